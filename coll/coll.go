@@ -1,0 +1,46 @@
+// Package coll holds the collective algorithms: straight-line code against a small interface.
+//
+// An algorithm sees a communicator as Comm: ranks, and messages between them. It does not know what
+// carries them. The engine runs an algorithm on the calling thread (blocking) or on a goroutine
+// (nonblocking); the tests run it for every p on goroutines and channels. Messages of one call travel in the
+// communicator's collective context; calls on one communicator are made in the same order by every rank,
+// so that a tag needs to tell apart only messages of one call between one pair.
+package coll
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// Buf is a message buffer: Count elements of Type at Base. Count 0 is an empty message.
+type Buf struct {
+	Base  unsafe.Pointer
+	Count int64
+	Type  *datatype.Type
+}
+
+// Req names a message under way that was started by Isend or Irecv.
+type Req uint64
+
+// Comm is a communicator as an algorithm sees it. It is used by one goroutine at a time. Errors are those of
+// the engine (truncation, a lost peer); an algorithm returns the first one at once.
+type Comm interface {
+	Rank() int
+	Size() int
+	// Send blocks until the buffer may be reused, Recv until the message is there. Rank to, rank from
+	// differ from Rank().
+	Send(b Buf, to, tag int) error
+	Recv(b Buf, from, tag int) error
+	// Isend and Irecv start a message, Wait ends the given ones; each Req is waited for exactly once.
+	Isend(b Buf, to, tag int) (Req, error)
+	Irecv(b Buf, from, tag int) (Req, error)
+	Wait(reqs ...Req) error
+}
+
+// Op is a reduction operation: inout[i] = in[i] op inout[i] for count elements of type t
+// (MPI 5.0, 6.9.1: the first operand is the one from the lower rank).
+type Op interface {
+	Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) error
+	Commutative() bool
+}

@@ -1,0 +1,35 @@
+package transport
+
+import "net/netip"
+
+// Job is what every process knows of the whole MPI_COMM_WORLD: the tables that IMPI clients exchange at
+// start-up (IMPI 0.0, 2.3.5), decoded. A job without a server has one client and the same tables.
+type Job struct {
+	Me      int32 // world rank of this process
+	Clients int32
+	Hosts   []Host // by global host rank
+	Procs   []Proc // by world rank
+
+	MaxDataLen uint32 // IMPI_Pk_maxdatalen, bytes: minimum over all clients
+	TagUB      int32  // minimum over all clients
+	AckMark    uint32 // minimum over all hosts
+	HiWater    uint32 // minimum over all hosts
+	XSize      int32  // collectives: crossover in bytes, -1 resolved to the default
+	MaxLinear  int32  // collectives: largest number of masters for linear algorithms, -1 resolved
+}
+
+// Proc is one MPI process, named as its client published it (IMPI 0.0, 3.2).
+type Proc struct {
+	HostID [16]byte // P_IPV6, byte for byte
+	PID    int64    // P_PID
+	Host   int32    // global host rank
+	Client int32
+}
+
+// Host is the owner of some processes' sockets to other clients.
+type Host struct {
+	Addr   netip.AddrPort // where it listens: H_IPV6, H_PORT
+	Client int32
+	First  int32 // its processes are world ranks First .. First+NProcs-1
+	NProcs int32
+}

@@ -1,0 +1,88 @@
+// Package transport is the contract between the engine and what moves its packets.
+//
+// The engine speaks in packets: a header that says which message they belong to, and some bytes of that
+// message. The packet types are IMPI's (IMPI 0.0, 3.5), and two more that exist only inside a machine.
+// A transport sees packets and never a communicator; it neither matches nor converts. Two of them stand
+// below this package: shm (rings in shared memory) and tcp (IMPI between hosts).
+//
+// Flow, outward:  engine -> Transport.Send -> ring or socket
+// Flow, inward:   engine -> Transport.Poll -> Receiver.Deliver, once a packet, on the polling thread
+//
+// Locking: the engine serialises every call into its transports with one lock, and Deliver and Lost are
+// called with that lock held. A transport that must wake the engine from a thread of its own does so by
+// the function it was given at creation, never by calling the Receiver.
+package transport
+
+// Kind says what a packet is. 0 to 7 are IMPI's pk_type values.
+type Kind uint8
+
+const (
+	Data      Kind = 0 // a whole short message, or a continuation (Len < MsgLen) of a long one
+	DataSync  Kind = 1 // first packet of a long message, or a short one whose sender awaits SyncAck
+	ProtoAck  Kind = 2 // flow control: a transport's own affair, never seen by the engine
+	SyncAck   Kind = 3 // a DataSync was matched: send the rest, quoting DrqID
+	Cancel    Kind = 4
+	CancelYes Kind = 5
+	CancelNo  Kind = 6
+	Fini      Kind = 7 // a transport's own affair
+	Taken     Kind = 8 // inside a machine: the receiver has matched a DataSync and read all of it at Addr
+)
+
+// Header describes one packet. It is a value the caller owns; a transport copies what it needs.
+type Header struct {
+	Kind   Kind
+	Src    int32  // world rank of the process that sends the packet
+	Dst    int32  // world rank of the process it goes to
+	LSRank int32  // sender's rank in the communicator (in its local group, if that is an intercommunicator)
+	Tag    int32  // message tag
+	CID    uint64 // context id
+	MsgLen uint64 // bytes in the whole message, as represented on this transport
+	SrqID  uint64 // the sender's request id
+	DrqID  uint64 // the receiver's, echoed by continuations
+	Addr   uint64 // DataSync inside a machine: address of a contiguous send buffer in the sender, 0 if none
+	Len    int    // payload bytes in this packet; at most Limits().Packet
+}
+
+// Packer writes the payload of a packet in place: the next len(dst) bytes of a message.
+type Packer interface {
+	Pack(dst []byte)
+}
+
+// Limits are a transport's sizes, in bytes, fixed for its lifetime.
+type Limits struct {
+	Eager  int // the largest message sent whole in its first packet
+	Packet int // the largest payload of any one packet
+}
+
+// Transport carries packets to the processes it was created for.
+//
+// Packets from one process to another arrive in the order sent. No method blocks.
+type Transport interface {
+	Limits() Limits
+	// Send puts one packet on its way. It answers false, having done nothing, when there is no room now
+	// (ring full, window closed); the engine tries again after a Poll. payload has h.Len bytes, is read
+	// before Send returns and is not kept.
+	Send(h *Header, payload []byte) bool
+	// SendFrom is Send with a payload of h.Len bytes that p produces: p.Pack is called once for each
+	// piece of room, with pieces that add up to h.Len, and only if the answer is true.
+	SendFrom(h *Header, p Packer) bool
+	// Poll delivers packets that have arrived and pushes out what is still waiting. It answers whether
+	// it did anything. It handles a bounded number of packets.
+	Poll() bool
+}
+
+// Reader is a Transport that can copy straight out of another process's memory.
+type Reader interface {
+	// Read fills dst from address addr of process src. False: not possible, nothing promised about dst.
+	Read(src int32, addr uint64, dst []byte) bool
+}
+
+// Receiver is the engine, as transports see it.
+type Receiver interface {
+	// Deliver takes one packet. h and payload (h.Len bytes) are valid during the call only. The transport
+	// has checked that Src is the process at the other end, Dst one of ours, and Len <= MsgLen where Kind
+	// is Data or DataSync; everything else is the engine's to check.
+	Deliver(h *Header, payload []byte)
+	// Lost says that process peer cannot be reached any more: it died or its connection broke. Once a peer.
+	Lost(peer int32, err error)
+}
