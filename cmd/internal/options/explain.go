@@ -1,0 +1,42 @@
+package options
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String is the plan in words, one fact a line: what --explain prints and what the golden tests compare.
+func (p *Plan) String() string {
+	var b strings.Builder
+	say := func(cond bool, format string, args ...any) {
+		if cond {
+			fmt.Fprintf(&b, format+"\n", args...)
+		}
+	}
+	say(true, "mode %v", p.Mode)
+	say(p.Mode == Server, "clients %d, listen %q, port %d, auth %q", p.Servers, p.Listen, p.Port, p.Auth)
+	say(p.Mode == Client, "client %d of %s", p.Rank, p.Address)
+	say(p.Clients > 0, "clients %d", p.Clients)
+	say(len(p.Hosts) > 0, "hosts %q", p.Hosts)
+	say(len(p.HostFiles) > 0, "host files %q", p.HostFiles)
+	first := 0
+	for i := range p.Programs {
+		g := &p.Programs[i]
+		say(true, "ranks %d-%d: %q", first, first+g.N-1, g.Argv)
+		say(g.Dir != "", "  directory %s", g.Dir)
+		say(g.Env != EnvAll || len(g.Names) > 0, "  environment %v %q", g.Env, g.Names)
+		say(len(g.Set) > 0, "  set %q", g.Set)
+		first += g.N
+	}
+	say(p.Tag != TagNone || p.Timestamp, "tag %v, timestamp %v", p.Tag, p.Timestamp)
+	say(p.Stdin != StdinOne || p.StdinRank != 0, "stdin %v %d", p.Stdin, p.StdinRank)
+	say(p.Timeout != 0, "timeout %v", p.Timeout)
+	say(p.Grace != DefaultGrace, "grace %v", p.Grace)
+	say(p.Recovery, "recovery")
+	say(p.Verbose, "verbose")
+	say(p.Quiet, "quiet")
+	for _, n := range p.Notes {
+		say(true, "note: %s", n)
+	}
+	return b.String()
+}

@@ -1,0 +1,316 @@
+// Package options turns a command line of impirun into a Plan. It is a pure function: it reads no file, no
+// environment and no clock, so that the whole union of the options people know from other launchers is
+// tested with tables.
+//
+// Flow: words -> Parse: options of one program, the program and its arguments, ":" and again -> defaults and
+// contradictions (settle) -> Plan. What an option is called, how many values it takes and what it does is
+// said once, in the table of table.go; the help text is printed from the same table.
+package options
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Mode is what the launcher is to be.
+type Mode int
+
+const (
+	Run     Mode = iota // a job of one client, or of Clients clients on this machine
+	Server              // impirun -server N (IMPI 0.0, 2.2)
+	Client              // impirun -client RANK HOST:PORT (IMPI 0.0, 2.2)
+	Help                // --help
+	Version             // --version
+	Explain             // --explain: print the plan and exit
+)
+
+func (m Mode) String() string {
+	return [...]string{"run", "server", "client", "help", "version", "explain"}[m]
+}
+
+// Plan is a command line, understood.
+type Plan struct {
+	Mode     Mode
+	Programs []Program // in rank order; empty for Server, Help and Version
+
+	Clients int    // Run: how many clients to start on this machine; 0 is a job without a server
+	Servers int    // Server: how many clients to wait for
+	Port    int    // Server: 0 lets the system choose
+	Listen  string // Server: address to listen at, "" all
+	Auth    string // Server: preferred authentication methods, "" the default order (IMPI 0.0, 2.3.3)
+	Rank    int    // Client: this client's rank
+	Address string // Client: the server's HOST:PORT
+
+	Hosts     []string // names given by -host, without their slot counts
+	HostFiles []string
+
+	Tag       Tag
+	Timestamp bool
+	Stdin     Stdin
+	StdinRank int           // Stdin == StdinOne: the rank that gets it
+	Timeout   time.Duration // 0: none
+	Grace     time.Duration // from SIGTERM to SIGKILL
+	Recovery  bool          // leave the others alone when a rank dies
+	Verbose   bool
+	Quiet     bool
+	Notes     []string // options that were accepted and have no effect, for -v
+}
+
+// Program is one block between colons.
+type Program struct {
+	N     int
+	Argv  []string
+	Dir   string // "" stays where the launcher is
+	Env   EnvBase
+	Names []string // Env == EnvListed: the variables to hand on
+	Set   []string // NAME=value, later ones win
+}
+
+// EnvBase is what of the launcher's own environment a program starts from.
+type EnvBase int
+
+const (
+	EnvAll EnvBase = iota
+	EnvListed
+	EnvNone
+)
+
+func (e EnvBase) String() string { return [...]string{"all", "listed", "none"}[e] }
+
+// Tag is what stands before each line of output.
+type Tag int
+
+const (
+	TagNone   Tag = iota // no relay at all: ranks write to the launcher's own stdout and stderr
+	TagRank              // "[3] line"
+	TagStream            // "[1,3]<stdout>:line"
+)
+
+func (t Tag) String() string { return [...]string{"none", "rank", "stream"}[t] }
+
+// Stdin is who reads the launcher's standard input. The others read /dev/null.
+type Stdin int
+
+const (
+	StdinOne Stdin = iota
+	StdinAll
+	StdinNone
+)
+
+func (s Stdin) String() string { return [...]string{"one", "all", "none"}[s] }
+
+// DefaultGrace is how long a rank may take to end after SIGTERM.
+const DefaultGrace = 2 * time.Second
+
+// Size is the number of ranks of all programs together.
+func (p *Plan) Size() int {
+	n := 0
+	for i := range p.Programs {
+		n += p.Programs[i].N
+	}
+	return n
+}
+
+// parser is a Plan in the making. local holds the options of the block that is being read.
+type parser struct {
+	plan  Plan
+	local block
+	globE globalEnv
+	seen  map[string]bool
+}
+
+// block is what may be said once for each program.
+type block struct {
+	n      int
+	ppn    int
+	prog   Program
+	envSet bool
+}
+
+// globalEnv is what -genv and its family say for all programs, wherever they stand.
+type globalEnv struct {
+	base  EnvBase
+	given bool
+	names []string
+	set   []string
+}
+
+// Parse reads the words after the command's own name. getenv answers the few variables that stand for
+// options (MPIEXEC_TIMEOUT). The error is one line for the user, without the command's name.
+func Parse(args []string, getenv func(string) string) (*Plan, error) {
+	p := &parser{seen: map[string]bool{}}
+	p.plan.Grace = DefaultGrace
+	if v := getenv("MPIEXEC_TIMEOUT"); v != "" {
+		d, err := seconds(v)
+		if err != nil {
+			return nil, fmt.Errorf("MPIEXEC_TIMEOUT: %v", err)
+		}
+		p.plan.Timeout = d
+	}
+	rest := args
+	for more := true; more; {
+		var err error
+		if rest, err = p.options(rest); err != nil {
+			return nil, err
+		}
+		if rest, more, err = p.program(rest); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.settle(); err != nil {
+		return nil, err
+	}
+	return &p.plan, nil
+}
+
+// options reads options up to the first word that is none, and answers what is left.
+func (p *parser) options(args []string) ([]string, error) {
+	for len(args) > 0 {
+		word := args[0]
+		if word == "--" {
+			return args[1:], nil
+		}
+		if len(word) < 2 || word[0] != '-' {
+			return args, nil
+		}
+		name, value, hasValue := strings.Cut(strings.TrimPrefix(word[1:], "-"), "=")
+		o, ok := byName[name]
+		if !ok {
+			return nil, unknown(word, name)
+		}
+		args = args[1:]
+		values, left, err := o.take(word, value, hasValue, args)
+		if err != nil {
+			return nil, err
+		}
+		args = left
+		said := strings.Join(append([]string{dashed(word)}, values...), " ")
+		if err := o.apply(p, values); err != nil {
+			return nil, fmt.Errorf("%s: %v", said, err)
+		}
+		if o.idle {
+			p.plan.Notes = append(p.plan.Notes, said+" has no effect")
+		}
+		p.seen[o.names[0]] = true
+	}
+	return args, nil
+}
+
+// dashed is an option as the user wrote it, without "=value".
+func dashed(word string) string {
+	name, _, _ := strings.Cut(word, "=")
+	return name
+}
+
+// take finds the values of option o: after "=", or in the words that follow.
+func (o *option) take(word, value string, hasValue bool, args []string) (values, left []string, err error) {
+	want := len(o.values)
+	if hasValue {
+		if want == 0 {
+			return nil, nil, fmt.Errorf("%s takes no value", dashed(word))
+		}
+		values = append(values, value)
+	}
+	for len(values) < want {
+		// -genv NAME=value is as good as -genv NAME value.
+		if o.pair && len(values) == 1 && strings.Contains(values[0], "=") {
+			name, v, _ := strings.Cut(values[0], "=")
+			return []string{name, v}, args, nil
+		}
+		if len(args) == 0 || args[0] == ":" {
+			return nil, nil, fmt.Errorf("%s needs %s", dashed(word), strings.Join(o.values, " "))
+		}
+		values, args = append(values, args[0]), args[1:]
+	}
+	return values, args, nil
+}
+
+// program reads a program and its arguments up to ":" and ends the block.
+func (p *parser) program(args []string) (left []string, more bool, err error) {
+	end := len(args)
+	for i, word := range args {
+		if word == ":" {
+			end, more = i, true
+			break
+		}
+	}
+	b := p.local
+	p.local = block{}
+	b.prog.Argv = args[:end:end]
+	if more {
+		left = args[end+1:]
+		if end == 0 {
+			return nil, false, fmt.Errorf("no program before ':'")
+		}
+	} else if end == 0 {
+		if len(p.plan.Programs) > 0 {
+			return nil, false, fmt.Errorf("no program after ':'")
+		}
+		return nil, false, nil // -server, --help, --version need none: settle decides
+	}
+	b.prog.N = 1
+	if b.n > 0 {
+		b.prog.N = b.n
+	} else if b.ppn > 0 {
+		b.prog.N = b.ppn
+	}
+	p.plan.Programs = append(p.plan.Programs, b.prog)
+	return left, more, nil
+}
+
+// settle applies what holds for all programs and refuses contradictions.
+func (p *parser) settle() error {
+	plan := &p.plan
+	switch plan.Mode {
+	case Help, Version:
+		return nil
+	}
+	if p.seen["server"] {
+		return p.settleServer()
+	}
+	if len(plan.Programs) == 0 {
+		return fmt.Errorf("no program given (impirun -n 4 ./program; impirun --help)")
+	}
+	if plan.Mode == Client && plan.Clients > 0 {
+		return fmt.Errorf("-client joins one client to a server, -clients starts all of them here: give one of the two")
+	}
+	for _, only := range []string{"port", "auth"} {
+		if p.seen[only] {
+			return fmt.Errorf("-%s goes with -server only", only)
+		}
+	}
+	if plan.Clients > plan.Size() {
+		return fmt.Errorf("-clients %d: more clients than the %d ranks", plan.Clients, plan.Size())
+	}
+	if plan.Stdin == StdinOne && plan.StdinRank >= plan.Size() {
+		return fmt.Errorf("--stdin %d: ranks are 0 to %d", plan.StdinRank, plan.Size()-1)
+	}
+	for i := range plan.Programs {
+		g := &plan.Programs[i]
+		if p.globE.given && g.Env == EnvAll {
+			g.Env, g.Names = p.globE.base, append(p.globE.names[:len(p.globE.names):len(p.globE.names)], g.Names...)
+		}
+		g.Set = append(p.globE.set[:len(p.globE.set):len(p.globE.set)], g.Set...)
+	}
+	return nil
+}
+
+func (p *parser) settleServer() error {
+	plan := &p.plan
+	if len(plan.Programs) > 0 {
+		return fmt.Errorf("-server runs no program, but %q was given; clients bring their own (impirun -client RANK HOST:PORT -n N program)", plan.Programs[0].Argv[0])
+	}
+	for _, never := range []string{"client", "clients", "n"} {
+		if p.seen[never] {
+			return fmt.Errorf("-server and -%s exclude each other", never)
+		}
+	}
+	if len(plan.Hosts) > 1 {
+		return fmt.Errorf("-server listens at one address, -host gives %d", len(plan.Hosts))
+	}
+	if len(plan.Hosts) == 1 {
+		plan.Listen, plan.Hosts = plan.Hosts[0], nil
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package options
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata anew from what Parse answers")
+
+func noEnv(string) string { return "" }
+
+// TestCommandLinesMeanWhatTheGoldenFileSays reads testdata/plans.txt: a line "$ words", then the plan or the
+// error, then an empty line. go test -rewrite writes it anew: read the difference before you commit it.
+func TestCommandLinesMeanWhatTheGoldenFileSays(t *testing.T) {
+	const name = "testdata/plans.txt"
+	golden, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	cases := 0
+	for s := bufio.NewScanner(strings.NewReader(string(golden))); s.Scan(); {
+		line, ok := strings.CutPrefix(s.Text(), "$ ")
+		if !ok {
+			continue
+		}
+		cases++
+		got.WriteString("$ " + line + "\n")
+		plan, err := Parse(strings.Fields(line), noEnv)
+		if err != nil {
+			got.WriteString("error: " + err.Error() + "\n\n")
+		} else {
+			got.WriteString(plan.String() + "\n")
+		}
+	}
+	if cases < 80 {
+		t.Fatalf("%s holds %d cases only", name, cases)
+	}
+	if *rewrite {
+		if err := os.WriteFile(name, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(golden), got.String()); diff != "" {
+		t.Errorf("plans differ (-golden +got):\n%s", diff)
+	}
+}
+
+func TestEveryOptionWorksWithOneDashAndTwoAndWithEqualsOrSpace(t *testing.T) {
+	samples := map[string]string{
+		"NAME[=VALUE]": "A=1", "NAME": "A", "VALUE": "b", "HOST:PORT": "h:1", "RANK": "0",
+		"WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT": "5", "LIST": "1", "FILE": "f", "DIR": "d", "NAMES": "A,B",
+	}
+	for name, o := range byName {
+		var want string
+		for i, dash := range []string{"-", "--"} {
+			words := []string{dash + name}
+			for _, v := range o.values {
+				words = append(words, samples[v])
+			}
+			forms := [][]string{words}
+			if len(o.values) == 1 {
+				forms = append(forms, []string{dash + name + "=" + samples[o.values[0]]})
+			}
+			for j, form := range forms {
+				if name != "server" {
+					form = append(form, "prog")
+				}
+				plan, err := Parse(form, noEnv)
+				got := fmt.Sprint(plan, err)
+				if strings.Contains(got, "unknown") {
+					t.Errorf("%q: %v", form, err)
+				}
+				got = strings.ReplaceAll(got, "--", "-") // both quote the option as it was written
+				if i == 0 && j == 0 {
+					want = got
+				} else if got != want {
+					t.Errorf("%q: %q, but with one dash and a space %q", form, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestTheTimeoutOfTheEnvironmentHoldsUnlessAnOptionSaysOtherwise(t *testing.T) {
+	env := func(name string) string {
+		if name == "MPIEXEC_TIMEOUT" {
+			return "30"
+		}
+		return ""
+	}
+	for words, want := range map[string]string{"prog": "30s", "-timeout 5 prog": "5s"} {
+		plan, err := Parse(strings.Fields(words), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Timeout.String(); got != want {
+			t.Errorf("%s: timeout %s, want %s", words, got, want)
+		}
+	}
+	bad := func(string) string { return "soon" }
+	if _, err := Parse([]string{"prog"}, bad); err == nil || !strings.Contains(err.Error(), "MPIEXEC_TIMEOUT") {
+		t.Errorf("a bad MPIEXEC_TIMEOUT: %v", err)
+	}
+}
+
+func TestHelpNamesEveryOptionThatHasHelp(t *testing.T) {
+	text := HelpText()
+	for i := range table {
+		if table[i].help != "" && !strings.Contains(text, "-"+table[i].names[0]) {
+			t.Errorf("--help is silent about -%s", table[i].names[0])
+		}
+	}
+}
+
+func FuzzParseNeverPanicsAndNeverAnswersAnEmptyJob(f *testing.F) {
+	f.Add("-n 2 a : -n 3 b")
+	f.Add("-server 2 -port=9")
+	f.Add("-client 0 h:1 -np 2 a")
+	f.Fuzz(func(t *testing.T, line string) {
+		plan, err := Parse(strings.Fields(line), noEnv)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error of more than one line: %q", err)
+			}
+			return
+		}
+		if (plan.Mode == Run || plan.Mode == Client) && plan.Size() < 1 {
+			t.Errorf("%q: a job of %d ranks", line, plan.Size())
+		}
+		for i := range plan.Programs {
+			if len(plan.Programs[i].Argv) == 0 {
+				t.Errorf("%q: a program without a name", line)
+			}
+		}
+	})
+}

@@ -1,0 +1,235 @@
+package options
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// option is one row of the table: its names (one dash or two), its values, what it does.
+type option struct {
+	names  []string
+	values []string
+	pair   bool // two values that may come as one NAME=value
+	idle   bool // accepted without effect; -v says so
+	apply  func(p *parser, v []string) error
+	help   string // "" is accepted for the sake of other launchers' scripts, and not advertised
+}
+
+// maxRanks bounds a job to what can be told apart from a slip of the finger.
+const maxRanks = 1 << 16
+
+// maxClients is what one word of IMPI's client mask can name (IMPI 0.0, 2.3.5).
+const maxClients = 32
+
+var table = []option{
+	{names: []string{"n", "np", "c"}, values: []string{"N"}, help: "start N ranks of the program that follows (default 1)",
+		apply: func(p *parser, v []string) error { return number(&p.local.n, v[0], 1, maxRanks, "ranks") }},
+	{names: []string{"ppn", "N", "npernode", "perhost"}, values: []string{"N"}, help: "ranks on each host; the same as -n on one host",
+		apply: func(p *parser, v []string) error { return number(&p.local.ppn, v[0], 1, maxRanks, "ranks") }},
+	{names: []string{"host", "H", "hosts"}, values: []string{"LIST"}, help: "hosts to run on; only names of this machine so far. With -server: the address to listen at",
+		apply: applyHosts},
+	{names: []string{"hostfile", "f", "machinefile"}, values: []string{"FILE"}, help: "the same, one host a line",
+		apply: func(p *parser, v []string) error { p.plan.HostFiles = append(p.plan.HostFiles, v[0]); return nil }},
+	{names: []string{"clients"}, values: []string{"K"}, help: "start an IMPI server and K clients on this machine, and divide the ranks among them",
+		apply: func(p *parser, v []string) error { return number(&p.plan.Clients, v[0], 1, maxClients, "clients") }},
+
+	{names: []string{"server"}, values: []string{"N"}, help: "be the IMPI server of N clients; prints one line ADDRESS:PORT",
+		apply: func(p *parser, v []string) error {
+			p.mode(Server)
+			return number(&p.plan.Servers, v[0], 1, maxClients, "clients")
+		}},
+	{names: []string{"port"}, values: []string{"PORT"}, help: "with -server: listen there",
+		apply: func(p *parser, v []string) error { return number(&p.plan.Port, v[0], 0, 65535, "ports") }},
+	{names: []string{"auth"}, values: []string{"LIST"}, help: "with -server: preferred methods, as in 1,0 or 1-0 (0 none, 1 key)",
+		apply: func(p *parser, v []string) error { p.plan.Auth = v[0]; return nil }},
+	{names: []string{"client"}, values: []string{"RANK", "HOST:PORT"}, help: "be client RANK of the job at that server",
+		apply: func(p *parser, v []string) error {
+			p.mode(Client)
+			p.plan.Address = v[1]
+			if !strings.Contains(v[1], ":") {
+				return fmt.Errorf("the server's address is HOST:PORT")
+			}
+			return number(&p.plan.Rank, v[0], 0, maxClients-1, "client ranks")
+		}},
+
+	{names: []string{"x"}, values: []string{"NAME[=VALUE]"}, help: "set an environment variable for this program",
+		apply: func(p *parser, v []string) error {
+			if strings.Contains(v[0], "=") {
+				p.local.prog.Set = append(p.local.prog.Set, v[0])
+			} else {
+				p.local.prog.Names = append(p.local.prog.Names, v[0])
+			}
+			return variable(v[0])
+		}},
+	{names: []string{"env"}, values: []string{"NAME", "VALUE"}, pair: true, help: "the same",
+		apply: func(p *parser, v []string) error {
+			p.local.prog.Set = append(p.local.prog.Set, v[0]+"="+v[1])
+			return variable(v[0])
+		}},
+	{names: []string{"genv"}, values: []string{"NAME", "VALUE"}, pair: true, help: "the same for all programs",
+		apply: func(p *parser, v []string) error {
+			p.globE.set = append(p.globE.set, v[0]+"="+v[1])
+			return variable(v[0])
+		}},
+	{names: []string{"envlist"}, values: []string{"NAMES"}, help: "hand on only these variables (comma separated) to this program",
+		apply: func(p *parser, v []string) error {
+			p.local.prog.Env, p.local.prog.Names = EnvListed, append(p.local.prog.Names, list(v[0])...)
+			return nil
+		}},
+	{names: []string{"genvlist"}, values: []string{"NAMES"}, help: "the same for all programs",
+		apply: func(p *parser, v []string) error {
+			p.globE.base, p.globE.given = EnvListed, true
+			p.globE.names = append(p.globE.names, list(v[0])...)
+			return nil
+		}},
+	{names: []string{"envnone"}, help: "hand on no variable to this program; -genvnone to none",
+		apply: func(p *parser, v []string) error { p.local.prog.Env = EnvNone; return nil }},
+	{names: []string{"genvnone"},
+		apply: func(p *parser, v []string) error { p.globE.base, p.globE.given = EnvNone, true; return nil }},
+	{names: []string{"genvall", "envall"}, apply: func(*parser, []string) error { return nil }},
+	{names: []string{"wdir", "wd"}, values: []string{"DIR"}, help: "working directory of this program",
+		apply: func(p *parser, v []string) error { p.local.prog.Dir = v[0]; return nil }},
+
+	{names: []string{"l", "prepend-rank"}, help: "put [RANK] before every line of output; lines stay whole",
+		apply: func(p *parser, v []string) error { p.plan.Tag = TagRank; return nil }},
+	{names: []string{"tag-output"}, help: "put [CLIENT,RANK]<stream>: before every line",
+		apply: func(p *parser, v []string) error { p.plan.Tag = TagStream; return nil }},
+	{names: []string{"timestamp-output"}, help: "put the time before every line",
+		apply: func(p *parser, v []string) error { p.plan.Timestamp = true; return nil }},
+	{names: []string{"stdin", "s"}, values: []string{"WHO"}, help: "who reads standard input: a rank (default 0), all, none",
+		apply: applyStdin},
+
+	{names: []string{"timeout"}, values: []string{"SECONDS"}, help: "end the job after that time with code 124 (also MPIEXEC_TIMEOUT)",
+		apply: func(p *parser, v []string) (err error) { p.plan.Timeout, err = seconds(v[0]); return err }},
+	{names: []string{"kill-grace"}, values: []string{"SECONDS"}, help: "time from SIGTERM to SIGKILL when a job is ended (default 2)",
+		apply: func(p *parser, v []string) (err error) { p.plan.Grace, err = seconds(v[0]); return err }},
+	{names: []string{"disable-auto-cleanup", "enable-recovery"}, help: "leave the other ranks alone when one dies",
+		apply: func(p *parser, v []string) error { p.plan.Recovery = true; return nil }},
+
+	{names: []string{"explain"}, help: "print what would be started, and exit",
+		apply: func(p *parser, v []string) error { p.mode(Explain); return nil }},
+	{names: []string{"v", "verbose"}, help: "say more on stderr",
+		apply: func(p *parser, v []string) error { p.plan.Verbose = true; return nil }},
+	{names: []string{"q", "quiet"}, help: "no summary line when a rank dies",
+		apply: func(p *parser, v []string) error { p.plan.Quiet = true; return nil }},
+	{names: []string{"help", "h", "?"}, help: "this text",
+		apply: func(p *parser, v []string) error { p.mode(Help); return nil }},
+	{names: []string{"version", "V"}, help: "version",
+		apply: func(p *parser, v []string) error { p.mode(Version); return nil }},
+
+	noEffect(0, "oversubscribe", "allow-run-as-root", "display-map", "report-bindings", "nooversubscribe",
+		"print-all-exitcodes", "get-stack-traces", "report-state-on-timeout", "use-hwthread-cpus"),
+	noEffect(1, "map-by", "rank-by", "bind-to", "rankmap", "prefix", "launcher", "rmk"),
+	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
+	notYet(0, "nolocal"),
+	notYet(1, "configfile", "app", "output-filename", "outfile-pattern", "errfile-pattern", "launcher-exec",
+		"iface", "port-range", "prepend-pattern", "output"),
+}
+
+// byName finds an option by any of its names. Filled from the table once, at start.
+var byName = func() map[string]*option {
+	m := map[string]*option{}
+	for i := range table {
+		for _, name := range table[i].names {
+			if m[name] != nil {
+				panic("option " + name + " stands twice in the table")
+			}
+			m[name] = &table[i]
+		}
+	}
+	return m
+}()
+
+// noEffect are options that ask for what we do anyway or that only tune other libraries.
+func noEffect(values int, names ...string) option {
+	return option{names: names, values: placeholders(values), idle: true,
+		apply: func(*parser, []string) error { return nil }}
+}
+
+// notYet are options whose silent loss would change what the user gets.
+func notYet(values int, names ...string) option {
+	return option{names: names, values: placeholders(values),
+		apply: func(*parser, []string) error { return fmt.Errorf("not supported yet") }}
+}
+
+func placeholders(n int) []string { return []string{"VALUE", "VALUE"}[:n] }
+
+// mode sets the mode unless a stronger one was asked for: --help wins over everything.
+func (p *parser) mode(m Mode) {
+	if p.plan.Mode != Help && (p.plan.Mode != Version || m == Help) {
+		p.plan.Mode = m
+	}
+}
+
+func applyHosts(p *parser, v []string) error {
+	for _, h := range list(v[0]) {
+		// name:slots, but not the colons of an IPv6 address.
+		if name, slots, ok := strings.Cut(h, ":"); ok && !strings.Contains(slots, ":") {
+			if _, err := strconv.ParseUint(slots, 10, 16); err != nil {
+				return fmt.Errorf("slots of host %s: %q is not a number", name, slots)
+			}
+			h = name
+		}
+		p.plan.Hosts = append(p.plan.Hosts, h)
+	}
+	return nil
+}
+
+func applyStdin(p *parser, v []string) error {
+	switch v[0] {
+	case "all":
+		p.plan.Stdin = StdinAll
+	case "none":
+		p.plan.Stdin = StdinNone
+	default:
+		p.plan.Stdin = StdinOne
+		if number(&p.plan.StdinRank, v[0], 0, maxRanks-1, "ranks") != nil {
+			return fmt.Errorf("a rank, all, or none")
+		}
+	}
+	return nil
+}
+
+// number reads a decimal between low and high.
+func number(to *int, word string, low, high int, what string) error {
+	n, err := strconv.Atoi(word)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is not a number of %s", word, what)
+	case n < low && low == 1:
+		return fmt.Errorf("there must be at least 1 of the %s", what)
+	case n < low || n > high:
+		return fmt.Errorf("%s are %d to %d", what, low, high)
+	}
+	*to = n
+	return nil
+}
+
+// seconds reads a time: plain seconds (2, 0.5) or with a unit (500ms, 1m).
+func seconds(word string) (time.Duration, error) {
+	if f, err := strconv.ParseFloat(word, 64); err == nil {
+		if !(f >= 0 && f <= math.MaxInt32) {
+			return 0, fmt.Errorf("%q is not a time in seconds", word)
+		}
+		return time.Duration(f * float64(time.Second)), nil
+	}
+	d, err := time.ParseDuration(word)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is not a time in seconds", word)
+	}
+	return d, nil
+}
+
+func variable(setting string) error {
+	if name, _, _ := strings.Cut(setting, "="); name == "" {
+		return fmt.Errorf("a variable has a name")
+	}
+	return nil
+}
+
+func list(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}
