@@ -1,0 +1,28 @@
+package table
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Load reads the tables in dir and derives the engine's entries.
+func Load(dir string) ([]Constant, []Function, []Call, error) {
+	text := map[string]string{}
+	for _, name := range []string{"constants.tsv", "extensions.tsv", "functions.tsv"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		text[name] = string(b)
+	}
+	constants, err := ReadConstants(text["constants.tsv"], text["extensions.tsv"])
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	functions, err := ReadFunctions(text["functions.tsv"], NewTypes(constants))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	calls, err := Calls(functions)
+	return constants, functions, calls, err
+}
