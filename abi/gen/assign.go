@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/libimpi/libimpi/abi/table"
+)
+
+// implementation says what stands behind one MPI function: a direct C function,
+// a Go export, or neither.
+type implementation struct {
+	as     table.Function // the function whose implementation it is: f itself or its substitute
+	direct bool           // impi_direct_<as>
+	call   *table.Call    // the Go export, when not direct
+	large  bool           // as is the large form of call
+}
+
+func (i implementation) missing() bool { return !i.direct && i.call == nil }
+
+// Old and Fortran names of functions that are the same under a newer name. They
+// are served by its implementation unless they have their own.
+var substitutes = map[string]string{
+	"MPI_Address":           "MPI_Get_address",
+	"MPI_Attr_delete":       "MPI_Comm_delete_attr",
+	"MPI_Attr_get":          "MPI_Comm_get_attr",
+	"MPI_Attr_put":          "MPI_Comm_set_attr",
+	"MPI_Keyval_create":     "MPI_Comm_create_keyval",
+	"MPI_Keyval_free":       "MPI_Comm_free_keyval",
+	"MPI_Errhandler_create": "MPI_Comm_create_errhandler",
+	"MPI_Errhandler_get":    "MPI_Comm_get_errhandler",
+	"MPI_Errhandler_set":    "MPI_Comm_set_errhandler",
+	"MPI_Type_hindexed":     "MPI_Type_create_hindexed",
+	"MPI_Type_hvector":      "MPI_Type_create_hvector",
+	"MPI_Type_struct":       "MPI_Type_create_struct",
+}
+
+// substitute returns the name that serves f, or "": the list above, MPI_X_c for
+// MPI_X_x, and toint and fromint for the conversions with MPI_Fint, which is int.
+func substitute(f table.Function) string {
+	if name, ok := substitutes[f.Name]; ok {
+		return name
+	}
+	if strings.HasPrefix(f.Name, "MPI_Status_") && f.Name != "MPI_Status_set_elements_x" {
+		return "" // conversions of statuses, not of handles
+	}
+	for old, now := range map[string]string{"_x": "_c", "_c2f": "_toint", "_f2c": "_fromint"} {
+		if base, ok := strings.CutSuffix(f.Name, old); ok {
+			return base + now
+		}
+	}
+	return ""
+}
+
+// assign finds the implementation of every function, and refuses implementations
+// of no function, exports with another signature, and unlike substitutes.
+func assign(functions []table.Function, calls []table.Call, found implementations) (map[string]implementation, error) {
+	byName := map[string]table.Function{}
+	for _, f := range functions {
+		byName[f.Name] = f
+	}
+	callOf := map[string]*table.Call{} // by the name of either form
+	exportable := map[string]bool{}
+	for i := range calls {
+		c := &calls[i]
+		exportable[c.Small.Short()] = true
+		callOf[c.Small.Name] = c
+		if c.Large != nil {
+			callOf[c.Large.Name] = c
+		}
+	}
+	if err := checkFound(byName, exportable, callOf, found); err != nil {
+		return nil, err
+	}
+	own := func(f table.Function) implementation {
+		c := callOf[f.Name]
+		if _, ok := found.direct[f.Short()]; ok {
+			return implementation{as: f, direct: true}
+		}
+		if _, ok := found.exports[c.Small.Short()]; ok {
+			return implementation{as: f, call: c, large: c.Small.Name != f.Name}
+		}
+		return implementation{as: f}
+	}
+	impl := map[string]implementation{}
+	for _, f := range functions {
+		if (chapterOf(f) == chapter{}) {
+			return nil, fmt.Errorf("%s: unknown area %s", f.Name, f.Areas[0])
+		}
+		i := own(f)
+		if name := substitute(f); name != "" {
+			g, ok := byName[name]
+			if !ok || !substitutable(f, g) {
+				return nil, fmt.Errorf("%s cannot stand for %s", name, f.Name)
+			}
+			if i.missing() {
+				i = own(g)
+			}
+		}
+		impl[f.Name] = i
+	}
+	return impl, nil
+}
+
+func checkFound(byName map[string]table.Function, exportable map[string]bool, callOf map[string]*table.Call, found implementations) error {
+	var problems []string
+	for name, e := range found.exports {
+		switch {
+		case exportable[name]:
+			if err := checkExport(*callOf["MPI_"+name], e); err != nil {
+				problems = append(problems, err.Error())
+			}
+		case byName["MPI_"+name].Name != "":
+			problems = append(problems, fmt.Sprintf("%s: no export impi_%s: impi_%s serves both forms",
+				e.where, name, strings.TrimSuffix(name, "_c")))
+		default:
+			problems = append(problems, fmt.Sprintf("%s: impi_%s is no MPI function", e.where, name))
+		}
+	}
+	for name, file := range found.direct {
+		if byName["MPI_"+name].Name == "" {
+			problems = append(problems, fmt.Sprintf("%s: impi_direct_%s is no MPI function", file, name))
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	sort.Strings(problems)
+	return fmt.Errorf("%s", strings.Join(problems, "\n"))
+}
+
+// substitutable: the arguments of f can be passed to g as they are, but for const,
+// array notation, and names of equal types.
+func substitutable(f, g table.Function) bool {
+	sameType := func(a, b string) bool {
+		return a == b || (a == "MPI_Fint" && b == "int") || strings.HasSuffix(a, "_function") && strings.HasSuffix(b, "_function")
+	}
+	if !sameType(f.Result, g.Result) || len(f.Params) != len(g.Params) || f.Variadic || g.Variadic {
+		return false
+	}
+	for i, p := range f.Params {
+		q := g.Params[i]
+		if !sameType(p.Type, q.Type) || p.Class != q.Class || depth(p) != depth(q) {
+			return false
+		}
+	}
+	return true
+}
+
+func depth(p table.Param) int { return p.Stars + strings.Count(p.Dims, "[") }

@@ -1,0 +1,182 @@
+// Command gen writes everything that follows from the tables of the MPI 5.0 C
+// binding:
+//
+//	functions.tsv, constants.tsv, extensions.tsv  (what MPI and its ABI say)
+//	gobridge/*.go  with //export impi_X           (what the engine offers)
+//	gobridge/*.c   with a definition of impi_direct_X
+//	  -> mpi.h                      the public header
+//	  -> abi/z_constants.go         the constants, for Go
+//	  -> gobridge/z_shim_*.c        PMPI_X and its weak alias MPI_X
+//	  -> gobridge/z_exports.h       the exports as the shim expects them
+//	  -> gobridge/z_direct.h        the direct functions as the shim expects them
+//	  -> gobridge/z_shim.h          kinds of handles, narrowing
+//	  -> gobridge/z_exports.map     the exported symbols
+//	  -> docs/functions.md          which functions work
+//
+// Run it from anywhere inside the module: go run ./abi/gen. Nothing is written
+// when anything is refused, and a file whose content stays is not touched.
+//
+//	-signatures     print the Go signature of every export instead
+//	-check          write nothing, fail if a file is not up to date
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/libimpi/libimpi/abi/table"
+)
+
+func main() {
+	signatures := flag.Bool("signatures", false, "print the Go signature of every export")
+	check := flag.Bool("check", false, "write nothing, fail if a file is not up to date")
+	flag.Parse()
+	if err := run(*signatures, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "abi/gen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(signatures, check bool) error {
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	in, err := readInput(root)
+	if err != nil {
+		return err
+	}
+	if signatures {
+		for _, c := range in.calls {
+			fmt.Println(c.GoSignature())
+		}
+		return nil
+	}
+	files, err := generate(in)
+	if err != nil {
+		return err
+	}
+	if check {
+		return compareFiles(root, files)
+	}
+	return writeFiles(root, files)
+}
+
+// input is all that the generated files depend on.
+type input struct {
+	constants []table.Constant
+	functions []table.Function
+	calls     []table.Call
+	found     implementations
+}
+
+func readInput(root string) (input, error) {
+	var in input
+	var err error
+	if in.constants, in.functions, in.calls, err = table.Load(filepath.Join(root, "abi")); err != nil {
+		return in, err
+	}
+	in.found, err = scan(filepath.Join(root, "gobridge"))
+	return in, err
+}
+
+// generate returns the content of every generated file under its path in the module.
+func generate(in input) (map[string][]byte, error) {
+	impl, err := assign(in.functions, in.calls, in.found)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	header, err := header(in.constants, in.functions)
+	if err != nil {
+		return nil, err
+	}
+	files["mpi.h"] = header
+	if files["abi/z_constants.go"], err = goConstants(in.constants); err != nil {
+		return nil, err
+	}
+	for name, text := range shims(in.functions, impl) {
+		files["gobridge/"+name] = text
+	}
+	files["gobridge/z_exports.h"] = exportsHeader(in.calls, in.found)
+	files["gobridge/z_direct.h"] = directHeader(in.functions)
+	files["gobridge/z_shim.h"] = shimHeader(header)
+	files["gobridge/z_exports.map"] = versionScript(in.functions)
+	files["docs/functions.md"] = functionsPage(in.functions, impl)
+	return files, nil
+}
+
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "abi", "functions.tsv")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("abi/functions.tsv not found here or above")
+		}
+		dir = up
+	}
+}
+
+// writeFiles replaces what changed and removes shims that are generated no more.
+func writeFiles(root string, files map[string][]byte) error {
+	for path, text := range files {
+		name := filepath.Join(root, path)
+		if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, text) {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return err
+		}
+		temporary := name + ".new"
+		if err := os.WriteFile(temporary, text, 0o666); err != nil {
+			return err
+		}
+		if err := os.Rename(temporary, name); err != nil {
+			return err
+		}
+	}
+	for _, path := range staleShims(root, files) {
+		if err := os.Remove(filepath.Join(root, path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compareFiles(root string, files map[string][]byte) error {
+	stale := staleShims(root, files)
+	for path, text := range files {
+		if old, err := os.ReadFile(filepath.Join(root, path)); err != nil || !bytes.Equal(old, text) {
+			stale = append(stale, path)
+		}
+	}
+	if len(stale) > 0 {
+		sort.Strings(stale)
+		return fmt.Errorf("not up to date, run go run ./abi/gen: %s", strings.Join(stale, " "))
+	}
+	return nil
+}
+
+func staleShims(root string, files map[string][]byte) []string {
+	var stale []string
+	names, _ := filepath.Glob(filepath.Join(root, "gobridge", "z_shim_*.c")) // the pattern is well-formed
+	for _, name := range names {
+		path := "gobridge/" + filepath.Base(name)
+		if _, ok := files[path]; !ok {
+			stale = append(stale, path)
+		}
+	}
+	return stale
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/libimpi/libimpi/abi/table"
+)
+
+// implementations are the functions that gobridge offers, by their name
+// without impi_ or impi_direct_.
+type implementations struct {
+	exports map[string]goExport
+	direct  map[string]string // name -> file
+}
+
+type goExport struct {
+	where  string // file:line
+	params []string
+	result string
+}
+
+// scan reads the Go exports and the direct C functions of dir. Generated files
+// and tests count for nothing. An export whose name goes on in lower case
+// (impi_progress) is none of MPI's and is left alone.
+func scan(dir string) (implementations, error) {
+	found := implementations{map[string]goExport{}, map[string]string{}}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return found, err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		path := filepath.Join(dir, name)
+		switch {
+		case strings.HasPrefix(name, "z_"), strings.HasSuffix(name, "_test.go"):
+		case strings.HasSuffix(name, ".go"):
+			err = scanGo(path, found.exports)
+		case strings.HasSuffix(name, ".c"):
+			err = scanC(path, found.direct)
+		}
+		if err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+var exportForm = regexp.MustCompile(`^//export impi_([A-Z]\w*)\s*$`)
+
+func scanGo(path string, exports map[string]goExport) error {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Doc == nil {
+			continue
+		}
+		for _, c := range f.Doc.List {
+			m := exportForm.FindStringSubmatch(c.Text)
+			if m == nil {
+				continue
+			}
+			where := fmt.Sprintf("%s:%d", filepath.Base(path), fset.Position(f.Pos()).Line)
+			if old, twice := exports[m[1]]; twice {
+				return fmt.Errorf("%s: impi_%s is exported at %s already", where, m[1], old.where)
+			}
+			exports[m[1]] = goExport{where, fieldTypes(f.Type.Params), strings.Join(fieldTypes(f.Type.Results), ", ")}
+		}
+	}
+	return nil
+}
+
+func fieldTypes(list *ast.FieldList) []string {
+	var types []string
+	if list == nil {
+		return nil
+	}
+	for _, field := range list.List {
+		text := "?" // no type that an export may have
+		if id, ok := field.Type.(*ast.Ident); ok {
+			text = id.Name
+		}
+		for range max(1, len(field.Names)) {
+			types = append(types, text)
+		}
+	}
+	return types
+}
+
+var (
+	commentForm = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
+	directForm  = regexp.MustCompile(`(?m)^[A-Za-z_][\w \t*]*[ \t*\n]impi_direct_([A-Z]\w*)[ \t]*\([^(){};]*\)\s*\{`)
+)
+
+// scanC finds definitions, not declarations and calls: a result type at the
+// beginning of a line, and a body.
+func scanC(path string, direct map[string]string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text = commentForm.ReplaceAll(text, []byte(" "))
+	for _, m := range directForm.FindAllSubmatch(text, -1) {
+		name := string(m[1])
+		if old, twice := direct[name]; twice {
+			return fmt.Errorf("%s: impi_direct_%s is defined in %s already", filepath.Base(path), name, old)
+		}
+		direct[name] = filepath.Base(path)
+	}
+	return nil
+}
+
+// checkExport compares an export with the signature that the prototypes demand.
+func checkExport(c table.Call, e goExport) error {
+	var want []string
+	for _, p := range c.GoParams() {
+		want = append(want, p.Type)
+	}
+	if strings.Join(want, ", ") == strings.Join(e.params, ", ") && c.Result == e.result {
+		return nil
+	}
+	return fmt.Errorf("%s: the export must be\n\t%s\nbut has types (%s) %s",
+		e.where, c.GoSignature(), strings.Join(e.params, ", "), e.result)
+}
