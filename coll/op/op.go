@@ -1,0 +1,108 @@
+// Package op holds the predefined reduction operations (MPI 5.0, 6.9.2 and 6.9.4).
+//
+// An operation is a row of kernels, one for each kind of element: a kind is a representation in memory, so that
+// MPI_INT, MPI_INT32_T and MPI_INTEGER share one. Apply goes from the handle of the datatype to its kind by one
+// load, from the kind to the kernel by another, and runs it. Which datatypes an operation accepts is a matter of
+// the group of the type (C integer, logical, ...), which Check and Apply both ask.
+package op
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// kernel computes inout[i] = in[i] op inout[i] for n elements that lie one after the other.
+type kernel func(in, inout unsafe.Pointer, n int64)
+
+// predefined is one predefined operation.
+type predefined struct {
+	handle  int
+	name    string
+	groups  group
+	kernels [kinds]kernel
+}
+
+// Commutative is true of all predefined operations but MPI_REPLACE and MPI_NO_OP.
+func (o *predefined) Commutative() bool {
+	return o.handle != abi.MPI_REPLACE && o.handle != abi.MPI_NO_OP
+}
+
+// Apply computes inout[i] = in[i] op inout[i] for count elements of type t. The error is that of Check.
+func (o *predefined) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) error {
+	c := classify(t)
+	if c.group&o.groups == 0 {
+		return o.refuse(t)
+	}
+	if count <= 0 {
+		return nil
+	}
+	switch o.handle {
+	case abi.MPI_REPLACE:
+		datatype.Copy(inout, count, t, in, count, t)
+	case abi.MPI_NO_OP:
+	default:
+		o.kernels[c.kind](in, inout, count)
+	}
+	return nil
+}
+
+func (o *predefined) refuse(t *datatype.Type) error {
+	what := "a derived datatype"
+	if t.Handle() != 0 {
+		what = t.Name()
+	}
+	return &coll.Error{Class: abi.MPI_ERR_OP, Arg: "op", Msg: fmt.Sprintf(
+		"%s is not defined for %s (MPI 5.0, 6.9.2): use a type of the groups listed there, or MPI_Op_create", o.name, what)}
+}
+
+// Predefined answers the operation with the given ABI handle, nil if there is none.
+func Predefined(handle int) coll.Op {
+	if o := find(handle); o != nil {
+		return o
+	}
+	return nil
+}
+
+// Check answers nil if the predefined operation accepts datatype t, else a *coll.Error of class MPI_ERR_OP.
+// MPI_REPLACE and MPI_NO_OP accept every predefined type; that they are for one-sided communication only is
+// for the caller to enforce.
+func Check(handle int, t *datatype.Type) error {
+	o := find(handle)
+	if o == nil {
+		return &coll.Error{Class: abi.MPI_ERR_OP, Arg: "op", Msg: fmt.Sprintf("%#x is not a predefined operation", handle)}
+	}
+	if classify(t).group&o.groups == 0 {
+		return o.refuse(t)
+	}
+	return nil
+}
+
+func find(handle int) *predefined {
+	i := handle - abi.MPI_OP_NULL
+	if i <= 0 || i >= len(table) || table[i].handle == 0 {
+		return nil
+	}
+	return &table[i]
+}
+
+// table holds the operations at handle - MPI_OP_NULL.
+var table = [abi.MPI_NO_OP - abi.MPI_OP_NULL + 1]predefined{
+	abi.MPI_SUM - abi.MPI_OP_NULL:     {abi.MPI_SUM, "MPI_SUM", arithmetic | complexes, sums},
+	abi.MPI_PROD - abi.MPI_OP_NULL:    {abi.MPI_PROD, "MPI_PROD", arithmetic | complexes, prods},
+	abi.MPI_MIN - abi.MPI_OP_NULL:     {abi.MPI_MIN, "MPI_MIN", arithmetic, mins},
+	abi.MPI_MAX - abi.MPI_OP_NULL:     {abi.MPI_MAX, "MPI_MAX", arithmetic, maxs},
+	abi.MPI_BAND - abi.MPI_OP_NULL:    {abi.MPI_BAND, "MPI_BAND", bitwise, bands},
+	abi.MPI_BOR - abi.MPI_OP_NULL:     {abi.MPI_BOR, "MPI_BOR", bitwise, bors},
+	abi.MPI_BXOR - abi.MPI_OP_NULL:    {abi.MPI_BXOR, "MPI_BXOR", bitwise, bxors},
+	abi.MPI_LAND - abi.MPI_OP_NULL:    {abi.MPI_LAND, "MPI_LAND", cInteger | logical, lands},
+	abi.MPI_LOR - abi.MPI_OP_NULL:     {abi.MPI_LOR, "MPI_LOR", cInteger | logical, lors},
+	abi.MPI_LXOR - abi.MPI_OP_NULL:    {abi.MPI_LXOR, "MPI_LXOR", cInteger | logical, lxors},
+	abi.MPI_MINLOC - abi.MPI_OP_NULL:  {abi.MPI_MINLOC, "MPI_MINLOC", pairs, minlocs},
+	abi.MPI_MAXLOC - abi.MPI_OP_NULL:  {abi.MPI_MAXLOC, "MPI_MAXLOC", pairs, maxlocs},
+	abi.MPI_REPLACE - abi.MPI_OP_NULL: {handle: abi.MPI_REPLACE, name: "MPI_REPLACE", groups: anyGroup},
+	abi.MPI_NO_OP - abi.MPI_OP_NULL:   {handle: abi.MPI_NO_OP, name: "MPI_NO_OP", groups: anyGroup},
+}
