@@ -1,0 +1,58 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+)
+
+// place is where a rank stands in its job.
+type place struct {
+	rank, size           int // in the whole job
+	localRank, localSize int // on this machine, in this client
+	worldKnown           bool
+}
+
+// ours are variables that we set ourselves; what an outer launcher left there must not reach a rank.
+var ours = []string{
+	"IMPI_RANK", "IMPI_SIZE", "IMPI_LOCAL_RANK", "IMPI_LOCAL_SIZE", "IMPI_BOOT_FD", "IMPI_JOB",
+	"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT",
+}
+
+// environment is what one rank gets: of the launcher's own what the program asks for, then what the options
+// set, then who the rank is. Only IMPI_BOOT_FD means something to the library; the rest is for scripts.
+func environment(base []string, g *options.Program, job string, p place) []string {
+	env := make([]string, 0, len(base)+len(g.Set)+len(ours))
+	for _, setting := range base {
+		name, _, _ := strings.Cut(setting, "=")
+		wanted := g.Env == options.EnvAll || slices.Contains(g.Names, name)
+		if wanted && !slices.Contains(ours, name) && !isSet(g.Set, name) {
+			env = append(env, setting)
+		}
+	}
+	for i, setting := range g.Set {
+		name, _, _ := strings.Cut(setting, "=")
+		if !isSet(g.Set[i+1:], name) {
+			env = append(env, setting)
+		}
+	}
+	number := func(name string, value int) { env = append(env, name+"="+strconv.Itoa(value)) }
+	env = append(env, "IMPI_JOB="+job)
+	if p.worldKnown { // a client learns its first world rank only from the server, when its ranks run
+		number("IMPI_RANK", p.rank)
+		number("IMPI_SIZE", p.size)
+		number("PMI_RANK", p.rank)
+		number("PMI_SIZE", p.size)
+	}
+	number("IMPI_LOCAL_RANK", p.localRank)
+	number("IMPI_LOCAL_SIZE", p.localSize)
+	number("MPI_LOCALRANKID", p.localRank)
+	number("MPI_LOCALNRANKS", p.localSize)
+	return env
+}
+
+func isSet(settings []string, name string) bool {
+	return slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, name+"=") })
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"strings"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+)
+
+// share is the part of a job's ranks that one client starts: world ranks First to First+N-1 if the job is
+// all ours, else its own ranks 0 to N-1.
+type share struct{ first, n int }
+
+// split divides n ranks among k clients as evenly as possible, the larger shares first.
+func split(n, k int) []share {
+	shares := make([]share, k)
+	first := 0
+	for i := range shares {
+		shares[i] = share{first, n / k}
+		if i < n%k {
+			shares[i].n++
+		}
+		first += shares[i].n
+	}
+	return shares
+}
+
+// processes makes every rank of the plan ready to start, in rank order.
+func processes(plan *options.Plan, job string, shares []share) ([]supervise.Process, error) {
+	var list []supervise.Process
+	size := plan.Size()
+	base := os.Environ()
+	client := 0
+	for i := range plan.Programs {
+		g := &plan.Programs[i]
+		path, err := supervise.FindProgram(g.Argv[0], g.Dir, searchPath(g, base))
+		if err != nil {
+			return nil, err
+		}
+		for range g.N {
+			rank := len(list)
+			for rank >= shares[client].first+shares[client].n {
+				client++
+			}
+			at := place{rank: rank, size: size, localRank: rank - shares[client].first, localSize: shares[client].n,
+				worldKnown: plan.Mode != options.Client}
+			list = append(list, supervise.Process{
+				Path: path, Argv: g.Argv, Dir: g.Dir, Env: environment(base, g, job, at), Stdin: stdinOf(plan, rank),
+			})
+		}
+	}
+	return list, nil
+}
+
+// searchPath is the PATH that the program will see, which is also where it is looked for.
+func searchPath(g *options.Program, base []string) string {
+	path := ""
+	for _, setting := range append(base[:len(base):len(base)], g.Set...) {
+		if v, ok := strings.CutPrefix(setting, "PATH="); ok {
+			path = v
+		}
+	}
+	return path
+}
+
+func stdinOf(plan *options.Plan, rank int) supervise.StdinKind {
+	switch {
+	case plan.Stdin == options.StdinAll:
+		return supervise.StdinRelay
+	case plan.Stdin == options.StdinOne && plan.StdinRank == rank:
+		return supervise.StdinInherit
+	}
+	return supervise.StdinNull
+}
+
+// newJobID names a job on this machine: in IMPI_JOB, for people who look for its processes.
+func newJobID() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}

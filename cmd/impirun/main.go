@@ -1,0 +1,82 @@
+// Command impirun starts the ranks of an MPI job on this machine, joins them to the other clients of a job
+// that spans machines, and is the IMPI server of such a job. mpirun and mpiexec are the same program.
+//
+// Flow: command line -> options.Plan -> one client, or a server and several (job.go) -> boot tells the ranks
+// who they are -> supervise answers for the processes -> exit code.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/cmd/internal/version"
+)
+
+// Ranks die with the thread that started them: main stays on the main thread, which lives to the end.
+func init() { runtime.LockOSThread() }
+
+const codeUsage = 2
+
+func main() {
+	name := filepath.Base(os.Args[0])
+	plan, err := options.Parse(os.Args[1:], os.Getenv)
+	if err != nil {
+		complain("%v", err)
+		os.Exit(codeUsage)
+	}
+	if plan.Verbose {
+		for _, note := range plan.Notes {
+			complain("%s", note)
+		}
+	}
+	switch plan.Mode {
+	case options.Help:
+		fmt.Print(options.HelpText())
+	case options.Version:
+		fmt.Printf("%s (%s)\n", name, version.Text)
+	case options.Explain:
+		fmt.Print(plan)
+	case options.Server:
+		os.Exit(exitCode(serve(plan)))
+	default:
+		os.Exit(exitCode(run(plan)))
+	}
+}
+
+// complain writes one line to stderr.
+func complain(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "impirun: "+format+"\n", args...)
+}
+
+// exitCode reports err, unless it was reported before, and answers the code that goes with it.
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	var ended *endError
+	if errors.As(err, &ended) {
+		if !ended.quiet {
+			complain("%s", ended.cause.Text)
+		}
+		return ended.cause.Code
+	}
+	complain("%v", err)
+	var start *supervise.StartError
+	if errors.As(err, &start) {
+		return start.Code
+	}
+	return 1
+}
+
+// endError is a job that was started and ended badly.
+type endError struct {
+	cause *supervise.Cause
+	quiet bool
+}
+
+func (e *endError) Error() string { return e.cause.Text }

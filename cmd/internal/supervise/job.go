@@ -1,0 +1,290 @@
+// Package supervise starts the processes of a job on this machine and answers for them until the last one,
+// and everything that they started, is gone.
+//
+// Flow: Start forks the ranks -> Wait sleeps until something happens: a child ends (reap.go), a signal comes,
+// a rank's link says something (Initialized, Finalized, Aborted), a time is over -> the fact goes into the
+// ledger (ledger.go), which says whether the job is doomed -> the living get SIGTERM, and SIGKILL after the
+// grace -> when nobody is left, the ledger's cause is the job's outcome.
+//
+// Nothing here polls: children are waited for in the kernel by one goroutine, everything else is a channel.
+//
+// Locking: mu guards the ledger and the table of living processes. A process is reaped under mu, and a signal
+// is sent under mu to processes not yet reaped, so that a signal can never hit a recycled pid.
+package supervise
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Config is what a job needs beside its processes.
+type Config struct {
+	Host     string // this machine's name, for messages
+	Grace    time.Duration
+	Timeout  time.Duration // 0: none
+	Recovery bool
+	// Prefix, if not nil, stands before every line that a rank writes to stream "stdout" or "stderr".
+	Prefix func(rank int, stream string) func(b []byte, now time.Time) []byte
+	// Drain, if not nil, returns when everything that the ended rank had said on its link is noted.
+	Drain func(rank int)
+}
+
+// Job is a set of running processes.
+type Job struct {
+	config Config
+
+	mu     sync.Mutex
+	ledger *ledger
+	living map[int]int // pid -> rank
+	own    []bool      // by rank: leads a process group of its own
+
+	changed chan struct{}  // the ledger may have changed
+	signals chan os.Signal // to the launcher
+	reaped  chan batch     // children that ended
+	relays  sync.WaitGroup // the output that is still under way
+	outputs [2]*sink       // stdout, stderr, if relayed
+}
+
+// batch is what was found dead at one moment.
+type batch struct {
+	endings []ending
+	last    bool // no child is left
+}
+
+// ending is a rank that was found dead.
+type ending struct {
+	rank   int // -1: a descendant
+	status syscall.WaitStatus
+}
+
+var forwarded = []os.Signal{
+	syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT,
+	syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT,
+}
+
+// Start runs all processes, in rank order. If one of them cannot be run, those before it are killed and the
+// error (a *StartError) says which. The caller must stand on the launcher's main thread (LockOSThread in
+// init): ranks die when the thread that started them does.
+func Start(config Config, processes []Process) (*Job, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("cannot adopt orphans (PR_SET_CHILD_SUBREAPER): %w", err)
+	}
+	j := &Job{
+		config:  config,
+		ledger:  newLedger(config.Host, len(processes), config.Recovery),
+		living:  map[int]int{},
+		own:     make([]bool, len(processes)),
+		changed: make(chan struct{}, 1),
+		signals: make(chan os.Signal, 16),
+		reaped:  make(chan batch, 1),
+		outputs: [2]*sink{{out: os.Stdout}, {out: os.Stderr}},
+	}
+	j.listen()
+	err := j.startAll(processes)
+	go j.reap()
+	if err != nil {
+		j.abandon()
+		return nil, err
+	}
+	return j, nil
+}
+
+// abandon ends what was started before a rank could not be.
+func (j *Job) abandon() {
+	defer signal.Stop(j.signals)
+	s := shutdown{job: j, force: true}
+	j.kill(syscall.SIGKILL)
+	for range j.reaped {
+		s.sweep()
+	}
+}
+
+// listen asks for the signals that are forwarded, but not for those that our caller had switched off.
+func (j *Job) listen() {
+	for _, s := range forwarded {
+		if !signal.Ignored(s) {
+			signal.Notify(j.signals, s)
+		}
+	}
+}
+
+func (j *Job) startAll(processes []Process) error {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	terminal := isTerminal(0)
+	var copies []*os.File
+	for rank := range processes {
+		p := &processes[rank]
+		files := [3]uintptr{null.Fd(), 1, 2}
+		j.own[rank] = true
+		var closing []*os.File
+		switch p.Stdin {
+		case StdinInherit:
+			files[0] = 0
+			j.own[rank] = !terminal // a background group may not read the terminal
+		case StdinRelay:
+			r, w, err := os.Pipe()
+			if err != nil {
+				return err
+			}
+			files[0], copies, closing = r.Fd(), append(copies, w), append(closing, r)
+		}
+		if j.config.Prefix != nil {
+			for i, stream := range []string{"stdout", "stderr"} {
+				w, err := j.relayFrom(rank, stream, j.outputs[i])
+				if err != nil {
+					return err
+				}
+				files[1+i], closing = w.Fd(), append(closing, w)
+			}
+		}
+		pid, err := p.start(files, j.own[rank])
+		for _, f := range closing {
+			f.Close()
+		}
+		if p.Link != nil {
+			p.Link.Close()
+		}
+		if err != nil {
+			return err
+		}
+		j.living[pid] = rank
+		j.note(func(l *ledger) { l.started(rank, pid) })
+	}
+	if copies != nil {
+		go spread(os.Stdin, copies)
+	}
+	return nil
+}
+
+// relayFrom starts the relay of one stream of one rank and answers the end that the rank writes to.
+func (j *Job) relayFrom(rank int, stream string, to *sink) (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	j.relays.Add(1)
+	go func() {
+		defer j.relays.Done()
+		relay(r, to, j.config.Prefix(rank, stream))
+	}()
+	return w, nil
+}
+
+func isTerminal(fd int) bool {
+	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil
+}
+
+// Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them.
+func (j *Job) Initialized(rank int)   { j.note(func(l *ledger) { l.initialized(rank) }) }
+func (j *Job) Finalized(rank int)     { j.note(func(l *ledger) { l.finalized(rank) }) }
+func (j *Job) Aborted(rank, code int) { j.note(func(l *ledger) { l.aborted(rank, code) }) }
+
+// Fail ends the job for a reason that is no rank's, such as a server that does not answer.
+func (j *Job) Fail(c Cause) { j.note(func(l *ledger) { l.failed(c) }) }
+
+func (j *Job) note(fact func(*ledger)) {
+	j.mu.Lock()
+	fact(j.ledger)
+	j.mu.Unlock()
+	select {
+	case j.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Wait returns when no process of the job is left: nil if every rank ended well.
+func (j *Job) Wait() *Cause {
+	defer signal.Stop(j.signals)
+	end := shutdown{job: j}
+	var timeout <-chan time.Time
+	if j.config.Timeout > 0 {
+		timeout = time.After(j.config.Timeout)
+	}
+	interrupts := 0
+	for {
+		select {
+		case dead := <-j.reaped:
+			j.enter(dead.endings)
+			if dead.last {
+				j.relays.Wait()
+				return j.ledger.cause
+			}
+		case <-j.changed:
+		case s := <-j.signals:
+			if s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGQUIT {
+				interrupts++
+			}
+			if interrupts > 1 {
+				j.note(func(l *ledger) { l.interrupted(s.(syscall.Signal)) })
+				end.now()
+			} else {
+				j.forward(s.(syscall.Signal))
+			}
+		case <-timeout:
+			j.note(func(l *ledger) { l.timedOut(j.config.Timeout) })
+		case <-end.grace:
+			end.now()
+		}
+		end.advance()
+	}
+}
+
+// enter writes a batch of ended ranks into the ledger.
+func (j *Job) enter(dead []ending) {
+	for _, e := range dead {
+		if e.rank < 0 {
+			continue
+		}
+		if j.config.Drain != nil {
+			j.config.Drain(e.rank)
+		}
+		j.note(func(l *ledger) { l.ended(e.rank, e.status) })
+	}
+}
+
+// forward hands a signal on. A rank in our own process group has had what the terminal sent from the
+// terminal. SIGTSTP stops us too, after the ranks.
+func (j *Job) forward(s syscall.Signal) {
+	byTerminal := s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTSTP
+	j.mu.Lock()
+	for pid, rank := range j.living {
+		if j.own[rank] || !byTerminal {
+			j.send(pid, rank, s)
+		}
+	}
+	j.mu.Unlock()
+	if s == syscall.SIGTSTP {
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	}
+}
+
+// kill sends s to every living rank, with its process group.
+func (j *Job) kill(s syscall.Signal) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for pid, rank := range j.living {
+		j.send(pid, rank, s)
+		if s == syscall.SIGTERM {
+			j.send(pid, rank, syscall.SIGCONT) // a stopped process takes SIGTERM when it goes on
+		}
+	}
+}
+
+// send needs mu and a pid that was not reaped.
+func (j *Job) send(pid, rank int, s syscall.Signal) {
+	if j.own[rank] {
+		pid = -pid
+	}
+	syscall.Kill(pid, s)
+}

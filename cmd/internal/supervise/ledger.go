@@ -1,0 +1,162 @@
+package supervise
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The ledger decides what a job's end means. It is a state machine without processes, clocks or locks:
+// facts go in (a rank entered MPI_Init, ended, ...), and it answers whether the job is doomed and which
+// cause the user is told.
+//
+// The rule: the first abnormal rank is the cause. Abnormal is: killed by a signal; a code other than 0;
+// MPI_Abort; leaving between MPI_Init and MPI_Finalize; ending without MPI_Init while others are in it.
+// A rank that ends abnormally dooms the others, unless it had finalized: then nobody can be waiting for it.
+
+// Cause is why a job ended badly.
+type Cause struct {
+	Code int    // the launcher's exit code, 1 to 255
+	Text string // one line for the user
+}
+
+// CodeTimeout is the exit code of a job that was ended by --timeout.
+const CodeTimeout = 124
+
+type phase int
+
+const (
+	outside   phase = iota // MPI_Init not called
+	inside                 // MPI_Init called
+	finalized              // MPI_Finalize done
+)
+
+type entry struct {
+	pid   int
+	phase phase
+	ended bool
+}
+
+type ledger struct {
+	host    string
+	entries []entry
+	cause   *Cause
+	doomed  bool
+	spare   bool // --enable-recovery: no rank's death dooms the others
+}
+
+func newLedger(host string, ranks int, recovery bool) *ledger {
+	return &ledger{host: host, entries: make([]entry, ranks), spare: recovery}
+}
+
+// started and the next four note a fact about one rank.
+func (l *ledger) started(rank, pid int) { l.entries[rank].pid = pid }
+
+func (l *ledger) initialized(rank int) {
+	l.entries[rank].phase = inside
+	for i := range l.entries {
+		if l.entries[i].ended && l.entries[i].phase == outside {
+			l.blame(i, 1, true, "ended without calling MPI_Init, which rank %d has called", rank)
+		}
+	}
+}
+
+func (l *ledger) finalized(rank int) { l.entries[rank].phase = finalized }
+
+func (l *ledger) aborted(rank, code int) {
+	exit := code & 0xff
+	if exit == 0 {
+		exit = 1
+	}
+	l.blame(rank, exit, true, "called MPI_Abort(%d)", code)
+	l.doomed = true // MPI_Abort means everybody, with --enable-recovery too
+}
+
+func (l *ledger) ended(rank int, status syscall.WaitStatus) {
+	e := &l.entries[rank]
+	e.ended = true
+	dooms := e.phase != finalized
+	switch {
+	case status.Signaled():
+		s := status.Signal()
+		core := ""
+		if status.CoreDump() {
+			core = ", core dumped"
+		}
+		l.blame(rank, 128+int(s), dooms, "was killed by signal %d (%s, %v%s)", int(s), unix.SignalName(s), s, core)
+	case status.ExitStatus() != 0:
+		l.blame(rank, status.ExitStatus(), dooms, "exited with code %d", status.ExitStatus())
+	case e.phase == inside:
+		l.blame(rank, 1, true, "exited without calling MPI_Finalize")
+	case e.phase == outside:
+		if other := l.anyInside(); other >= 0 {
+			l.blame(rank, 1, true, "ended without calling MPI_Init, which rank %d has called", other)
+		}
+	}
+}
+
+// failed notes an end that no rank is to blame for: a timeout, a start-up that went wrong.
+func (l *ledger) failed(c Cause) {
+	if l.cause == nil {
+		l.cause = &c
+	}
+	l.doomed = true
+}
+
+func (l *ledger) timedOut(after time.Duration) {
+	l.failed(Cause{CodeTimeout, fmt.Sprintf("the job has not ended within the timeout of %v", after)})
+}
+
+func (l *ledger) interrupted(s syscall.Signal) {
+	l.failed(Cause{128 + int(s), fmt.Sprintf("ended by signal %d (%s)", int(s), unix.SignalName(s))})
+}
+
+// blame makes rank the cause unless there is one. What happens after a job was doomed is our own doing.
+func (l *ledger) blame(rank, code int, dooms bool, format string, args ...any) {
+	if l.cause == nil {
+		who := fmt.Sprintf("rank %d on %s (pid %d) ", rank, l.host, l.entries[rank].pid)
+		l.cause = &Cause{code, who + fmt.Sprintf(format, args...)}
+	}
+	if dooms && !l.spare {
+		l.doomed = true
+	}
+}
+
+func (l *ledger) anyInside() int {
+	for i := range l.entries {
+		if l.entries[i].phase == inside {
+			return i
+		}
+	}
+	return -1
+}
+
+// over says whether every rank has ended.
+func (l *ledger) over() bool {
+	for i := range l.entries {
+		if !l.entries[i].ended {
+			return false
+		}
+	}
+	return true
+}
+
+// origin orders ranks that were found dead at the same moment: the one that a signal killed comes before
+// one that exited, since the exit may be the answer to the loss of the other.
+func origin(a, b syscall.WaitStatus) int {
+	return weight(a) - weight(b)
+}
+
+func weight(s syscall.WaitStatus) int {
+	switch {
+	case s.Signaled() && s.Signal() != syscall.SIGTERM:
+		return 0
+	case s.Signaled():
+		return 1
+	case s.ExitStatus() != 0:
+		return 2
+	}
+	return 3
+}

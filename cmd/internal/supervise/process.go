@@ -1,0 +1,84 @@
+package supervise
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Process is one rank, ready to be started.
+type Process struct {
+	Path  string
+	Argv  []string
+	Env   []string
+	Dir   string
+	Link  *os.File // becomes the rank's file descriptor LinkFD; closed by Start. nil: none
+	Stdin StdinKind
+}
+
+// LinkFD is the number under which a rank finds its link to the launcher.
+const LinkFD = 3
+
+// StdinKind is what a rank reads as standard input.
+type StdinKind int
+
+const (
+	StdinNull    StdinKind = iota // /dev/null
+	StdinInherit                  // the launcher's own, untouched by the launcher
+	StdinRelay                    // a copy, together with others
+)
+
+// start runs one process. The calling thread must be one that lives as long as the launcher: the kernel
+// sends the death signal when the thread that forked ends, not the process.
+func (p *Process) start(files [3]uintptr, ownGroup bool) (pid int, err error) {
+	fds := files[:]
+	if p.Link != nil {
+		fds = append(fds, p.Link.Fd())
+	}
+	pid, err = syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
+		Dir: p.Dir, Env: p.Env, Files: fds,
+		Sys: &syscall.SysProcAttr{Setpgid: ownGroup, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return 0, startFailed(p.Argv[0], err)
+	}
+	return pid, nil
+}
+
+// children lists the processes whose parent is parent: with a subreaper, that is every descendant whose own
+// parents are gone. Processes that end meanwhile are left out.
+func children(parent int) []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var found []int
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if ppid, zombie := parentOf(pid); ppid == parent && !zombie {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// parentOf reads fields 3 and 4 of /proc/PID/stat; the name before them may hold blanks and parentheses.
+func parentOf(pid int) (ppid int, zombie bool) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, false
+	}
+	text := string(stat)
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(fields) < 2 {
+		return 0, false
+	}
+	ppid, _ = strconv.Atoi(fields[1])
+	return ppid, fields[0] == "Z" || fields[0] == "X"
+}

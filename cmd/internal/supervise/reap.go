@@ -1,0 +1,109 @@
+package supervise
+
+import (
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// reap waits for children until there are none, and reports them in batches: those that were dead at the
+// same moment together, the one that may have caused the other deaths first. It runs on its own goroutine.
+func (j *Job) reap() {
+	defer close(j.reaped)
+	for {
+		// WNOWAIT: only look. The pid stays taken until it is reaped under the lock.
+		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			j.reaped <- batch{last: true} // ECHILD: nobody is left
+			return
+		}
+		dead := j.collect()
+		j.reaped <- dead
+		if dead.last {
+			return
+		}
+	}
+}
+
+// collect reaps every child that is dead now.
+func (j *Job) collect() batch {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var dead batch
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || pid == 0 {
+			dead.last = err != nil // ECHILD
+			break
+		}
+		e := ending{rank: -1, status: status}
+		if rank, ok := j.living[pid]; ok {
+			delete(j.living, pid)
+			e.rank = rank
+		}
+		dead.endings = append(dead.endings, e)
+	}
+	slices.SortStableFunc(dead.endings, func(a, b ending) int { return origin(a.status, b.status) })
+	return dead
+}
+
+// shutdown is the way from a doomed or finished job to an empty machine: SIGTERM once, SIGKILL after the
+// grace, to ranks and to what they left behind.
+type shutdown struct {
+	job   *Job
+	grace <-chan time.Time // running since SIGTERM
+	force bool             // the grace is over
+}
+
+// advance is called after every event. It does nothing while the job is well.
+func (s *shutdown) advance() {
+	j := s.job
+	j.mu.Lock()
+	doomed, over := j.ledger.doomed, j.ledger.over()
+	j.mu.Unlock()
+	if !doomed && !over {
+		return
+	}
+	if s.grace == nil && !s.force {
+		s.grace = time.After(j.config.Grace)
+		j.kill(syscall.SIGTERM)
+	}
+	if s.force {
+		j.kill(syscall.SIGKILL)
+	}
+	if over {
+		s.sweep()
+	}
+}
+
+// now ends the grace.
+func (s *shutdown) now() {
+	s.grace, s.force = nil, true
+	s.job.mu.Lock()
+	s.job.ledger.doomed = true
+	s.job.mu.Unlock()
+}
+
+// sweep signals what ranks left behind. Orphans become our children; the children of those we kill become
+// ours in turn, and each death is an event that comes back here, so that nobody remains.
+func (s *shutdown) sweep() {
+	sig := syscall.SIGTERM
+	if s.force {
+		sig = syscall.SIGKILL
+	}
+	s.job.mu.Lock()
+	defer s.job.mu.Unlock()
+	for _, pid := range children(os.Getpid()) {
+		syscall.Kill(pid, sig)
+	}
+}
