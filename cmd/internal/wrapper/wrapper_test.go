@@ -1,0 +1,106 @@
+package wrapper
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	inc  = "-I/opt/i/include"
+	link = "-L/opt/i/lib -Wl,-rpath,/opt/i/lib -lmpi_abi"
+)
+
+func TestTheWrapperAnswersEveryDialectAndRunsTheRest(t *testing.T) {
+	for _, c := range []struct {
+		env, command, words string
+		print, run, fails   string
+	}{
+		{command: "mpicc", words: "-show", print: "cc " + inc + " " + link},
+		{command: "mpicc", words: "-showme", print: "cc " + inc + " " + link},
+		{command: "mpicc", words: "--showme", print: "cc " + inc + " " + link},
+		{command: "mpicxx", words: "-show", print: "c++ " + inc + " " + link},
+		{command: "mpic++", words: "-showme:command", print: "c++"},
+		{command: "mpiCC", words: "-showme:command", print: "c++"},
+		{command: "/x/bin/mpicc_abi", words: "-showme:command", print: "cc"},
+		{command: "mpicc", words: "-showme:compile", print: inc},
+		{command: "mpicc", words: "--showme:link", print: link},
+		{command: "mpicc", words: "-showme:incdirs", print: "/opt/i/include"},
+		{command: "mpicc", words: "-showme:libdirs", print: "/opt/i/lib"},
+		{command: "mpicc", words: "-showme:libs", print: "mpi_abi"},
+		{command: "mpicc", words: "-showme:version", print: "libimpi 0.1.0 (Interoperable MPI; not Intel MPI)"},
+		{command: "mpicc", words: "-show-incdir", print: "/opt/i/include"},
+		{command: "mpicc", words: "-show-libdir", print: "/opt/i/lib"},
+		{command: "mpicc", words: "-compile-info", print: "cc " + inc + " -c"},
+		{command: "mpicc", words: "-compile_info", print: "cc " + inc + " -c"},
+		{command: "mpicc", words: "-link-info", print: "cc " + inc + " " + link},
+		{command: "mpicc", words: "-link_info", print: "cc " + inc + " " + link},
+		{command: "mpicc", words: "-show -c a.c", print: "cc " + inc + " -c a.c"},
+		{command: "mpicc", words: "-show a.c -o a", print: "cc " + inc + " a.c -o a " + link},
+		{command: "mpicc", words: "-showme:nonsense", fails: "unknown question"},
+		{command: "mpicc", words: "-shown", fails: "unknown question"},
+		{command: "mpicc", words: "-cc=", fails: "names no compiler"},
+
+		{command: "mpicc", words: "a.c -o a", run: "cc " + inc + " a.c -o a " + link},
+		{command: "mpicc", words: "-c a.c", run: "cc " + inc + " -c a.c"},
+		{command: "mpicc", words: "-S a.c", run: "cc " + inc + " -S a.c"},
+		{command: "mpicc", words: "-E a.c", run: "cc " + inc + " -E a.c"},
+		{command: "mpicc", words: "-M a.c", run: "cc " + inc + " -M a.c"},
+		{command: "mpicc", words: "-MM a.c", run: "cc " + inc + " -MM a.c"},
+		{command: "mpicc", words: "-MD a.c", run: "cc " + inc + " -MD a.c " + link},
+		{command: "mpicc", words: "a.o b.o -lm", run: "cc " + inc + " a.o b.o -lm " + link},
+		{command: "mpicc", words: "-shared a.o", run: "cc " + inc + " -shared a.o " + link},
+		{command: "mpicc", words: "--version", run: "cc --version"},
+		{command: "mpicc", words: "-v", run: "cc -v"},
+		{command: "mpicc", words: "-v a.c", run: "cc " + inc + " -v a.c " + link},
+		{command: "mpicc", words: "-cc=clang a.c", run: "clang " + inc + " a.c " + link},
+		{command: "mpicc", env: "MPICH_CC=icx", words: "a.c", run: "icx " + inc + " a.c " + link},
+		{command: "mpicc", env: "OMPI_CC=icx", words: "a.c", run: "icx " + inc + " a.c " + link},
+		{command: "mpicc", env: "IMPI_CC=ccache gcc", words: "a.c", run: "ccache gcc " + inc + " a.c " + link},
+		{command: "mpicc", env: "IMPI_CXX=x", words: "a.c", run: "cc " + inc + " a.c " + link},
+		{command: "mpicxx", env: "IMPI_CXX=x", words: "a.cc", run: "x " + inc + " a.cc " + link},
+	} {
+		getenv := func(name string) string {
+			v, ok := strings.CutPrefix(c.env, name+"=")
+			if !ok {
+				return ""
+			}
+			return v
+		}
+		got, err := Decide(c.command, strings.Fields(c.words), Place{"/opt/i"}, getenv, func(string) bool { return true })
+		label := c.env + " " + c.command + " " + c.words
+		switch {
+		case c.fails != "":
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s: error %v, want %q", label, err, c.fails)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", label, err)
+		case strings.TrimSuffix(got.Print, "\n") != c.print:
+			t.Errorf("%s prints %q, want %q", label, got.Print, c.print)
+		case strings.Join(got.Run, " ") != c.run:
+			t.Errorf("%s runs %q, want %q", label, got.Run, c.run)
+		}
+	}
+}
+
+func TestTheFirstCompilerThatExistsIsTaken(t *testing.T) {
+	none := func(string) string { return "" }
+	only := func(name string) func(string) bool { return func(n string) bool { return n == name } }
+	got, err := Decide("mpicc", []string{"a.c"}, Place{"/p"}, none, only("gcc"))
+	if err != nil || got.Run[0] != "gcc" {
+		t.Errorf("runs %q, %v; want gcc", got.Run, err)
+	}
+	if _, err = Decide("mpicc", []string{"a.c"}, Place{"/p"}, none, only("tcc")); err == nil {
+		t.Error("no compiler at all is no error")
+	}
+	if got, err = Decide("mpicc", []string{"-showme:link"}, Place{"/p"}, none, only("tcc")); err != nil || got.Print == "" {
+		t.Errorf("a question that needs no compiler: %q, %v", got.Print, err)
+	}
+}
+
+func TestPrintedWordsCanBePastedIntoAShell(t *testing.T) {
+	got, _ := Decide("mpicc", []string{"-showme:compile"}, Place{"/my stuff/it's"}, func(string) string { return "" }, func(string) bool { return true })
+	if want := `'-I/my stuff/it'\''s/include'` + "\n"; got.Print != want {
+		t.Errorf("prints %s, want %s", got.Print, want)
+	}
+}
