@@ -1,0 +1,154 @@
+// Package datatype describes and moves data laid out by MPI datatypes (MPI 5.0, chapter 5; external32:
+// MPI 5.0, 14.5.2).
+//
+// A Type is an immutable tree that a constructor builds from its arguments. Nothing is expanded: what a
+// constructor computes are sums (size, bounds, signature), each in time independent of repetition counts.
+// On first use, or at Commit, the tree is compiled into a loop tree (program.go): neighbours merged,
+// empty parts dropped, memory offsets hoisted. A Cursor (cursor_unsafe.go) moves any range of the packed stream of
+// count elements: it finds the ends of the range by division, in time proportional to the depth, and
+// moves what is whole in between leaf by leaf (Traff 2010, 7: flattening on the fly).
+//
+//	Vector, Struct, ... -> Type -> Commit -> program -> Cursor.Pack, Cursor.Unpack, Copy -> kernels
+//
+// All sizes, extents and displacements are bytes unless said otherwise.
+package datatype
+
+import (
+	"math"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/abi"
+)
+
+// Rep is a data representation of the packed stream.
+type Rep uint8
+
+const (
+	Native     Rep = iota // elements as in memory, without the gaps
+	External32            // big-endian, fixed sizes (MPI 5.0, 14.5.2; IMPI 0.0, 3.4)
+)
+
+// Type is a datatype. It is immutable but for Commit, and safe for concurrent use after that.
+type Type struct {
+	// What every message asks for stands first. dense, run and runAt are set by Commit.
+	dense bool // consecutive elements are one run of memory
+	run   bool // one element is one run of memory
+	runAt int64
+	shape
+
+	handle    int // ABI value, 0 for a derived type
+	name      string
+	committed atomic.Bool
+	compiled  [2]atomic.Pointer[program] // by Rep
+
+	form     form
+	kind     kind    // basic: conversion of a unit to external32
+	units    int64   // basic: 2 for complex types, otherwise 1
+	count    int64   // vector: blocks
+	blocklen int64   // vector, and blocks of one length: elements in a block
+	stride   int64   // vector: bytes from block to block
+	disps    []int64 // blocks, fields: bytes
+	lens     []int64 // blocks of several lengths, fields: elements
+	old      *Type   // vector, blocks, wrap
+	olds     []*Type // fields
+
+	combiner int
+	large    bool
+	args     []arg
+	argTypes []*Type
+}
+
+// form says how a Type is made of others.
+type form uint8
+
+const (
+	formBasic  form = iota // a predefined type
+	formVector             // count blocks, stride bytes apart, of blocklen elements of old
+	formBlocks             // a block of elements of old at each displacement
+	formFields             // lens[i] elements of olds[i] at disps[i]
+	formWrap               // the same data as old
+)
+
+// Handle is the ABI value of a predefined type and 0 for a derived one.
+func (t *Type) Handle() int { return t.handle }
+
+// Name is the MPI name of a predefined type and "" for a derived one.
+func (t *Type) Name() string { return t.name }
+
+// Commit makes the type ready for communication. Committing again does nothing.
+func (t *Type) Commit() {
+	if t.committed.Load() {
+		return
+	}
+	p := t.program(Native)
+	t.run = p.root == nil || p.root.op == opRun
+	t.runAt = p.at
+	t.dense = t.run && (t.extent() == t.size || t.size == 0)
+	t.committed.Store(true)
+}
+
+// Committed tells whether Commit was called; predefined types always are.
+func (t *Type) Committed() bool { return t.committed.Load() }
+
+// Size is the number of bytes of data in one element.
+func (t *Type) Size() int64 { return t.size }
+
+// Extent is the distance in memory from one element to the next.
+func (t *Type) Extent() int64 { return t.extent() }
+
+// LB and UB are the bounds the extent spans: of the data, padded for alignment, or as set by Resized.
+func (t *Type) LB() int64 { return t.lb }
+func (t *Type) UB() int64 { return t.ub }
+
+// TrueLB, TrueUB and TrueExtent are the bounds of the data itself.
+func (t *Type) TrueLB() int64     { return t.lo }
+func (t *Type) TrueUB() int64     { return t.hi }
+func (t *Type) TrueExtent() int64 { return t.hi - t.lo }
+
+// Uniform is the predefined type all data of t consists of, nil if there are several or none.
+func (t *Type) Uniform() *Type { return t.uniform }
+
+// Portable tells whether the external32 form is the native packed form, byte for byte.
+func (t *Type) Portable() bool { return t.portable }
+
+// PackedSize is the number of bytes that count elements take in the packed stream, math.MaxInt64 if it
+// does not fit.
+func (t *Type) PackedSize(count int64, rep Rep) int64 {
+	size := t.size
+	if rep == External32 {
+		size = t.size32
+	}
+	if uint64(size|count)>>31 != 0 {
+		return saturatingMul(size, count)
+	}
+	return size * count
+}
+
+func saturatingMul(a, b int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi != 0 || lo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(lo)
+}
+
+// Signature is a hash of the sequence of basic types and their number. Two types that may be matched in
+// a message, MPI_BYTE and MPI_PACKED aside, have equal signatures, however they are constructed.
+func (t *Type) Signature() (hash uint64, elements int64) { return t.hash, t.elems }
+
+// Error says what is wrong with an argument. Class is an MPI error class (MPI_ERR_ARG, MPI_ERR_COUNT,
+// MPI_ERR_TYPE, MPI_ERR_VALUE_TOO_LARGE, MPI_ERR_CONVERSION).
+type Error struct {
+	Class int
+	Arg   string // the argument, by its name in the MPI standard
+	Index int    // which entry of it, -1 if it is no array
+	Value int64
+	Text  string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// errConversion is what a Cursor reports; it has no value, because one flag covers millions of elements.
+var errConversion = &Error{Class: abi.MPI_ERR_CONVERSION, Arg: "buf", Index: -1,
+	Text: "a value does not fit its external32 form (MPI_LONG has 4 bytes there, MPI_WCHAR 2): send it as a wider fixed-size type such as MPI_INT64_T"}
