@@ -1,0 +1,162 @@
+package tcp
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
+)
+
+// The end (IMPI 0.0, 3.8). On every link, in this order:
+//
+//	what waits in out -> FINI -> the peer's FINI -> half-close -> the peer's end of stream -> close
+//
+// Until the peer's FINI its messages are read, acknowledged and thrown away; a DATASYNC gets its SYNCACK and
+// a CANCEL a CANCELNO, so that nobody waits for us. The half-close, and reading to the end, are because
+// closing a socket with unread acknowledgements in it resets the connection, and a reset can overtake and
+// destroy our FINI. A peer that closes as soon as both FINIs are through is welcome to.
+
+// linger is how long Finish waits for the end of streams on which both FINIs are through: the job is done,
+// only good manners are left.
+const linger = 2 * time.Second
+
+// maxReplies bounds the answers that wait for a peer which asks without end and acknowledges nothing.
+const maxReplies = 1 << 16
+
+// Finish ends the use of all connections in order. It is called when all local processes are done and the
+// engine has nothing left to send; no Deliver or Lost comes from it. It blocks until every other host has
+// finished too, or until the deadline. The error names the hosts that terminated abnormally while it waited,
+// or did not finish in time. The Host is closed in any case.
+func (h *Host) Finish(deadline time.Time) error {
+	if h.epoll < 0 {
+		return nil
+	}
+	h.finishing = true
+	h.watch.stop()
+	for _, l := range h.links {
+		if l != nil && !l.ended {
+			h.sayFini(l)
+		}
+	}
+	for {
+		waiting := h.halve()
+		if h.nopen == 0 {
+			break
+		}
+		until := deadline
+		if soon := time.Now().Add(linger); waiting == 0 && soon.Before(until) {
+			until = soon
+			deadline = soon
+		}
+		if !h.await(until) {
+			break
+		}
+	}
+	for _, l := range h.links {
+		if l != nil && !l.ended && !l.halved {
+			h.lose(l.host, errors.New("has not finished in time"))
+		}
+	}
+	h.closeAll()
+	return errors.Join(h.failures...)
+}
+
+// Abort ends the use of all connections at once, without FINI, so that every other host sees that this one
+// terminated abnormally. It does not block, and may be called from Deliver or Lost.
+func (h *Host) Abort() {
+	if h.epoll < 0 {
+		return
+	}
+	h.watch.stop()
+	h.closeAll()
+}
+
+func (h *Host) sayFini(l *link) {
+	l.finiOut = true
+	if l.broken != nil {
+		return
+	}
+	fini := transport.Header{Kind: transport.Fini}
+	wire.Packet(l.reserve(wire.PacketSize)).Encode(&fini, &wire.ProcID{}, &wire.ProcID{})
+	if !l.blocked {
+		h.flush(l)
+	}
+}
+
+// halve half-closes the links on which both FINIs are through, and counts those on which they are not.
+func (h *Host) halve() (waiting int) {
+	for _, l := range h.links {
+		if l == nil || l.ended || l.halved {
+			continue
+		}
+		if !l.fini || l.off < len(l.out) {
+			waiting++
+			continue
+		}
+		l.halved = true
+		unix.Shutdown(l.fd, unix.SHUT_WR)
+	}
+	return waiting
+}
+
+// await serves the sockets once when something happens. False: the time is over.
+func (h *Host) await(until time.Time) bool {
+	left := time.Until(until)
+	if left <= 0 {
+		return false
+	}
+	n, err := unix.EpollWait(h.epoll, h.events[:], int(min(left, time.Hour)/time.Millisecond)+1)
+	if err != nil {
+		return err == unix.EINTR
+	}
+	h.sweep(n)
+	for _, l := range h.links {
+		if l != nil && len(l.replies) > 0 {
+			h.reply(l)
+		}
+	}
+	return true
+}
+
+// discard throws away a packet that nobody will ask for, and sees that its sender does not wait.
+func (h *Host) discard(l *link, hd *transport.Header) {
+	answer := transport.Header{Src: hd.Dst, Dst: hd.Src, SrqID: hd.SrqID}
+	switch hd.Kind {
+	case transport.DataSync:
+		answer.Kind = transport.SyncAck
+	case transport.Cancel:
+		answer.Kind = transport.CancelNo
+	default:
+		return
+	}
+	if len(l.replies) == maxReplies {
+		h.end(l, fmt.Errorf("protocol error: %d answers not acknowledged", maxReplies))
+		return
+	}
+	l.replies = append(l.replies, answer)
+	h.reply(l)
+}
+
+// reply sends the answers that windows and socket have room for. Who has finished needs none.
+func (h *Host) reply(l *link) {
+	k := 0
+	for k < len(l.replies) && (l.fini || h.Send(&l.replies[k], nil)) {
+		k++
+	}
+	l.replies = l.replies[:copy(l.replies, l.replies[k:])]
+}
+
+func (h *Host) closeAll() {
+	for _, l := range h.links {
+		if l != nil {
+			h.close(l)
+			l.ended = true
+		}
+	}
+	h.nopen, h.nblocked, h.hot = 0, 0, nil
+	unix.Close(h.epoll)
+	h.epoll = -1
+}

@@ -1,0 +1,58 @@
+package tcp
+
+import "github.com/libimpi/libimpi/transport"
+
+// Flow control (IMPI 0.0, 3.6): every ordered pair of processes is a channel of its own. The source counts
+// what it sent and stops at the high-water mark; the destination counts what arrived and answers every
+// ackMark packets with a PROTOACK, on arrival, whether anybody has asked for the message or not: were it
+// on matching, unmatched messages would fill the window that the rest of a matched one needs. All packets
+// count but PROTOACK and FINI. Both marks are the same in the whole job.
+
+// window is what one of our processes and one of theirs know about each other, in both directions.
+type window struct {
+	sent     uint32 // ours to theirs: counted packets not acknowledged yet, at most hiWater
+	received uint32 // theirs to ours: counted packets we have not acknowledged yet, less than ackMark
+}
+
+// flow holds the windows of a host: local processes by all of the job.
+type flow struct {
+	ackMark, hiWater uint32
+	first, procs     int32
+	windows          []window
+}
+
+func newFlow(job *transport.Job, me int32) *flow {
+	host := job.Hosts[me]
+	return &flow{
+		ackMark: job.AckMark, hiWater: job.HiWater,
+		first: host.First, procs: int32(len(job.Procs)),
+		windows: make([]window, int(host.NProcs)*len(job.Procs)),
+	}
+}
+
+// pair is the window between local process ours and process theirs, both world ranks.
+func (f *flow) pair(ours, theirs int32) *window {
+	return &f.windows[int(ours-f.first)*int(f.procs)+int(theirs)]
+}
+
+// open says whether one more counted packet may leave.
+func (f *flow) open(w *window) bool { return w.sent < f.hiWater }
+
+// took counts a packet that arrived and says whether a PROTOACK is due for it.
+func (f *flow) took(w *window) bool {
+	w.received++
+	if w.received < f.ackMark {
+		return false
+	}
+	w.received = 0
+	return true
+}
+
+// acked handles a PROTOACK. False: it acknowledges more than was sent.
+func (f *flow) acked(w *window) bool {
+	if w.sent < f.ackMark {
+		return false
+	}
+	w.sent -= f.ackMark
+	return true
+}

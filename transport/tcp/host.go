@@ -1,0 +1,241 @@
+// Package tcp carries packets between hosts: IMPI 0.0, chapter 3, over TCP.
+//
+// A host owns the sockets of some processes of its client to all hosts of other clients, one each. In a job
+// of `direct` clients every process is a host of its own; an agent is a host that serves several.
+//
+//	mesh.go       start-up: who connects to whom, and how strangers are kept out (2.3.8)
+//	host.go       the Transport: Send, SendFrom, Poll
+//	link.go       one socket: writing, reading, blocking
+//	inbound.go    bytes in, checked packets out; a pure state machine
+//	flow.go       the window of each pair of processes (3.6)
+//	directory.go  names in packets to world ranks (3.2)
+//	watch.go      noticing traffic when nobody polls
+//	finish.go     FINI and the end (3.8)
+//
+// Outward: Send -> window open? -> header encoded -> one sendmsg from the caller's memory.
+// Inward: Poll -> recv into the link's buffer -> inbound -> Receiver.Deliver in place -> PROTOACKs in one send.
+//
+// All of it runs on the calling thread, with non-blocking system calls, under the engine's lock. Neither
+// direction waits for the other: a full socket makes Send answer false, and never keeps Poll from reading.
+// Two things of this package run on their own, the watcher and, during Connect, the mesh; neither touches a
+// Host's state.
+package tcp
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
+)
+
+// Host is the transport to the processes of other clients. Its methods are serialised by the engine's lock,
+// but for Arm.
+type Host struct {
+	job   *transport.Job
+	me    int32
+	recv  transport.Receiver
+	dir   *directory
+	flow  *flow
+	links []*link // by global host rank; nil: ourselves, and the other hosts of our client
+	epoll int     // the inner epoll of watch.go; -1: closed
+	watch *watch
+
+	nopen    int   // links that can still bring something
+	nblocked int   // links that wait for room
+	hot      *link // the link that brought something last: read first, without asking epoll
+	streak   int   // how often it was, while others may have waited
+	events   [64]unix.EpollEvent
+	in       transport.Header // the packet being received
+
+	watching  bool
+	polling   bool
+	finishing bool
+	failures  []error // of Finish
+}
+
+var _ transport.Transport = (*Host)(nil)
+
+// fairness is how many times in a row the hot link is served before all others are looked at.
+const fairness = 8
+
+// newHost is a host with no links.
+func newHost(job *transport.Job, me int32, recv transport.Receiver, wake func()) (*Host, error) {
+	dir, err := newDirectory(job)
+	if err != nil {
+		return nil, err
+	}
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("epoll_create1", err)
+	}
+	w, err := newWatch(epoll, wake)
+	if err != nil {
+		unix.Close(epoll)
+		return nil, os.NewSyscallError("epoll", err)
+	}
+	return &Host{
+		job: job, me: me, recv: recv, dir: dir, flow: newFlow(job, me),
+		links: make([]*link, len(job.Hosts)), epoll: epoll, watch: w,
+	}, nil
+}
+
+// add makes a link of a connected non-blocking socket, which it owns from now on. maxLen bounds pk_len.
+func (h *Host) add(host int32, fd int, maxLen uint32) error {
+	l := &link{host: host, fd: fd}
+	l.inbound = inbound{
+		dir: h.dir, flow: h.flow, procs: h.job.Procs, from: host, to: h.me, maxLen: maxLen,
+		buf: make([]byte, max(bufferMin, wire.PacketSize+int(maxLen)+bufferMin/2)),
+	}
+	l.maxOut = maxOut(h.job, int(h.job.Hosts[h.me].NProcs)*int(h.job.Hosts[host].NProcs))
+	h.links[host] = l
+	if err := unix.EpollCtl(h.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: host}); err != nil {
+		return os.NewSyscallError("epoll_ctl", err)
+	}
+	h.nopen++
+	h.hot = l
+	return nil
+}
+
+// bufferMin is the least size of a link's receive buffer, in bytes. Pages that no traffic reaches are never
+// touched.
+const bufferMin = 256 << 10
+
+// Limits are C_DATALEN's in both: what is longer goes as a long message (3.7).
+func (h *Host) Limits() transport.Limits {
+	n := int(h.job.MaxDataLen)
+	return transport.Limits{Eager: n, Packet: n}
+}
+
+// Send puts one packet on its way, as transport.Transport says. False: the pair's window is closed, or the
+// socket is full. A packet to a process that is lost, or whose host has finished, is dropped: true.
+// Send panics if the process is not another client's, or the kind not IMPI's.
+func (h *Host) Send(hd *transport.Header, payload []byte) bool {
+	l, w := h.route(hd)
+	if l.closed() {
+		return true
+	}
+	if l.blocked || !h.flow.open(w) {
+		return false
+	}
+	h.encode(l.head[:], hd)
+	if !h.write(l, payload[:hd.Len]) {
+		return false
+	}
+	w.sent++
+	return true
+}
+
+// SendFrom is Send with the payload packed straight into the link's buffer, in one piece.
+func (h *Host) SendFrom(hd *transport.Header, p transport.Packer) bool {
+	l, w := h.route(hd)
+	if l.closed() {
+		return true
+	}
+	if l.blocked || !h.flow.open(w) {
+		return false
+	}
+	room := l.reserve(wire.PacketSize + hd.Len)
+	h.encode(room, hd)
+	if hd.Len > 0 {
+		p.Pack(room[wire.PacketSize:])
+	}
+	w.sent++
+	h.flush(l)
+	return true
+}
+
+// route is the link to the packet's destination, and the window of its pair.
+func (h *Host) route(hd *transport.Header) (*link, *window) {
+	l := h.links[h.job.Procs[hd.Dst].Host]
+	if l == nil {
+		panic(fmt.Sprintf("tcp: process %d is not another client's", hd.Dst))
+	}
+	return l, h.flow.pair(hd.Src, hd.Dst)
+}
+
+func (h *Host) encode(b []byte, hd *transport.Header) {
+	sendable := hd.Kind != transport.ProtoAck && hd.Kind < transport.Fini && hd.Len <= int(h.job.MaxDataLen)
+	if !sendable || !wire.Packet(b).Encode(hd, &h.dir.ids[hd.Src], &h.dir.ids[hd.Dst]) {
+		panic(fmt.Sprintf("tcp: packet of kind %d with %d bytes cannot be sent", hd.Kind, hd.Len))
+	}
+}
+
+// Poll delivers what has arrived, at most one buffer of each socket, acknowledges it, and sends what waits
+// for room. It answers whether there was anything, room for packets included.
+func (h *Host) Poll() bool {
+	if h.polling || h.epoll < 0 {
+		return false
+	}
+	h.polling = true
+	h.watch.polled()
+	if !h.watching {
+		h.watching = true
+		h.watch.start()
+	}
+	did := h.poll()
+	h.polling = false
+	return did
+}
+
+func (h *Host) poll() bool {
+	did := false
+	if h.hot != nil && (h.streak < fairness || h.nopen == 1) {
+		did = h.read(h.hot)
+		h.streak++
+	}
+	if did && h.nblocked == 0 || h.epoll < 0 {
+		return did
+	}
+	h.streak = 0
+	if h.nopen == 0 || h.nopen == 1 && h.nblocked == 0 && h.hot != nil {
+		return did
+	}
+	return h.sweep(ready(h.epoll, h.events[:])) || did
+}
+
+// sweep serves the sockets that the first n events speak of.
+func (h *Host) sweep(n int) bool {
+	for _, e := range h.events[:n] {
+		l := h.links[e.Fd]
+		if l.fd < 0 {
+			continue
+		}
+		if l.blocked && e.Events&(unix.EPOLLOUT|unix.EPOLLERR|unix.EPOLLHUP) != 0 {
+			h.flush(l)
+		}
+		if !l.ended && e.Events&^unix.EPOLLOUT != 0 {
+			h.hot = l
+			h.read(l)
+		}
+	}
+	return n > 0
+}
+
+// take passes on a packet.
+func (h *Host) take(l *link, hd *transport.Header, payload []byte) {
+	if h.finishing {
+		h.discard(l, hd)
+		return
+	}
+	h.recv.Deliver(hd, payload)
+}
+
+// lose tells the engine, once, that the processes of a host are gone.
+func (h *Host) lose(host int32, err error) {
+	x := h.job.Hosts[host]
+	err = fmt.Errorf("host %d (client %d, %v): %w", host, x.Client, x.Addr, err)
+	if h.finishing {
+		h.failures = append(h.failures, err)
+		return
+	}
+	for p := x.First; p < x.First+x.NProcs; p++ {
+		h.recv.Lost(p, err)
+	}
+}
+
+// Arm promises that traffic which no call of Poll has seen, or will see, leads to a call of the function
+// wake given to Connect. A thread calls it after its last Poll and before it sleeps; any thread may, with
+// or without the engine's lock. It costs one load if the promise stands already.
+func (h *Host) Arm() { h.watch.arm() }

@@ -1,0 +1,252 @@
+package tcp
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"syscall"
+
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
+)
+
+// link is one socket to the host of another client.
+//
+// Outward, a packet goes from the caller's memory to the kernel in one call. If the kernel takes a part, the
+// rest is copied to out and the link is blocked: nothing but PROTOACKs is accepted until epoll says that
+// there is room. So out holds the rest of at most one packet, and PROTOACKs, which thereby wait for no
+// queued data, only for the packet they cannot cut in two. The queues are the engine's, one a pair.
+type link struct {
+	inbound
+	host    int32
+	fd      int // -1: closed
+	blocked bool
+	ended   bool   // nothing more can come: the connection is lost, or the peer closed it after its FINI
+	out     []byte // out[off:] waits for the kernel; unless blocked, only while Poll handles a batch
+	off     int
+	maxOut  int   // no peer that keeps to the rules lets more than this wait in out
+	broken  error // why writing failed: what is sent from then on is dropped, and reading goes on
+	head    [wire.PacketSize + inlineMax]byte
+	vec     vector
+
+	finiOut bool               // our FINI is in out, or gone
+	halved  bool               // and after the peer's FINI, we have closed our direction
+	replies []transport.Header // of Finish, waiting for the window
+}
+
+// inlineMax is the longest payload, in bytes, that is copied behind its header: cheaper than a vector.
+const inlineMax = 512
+
+// closed says that sending on l leads nowhere.
+func (l *link) closed() bool { return l.fd < 0 || l.ended || l.broken != nil }
+
+// write sends the packet whose header stands in l.head. False: not a byte of it went, nothing has changed.
+func (h *Host) write(l *link, payload []byte) bool {
+	head := l.head[:wire.PacketSize]
+	if len(payload) <= inlineMax {
+		head = l.head[:wire.PacketSize+copy(l.head[wire.PacketSize:], payload)]
+		payload = nil
+	}
+	waiting := len(l.out) - l.off
+	var n int
+	var errno syscall.Errno
+	if waiting == 0 && len(payload) == 0 {
+		n, errno = send(l.fd, head)
+	} else {
+		n, errno = l.vec.send(l.fd, l.out[l.off:], head, payload)
+	}
+	if errno != 0 {
+		return h.refused(l, errno)
+	}
+	if n < waiting {
+		l.off += n
+		h.block(l)
+		return false
+	}
+	n -= waiting
+	l.out, l.off = l.out[:0], 0
+	switch {
+	case n == len(head)+len(payload):
+		return true
+	case n == 0:
+		h.block(l)
+		return false
+	case n < len(head):
+		l.out = append(append(l.out, head[n:]...), payload...)
+	default:
+		l.out = append(l.out, payload[n-len(head):]...)
+	}
+	h.block(l)
+	return true
+}
+
+// refused handles a write that failed. It answers whether the packet counts as sent.
+func (h *Host) refused(l *link, errno syscall.Errno) bool {
+	switch errno {
+	case unix.EAGAIN, unix.EINTR, unix.ENOBUFS, unix.ENOMEM:
+		h.block(l)
+		return false
+	}
+	h.breakOff(l, errno)
+	return true
+}
+
+// breakOff gives up writing. What the peer has sent before is still read, its FINI perhaps; how the stream
+// ends decides what becomes of the connection.
+func (h *Host) breakOff(l *link, err error) {
+	l.broken = err
+	l.out, l.off = nil, 0
+	h.unblock(l)
+}
+
+// flush sends what waits in out. It answers whether the link is open for packets.
+func (h *Host) flush(l *link) bool {
+	for l.off < len(l.out) {
+		n, errno := send(l.fd, l.out[l.off:])
+		if errno != 0 {
+			return h.refused(l, errno)
+		}
+		l.off += n
+	}
+	l.out, l.off = l.out[:0], 0
+	h.unblock(l)
+	return true
+}
+
+// reserve makes n bytes of room at the end of out and returns them.
+func (l *link) reserve(n int) []byte {
+	if l.off > 0 {
+		l.out = l.out[:copy(l.out, l.out[l.off:])]
+		l.off = 0
+	}
+	end := len(l.out) + n
+	if end > cap(l.out) {
+		l.out = append(make([]byte, 0, end+end/4), l.out...)
+	}
+	l.out = l.out[:end]
+	return l.out[end-n:]
+}
+
+// block asks epoll for news of room.
+func (h *Host) block(l *link) {
+	if !l.blocked {
+		l.blocked = true
+		h.nblocked++
+		h.interest(l, unix.EPOLLIN|unix.EPOLLOUT)
+	}
+}
+
+func (h *Host) unblock(l *link) {
+	if l.blocked {
+		l.blocked = false
+		h.nblocked--
+		if !l.ended {
+			h.interest(l, unix.EPOLLIN)
+		}
+	}
+}
+
+func (h *Host) interest(l *link, events uint32) {
+	unix.EpollCtl(h.epoll, unix.EPOLL_CTL_MOD, l.fd, &unix.EpollEvent{Events: events, Fd: l.host})
+}
+
+// read takes in what has arrived on l, a buffer full of it at most. It answers whether there was anything.
+func (h *Host) read(l *link) bool {
+	space := l.space()
+	n, errno := recv(l.fd, space)
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		return false
+	case errno != 0:
+		h.end(l, l.inbound.end(errno))
+	case n == 0:
+		h.end(l, l.inbound.end(io.EOF))
+	default:
+		l.filled(n)
+		h.receive(l)
+	}
+	return true
+}
+
+// receive hands on every whole packet that is there, and acknowledges them in one write at the end.
+func (h *Host) receive(l *link) {
+	for l.fd >= 0 {
+		payload, v, err := l.next(&h.in)
+		if err == nil && v == deliverAck {
+			err = h.acknowledge(l)
+		}
+		if err != nil {
+			h.end(l, fmt.Errorf("protocol error: %w", err))
+			return
+		}
+		switch v {
+		case incomplete:
+			if l.off < len(l.out) && !l.blocked {
+				h.flush(l)
+			}
+			return
+		case settled:
+		default:
+			h.take(l, &h.in, payload)
+		}
+	}
+}
+
+// acknowledge puts a PROTOACK for the packet in h.in behind what waits in out. One that cannot leave
+// because the peer does not read is for packets that the peer may not have sent: see maxOut.
+func (h *Host) acknowledge(l *link) error {
+	if l.broken != nil || l.halved {
+		return nil
+	}
+	if len(l.out)-l.off > l.maxOut {
+		return fmt.Errorf("%w (%d)", errOverrun, h.flow.hiWater)
+	}
+	ack := transport.Header{Kind: transport.ProtoAck}
+	wire.Packet(l.reserve(wire.PacketSize)).Encode(&ack, &h.dir.ids[h.in.Dst], &h.dir.ids[h.in.Src])
+	return nil
+}
+
+// maxOut is the rest of one packet, and all acknowledgements that can be due at a time: a pair has no more
+// than hiWater packets unacknowledged, one PROTOACK for each ackMark of them.
+func maxOut(job *transport.Job, pairs int) int {
+	acks := uint64(pairs) * uint64(job.HiWater/job.AckMark+1)
+	if acks > math.MaxInt32 {
+		acks = math.MaxInt32
+	}
+	return 2*wire.PacketSize + int(min(uint64(job.MaxDataLen), math.MaxInt32)) + int(acks)*wire.PacketSize
+}
+
+// end handles the end of the stream. err nil: the peer had said FINI. Otherwise its processes are lost.
+func (h *Host) end(l *link, err error) {
+	unix.EpollCtl(h.epoll, unix.EPOLL_CTL_DEL, l.fd, nil)
+	l.ended = true
+	h.nopen--
+	h.unblock(l)
+	if h.hot == l {
+		h.hot = nil
+	}
+	if h.finishing && l.fini {
+		err = nil
+	}
+	if err == nil {
+		return
+	}
+	if l.broken != nil && l.broken != err {
+		err = fmt.Errorf("%w (sending failed before: %w)", err, l.broken)
+	}
+	h.close(l)
+	h.lose(l.host, err)
+}
+
+// close gives the socket back. Its far end learns of it even if a forked child has a copy.
+func (h *Host) close(l *link) {
+	if l.fd < 0 {
+		return
+	}
+	unix.Shutdown(l.fd, unix.SHUT_RDWR)
+	unix.Close(l.fd)
+	l.fd = -1
+	l.buf, l.out, l.replies = nil, nil, nil
+	l.r, l.w, l.off = 0, 0, 0
+}

@@ -1,0 +1,385 @@
+package tcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
+)
+
+// The mesh (IMPI 0.0, 2.3.8): every two hosts of different clients share one socket. The one with the higher
+// global host rank connects and says its rank in four bytes; the other accepts, and says nothing. All
+// connecting and accepting is concurrent, so that no host waits for a slow one it has no business with.
+//
+// The listener is open to the world while the mesh forms. Whoever connects and is not a host we expect is
+// turned away and reported: a rank out of range, not above ours, of our own client, or that has come
+// already; a connection that ends, or is silent, before it has said four bytes. None of them holds up others.
+
+const (
+	meshTime      = 60 * time.Second // to form the mesh, if the context has no deadline
+	greetTime     = 5 * time.Second  // for a stranger to say who it is
+	maxStrangers  = 128              // that have not said who they are; the oldest makes room for the next
+	redialMin     = 20 * time.Millisecond
+	redialMax     = time.Second
+	acceptBackoff = 10 * time.Millisecond
+)
+
+// Options are what a user may want to set. The zero value is good.
+type Options struct {
+	MaxDataLen    uint32           // largest pk_len accepted, bytes: our C_DATALEN. At least Job.MaxDataLen, and so if 0
+	SendBuffer    int              // SO_SNDBUF, bytes; 0: the system's choice
+	ReceiveBuffer int              // SO_RCVBUF, bytes; 0: the system's choice
+	Warn          func(msg string) // told of strangers and such, from any goroutine; may be nil
+}
+
+// Listener is where higher hosts connect to. It is opened before its port is published (H_PORT).
+type Listener struct{ tcp *net.TCPListener }
+
+// Listen opens a listener at an address of this machine, on a port of the system's choice.
+func Listen(bind netip.Addr) (*Listener, error) {
+	tcp, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(bind, 0)))
+	if err != nil {
+		return nil, err
+	}
+	return &Listener{tcp}, nil
+}
+
+// Addr is where the listener listens.
+func (l *Listener) Addr() netip.AddrPort {
+	a := l.tcp.Addr().(*net.TCPAddr).AddrPort()
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}
+
+// Close gives the listener up, if Connect has not done so.
+func (l *Listener) Close() error { return l.tcp.Close() }
+
+// Connect joins host `host` of the job with all hosts of other clients. It blocks until all have come, ctx
+// is done, or, if ctx has no deadline, a minute has passed; the error says who has not come. The listener is
+// closed in any case.
+//
+// Deliver and Lost are called from Poll only. wake is called from a goroutine of the Host's when there is
+// traffic and nobody polls; before it returns it should have taken the engine's lock and called Poll. It is
+// not called before the first Poll or Arm, and may be called once more after Finish or Abort.
+func Connect(ctx context.Context, job *transport.Job, host int32, l *Listener, recv transport.Receiver, wake func(), opts Options) (*Host, error) {
+	defer l.Close()
+	if err := check(job, host); err != nil {
+		return nil, err
+	}
+	h, err := newHost(job, host, recv, wake)
+	if err != nil {
+		return nil, err
+	}
+	m := newMesh(job, host, opts)
+	if err := m.form(ctx, l.tcp); err != nil {
+		m.closeAll()
+		h.Abort()
+		return nil, err
+	}
+	for i, fd := range m.fds {
+		if fd < 0 {
+			continue
+		}
+		m.fds[i] = -1
+		if err := h.add(int32(i), fd, max(opts.MaxDataLen, job.MaxDataLen)); err != nil {
+			m.closeAll()
+			h.Abort()
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// check is for what this package divides by and indexes with.
+func check(job *transport.Job, host int32) error {
+	if host < 0 || int(host) >= len(job.Hosts) {
+		return fmt.Errorf("host %d of %d", host, len(job.Hosts))
+	}
+	if job.AckMark < 1 || job.AckMark > job.HiWater || job.MaxDataLen < 1 {
+		return fmt.Errorf("ackmark %d, hiwater %d, maxdatalen %d: want 1 <= ackmark <= hiwater and 1 <= maxdatalen", job.AckMark, job.HiWater, job.MaxDataLen)
+	}
+	next := int32(0)
+	for i, x := range job.Hosts {
+		if x.First != next || x.NProcs < 0 || int(x.NProcs) > len(job.Procs)-int(next) {
+			return fmt.Errorf("host %d: %d processes from %d on, of %d", i, x.NProcs, x.First, len(job.Procs))
+		}
+		next += x.NProcs
+		for p := x.First; p < next; p++ {
+			if job.Procs[p].Host != int32(i) {
+				return fmt.Errorf("process %d is on host %d and on host %d", p, job.Procs[p].Host, i)
+			}
+		}
+	}
+	if int(next) != len(job.Procs) {
+		return fmt.Errorf("%d of %d processes are on hosts", next, len(job.Procs))
+	}
+	return nil
+}
+
+// mesh is the state of forming it.
+type mesh struct {
+	job  *transport.Job
+	me   int32
+	opts Options
+
+	mu        sync.Mutex // guards all below
+	fds       []int      // by host; -1: not connected
+	missing   int
+	reasons   map[int32]error // why a host could not be reached so far
+	strangers []*net.TCPConn  // that have not said who they are, oldest first
+	over      bool
+	complete  chan struct{} // closed when nobody is missing
+}
+
+func newMesh(job *transport.Job, me int32, opts Options) *mesh {
+	m := &mesh{job: job, me: me, opts: opts, fds: make([]int, len(job.Hosts)), reasons: map[int32]error{}, complete: make(chan struct{})}
+	for i := range m.fds {
+		m.fds[i] = -1
+		if job.Hosts[i].Client != job.Hosts[me].Client {
+			m.missing++
+		}
+	}
+	if m.missing == 0 {
+		close(m.complete)
+	}
+	return m
+}
+
+// form connects and accepts until nobody is missing.
+func (m *mesh) form(ctx context.Context, l *net.TCPListener) error {
+	ctx, cancel := context.WithTimeout(ctx, m.patience(ctx))
+	var all sync.WaitGroup
+	for i := int32(0); i < m.me; i++ {
+		if m.job.Hosts[i].Client != m.job.Hosts[m.me].Client {
+			all.Go(func() { m.dial(ctx, i) })
+		}
+	}
+	all.Go(func() { m.accept(ctx, l, &all) })
+	select {
+	case <-m.complete:
+	case <-ctx.Done():
+	}
+	err := m.finish(ctx)
+	cancel()
+	l.Close()
+	all.Wait()
+	return err
+}
+
+func (m *mesh) patience(ctx context.Context) time.Duration {
+	if t, ok := ctx.Deadline(); ok {
+		return time.Until(t)
+	}
+	return meshTime
+}
+
+// finish lets nobody in any more and says who is missing.
+func (m *mesh) finish(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.over = true
+	for _, c := range m.strangers {
+		c.Close()
+	}
+	if m.missing == 0 {
+		return nil
+	}
+	var errs []error
+	for i, fd := range m.fds {
+		x := m.job.Hosts[i]
+		if fd >= 0 || x.Client == m.job.Hosts[m.me].Client {
+			continue
+		}
+		what := fmt.Errorf("host %d (client %d, %v) has not connected to us", i, x.Client, x.Addr)
+		if int32(i) < m.me {
+			what = fmt.Errorf("host %d (client %d, %v) cannot be reached: %w", i, x.Client, x.Addr, cmp.Or(m.reasons[int32(i)], context.Cause(ctx)))
+		}
+		errs = append(errs, what)
+	}
+	return fmt.Errorf("host %d: %d of %d connections to other hosts are missing: %w", m.me, m.missing, m.missing+m.connected(), errors.Join(errs...))
+}
+
+func (m *mesh) connected() (n int) {
+	for _, fd := range m.fds {
+		if fd >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// dial connects to a lower host, from the address we published: some identify us by it.
+func (m *mesh) dial(ctx context.Context, host int32) {
+	to := m.job.Hosts[host].Addr.String()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: m.job.Hosts[m.me].Addr.Addr().AsSlice()}}
+	for wait := redialMin; ; wait = min(2*wait, redialMax) {
+		c, err := d.DialContext(ctx, "tcp", to)
+		if d.LocalAddr != nil && errors.Is(err, unix.EADDRNOTAVAIL) {
+			m.warn("connecting to host %d from any address: ours, %v, is not one of this machine", host, m.job.Hosts[m.me].Addr.Addr())
+			d.LocalAddr = nil
+			continue
+		}
+		if err == nil {
+			var rank [wire.DanceSize]byte
+			wire.PutDance(rank[:], m.me)
+			if _, err = c.Write(rank[:]); err == nil {
+				err = m.admit(host, c.(*net.TCPConn))
+			}
+			c.Close()
+			if err == nil {
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		m.mu.Lock()
+		m.reasons[host] = err
+		m.mu.Unlock()
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// accept lets in whoever knocks, until the listener is closed.
+func (m *mesh) accept(ctx context.Context, l *net.TCPListener, all *sync.WaitGroup) {
+	for {
+		c, err := l.AcceptTCP()
+		switch {
+		case err == nil:
+			if m.meet(c) {
+				all.Go(func() { m.greet(c) })
+			}
+		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+			return
+		default: // out of descriptors, perhaps: strangers will leave
+			select {
+			case <-time.After(acceptBackoff):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// meet notes a stranger, at the expense of the oldest if there are too many.
+func (m *mesh) meet(c *net.TCPConn) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.over {
+		c.Close()
+		return false
+	}
+	if len(m.strangers) == maxStrangers {
+		m.strangers[0].Close()
+		m.strangers = m.strangers[1:]
+	}
+	m.strangers = append(m.strangers, c)
+	return true
+}
+
+// greet hears who a stranger is.
+func (m *mesh) greet(c *net.TCPConn) {
+	defer c.Close()
+	from := c.RemoteAddr()
+	var b [wire.DanceSize]byte
+	c.SetReadDeadline(time.Now().Add(greetTime))
+	n, err := io.ReadFull(c, b[:])
+	m.mu.Lock()
+	if i := slices.Index(m.strangers, c); i >= 0 {
+		m.strangers = slices.Delete(m.strangers, i, i+1)
+	}
+	over := m.over
+	m.mu.Unlock()
+	if over {
+		return
+	}
+	if err != nil {
+		m.warn("connection from %v turned away: %d bytes instead of a host rank: %v", from, n, err)
+		return
+	}
+	host, ok := wire.Dance(b[:])
+	if !ok || int(host) >= len(m.job.Hosts) || host <= m.me {
+		m.warn("connection from %v turned away: no host %d is to connect to host %d", from, uint32(host), m.me)
+		return
+	}
+	if err := m.admit(host, c); err != nil {
+		m.warn("connection from %v turned away: %v", from, err)
+	}
+}
+
+// admit makes c the connection to a host. It keeps a descriptor of its own: c remains the caller's to close.
+func (m *mesh) admit(host int32, c *net.TCPConn) error {
+	if m.job.Hosts[host].Client == m.job.Hosts[m.me].Client {
+		return fmt.Errorf("host %d is of our own client", host)
+	}
+	fd, err := m.descriptor(c)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.over || m.fds[host] >= 0 {
+		unix.Close(fd)
+		return fmt.Errorf("host %d is connected already, or too late", host)
+	}
+	m.fds[host] = fd
+	m.missing--
+	if m.missing == 0 {
+		close(m.complete)
+	}
+	return nil
+}
+
+// descriptor takes the socket out of the Go runtime's hands: from now on it is polled by whoever calls Poll.
+func (m *mesh) descriptor(c *net.TCPConn) (int, error) {
+	if err := c.SetNoDelay(true); err != nil {
+		return -1, err
+	}
+	if n := m.opts.SendBuffer; n > 0 {
+		if err := c.SetWriteBuffer(n); err != nil {
+			return -1, err
+		}
+	}
+	if n := m.opts.ReceiveBuffer; n > 0 {
+		if err := c.SetReadBuffer(n); err != nil {
+			return -1, err
+		}
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	dup, errno := -1, error(nil)
+	err = raw.Control(func(fd uintptr) {
+		dup, errno = unix.FcntlInt(fd, syscall.F_DUPFD_CLOEXEC, 0)
+	})
+	return dup, cmp.Or(err, errno)
+}
+
+func (m *mesh) closeAll() {
+	for _, fd := range m.fds {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+func (m *mesh) warn(format string, args ...any) {
+	if m.opts.Warn != nil {
+		m.opts.Warn(fmt.Sprintf(format, args...))
+	}
+}

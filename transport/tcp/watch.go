@@ -1,0 +1,185 @@
+package tcp
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The watcher notices traffic that nobody polls for: the program computes, or its thread sleeps inside MPI.
+//
+// All sockets are in an inner epoll, level-triggered. The inner epoll is in an outer one, with EPOLLONESHOT:
+// once the outer has fired it says nothing more until it is armed again, and packets for a program that
+// polls wake nobody. A goroutine sits in a blocking epoll_wait on the outer. When it fires, and nobody
+// polls, the goroutine calls wake: the engine takes its lock and polls. That is all the watcher ever does.
+//
+// Who arms. A thread that is going to sleep calls Arm. When nobody calls it (the program went off to
+// compute), the watcher arms by itself:
+//   - after its own wake, at once, if wake has polled;
+//   - after an event that came while the program was polling (Poll has been called since the arming), when
+//     a period passes without Poll: 1 ms, doubled up to 8 ms as long as Poll is being called. The watcher
+//     does not wake the engine for such an event: the poller sees it.
+//
+// So a program that polls pays for one timer in 8 ms, and an idle one sits armed and pays nothing.
+//
+// No wake-up is lost:
+//   - Arming is EPOLL_CTL_MOD, with which the kernel looks at the state of the inner epoll, and so at
+//     its sockets. Traffic between a thread's last Poll and its Arm fires at once; later traffic fires when
+//     it comes. There is no gap between the two.
+//   - armed is true from before the MOD until after the event: at most one arming is outstanding, and the
+//     event of one cannot be taken for that of another.
+//   - Arm does nothing if armed is already true. Either that arming has not fired; then it covers the
+//     caller. Or it has fired and the watcher is about to clear armed; it may have fired for something
+//     that was polled long ago, and what comes next would find the outer disarmed. So the caller first sets
+//     asleep and then looks at armed again: if it is still true, then the watcher's clearing comes after,
+//     and after clearing the watcher looks at asleep, wakes, and arms anew. If not, Arm starts over.
+//     (All of these are sequentially consistent atomics.)
+//   - Between an event that the watcher leaves to the poller and the next arming, the outer is disarmed.
+//     Who sleeps in that time calls Arm; who does not, is not waiting, and the timer covers it.
+type watch struct {
+	inner, outer, stopper int
+	wake                  func()
+
+	polls  atomic.Uint64 // how often Poll was called
+	at     atomic.Uint64 // polls at the last arming
+	armed  atomic.Bool
+	asleep atomic.Bool // a thread has relied on an arming that was already there
+
+	mu      sync.Mutex // guards outer and stopper against reuse: armings and stop, not the hot path
+	running bool
+	stopped bool
+	done    chan struct{} // closed when the goroutine has ended
+}
+
+const (
+	quietMin = time.Millisecond
+	quietMax = 8 * time.Millisecond
+)
+
+// newWatch makes a watcher of inner, which stays the caller's. Its goroutine is not running yet.
+func newWatch(inner int, wake func()) (*watch, error) {
+	outer, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	stopper, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		unix.Close(outer)
+		return nil, err
+	}
+	w := &watch{inner: inner, outer: outer, stopper: stopper, wake: wake, done: make(chan struct{})}
+	err = unix.EpollCtl(outer, unix.EPOLL_CTL_ADD, stopper, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(stopper)})
+	if err == nil {
+		err = unix.EpollCtl(outer, unix.EPOLL_CTL_ADD, inner, &unix.EpollEvent{Events: unix.EPOLLONESHOT, Fd: int32(inner)})
+	}
+	if err != nil {
+		w.release()
+		return nil, err
+	}
+	return w, nil
+}
+
+// polled notes a call of Poll. Calls are serial.
+func (w *watch) polled() { w.polls.Store(w.polls.Load() + 1) }
+
+// arm makes sure that what is there to be polled, or comes from now on, wakes the engine.
+func (w *watch) arm() {
+	for w.armed.Swap(true) {
+		w.asleep.Store(true)
+		if w.armed.Load() {
+			return
+		}
+	}
+	w.at.Store(w.polls.Load())
+	w.start()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.stopped {
+		unix.EpollCtl(w.outer, unix.EPOLL_CTL_MOD, w.inner, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT, Fd: int32(w.inner)})
+	}
+}
+
+// start runs the goroutine, at the first call.
+func (w *watch) start() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.running && !w.stopped {
+		w.running = true
+		go w.run()
+	}
+}
+
+// stop ends the goroutine, soon: it may be inside wake, waiting for a lock of the caller's.
+func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stopped {
+		return
+	}
+	w.stopped = true
+	if !w.running {
+		w.release()
+		close(w.done)
+		return
+	}
+	one := [8]byte{7: 1}
+	unix.Write(w.stopper, one[:])
+}
+
+func (w *watch) release() {
+	unix.Close(w.outer)
+	unix.Close(w.stopper)
+}
+
+// run is the goroutine.
+func (w *watch) run() {
+	defer close(w.done)
+	defer w.release()
+	quiet := quietMin
+	seen := w.polls.Load()
+	for {
+		event, stop := w.wait(quiet)
+		switch {
+		case stop:
+			return
+		case event:
+			quiet = quietMin
+			w.armed.Store(false)
+			seen = w.polls.Load()
+			if w.asleep.Swap(false) || seen == w.at.Load() {
+				w.wake()
+				if w.polls.Load() != seen {
+					w.arm()
+				}
+			}
+		case w.armed.Load():
+		case w.polls.Load() == seen:
+			w.arm()
+		default:
+			seen = w.polls.Load()
+			quiet = min(2*quiet, quietMax)
+		}
+	}
+}
+
+// wait sleeps until the outer epoll fires: for ever if it is armed, otherwise for the time given.
+func (w *watch) wait(quiet time.Duration) (event, stop bool) {
+	ms := int(quiet / time.Millisecond)
+	if w.armed.Load() {
+		ms = -1
+	}
+	var events [2]unix.EpollEvent
+	n, err := unix.EpollWait(w.outer, events[:], ms)
+	if err != nil {
+		return false, err != unix.EINTR
+	}
+	for _, e := range events[:n] {
+		if e.Fd == int32(w.stopper) {
+			return false, true
+		}
+		event = true
+	}
+	return event, false
+}
