@@ -1,0 +1,374 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/libimpi/libimpi/abi/table"
+)
+
+// The shims are compiled against recorders in the place of the Go exports and
+// of the hand-written C, and every function is called.
+
+// shimH is what the generated shims need of gobridge/shim.h.
+const shimH = `
+#include <stdint.h>
+int impi_raise(int code);
+int impi_unsupported(const char *function, int kind, uintptr_t handle);
+extern int impi_forked;
+int impi_after_fork(const char *function);
+`
+
+const recorder = `
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "_cgo_export.h"
+#include "shim.h"
+#include "z_shim.h"
+
+const char *called;           /* the export, or 0 */
+long long args[32];           /* what it got */
+int nargs;
+long long result;             /* what it returns */
+void (*effect)(void);         /* what it does */
+
+const char *told;             /* the function that impi_unsupported or impi_after_fork was told */
+int kind, raised;
+uintptr_t handle;
+int impi_forked;
+
+int impi_raise(int code) { raised = code; return code + 1000; }
+int impi_after_fork(const char *function) { told = function; return 2000; }
+int impi_unsupported(const char *function, int k, uintptr_t h)
+{
+    told = function; kind = k; handle = h;
+    return 3000;
+}
+`
+
+const driverTop = `
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../mpi.h"
+#include "z_shim.h"
+
+extern const char *called, *told;
+extern long long args[], result;
+extern int nargs, kind, raised, impi_forked;
+extern uintptr_t handle;
+extern void (*effect)(void);
+
+static int failures, slot;
+#define CHECK(condition) do { if (!(condition)) { \
+    printf("%d: %s\n", __LINE__, #condition); failures++; } } while (0)
+
+static void reset(void) { called = told = 0; nargs = kind = raised = 0; handle = 0; result = 0; effect = 0; }
+static int is(const char *a, const char *b) { return a && b && !strcmp(a, b); }
+
+static void expect(const char *function, const char *export, int n, const long long *want)
+{
+    int i;
+    if (!is(called, export) || nargs != n) {
+        printf("%s: called %s with %d arguments, want %s with %d\n", function, called ? called : "nothing", nargs, export, n);
+        failures++;
+        return;
+    }
+    for (i = 0; i < n; i++)
+        if (want[i] != -1 ? args[i] != want[i] : args[i] == 0 || args[i] == (long long)(uintptr_t)&slot) {
+            printf("%s: argument %d is %llx, want %llx\n", function, i, args[i], want[i]);
+            failures++;
+        }
+}
+
+static void expect_unsupported(const char *function, int k, long long h)
+{
+    if (!is(told, function) || kind != k || handle != (uintptr_t)h || called) {
+        printf("%s: told %s, kind %d, handle %llx; want kind %d, handle %llx\n", function, told ? told : "nothing",
+            kind, (long long)handle, k, h);
+        failures++;
+    }
+}
+`
+
+// value is what the driver passes for the n-th parameter, and what the export
+// must get: negative in 32 bits, beyond 32 bits where there are more.
+func value(p table.Param, n int) int64 {
+	switch p.Class {
+	case table.Int:
+		return -1000 - int64(n)
+	case table.Wide:
+		return 1<<40 + int64(n)
+	}
+	return 0x7000_0000_0000 + int64(n)
+}
+
+// callOf writes the C call of f with these values; "slot" stands for addresses
+// that the shim reads or writes itself.
+func callOf(f table.Function, slot map[string]bool) string {
+	var list []string
+	for n, p := range f.Params {
+		switch {
+		case slot[p.Name]:
+			list = append(list, "&slot")
+		case depth(p) > 0 && p.Dims == "[][3]":
+			list = append(list, fmt.Sprintf("(int (*)[3])%#x", value(p, n)))
+		case p.Class == table.Pointer && depth(p) == 0:
+			list = append(list, fmt.Sprintf("(%s *)%#x", p.Type, value(p, n)))
+		default:
+			list = append(list, fmt.Sprintf("(%s)%d", pointerType(p), value(p, n)))
+		}
+	}
+	return f.Name + "(" + strings.Join(list, ", ") + ")"
+}
+
+// build compiles the shims of in, a fake _cgo_export.h, the recorder and the
+// driver, runs the driver and reports what it prints.
+func build(t *testing.T, in input, recorded, driver string) {
+	t.Helper()
+	dir := t.TempDir()
+	var cgo, fakes strings.Builder
+	cgo.WriteString("#include <stddef.h>\ntypedef int GoInt32;\ntypedef long long GoInt64;\ntypedef size_t GoUintptr;\ntypedef double GoFloat64;\n")
+	for _, c := range in.calls {
+		if _, ok := in.found.exports[c.Small.Short()]; ok {
+			writeFake(&cgo, &fakes, c)
+		}
+	}
+	writeTree(t, dir, in, "gobridge/_cgo_export.h", cgo.String(), "gobridge/shim.h", shimH,
+		"gobridge/recorder.c", recorder+fakes.String()+recorded, "gobridge/driver.c", driverTop+driver)
+	sources, err := filepath.Glob(filepath.Join(dir, "gobridge", "*.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-unused-function", "-Werror", "-O0", "-o", "driver"}
+	execute(t, dir, "gcc", append(args, sources...)...)
+	if out := execute(t, dir, "./driver"); out != "" {
+		t.Error(out)
+	}
+}
+
+func writeFake(header, source *strings.Builder, c table.Call) {
+	var params, record []string
+	for n, p := range c.GoParams() {
+		params = append(params, fmt.Sprintf("%s a%d", cgoTypes[p.Type], n))
+		record = append(record, fmt.Sprintf("args[%d] = (long long)a%d;", n, n))
+	}
+	if len(params) == 0 {
+		params = []string{"void"}
+	}
+	declaration := fmt.Sprintf("%s %s(%s)", cgoTypes[c.Result], c.Export(), strings.Join(params, ", "))
+	fmt.Fprintf(header, "extern %s;\n", declaration)
+	fmt.Fprintf(source, "%s\n{\n    called = %q; nargs = %d; %s\n    if (effect) effect();\n    return result;\n}\n",
+		declaration, c.Export(), len(record), strings.Join(record, " "))
+}
+
+func TestEveryFunctionCallsItsExportWithItsArguments(t *testing.T) {
+	in := everyExport(tables(t))
+	byName, calls := map[string]table.Function{}, map[string]table.Call{}
+	for _, f := range in.functions {
+		byName[f.Name] = f
+		if substitute(f) != "" {
+			delete(in.found.exports, f.Short())
+		}
+	}
+	for _, c := range in.calls {
+		calls[c.Small.Name] = c
+	}
+	var b strings.Builder
+	b.WriteString("static int intercepted;\nint MPI_Barrier(MPI_Comm comm) { intercepted++; return PMPI_Barrier(comm); }\n")
+	b.WriteString(conversions)
+	b.WriteString("int main(void)\n{\n")
+	for _, f := range in.functions {
+		as := f
+		if name := substitute(f); name != "" {
+			as = byName[name]
+		}
+		base, large := strings.CutSuffix(as.Name, "_c")
+		writeExpectation(&b, f, as, calls[base], large)
+	}
+	b.WriteString("    CHECK(intercepted == 1);\n    conversions();\n    return failures != 0 ? puts(\"failed\") : 0;\n}\n")
+	build(t, in, "", b.String())
+}
+
+// writeExpectation matches arguments by name, where the shim goes by position.
+func writeExpectation(b *strings.Builder, f, as table.Function, c table.Call, large bool) {
+	slot, sent := map[string]bool{}, map[string]int64{}
+	for n, p := range f.Params {
+		sent[as.Params[n].Name] = value(p, n)
+	}
+	var want []string
+	for n, q := range c.Form().Params {
+		v, ok := sent[q.Name]
+		switch {
+		case !ok: // only in the large form
+			want = append(want, "0")
+		case !large && c.Large != nil && (c.Diffs[n] == table.WiderOutput || c.Diffs[n] == table.WiderPosition):
+			slot[q.Name] = true
+			want = append(want, "-1")
+		default:
+			want = append(want, fmt.Sprint(v))
+		}
+	}
+	if c.Wide {
+		want = append(want, map[bool]string{false: "0", true: "1"}[large])
+	}
+	fmt.Fprintf(b, "    reset(); { static const long long want[] = { %s };\n", strings.Join(append(want, "0"), ", "))
+	fmt.Fprintf(b, "    %s;\n    expect(%q, %q, %d, want); }\n", callOf(f, slot), f.Name, c.Export(), len(want))
+}
+
+// conversions are the cases that are not one call, one check.
+const conversions = `
+static long long written;
+static void write_third(void) { *(MPI_Count *)args[2] = written; }
+static void add_position(void) { *(MPI_Count *)args[5] += written; }
+
+static void outputs(void)
+{
+    int count = -7;
+    MPI_Count large = -7;
+    reset(); effect = write_third;
+    written = 42;
+    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 0 && count == 42);
+    written = 2147483647;
+    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 0 && count == 2147483647);
+    written = 2147483648LL;
+    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 0 && count == MPI_UNDEFINED);
+    written = MPI_UNDEFINED;
+    count = 0;
+    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 0 && count == MPI_UNDEFINED);
+    written = 2147483648LL;
+    CHECK(MPI_Get_count_c(MPI_STATUS_IGNORE, MPI_INT, &large) == 0 && large == written);
+    CHECK(MPI_Get_elements_x(MPI_STATUS_IGNORE, MPI_INT, &large) == 0 && is(called, "impi_Get_elements"));
+    result = 15; count = -7;
+    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 1015 && raised == 15 && count == -7);
+    reset();
+    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, 0) == 0 && args[2] == 0);
+}
+
+static void positions(void)
+{
+    int position = 100;
+    MPI_Count large = 1LL << 40;
+    reset(); effect = add_position; written = 8;
+    CHECK(MPI_Pack(0, 1, MPI_INT, 0, 200, &position, MPI_COMM_WORLD) == 0 && position == 108 && args[7] == 0);
+    CHECK(MPI_Pack_c(0, 1, MPI_INT, 0, 200, &large, MPI_COMM_WORLD) == 0 && large == (1LL << 40) + 8 && args[7] == 1);
+    result = 15;
+    CHECK(MPI_Pack(0, 1, MPI_INT, 0, 200, &position, MPI_COMM_WORLD) == 1015 && position == 108);
+    reset();
+    CHECK(MPI_Pack(0, 1, MPI_INT, 0, 200, 0, MPI_COMM_WORLD) == 0 && args[5] == 0);
+}
+
+static void values(void)
+{
+    reset(); result = 1LL << 40;
+    CHECK(MPI_Comm_fromint(3) == (MPI_Comm)(1LL << 40));
+    CHECK(MPI_Type_f2c(3) == (MPI_Datatype)(1LL << 40));
+    CHECK(MPI_Aint_add(1, 2) == 1LL << 40);
+    result = 9;
+    CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == 9 && MPI_Comm_c2f(MPI_COMM_WORLD) == 9 && raised == 0);
+    CHECK(MPI_Wtime() == 9.0);
+}
+
+static void errors(void)
+{
+    reset(); result = 5;
+    CHECK(MPI_Send(MPI_BOTTOM, 1, MPI_INT, 0, 0, MPI_COMM_WORLD) == 1005 && raised == 5);
+    reset(); result = 1003;
+    CHECK(MPI_T_cvar_get_num(0) == 1003 && raised == 0);
+}
+
+static void forked(void)
+{
+    int count = -7;
+    reset(); impi_forked = 1;
+    CHECK(MPI_Send(MPI_BOTTOM, 1, MPI_INT, 0, 0, MPI_COMM_WORLD) == 2000 && is(told, "MPI_Send") && !called);
+    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 2000 && count == -7 && !called);
+    CHECK(MPI_Comm_fromint(3) == MPI_COMM_NULL && is(told, "MPI_Comm_fromint") && !called);
+    CHECK(MPI_T_finalize() == 2000 && MPI_Comm_toint(MPI_COMM_WORLD) == 0 && MPI_Aint_diff(1, 2) == 0 && !called);
+    impi_forked = 0;
+}
+
+static void conversions(void) { outputs(); positions(); values(); errors(); forked(); }
+`
+
+var firstOwner = regexp.MustCompile(`[(,] ?MPI_(Comm|Win|File|Session) (\w+)[,)]`)
+
+func TestAFunctionWithoutImplementationSaysSo(t *testing.T) {
+	in := tables(t)
+	for _, name := range []string{"Wtime", "Send", "Comm_toint", "Type_create_struct", "Type_size_c"} {
+		in.found.direct[name] = "recorder.c"
+	}
+	isDirect := map[string]bool{"MPI_Comm_c2f": true, "MPI_Type_struct": true, "MPI_Type_size_x": true}
+	for name := range in.found.direct {
+		isDirect["MPI_"+name] = true
+	}
+	kinds := map[string]int{"Comm": 1, "Win": 2, "File": 3, "Session": 4}
+	var b strings.Builder
+	b.WriteString(directChecks + "int main(void)\n{\n")
+	for _, f := range in.functions {
+		if isDirect[f.Name] {
+			continue
+		}
+		call := callOf(f, nil)
+		if f.Tool() {
+			fmt.Fprintf(&b, "    reset(); CHECK(%s == MPI_T_ERR_NOT_SUPPORTED && !told);\n", call)
+			continue
+		}
+		kind, handle := 0, int64(0)
+		if m := firstOwner.FindStringSubmatch(f.Prototype); m != nil {
+			kind = kinds[m[1]]
+			for n, p := range f.Params {
+				if p.Name == m[2] {
+					handle = value(p, n)
+				}
+			}
+		}
+		want := "3000"
+		switch {
+		case f.Result == "int" && strings.HasSuffix(f.Name, "_toint"), f.Result == "MPI_Fint", f.Result == "MPI_Aint", f.Result == "double":
+			want = "0"
+		case f.Result != "int":
+			want = strings.ToUpper(f.Result) + "_NULL"
+		}
+		fmt.Fprintf(&b, "    reset(); CHECK(%s == %s);\n    expect_unsupported(%q, %d, %d);\n", call, want, f.Name, kind, handle)
+	}
+	b.WriteString("    direct();\n    return failures != 0 ? puts(\"failed\") : 0;\n}\n")
+	build(t, in, directFunctions, b.String())
+}
+
+const directFunctions = `
+#include "z_direct.h"
+double impi_direct_Wtime(void) { return 1.5; }
+int impi_direct_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{ return count + dest; }
+int impi_direct_Comm_toint(MPI_Comm comm) { return (int)(uintptr_t)comm; }
+int impi_direct_Type_create_struct(int count, const int l[], const MPI_Aint d[], const MPI_Datatype t[], MPI_Datatype *n)
+{ return l[0] + (int)d[0]; }
+int impi_direct_Type_size_c(MPI_Datatype datatype, MPI_Count *size) { *size = 1LL << 40; return 0; }
+`
+
+const directChecks = `
+static void direct(void)
+{
+    int length = 4;
+    MPI_Aint displacement = 5;
+    MPI_Datatype type = MPI_INT;
+    MPI_Count size;
+    reset();
+    CHECK(MPI_Wtime() == 1.5 && PMPI_Wtime() == 1.5);
+    CHECK(MPI_Send(0, 3, MPI_INT, 4, 0, MPI_COMM_WORLD) == 7);
+    CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == 0x101 && MPI_Comm_c2f(MPI_COMM_SELF) == 0x102);
+    CHECK(MPI_Type_create_struct(1, &length, &displacement, &type, &type) == 9);
+    CHECK(MPI_Type_struct(1, &length, &displacement, &type, &type) == 9);
+    CHECK(MPI_Type_size_x(MPI_INT, &size) == 0 && size == 1LL << 40);
+    CHECK(!told);
+    impi_forked = 1;
+    CHECK(MPI_Send(0, 3, MPI_INT, 4, 0, MPI_COMM_WORLD) == 2000 && is(told, "MPI_Send"));
+    CHECK(MPI_Wtime() == 1.5);
+    impi_forked = 0;
+}
+`

@@ -1,0 +1,68 @@
+package symbols
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/libimpi/libimpi/abi/table"
+)
+
+func functions(t *testing.T) []table.Function {
+	t.Helper()
+	_, all, _, err := table.Load("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// The library that the build made: IMPI_LIB, or where the build puts it. Before
+// the first build there is nothing to check.
+func TestTheLibraryExportsTheTable(t *testing.T) {
+	library := os.Getenv("IMPI_LIB")
+	if library == "" {
+		library = filepath.Join("..", "..", "build", "stage", "lib", "libmpi.so")
+		if _, err := os.Stat(library); err != nil {
+			t.Skip("not built yet, and IMPI_LIB is not set")
+		}
+	}
+	if err := Compare(library, functions(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEachKindOfDeviationIsReported(t *testing.T) {
+	dir := t.TempDir()
+	source := `int PMPI_Init(int *c, char ***v) { return c && v; }
+extern __typeof__(PMPI_Init) MPI_Init __attribute__((weak, alias("PMPI_Init")));
+int MPI_Barrier(void *c) { return !c; }
+int PMPI_Barrier;
+int helper(void) { return 1; }
+`
+	file, library := filepath.Join(dir, "l.c"), filepath.Join(dir, "l.so")
+	if err := os.WriteFile(file, []byte(source), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", library, file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	err := Compare(library, functions(t))
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{"MPI_Barrier is STB_GLOBAL STT_FUNC, want STB_WEAK STT_FUNC", "PMPI_Barrier is STB_GLOBAL STT_OBJECT",
+		"helper is exported and is no MPI function", "PMPI_Send is missing", "MPI_Send is missing"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no word of %q", want)
+		}
+	}
+	if strings.Contains(err.Error(), "MPI_Init is") {
+		t.Errorf("MPI_Init is reported: %v", err)
+	}
+	if err := Compare(file, functions(t)); err == nil {
+		t.Error("a file that is no library is accepted")
+	}
+}
