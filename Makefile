@@ -1,0 +1,31 @@
+# The usual verbs; CMake and Go do the work (CMakeLists.txt).
+PREFIX ?= /usr/local
+PRESET ?= default
+MATRIX ?= examples_c/data/network600.mtx
+build := $(if $(filter debug,$(PRESET)),build/debug,build)
+
+.PHONY: all build run test bench install clean
+all: build
+
+build:
+	@tools/bootstrap build
+	@mkdir -p $(build)
+	@cmake --preset $(PRESET) >$(build)/configure.log 2>&1 || { cat $(build)/configure.log; exit 1; }
+	@cmake --build --preset $(PRESET)
+
+# The main job: a linear system on four ranks, in shared memory and again on two IMPI clients.
+run: build
+	@tools/run-solver $(build) $(MATRIX)
+
+test: build
+	@tools/bootstrap test
+	ctest --preset $(PRESET)
+
+bench: build
+	$(build)/stage/bin/mpiexec -n 2 $(build)/bench/mpibench
+
+install: build
+	cmake --install $(build) --prefix $(PREFIX)
+
+clean:
+	rm -rf build

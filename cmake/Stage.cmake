@@ -1,0 +1,67 @@
+# The stage: what make install copies, and what the tests run.
+find_program(GO go REQUIRED)
+
+set(SONAME libmpi_abi.so.1)
+set(LIBRARY ${STAGE}/lib/${SONAME})
+set(MAP ${CMAKE_SOURCE_DIR}/gobridge/z_exports.map)
+
+# Version numbers stand once, in Go.
+file(STRINGS ${CMAKE_SOURCE_DIR}/cmd/internal/version/version.go line REGEX "Number +=")
+string(REGEX REPLACE ".*\"(.*)\".*" "\\1" VERSION "${line}")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cmd/internal/version/version.go)
+
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(STRIP "")
+else()
+  set(STRIP "-s -w ")
+endif()
+
+# go build decides what is out of date; it takes no time when nothing is. What it writes is moved into place,
+# so that a program which has the old library mapped is not disturbed.
+add_custom_target(library ALL
+  COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=1 ${GO} build -trimpath -buildmode=c-shared
+    "-ldflags=${STRIP}-extldflags=-Wl,-soname,${SONAME},--version-script=${MAP},-z,nodelete"
+    -o ${CMAKE_BINARY_DIR}/go/${SONAME} ./gobridge
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${STAGE}/lib
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_BINARY_DIR}/go/${SONAME} ${LIBRARY}.new
+  COMMAND ${CMAKE_COMMAND} -E rename ${LIBRARY}.new ${LIBRARY}
+  BYPRODUCTS ${LIBRARY}
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go build libmpi_abi.so" VERBATIM)
+
+# One program under all names that people know it by.
+function(go_tool package)
+  list(GET ARGN 0 first)
+  set(copies "")
+  foreach(name IN LISTS ARGN)
+    if(NOT name STREQUAL first)
+      list(APPEND copies COMMAND ${CMAKE_COMMAND} -E create_symlink ${first} ${STAGE}/bin/${name})
+    endif()
+  endforeach()
+  add_custom_target(tool-${first} ALL
+    COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=0 ${GO} build -trimpath "-ldflags=${STRIP}" -o ${STAGE}/bin/${first} ${package}
+    ${copies}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go build ${first}" VERBATIM)
+  add_dependencies(stage tool-${first})
+endfunction()
+
+add_custom_target(stage ALL)
+add_dependencies(stage library)
+go_tool(./cmd/impirun impirun mpirun mpiexec)
+go_tool(./cmd/mpicc mpicc mpicxx mpic++ mpiCC mpicc_abi)
+go_tool(./cmd/impi-info impi-info)
+
+# Fixed files, written when CMake runs.
+file(MAKE_DIRECTORY ${STAGE}/lib ${STAGE}/include)
+foreach(name libmpi_abi.so libmpi.so libmpi_abi.so.0)
+  file(CREATE_LINK ${SONAME} ${STAGE}/lib/${name} SYMBOLIC)
+endforeach()
+configure_file(${CMAKE_SOURCE_DIR}/mpi.h ${STAGE}/include/mpi.h COPYONLY)
+foreach(MODULE mpi mpi-c mpi-cxx libimpi)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/mpi.pc.in ${STAGE}/lib/pkgconfig/${MODULE}.pc @ONLY)
+endforeach()
+
+# What C programs of this build link with.
+add_library(mpi INTERFACE)
+target_include_directories(mpi INTERFACE ${STAGE}/include)
+target_link_libraries(mpi INTERFACE -L${STAGE}/lib -Wl,-rpath,${STAGE}/lib -lmpi_abi)
+add_dependencies(mpi library)

@@ -1,0 +1,68 @@
+# What ctest runs. Names say where and with how many ranks: shm/4/pt2pt/ring is tests/pt2pt/ring.c on four
+# ranks in shared memory, clients2/4/pt2pt/ring the same program on two IMPI clients of this machine.
+set(QUIET ${CMAKE_SOURCE_DIR}/tools/quiet)
+set(LIMIT 60) # seconds; a test that takes longer hangs
+
+function(mpi_tests source)
+  get_filename_component(name ${source} NAME_WE)
+  get_filename_component(folder ${source} DIRECTORY)
+  get_filename_component(folder ${folder} NAME)
+  setting(ranks ranks ${source} "1;2;3;4;8")
+  setting(clients clients ${source} "any")
+  foreach(n IN LISTS ranks)
+    foreach(k 1 2 3)
+      if(k EQUAL 1)
+        set(where shm)
+        set(options "")
+      else()
+        set(where clients${k})
+        set(options -clients ${k})
+      endif()
+      if(k EQUAL 1 OR (NOT n LESS k AND NOT clients STREQUAL "none"))
+        set(test ${where}/${n}/${folder}/${name})
+        add_test(NAME ${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec ${options} -n ${n} $<TARGET_FILE:test-${folder}-${name}>)
+        set_tests_properties(${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "${where};c")
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+foreach(source IN LISTS c_tests)
+  mpi_tests(${source})
+endforeach()
+
+# go_test(name words...): a command in the source tree.
+function(go_test name)
+  add_test(NAME go/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(go/${name} PROPERTIES TIMEOUT 600 LABELS go)
+endfunction()
+go_test(format ${CMAKE_SOURCE_DIR}/tools/quiet sh -c "gofmt -l . >&2") # names what it would change
+go_test(vet ${GO} vet ./...)
+go_test(unit ${GO} test ./...)
+go_test(race ${GO} test -race ./transport/... ./libimpi/... ./coll/... ./datatype/...)
+go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
+
+# install/*: what a user's build finds. Each script gets the stage and a folder of its own.
+file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/install/*.sh)
+foreach(script IN LISTS scripts)
+  get_filename_component(name ${script} NAME_WE)
+  add_test(NAME install/${name} COMMAND sh ${script} ${STAGE} ${CMAKE_BINARY_DIR}/tests/install/${name} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(install/${name} PROPERTIES TIMEOUT 120 LABELS install)
+endforeach()
+
+# launcher/*: bad input, deaths and signals. A Go program that needs the stage; each Test function is one test.
+file(GLOB launcher_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/launcher/*_test.go)
+foreach(source IN LISTS launcher_tests)
+  file(STRINGS ${source} lines REGEX "^func Test[A-Za-z0-9_]+\\(t ")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^func (Test[A-Za-z0-9_]+).*" "\\1" function "${line}")
+    add_test(NAME launcher/${function} COMMAND ${CMAKE_BINARY_DIR}/tests/launcher/launcher.test -test.run "^${function}$" -test.v)
+    set_tests_properties(launcher/${function} PROPERTIES TIMEOUT ${LIMIT} LABELS launcher
+      ENVIRONMENT IMPI_STAGE=${STAGE} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/launcher
+      FAIL_REGULAR_EXPRESSION "no tests to run;--- SKIP")
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+endforeach()
+add_custom_target(launcher-tests ALL
+  COMMAND ${GO} test -c -o ${CMAKE_BINARY_DIR}/tests/launcher/launcher.test ./tests/launcher
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go test -c launcher" VERBATIM)
+add_dependencies(launcher-tests stage)
