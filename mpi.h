@@ -30,7 +30,7 @@ extern "C" {
 typedef intptr_t MPI_Aint;
 typedef int64_t MPI_Offset;
 typedef int64_t MPI_Count;
-typedef int MPI_Fint;
+typedef int MPI_Fint; /* not in the ABI: the Fortran INTEGER of default kind */
 
 /* status object: 32 bytes; MPI_internal is the library's */
 typedef struct MPI_Status {
@@ -578,10 +578,10 @@ typedef void MPI_Handler_function(MPI_Comm *comm, int *error_code, ...);
 #define MPI_T_PVAR_CLASS_GENERIC            10
 
 /* Fortran types and sentinels in C */
-#define MPI_F_STATUS_IGNORE                 ((MPI_Fint *)0x0) /* a constant like MPI_STATUS_IGNORE, no data symbol */
-#define MPI_F_STATUSES_IGNORE               ((MPI_Fint *)0x0) /* a constant like MPI_STATUSES_IGNORE, no data symbol */
-#define MPI_F08_STATUS_IGNORE               ((MPI_F08_status *)0x0) /* a constant like MPI_STATUS_IGNORE, no data symbol */
-#define MPI_F08_STATUSES_IGNORE             ((MPI_F08_status *)0x0) /* a constant like MPI_STATUSES_IGNORE, no data symbol */
+#define MPI_F_STATUS_IGNORE                 ((MPI_Fint *)0x0) /* not in the ABI: a constant like MPI_STATUS_IGNORE, no data symbol */
+#define MPI_F_STATUSES_IGNORE               ((MPI_Fint *)0x0) /* not in the ABI: a constant like MPI_STATUSES_IGNORE, no data symbol */
+#define MPI_F08_STATUS_IGNORE               ((MPI_F08_status *)0x0) /* not in the ABI: a constant like MPI_STATUS_IGNORE, no data symbol */
+#define MPI_F08_STATUSES_IGNORE             ((MPI_F08_status *)0x0) /* not in the ABI: a constant like MPI_STATUSES_IGNORE, no data symbol */
 
 /* removed in MPI-3.0 */
 #define MPI_LB                              ((MPI_Datatype)0x00010205) /* of libimpi, above the handles reserved by the ABI; use MPI_Type_create_resized */

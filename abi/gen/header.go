@@ -74,7 +74,10 @@ func (h *headerWriter) macros(group, kind string) {
 func (h *headerWriter) types() {
 	h.line("\n/* integer types */")
 	for _, c := range h.constants {
-		if c.Kind == "integer type" {
+		switch {
+		case c.Kind == "integer type" && c.Own:
+			h.line("typedef %s %s; /* not in the ABI: %s */", c.Value, c.Name, c.Note)
+		case c.Kind == "integer type":
 			h.line("typedef %s %s;", c.Value, c.Name)
 		}
 	}
@@ -159,7 +162,9 @@ func (h *headerWriter) values() {
 		} else if strings.HasPrefix(c.Value, "-") {
 			text = "(" + c.Value + ")"
 		}
-		if c.Note != "" {
+		if c.Own && c.Group != "removed in MPI-3.0" {
+			text += " /* not in the ABI: " + c.Note + " */"
+		} else if c.Note != "" {
 			text += " /* " + c.Note + " */"
 		}
 		h.line("#define %-35s %s", c.Name, text)
