@@ -1,0 +1,72 @@
+package server
+
+import (
+	"net"
+	"net/netip"
+)
+
+// UsableAddr is an address of this machine at which others can probably reach it: the one that the default
+// route uses; else an address of an interface that is up, IPv4 before IPv6; else 127.0.0.1. It sends nothing
+// and looks up no name.
+func UsableAddr() netip.Addr {
+	// Connecting a datagram socket asks the routing table. The addresses are reserved for documentation.
+	for _, far := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} {
+		if a, ok := routedFrom(far); ok {
+			return a
+		}
+	}
+	if a, ok := firstUsable(interfaceAddrs()); ok {
+		return a
+	}
+	return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+}
+
+func routedFrom(far string) (netip.Addr, bool) {
+	c, err := net.Dial("udp", far)
+	if err != nil {
+		return netip.Addr{}, false
+	}
+	defer c.Close()
+	ap := c.LocalAddr().(*net.UDPAddr).AddrPort()
+	return firstUsable([]netip.Addr{ap.Addr()})
+}
+
+func interfaceAddrs() (list []netip.Addr) {
+	ifs, err := net.Interfaces()
+	if err != nil {
+		return nil
+	}
+	for _, i := range ifs {
+		if i.Flags&net.FlagUp == 0 {
+			continue
+		}
+		addrs, err := i.Addrs()
+		if err != nil {
+			continue
+		}
+		for _, a := range addrs {
+			if p, err := netip.ParsePrefix(a.String()); err == nil {
+				list = append(list, p.Addr())
+			}
+		}
+	}
+	return list
+}
+
+// firstUsable is the first IPv4 address, else the first IPv6 one, that other machines can name.
+func firstUsable(list []netip.Addr) (netip.Addr, bool) {
+	var six netip.Addr
+	for _, a := range list {
+		a = a.Unmap()
+		if !a.IsGlobalUnicast() || a.Zone() != "" {
+			continue
+		}
+		if a.Is4() {
+			return a, true
+		}
+		if !six.IsValid() {
+			six = a
+		}
+	}
+	return six, six.IsValid()
+}

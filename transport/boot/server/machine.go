@@ -1,0 +1,632 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// The protocol as a pure state machine: what arrives on a connection goes in, what to do comes out. The way
+// of one connection, with the functions in the same order:
+//
+//	Opened                           a connection is there
+//	Received -> unit                 bytes are cut into commands, payloads and keys
+//	  auth, key, join                AUTH, KEY, IMPI: who is it, which rank (2.3.3, 2.3.4)
+//	  submit -> relay                COLL, DONE: values are stored, and broadcast when complete (2.3.5, 2.3.6)
+//	  finish                         FINI (2.3.7)
+//	Closed, Expired                  it went away, or took too long
+//
+// And of the job: Gathering, until all ranks have joined; Exchanging, until all have said DONE; Running, until
+// all have said FINI or died; Over.
+
+// Phase is how far the job has come.
+type Phase uint8
+
+const (
+	Gathering Phase = iota
+	Exchanging
+	Running
+	Over
+)
+
+func (p Phase) String() string {
+	return [...]string{"waiting for clients", "exchanging start-up values", "running", "over"}[p]
+}
+
+// Do is what the shell has to do.
+type Do uint8
+
+const (
+	Send      Do = iota // Data to Conn, after all that was sent before; Data is shared and must not be written to
+	Close               // Conn, when all that was sent to it is out; nothing of it is expected any more
+	Hang                // close the listening socket: everybody is here
+	Log                 // Text is for the user
+	Terminate           // the job is over, Machine.Err says how; every connection has had its Close
+)
+
+// Action is one thing to do, in the order given.
+type Action struct {
+	Do   Do
+	Conn int
+	Data []byte
+	Text string
+}
+
+// Rules are what a machine must know.
+type Rules struct {
+	Clients    int // 1 to wire.MaxClients
+	Auth       auth.Methods
+	Preference []int32 // nil: auth.DefaultPreference
+	MaxPayload int     // bytes in one command; 0: 32 MiB
+	MaxStored  int     // bytes held for one client, not yet broadcast; 0: 128 MiB
+	MaxPending int     // connections that have not joined; one more, and the oldest is closed. 0: 128
+}
+
+const (
+	maxAuthPayload = 64 // bytes: 16 mask words
+	labelOverhead  = 64 // bytes that a stored label counts besides its data
+)
+
+// ClientError says which client broke the job, and where.
+type ClientError struct {
+	Rank int32
+	Peer string
+	Step string // what the client had last done
+	What string // what went wrong
+}
+
+func (e *ClientError) Error() string {
+	return fmt.Sprintf("client %d (%s) %s %s", e.Rank, e.Peer, e.What, e.Step)
+}
+
+// Machine is the state of one server. It is not safe for concurrent use.
+type Machine struct {
+	rules   Rules
+	phase   Phase
+	conns   map[int]*conn
+	pending []*conn // not joined, oldest first
+	clients []*conn // by rank, nil: free
+	out     []Action
+	errs    []error
+}
+
+type expects uint8
+
+const (
+	aHeader expects = iota
+	aPayload
+	aKey
+)
+
+type stage uint8
+
+const (
+	atAuth stage = iota // AUTH must come first
+	atKey
+	atImpi
+	joined
+	gone
+)
+
+// conn is one connection, and from stage joined on one client.
+type conn struct {
+	id     int
+	peer   string
+	stage  stage
+	expect expects
+	cmd    wire.Cmd // whose payload is expected
+	skip   int      // bytes to throw away
+	buf    []byte   // what has come of the unit expected
+
+	rank   int32
+	front  int64 // highest label submitted; beyond every label after DONE
+	stored []value
+	bytes  int // held in stored
+	done   bool
+	fini   bool
+	dead   bool // Running: reported, and counted as finished
+}
+
+type value struct {
+	label wire.Label
+	data  []byte
+}
+
+const noMoreLabels = math.MaxInt64
+
+// NewMachine starts a job that waits for its clients. It fails if nobody could ever join.
+func NewMachine(r Rules) (*Machine, error) {
+	if r.Clients < 1 || r.Clients > wire.MaxClients {
+		return nil, fmt.Errorf("-server %d: the number of clients must be 1 to %d", r.Clients, wire.MaxClients)
+	}
+	if r.Preference == nil {
+		r.Preference = auth.DefaultPreference
+	}
+	if r.Auth.Mask() == 0 {
+		return nil, auth.ErrNoMethod
+	}
+	if _, ok := r.Auth.Choose(r.Preference, math.MaxUint32); !ok {
+		return nil, fmt.Errorf("-auth names no method that is enabled: %w", auth.ErrNoMethod)
+	}
+	setDefault(&r.MaxPayload, 32<<20)
+	setDefault(&r.MaxStored, 128<<20)
+	setDefault(&r.MaxPending, 128)
+	return &Machine{rules: r, conns: map[int]*conn{}, clients: make([]*conn, r.Clients)}, nil
+}
+
+func setDefault(v *int, d int) {
+	if *v <= 0 {
+		*v = d
+	}
+}
+
+// Phase is how far the job has come.
+func (m *Machine) Phase() Phase { return m.phase }
+
+// Err is how the job went: nil if every client has sent FINI. It is final after Terminate.
+func (m *Machine) Err() error { return errors.Join(m.errs...) }
+
+// Pending says whether a connection has not joined yet, and may be closed for taking too long.
+func (m *Machine) Pending(id int) bool {
+	c := m.conns[id]
+	return c != nil && c.stage < joined
+}
+
+// take hands out what has gathered.
+func (m *Machine) take() []Action {
+	out := m.out
+	m.out = nil
+	return out
+}
+
+// Opened says that a connection with a new id is there; peer is its address.
+func (m *Machine) Opened(id int, peer string) []Action {
+	c := &conn{id: id, peer: peer, rank: -1}
+	m.conns[id] = c
+	if m.phase != Gathering {
+		m.drop(c, "")
+		return m.take()
+	}
+	m.pending = append(m.pending, c)
+	if len(m.pending) > m.rules.MaxPending {
+		old := m.pending[0]
+		m.drop(old, fmt.Sprintf("%s closed: %d connections have not joined yet, and it was the oldest", old.peer, len(m.pending)))
+	}
+	return m.take()
+}
+
+// Received takes the next bytes of a connection, in pieces of any size. data is not kept.
+func (m *Machine) Received(id int, data []byte) []Action {
+	c := m.conns[id]
+	if c == nil {
+		return nil
+	}
+	for c.stage != gone && m.phase != Over {
+		if c.skip > 0 {
+			n := min(c.skip, len(data))
+			c.skip -= n
+			data = data[n:]
+			if c.skip > 0 {
+				break
+			}
+			continue
+		}
+		need := c.need()
+		n := min(need-len(c.buf), len(data))
+		c.buf = append(c.buf, data[:n]...)
+		data = data[n:]
+		if len(c.buf) < need {
+			break
+		}
+		unit := c.buf
+		c.buf = c.buf[:0]
+		m.unit(c, unit)
+	}
+	return m.take()
+}
+
+func (c *conn) need() int {
+	switch c.expect {
+	case aPayload:
+		return int(c.cmd.Len)
+	case aKey:
+		return wire.AuthKeySize
+	}
+	return wire.CmdSize
+}
+
+// unit takes one header, payload or key.
+func (m *Machine) unit(c *conn, b []byte) {
+	expected := c.expect
+	c.expect = aHeader
+	switch expected {
+	case aHeader:
+		c.cmd, _ = wire.ParseCmd(b)
+		m.header(c)
+	case aKey:
+		m.key(c, b)
+	case aPayload:
+		switch c.cmd.Cmd {
+		case wire.CmdAuth:
+			m.auth(c, b)
+		case wire.CmdImpi:
+			m.join(c, b)
+		case wire.CmdColl:
+			m.submit(c, b)
+		}
+	}
+}
+
+// header decides what becomes of the payload that a command announces: kept, or thrown away.
+func (m *Machine) header(c *conn) {
+	n := int(c.cmd.Len)
+	if n < 0 || n > m.rules.MaxPayload {
+		m.violation(c, fmt.Sprintf("announced %d bytes with %v", n, c.cmd.Cmd))
+		return
+	}
+	switch {
+	case c.stage == atAuth:
+		switch {
+		case c.cmd.Cmd != wire.CmdAuth:
+			m.violation(c, fmt.Sprintf("began with %v instead of AUTH", c.cmd.Cmd))
+		case n < wire.ClientAuthSize || n > maxAuthPayload || n%wire.ClientAuthSize != 0:
+			m.violation(c, fmt.Sprintf("sent AUTH with %d bytes", n))
+		default:
+			c.expect = aPayload
+		}
+	case c.stage == atImpi:
+		switch c.cmd.Cmd {
+		case wire.CmdImpi:
+			if n != wire.ImpiSize {
+				m.violation(c, fmt.Sprintf("sent IMPI with %d bytes", n))
+				return
+			}
+			c.expect = aPayload
+		case wire.CmdAuth, wire.CmdColl, wire.CmdDone, wire.CmdFini:
+			m.violation(c, fmt.Sprintf("sent %v before IMPI", c.cmd.Cmd))
+		default:
+			c.skip = n
+		}
+	case c.cmd.Cmd == wire.CmdColl && !c.done:
+		if n < wire.CollSize {
+			m.violation(c, fmt.Sprintf("sent COLL with %d bytes", n))
+			return
+		}
+		c.expect = aPayload
+		c.buf = nil // what is read next will be kept
+	case c.cmd.Cmd == wire.CmdDone:
+		c.skip = n
+		m.done(c)
+	case c.cmd.Cmd == wire.CmdFini:
+		c.skip = n
+		m.finish(c)
+	default:
+		c.skip = n
+	}
+}
+
+// auth answers AUTH with the method that we prefer.
+func (m *Machine) auth(c *conn, b []byte) {
+	mask, _ := wire.ParseClientAuth(b)
+	which, ok := m.rules.Auth.Choose(m.rules.Preference, mask)
+	if !ok {
+		m.violation(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common", mask, m.rules.Auth.Mask()))
+		return
+	}
+	m.send(c, wire.ServerAuth{Which: which}.Append(nil))
+	if which == wire.AuthKey {
+		c.stage, c.expect = atKey, aKey
+		return
+	}
+	c.stage = atImpi
+	m.log("warning: %s has authenticated with IMPI_AUTH_NONE, as anybody could", c.peer)
+}
+
+// key tells a client that its key is wrong by hanging up, and that it is right by not doing so.
+func (m *Machine) key(c *conn, b []byte) {
+	if key, _ := wire.ParseAuthKey(b); key != m.rules.Auth.Key {
+		m.violation(c, "sent a wrong key")
+		return
+	}
+	c.stage = atImpi
+}
+
+// join gives a client its rank, and starts the exchange when it is the last.
+func (m *Machine) join(c *conn, b []byte) {
+	rank, _ := wire.ParseImpi(b)
+	if rank < 0 || int(rank) >= len(m.clients) {
+		m.violation(c, fmt.Sprintf("wants client rank %d, and ranks are 0 to %d", rank, len(m.clients)-1))
+		return
+	}
+	if first := m.clients[rank]; first != nil {
+		m.violation(c, fmt.Sprintf("wants client rank %d, which %s has", rank, first.peer))
+		return
+	}
+	m.unpend(c)
+	c.stage, c.rank, c.front = joined, rank, 0
+	m.clients[rank] = c
+	if slices.Contains(m.clients, nil) {
+		return
+	}
+	m.phase = Exchanging
+	m.act(Action{Do: Hang})
+	for _, late := range slices.Clone(m.pending) {
+		m.drop(late, "")
+	}
+	m.sendAll(wire.AppendImpi(nil, int32(len(m.clients))))
+	m.relay()
+}
+
+// submit stores what a client contributes to a label.
+func (m *Machine) submit(c *conn, b []byte) {
+	label, data, _ := wire.ParseColl(b)
+	c.buf = nil // b is ours to keep
+	if label == wire.NoLabel {
+		return
+	}
+	if int64(label) <= c.front {
+		m.violation(c, fmt.Sprintf("submitted %v, and labels must ascend", label))
+		return
+	}
+	if c.bytes+len(data)+labelOverhead > m.rules.MaxStored {
+		m.violation(c, fmt.Sprintf("has submitted more than %d bytes that others are not ready for", m.rules.MaxStored))
+		return
+	}
+	c.front = int64(label)
+	c.bytes += len(data) + labelOverhead
+	c.stored = append(c.stored, value{label, data})
+	m.relay()
+}
+
+// done notes that a client has no more labels.
+func (m *Machine) done(c *conn) {
+	if c.done {
+		return
+	}
+	c.done, c.front = true, noMoreLabels
+	m.relay()
+}
+
+// relay broadcasts every label that is complete: the lowest one stored, as soon as each client has submitted
+// it or can no longer do so. All clients get it, with a mask that says whose values it has. When all labels
+// are out and all clients have said DONE, so do we.
+func (m *Machine) relay() {
+	for m.phase == Exchanging {
+		lowest, some := wire.Label(0), false
+		front, done := int64(noMoreLabels), true
+		for _, c := range m.clients {
+			front = min(front, c.front)
+			done = done && c.done
+			if len(c.stored) > 0 && (!some || c.stored[0].label < lowest) {
+				lowest, some = c.stored[0].label, true
+			}
+		}
+		switch {
+		case some && front >= int64(lowest):
+			m.broadcast(lowest)
+		case done:
+			m.phase = Running
+			m.sendAll(wire.Cmd{Cmd: wire.CmdDone}.Append(nil))
+			m.end()
+		default:
+			return
+		}
+	}
+}
+
+func (m *Machine) broadcast(label wire.Label) {
+	total, mask := 0, uint32(0)
+	for i, c := range m.clients {
+		if len(c.stored) > 0 && c.stored[0].label == label {
+			total += len(c.stored[0].data)
+			mask |= 1 << i
+		}
+	}
+	if total > math.MaxInt32-wire.ChdrSize {
+		m.abort(fmt.Errorf("%v has %d bytes in all, more than one command can carry", label, total))
+		return
+	}
+	b := make([]byte, 0, wire.CmdSize+wire.ChdrSize+total)
+	b = wire.AppendChdr(b, label, mask, total)
+	for _, c := range m.clients {
+		if len(c.stored) > 0 && c.stored[0].label == label {
+			b = append(b, c.stored[0].data...)
+			c.bytes -= len(c.stored[0].data) + labelOverhead
+			c.stored[0].data = nil
+			c.stored = c.stored[1:]
+		}
+	}
+	m.sendAll(b)
+}
+
+// finish notes that all of a client's processes have ended. Before its DONE that means nothing.
+func (m *Machine) finish(c *conn) {
+	if c.done && !c.fini {
+		c.fini = true
+		m.end()
+	}
+}
+
+// end ends the job when every client has finished or died.
+func (m *Machine) end() {
+	if m.phase != Running {
+		return
+	}
+	for _, c := range m.clients {
+		if !c.fini && !c.dead {
+			return
+		}
+	}
+	m.terminate()
+}
+
+// Closed says that a connection has ended: by the other side's orderly closing if err is nil.
+func (m *Machine) Closed(id int, err error) []Action {
+	c := m.conns[id]
+	if c == nil {
+		return nil
+	}
+	if c.stage != gone {
+		what := "hung up"
+		if err != nil {
+			what = fmt.Sprintf("was lost (%v)", err)
+		}
+		m.broken(c, what)
+	}
+	delete(m.conns, id)
+	return m.take()
+}
+
+// Expired says that a connection's time to join is over.
+func (m *Machine) Expired(id int) []Action {
+	if c := m.conns[id]; c != nil && c.stage < joined {
+		missing := [...]string{atAuth: "AUTH", atKey: "its key", atImpi: "IMPI"}[c.stage]
+		m.drop(c, fmt.Sprintf("%s closed: it did not join in time, and never sent %s", c.peer, missing))
+	}
+	return m.take()
+}
+
+// Stop ends the job from outside: a phase took too long, or the user has had enough.
+func (m *Machine) Stop(why error) []Action {
+	if m.phase != Over {
+		m.abort(fmt.Errorf("%w while %s", why, m.waitingFor()))
+	}
+	return m.take()
+}
+
+// waitingFor names the phase and the clients that keep the job in it.
+func (m *Machine) waitingFor() string {
+	var who []string
+	first := int64(noMoreLabels)
+	for _, c := range m.clients {
+		if c != nil {
+			first = min(first, c.front)
+		}
+	}
+	for i, c := range m.clients {
+		switch {
+		case c == nil:
+			who = append(who, fmt.Sprint(i))
+		case m.phase == Exchanging && c.front == first:
+			who = append(who, fmt.Sprintf("%d (%s)", i, c.step()))
+		case m.phase == Running && !c.fini && !c.dead:
+			who = append(who, fmt.Sprint(i))
+		}
+	}
+	return fmt.Sprintf("%v: client %s missing", m.phase, strings.Join(who, ", "))
+}
+
+// step says what a client has last done.
+func (c *conn) step() string {
+	switch {
+	case c.fini:
+		return "after FINI"
+	case c.done:
+		return "after DONE"
+	case c.front > 0:
+		return fmt.Sprintf("after %v", wire.Label(c.front))
+	}
+	return "before its first label"
+}
+
+// violation deals with a connection whose stream makes no sense any more.
+func (m *Machine) violation(c *conn, what string) { m.broken(c, what) }
+
+// broken ends a connection, with what that means for the job: before everybody has joined, nothing (its rank
+// is free again); in the exchange, the end; in the run, that the job ends badly.
+func (m *Machine) broken(c *conn, what string) {
+	if c.stage < joined {
+		text := ""
+		if c.stage > atAuth || what != "hung up" {
+			text = fmt.Sprintf("%s %s; closed", c.peer, what)
+		}
+		m.drop(c, text)
+		return
+	}
+	switch m.phase {
+	case Gathering:
+		m.clients[c.rank] = nil
+		m.drop(c, fmt.Sprintf("client %d (%s) %s before all had joined; its rank is free again", c.rank, c.peer, what))
+	case Exchanging:
+		m.abort(&ClientError{c.rank, c.peer, c.step(), what})
+	case Running:
+		if !c.fini {
+			c.dead = true
+			err := &ClientError{c.rank, c.peer, "before FINI", what}
+			m.errs = append(m.errs, err)
+			m.log("error: %v", err)
+		}
+		m.drop(c, "")
+		m.end()
+	}
+}
+
+// drop closes a connection, with a line for the user unless text is empty.
+func (m *Machine) drop(c *conn, text string) {
+	if text != "" {
+		m.log("%s", text)
+	}
+	m.unpend(c)
+	c.stage = gone
+	c.buf, c.stored = nil, nil
+	m.act(Action{Do: Close, Conn: c.id})
+}
+
+func (m *Machine) unpend(c *conn) {
+	if i := slices.Index(m.pending, c); i >= 0 {
+		m.pending = slices.Delete(m.pending, i, i+1)
+	}
+}
+
+// abort ends the job at once.
+func (m *Machine) abort(err error) {
+	m.errs = append(m.errs, err)
+	m.log("error: %v", err)
+	m.terminate()
+}
+
+func (m *Machine) terminate() {
+	if m.phase == Over {
+		return
+	}
+	if m.phase == Gathering {
+		m.act(Action{Do: Hang})
+	}
+	m.phase = Over
+	for _, id := range sortedKeys(m.conns) {
+		if c := m.conns[id]; c.stage != gone {
+			m.drop(c, "")
+		}
+	}
+	m.act(Action{Do: Terminate})
+}
+
+func (m *Machine) act(a Action) { m.out = append(m.out, a) }
+
+func (m *Machine) log(format string, args ...any) {
+	m.act(Action{Do: Log, Text: fmt.Sprintf(format, args...)})
+}
+
+func (m *Machine) send(c *conn, b []byte) { m.act(Action{Do: Send, Conn: c.id, Data: b}) }
+
+func (m *Machine) sendAll(b []byte) {
+	for _, c := range m.clients {
+		if c.stage != gone {
+			m.send(c, b)
+		}
+	}
+}
+
+func sortedKeys(conns map[int]*conn) []int {
+	ids := make([]int, 0, len(conns))
+	for id := range conns {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}

@@ -1,0 +1,338 @@
+// Package server is the IMPI server (IMPI 0.0, 2.2.1 and 2.3): the meeting point of the clients of one job.
+// It collects what each has to say at start-up, sends it back to all, and waits until all have finished. It
+// understands none of it, and carries no messages of the program.
+//
+//	machine.go  the protocol, pure: bytes in, actions out
+//	server.go   sockets and clocks around it
+//
+// Each connection has two goroutines. The reader passes what it reads to the machine, under the server's lock,
+// and carries out the answer, which never blocks: what is to be sent goes to the connection's writer. So a
+// client that does not read delays nobody, and one that does not write holds nothing up but the job.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/libimpi/libimpi/transport/boot/auth"
+)
+
+// Options are what a user can say to a server. Zero values are the defaults.
+type Options struct {
+	Clients    int          // -server N: 1 to 32
+	Port       int          // -port: 0 lets the system choose
+	Bind       netip.Addr   // address to listen at and to print; zero: all addresses, IPv6 and IPv4
+	Auth       auth.Methods // auth.FromEnv
+	Preference []int32      // -auth: auth.ParsePreference; nil: auth.DefaultPreference
+	Log        func(string) // one line for the user, without newline, usually to stderr; nil: nowhere
+
+	JoinTimeout     time.Duration // from a connection's opening to its IMPI command; 0: 30 s
+	GatherTimeout   time.Duration // until all clients have joined; 0: for ever, as they start by hand
+	ExchangeTimeout time.Duration // from then until all have sent DONE; 0: 5 min
+	RunTimeout      time.Duration // from then until all have sent FINI; 0: for ever
+	WriteTimeout    time.Duration // for a client to take 64 KiB; 0: 60 s
+	CloseTimeout    time.Duration // at the end, for a client to take the last bytes and close too; 0: 2 s
+}
+
+// Server is a server that listens.
+type Server struct {
+	opt      Options
+	addr     netip.AddrPort
+	listener net.Listener
+
+	mu      sync.Mutex // guards all below, and serialises calls of the machine
+	machine *Machine
+	links   map[int]*link
+	lastID  int
+	phase   Phase       // the one that timer is for
+	timer   *time.Timer // nil: no limit
+
+	over    chan struct{} // closed when the job is over
+	running sync.WaitGroup
+}
+
+// Listen opens the server's socket. It fails when no authentication method is enabled (auth.ErrNoMethod), the
+// number of clients is not 1 to 32, or the port is taken.
+func Listen(opt Options) (*Server, error) {
+	m, err := NewMachine(Rules{Clients: opt.Clients, Auth: opt.Auth, Preference: opt.Preference})
+	if err != nil {
+		return nil, err
+	}
+	if opt.Port < 0 || opt.Port > 65535 {
+		return nil, fmt.Errorf("-port %d: ports are 0 to 65535", opt.Port)
+	}
+	if opt.Log == nil {
+		opt.Log = func(string) {}
+	}
+	setTime(&opt.JoinTimeout, 30*time.Second)
+	setTime(&opt.ExchangeTimeout, 5*time.Minute)
+	setTime(&opt.WriteTimeout, time.Minute)
+	setTime(&opt.CloseTimeout, 2*time.Second)
+	host := ""
+	if opt.Bind.IsValid() {
+		host = opt.Bind.String()
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, fmt.Sprint(opt.Port)))
+	if err != nil {
+		return nil, fmt.Errorf("the IMPI server cannot listen: %w", err)
+	}
+	port := uint16(l.Addr().(*net.TCPAddr).Port)
+	ip := opt.Bind
+	if !ip.IsValid() || ip.IsUnspecified() {
+		ip = UsableAddr()
+	}
+	return &Server{opt: opt, addr: netip.AddrPortFrom(ip, port), listener: l, machine: m, links: map[int]*link{},
+		over: make(chan struct{})}, nil
+}
+
+func setTime(v *time.Duration, d time.Duration) {
+	if *v <= 0 {
+		*v = d
+	}
+}
+
+// Addr is where clients find this server.
+func (s *Server) Addr() netip.AddrPort { return s.addr }
+
+// Run is the whole of `impirun -server`: it listens, writes the one line `address:port` to out, and serves.
+// An out that nobody reads any more does not matter.
+func Run(ctx context.Context, opt Options, out io.Writer) error {
+	s, err := Listen(opt)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(out, s.Addr()); err != nil && opt.Log != nil {
+		opt.Log(fmt.Sprintf("warning: the address %v could not be written: %v", s.Addr(), err))
+	}
+	return s.Serve(ctx)
+}
+
+// Serve serves the job until it is over. The error says which client broke it and at which step
+// (*ClientError), or which clients were waited for when time was up or ctx ended; nil means that every client
+// has sent FINI. When Serve returns all its sockets are closed. It can be called once.
+func (s *Server) Serve(ctx context.Context) error {
+	s.mu.Lock()
+	s.startClock()
+	s.mu.Unlock()
+	s.running.Add(1)
+	go s.accept()
+	stop := context.AfterFunc(ctx, func() {
+		s.do(func(m *Machine) []Action { return m.Stop(context.Cause(ctx)) })
+	})
+	<-s.over
+	stop()
+	s.running.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.machine.Err()
+}
+
+// accept takes connections until the socket is closed.
+func (s *Server) accept() {
+	defer s.running.Done()
+	pause := time.Millisecond
+	for {
+		c, err := s.listener.Accept()
+		if err == nil {
+			pause = time.Millisecond
+			s.open(c)
+			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		// Out of descriptors, most likely: what is there goes on, and so do we when some are free again.
+		s.opt.Log(fmt.Sprintf("warning: a connection could not be accepted: %v", err))
+		select {
+		case <-s.over:
+			return
+		case <-time.After(pause):
+			pause = min(2*pause, time.Second)
+		}
+	}
+}
+
+func (s *Server) open(c net.Conn) {
+	l := &link{conn: c, wake: make(chan struct{}, 1), readDone: make(chan struct{}), writeTime: s.opt.WriteTimeout,
+		closeTime: s.opt.CloseTimeout}
+	s.do(func(m *Machine) []Action {
+		s.lastID++
+		l.id = s.lastID
+		s.links[l.id] = l
+		s.running.Add(2)
+		go s.read(l)
+		go s.write(l)
+		l.expiry = time.AfterFunc(s.opt.JoinTimeout, func() {
+			s.do(func(m *Machine) []Action { return m.Expired(l.id) })
+		})
+		return m.Opened(l.id, c.RemoteAddr().String())
+	})
+}
+
+// do lets the machine take one event, and carries out what it answers.
+func (s *Server) do(event func(*Machine) []Action) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range event(s.machine) {
+		switch a.Do {
+		case Send:
+			s.links[a.Conn].send(a.Data)
+		case Close:
+			s.links[a.Conn].finish()
+		case Hang:
+			s.listener.Close()
+		case Log:
+			s.opt.Log(a.Text)
+		case Terminate:
+			close(s.over)
+		}
+	}
+	if s.machine.Phase() != s.phase {
+		s.startClock()
+	}
+}
+
+// startClock limits the time of the phase that has begun.
+func (s *Server) startClock() {
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
+	}
+	p := s.machine.Phase()
+	s.phase = p
+	limit := [...]time.Duration{s.opt.GatherTimeout, s.opt.ExchangeTimeout, s.opt.RunTimeout, 0}[p]
+	if limit <= 0 {
+		return
+	}
+	s.timer = time.AfterFunc(limit, func() {
+		s.do(func(m *Machine) []Action {
+			if m.Phase() != p {
+				return nil
+			}
+			return m.Stop(fmt.Errorf("gave up after %v", limit))
+		})
+	})
+}
+
+// link is a connection's socket and what waits to be written to it.
+type link struct {
+	id        int
+	conn      net.Conn
+	expiry    *time.Timer
+	writeTime time.Duration
+	closeTime time.Duration
+	wake      chan struct{} // holds a token when the writer has something to look at
+	readDone  chan struct{} // closed when the reader has ended
+
+	mu    sync.Mutex // guards what follows
+	queue [][]byte
+	until time.Time // not zero: nothing more will be queued, and all must be written by then
+}
+
+func (l *link) send(b []byte) {
+	l.mu.Lock()
+	l.queue = append(l.queue, b)
+	l.mu.Unlock()
+	l.poke()
+}
+
+// finish lets the writer close the connection when it has written everything.
+func (l *link) finish() {
+	l.expiry.Stop()
+	l.mu.Lock()
+	if l.until.IsZero() {
+		l.until = time.Now().Add(l.closeTime)
+		l.conn.SetWriteDeadline(l.until)
+	}
+	l.mu.Unlock()
+	l.poke()
+}
+
+func (l *link) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next takes what is to be written next, and gives it time. Nothing and false: there is nothing now.
+func (l *link) next() (b []byte, finished bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 {
+		return nil, !l.until.IsZero()
+	}
+	const piece = 64 << 10
+	b = l.queue[0]
+	if len(b) > piece {
+		b, l.queue[0] = b[:piece], b[piece:]
+	} else {
+		l.queue = l.queue[1:]
+	}
+	if l.until.IsZero() {
+		l.conn.SetWriteDeadline(time.Now().Add(l.writeTime))
+	}
+	return b, false
+}
+
+// read passes bytes to the machine until the connection ends. It goes on reading after the machine has lost
+// interest: closing a socket with unread bytes in it would destroy what is still on its way to the client.
+func (s *Server) read(l *link) {
+	defer s.running.Done()
+	defer close(l.readDone)
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := l.conn.Read(buf)
+		if n > 0 {
+			s.do(func(m *Machine) []Action { return m.Received(l.id, buf[:n]) })
+		}
+		if err != nil {
+			s.lost(l, err)
+			return
+		}
+	}
+}
+
+// write writes what is queued, then says goodbye: it closes its own direction, and the whole when the client
+// has closed too or its time is up.
+func (s *Server) write(l *link) {
+	defer s.running.Done()
+	defer l.conn.Close()
+	for {
+		b, finished := l.next()
+		switch {
+		case finished:
+			if c, ok := l.conn.(*net.TCPConn); ok {
+				c.CloseWrite()
+			}
+			l.conn.SetReadDeadline(time.Now().Add(l.closeTime))
+			<-l.readDone
+			return
+		case b == nil:
+			<-l.wake
+		default:
+			if _, err := l.conn.Write(b); err != nil {
+				s.lost(l, err)
+				return
+			}
+		}
+	}
+}
+
+// lost tells the machine that a connection has ended. The second time it does not matter.
+func (s *Server) lost(l *link, err error) {
+	if err == io.EOF {
+		err = nil
+	}
+	s.do(func(m *Machine) []Action { return m.Closed(l.id, err) })
+	l.finish()
+	s.mu.Lock()
+	delete(s.links, l.id)
+	s.mu.Unlock()
+}
