@@ -1,0 +1,102 @@
+package coll
+
+// Allreduce combines the vectors of all ranks into everybody's recv; all ranks get the same bits. recv.Count
+// and recv.Type count, and of send only the address. send may be InPlace (at all ranks).
+//
+// Short, or the operation does not commute: recursive doubling, in rank order. Long: Rabenseifner's
+// algorithm if p is a power of two, else a ring that first reduces and then collects the pieces.
+func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
+	if recv.Count == 0 {
+		return nil
+	}
+	if !send.IsInPlace() {
+		own := recv
+		own.Base = send.Base
+		if err := Copy(recv, own); err != nil {
+			return err
+		}
+	}
+	p := c.Size()
+	if p == 1 {
+		return nil
+	}
+	s := NewScratch()
+	defer s.Done(&err)
+	tmp, err := s.Typed(recv.Count, recv.Type)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !op.Commutative() || recv.Size() < allreduceLong || recv.Count < int64(p) || p < 3:
+		return s.allreduceDoubling(c, recv, tmp, op, tagAllreduce)
+	case p&(p-1) == 0:
+		return s.allreduceHalving(c, recv, tmp, op)
+	}
+	return s.allreduceRing(c, recv, tmp, op)
+}
+
+// allreduceDoubling: before the round of distance d every place holds the result of an aligned group of d
+// places. Both sides of an exchange combine the same operands in the same order. The right operand is where the
+// result arises, and so acc and tmp change places whenever the peer is above.
+func (s *Scratch) allreduceDoubling(c Comm, recv, tmp Buf, op Op, tag int) error {
+	h := halve(c.Size(), c.Rank())
+	if err := s.foldIn(c, h, recv, tmp, op, tag); err != nil {
+		return err
+	}
+	acc := recv
+	for mask := 1; mask < h.pof2 && h.me >= 0; mask <<= 1 {
+		peer := h.rank(h.me ^ mask)
+		if err := s.Exchange(c, acc, peer, tmp, peer, tag); err != nil {
+			return err
+		}
+		if h.me&mask == 0 {
+			acc, tmp = tmp, acc
+		}
+		if err := op.Apply(tmp.Base, acc.Base, acc.Count, acc.Type); err != nil {
+			return err
+		}
+	}
+	if err := Copy(recv, acc); err != nil {
+		return err
+	}
+	return foldOut(c, h, recv, tag)
+}
+
+// allreduceHalving is Rabenseifner's algorithm: reduce and scatter by recursive halving, collect by doubling.
+func (s *Scratch) allreduceHalving(c Comm, acc, tmp Buf, op Op) error {
+	h := halve(c.Size(), c.Rank())
+	if err := s.reduceHalving(c, h, acc, tmp, op, tagAllreduce); err != nil {
+		return err
+	}
+	for mask := 1; mask < h.pof2; mask <<= 1 {
+		mine := h.me &^ (mask - 1)
+		theirs, peer := mine^mask, h.rank(h.me^mask)
+		if err := s.Exchange(c, pieces(acc, h.pof2, mine, mine+mask), peer,
+			pieces(acc, h.pof2, theirs, theirs+mask), peer, tagAllreduce); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allreduceRing: piece i starts at rank i+1 and is complete when it reaches rank i, p-1 steps later.
+func (s *Scratch) allreduceRing(c Comm, acc, tmp Buf, op Op) error {
+	p, r := c.Size(), c.Rank()
+	next, prev := (r+1)%p, (r-1+p)%p
+	piece := func(b Buf, i int) Buf { i = (i + 2*p) % p; return pieces(b, p, i, i+1) }
+	for i := 1; i < p; i++ {
+		in, out := piece(acc, r-i-1), piece(acc, r-i)
+		if err := s.Exchange(c, out, next, tmp.Slice(0, in.Count), prev, tagAllreduce); err != nil {
+			return err
+		}
+		if err := op.Apply(tmp.Base, in.Base, in.Count, in.Type); err != nil {
+			return err
+		}
+	}
+	for i := range p - 1 {
+		if err := s.Exchange(c, piece(acc, r-i), next, piece(acc, r-i-1), prev, tagAllreduce); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package coll
+
+// blocks is a buffer of one block for each rank, of any of the three forms. It is a plain struct and not an
+// interface, so that handing it down allocates nothing.
+type blocks struct {
+	buf  Buf
+	v    VBuf
+	w    WBuf
+	kind int8
+}
+
+const (
+	even int8 = iota
+	varying
+	each
+	consecutive // as varying, but the blocks lie one after the other; for few calls with each
+)
+
+func (b *blocks) at(i int) Buf {
+	switch b.kind {
+	case varying:
+		return b.v.Block(i)
+	case each:
+		return b.w.Block(i)
+	case consecutive:
+		return b.within(Buf{Base: b.v.Base, Type: b.v.Type}, i)
+	}
+	return b.buf.Block(i)
+}
+
+// within is block i of a vector all that is cut as b is.
+func (b *blocks) within(all Buf, i int) Buf {
+	if b.kind != consecutive {
+		return all.Slice(int64(i)*b.buf.Count, b.buf.Count)
+	}
+	from := int64(0)
+	for _, n := range b.v.Counts[:i] {
+		from += n
+	}
+	return all.Slice(from, b.v.Counts[i])
+}
+
+// Alltoall gives block i of send to rank i, which keeps it as block r of recv. Both counts are those of one
+// block. send may be InPlace (at all ranks).
+//
+// Short: Bruck's algorithm, log p rounds in which each block travels once for every bit set in its distance.
+// Otherwise straight, a window of messages at once, or one at a time if they are long.
+func Alltoall(c Comm, send, recv Buf) (err error) {
+	block := recv.Size()
+	if block == 0 {
+		return nil
+	}
+	s := NewScratch()
+	defer s.Done(&err)
+	p := c.Size()
+	switch {
+	case p == 1:
+		return copyOwn(recv, send)
+	case send.IsInPlace():
+		return s.swapAll(c, &blocks{buf: recv})
+	case block < bruckLong && p >= bruckRanks:
+		return s.alltoallBruck(c, send, recv, block)
+	case block < overlapLong:
+		return s.pairwise(c, &blocks{buf: send}, &blocks{buf: recv}, window/2)
+	}
+	return s.pairwise(c, &blocks{buf: send}, &blocks{buf: recv}, 1)
+}
+
+// Alltoallv gives send.Block(i) to rank i, and takes recv.Block(i) from it. send may be InPlaceV (at all
+// ranks); then recv's counts say both what is sent and what is received.
+func Alltoallv(c Comm, send, recv VBuf) (err error) {
+	s := NewScratch()
+	defer s.Done(&err)
+	r := &blocks{v: recv, kind: varying}
+	if send.IsInPlace() {
+		return s.swapAll(c, r)
+	}
+	return s.pairwise(c, &blocks{v: send, kind: varying}, r, window/4)
+}
+
+// Alltoallw is Alltoallv with a type for each block and displacements in bytes.
+func Alltoallw(c Comm, send, recv WBuf) (err error) {
+	s := NewScratch()
+	defer s.Done(&err)
+	r := &blocks{w: recv, kind: each}
+	if send.IsInPlace() {
+		return s.swapAll(c, r)
+	}
+	return s.pairwise(c, &blocks{w: send, kind: each}, r, window/4)
+}
+
+// pairwise: in step i a rank sends to the one i above it and receives from the one i below; width steps are
+// under way at once.
+func (s *Scratch) pairwise(c Comm, send, recv *blocks, width int) error {
+	p, r := c.Size(), c.Rank()
+	if err := Copy(recv.at(r), send.at(r)); err != nil {
+		return err
+	}
+	for i := 1; i < p; i += width {
+		last := min(i+width, p)
+		for k := i; k < last; k++ {
+			from := (r - k + p) % p
+			if err := s.Add(c.Irecv(recv.at(from), from, tagAlltoall)); err != nil {
+				return err
+			}
+		}
+		for k := i; k < last; k++ {
+			to := (r + k) % p
+			if err := s.Add(c.Isend(send.at(to), to, tagAlltoall)); err != nil {
+				return err
+			}
+		}
+		if err := s.Wait(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// swapAll is the exchange in place. In step i ranks whose sum is i (modulo p) swap their blocks, through a
+// packed copy of the outgoing one.
+func (s *Scratch) swapAll(c Comm, b *blocks) error {
+	p, r := c.Size(), c.Rank()
+	longest := int64(0)
+	for i := range p {
+		longest = max(longest, b.at(i).Size())
+	}
+	mem, err := s.Alloc(longest)
+	if err != nil {
+		return err
+	}
+	for i := range p {
+		peer := (i - r + p) % p
+		if peer == r {
+			continue
+		}
+		place := b.at(peer)
+		n := place.Size()
+		if err := Pack(mem[:n], place, 0); err != nil {
+			return err
+		}
+		if err := s.Exchange(c, Bytes(mem[:n]), peer, place, peer, tagAlltoall); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alltoallBruck: place i of the temporary holds the block that has i ranks to travel. In the round of distance
+// d all blocks with bit d in i move up by d ranks. Then place i holds the block from i ranks below.
+func (s *Scratch) alltoallBruck(c Comm, send, recv Buf, block int64) error {
+	p, r := c.Size(), c.Rank()
+	half := int64(p+1) / 2 * block // no more than half of the blocks have a given bit
+	mem, err := s.Alloc(int64(p)*block + 2*half)
+	if err != nil {
+		return err
+	}
+	out, in := mem[int64(p)*block:int64(p)*block+half], mem[int64(p)*block+half:]
+	place := func(i int) []byte { return mem[int64(i)*block : int64(i+1)*block] }
+	for i := 1; i < p; i++ {
+		if err := Pack(place(i), send.Block((r+i)%p), 0); err != nil {
+			return err
+		}
+	}
+	for d := 1; d < p; d <<= 1 {
+		n := int64(0)
+		for i := d; i < p; i++ {
+			if i&d != 0 {
+				n += int64(copy(out[n:], place(i)))
+			}
+		}
+		if err := s.Exchange(c, Bytes(out[:n]), (r+d)%p, Bytes(in[:n]), (r-d+p)%p, tagAlltoall); err != nil {
+			return err
+		}
+		n = 0
+		for i := d; i < p; i++ {
+			if i&d != 0 {
+				n += int64(copy(place(i), in[n:]))
+			}
+		}
+	}
+	if err := Copy(recv.Block(r), send.Block(r)); err != nil {
+		return err
+	}
+	for i := 1; i < p; i++ {
+		if err := Unpack(recv.Block((r-i+p)%p), place(i), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package coll
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// VBuf is the buffer of a v-variant: block i is Counts[i] elements of Type at Base + Displs[i] extents. One
+// entry for each rank; nothing is kept after the call.
+type VBuf struct {
+	Base           unsafe.Pointer
+	Counts, Displs []int64
+	Type           *datatype.Type
+}
+
+// WBuf is the buffer of Alltoallw: block i is Counts[i] elements of Types[i] at Base + Displs[i] bytes.
+type WBuf struct {
+	Base           unsafe.Pointer
+	Counts, Displs []int64
+	Types          []*datatype.Type
+}
+
+var inPlace byte
+
+// InPlace is the buffer that stands for MPI_IN_PLACE. (The ABI's own value, 1, must not become a Go pointer.)
+func InPlace() Buf { return Buf{Base: unsafe.Pointer(&inPlace)} }
+
+// InPlaceV is InPlace for a VBuf, InPlaceW for a WBuf.
+func InPlaceV() VBuf { return VBuf{Base: unsafe.Pointer(&inPlace)} }
+
+// InPlaceW is InPlace for a WBuf.
+func InPlaceW() WBuf { return WBuf{Base: unsafe.Pointer(&inPlace)} }
+
+// IsInPlace says whether b is InPlace().
+func (b Buf) IsInPlace() bool { return b.Base == unsafe.Pointer(&inPlace) }
+
+// IsInPlace says whether b is InPlaceV().
+func (b VBuf) IsInPlace() bool { return b.Base == unsafe.Pointer(&inPlace) }
+
+// IsInPlace says whether b is InPlaceW().
+func (b WBuf) IsInPlace() bool { return b.Base == unsafe.Pointer(&inPlace) }
+
+var byteType = datatype.Named(abi.MPI_BYTE)
+
+// Bytes is p as a buffer of MPI_BYTE.
+func Bytes(p []byte) Buf {
+	return Buf{unsafe.Pointer(unsafe.SliceData(p)), int64(len(p)), byteType}
+}
+
+// Size is the number of bytes of data in b, in this machine's representation.
+func (b Buf) Size() int64 {
+	if b.Count == 0 {
+		return 0
+	}
+	return b.Count * b.Type.Size()
+}
+
+// Slice is elements from to from+n of a buffer; they may lie beyond b.Count, as the blocks of a collective do.
+func (b Buf) Slice(from, n int64) Buf {
+	if from != 0 {
+		b.Base = unsafe.Add(b.Base, from*b.Type.Extent())
+	}
+	b.Count = n
+	return b
+}
+
+// Block is block i of a buffer that holds one block of b.Count elements for each rank.
+func (b Buf) Block(i int) Buf { return b.Slice(int64(i)*b.Count, b.Count) }
+
+// Block is the block of rank i.
+func (b VBuf) Block(i int) Buf {
+	return Buf{Base: b.Base, Type: b.Type}.Slice(b.Displs[i], b.Counts[i])
+}
+
+// Block is the block of rank i.
+func (b WBuf) Block(i int) Buf {
+	return Buf{unsafe.Add(b.Base, b.Displs[i]), b.Counts[i], b.Types[i]}
+}
+
+// Copy moves the data of src to dst. Source and destination may have different types of equal signature.
+func Copy(dst, src Buf) error {
+	if src.Count == 0 || src.Base == dst.Base && src.Type == dst.Type {
+		return nil
+	}
+	if dst.Count == 0 {
+		return errTruncate
+	}
+	if _, truncated := datatype.Copy(dst.Base, dst.Count, dst.Type, src.Base, src.Count, src.Type); truncated {
+		return errTruncate
+	}
+	return nil
+}
+
+var errTruncate = &Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "recvcount", Msg: "a rank's own contribution is longer than its place in the receive buffer"}
+
+// Pack writes the data of b to dst, which must have room for it, and Unpack reads it back.
+func Pack(dst []byte, b Buf, rep datatype.Rep) error {
+	if b.Count == 0 {
+		return nil
+	}
+	var c datatype.Cursor
+	c.Init(b.Base, b.Count, b.Type, rep)
+	c.Pack(dst)
+	return c.Err()
+}
+
+// Unpack is the inverse of Pack.
+func Unpack(b Buf, src []byte, rep datatype.Rep) error {
+	if b.Count == 0 || len(src) == 0 {
+		return nil
+	}
+	var c datatype.Cursor
+	c.Init(b.Base, b.Count, b.Type, rep)
+	c.Unpack(src)
+	return c.Err()
+}
+
+// contiguous answers the memory of b as bytes, if the elements lie there in order and without gaps.
+func contiguous(b Buf) (Buf, bool) {
+	if b.Count == 0 {
+		return Buf{Type: byteType}, true
+	}
+	p, n, ok := b.Type.Span(b.Base, b.Count)
+	return Buf{p, n, byteType}, ok
+}
+
+// maxLead bounds what Typed wastes to keep the base address of a buffer inside the memory it allocates.
+const maxLead = 1 << 20
+
+// Typed allocates room for count elements of t, laid out as in a user's buffer. A base address that lies
+// before or after the data (a true lower bound other than 0) is kept inside the allocation, where the
+// garbage collector wants pointers to be, unless it is as far away as the absolute addresses of MPI_BOTTOM.
+func (s *Scratch) Typed(count int64, t *datatype.Type) (Buf, error) {
+	if count == 0 {
+		return Buf{Type: t}, nil
+	}
+	lo, hi := t.TrueLB(), t.TrueLB()+t.TrueExtent()
+	if last := (count - 1) * t.Extent(); last < 0 {
+		lo += last
+	} else {
+		hi += last
+	}
+	if lo > 0 && lo <= maxLead {
+		lo = 0
+	}
+	if hi < 0 && hi >= -maxLead {
+		hi = 0
+	}
+	mem, err := s.Alloc(hi - lo + 1)
+	if err != nil {
+		return Buf{}, err
+	}
+	return Buf{unsafe.Add(unsafe.Pointer(unsafe.SliceData(mem)), -lo), count, t}, nil
+}

@@ -1,0 +1,121 @@
+package coll
+
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/libimpi/libimpi/abi"
+)
+
+// Scratch is the working memory of one call of a collective: temporary buffers and lists of requests. It
+// comes from a pool and goes back to it when the call ends well. After an error messages may still be on
+// their way into it, so that it is left to the garbage collector.
+//
+//	s := NewScratch()
+//	defer s.Done(&err)
+type Scratch struct {
+	reqs   []Req
+	used   int
+	chunks []*chunk
+	small  [smallScratch]byte
+}
+
+// chunk is a larger piece of memory, of a power of two bytes.
+type chunk struct {
+	b     []byte
+	class int
+}
+
+const (
+	smallScratch = 4096
+	minClass     = 13 // 8 KiB
+	maxClass     = 26 // 64 MiB; what is larger is not kept
+	maxAlloc     = 1 << 46
+	window       = 64 // requests under way at once
+)
+
+var (
+	scratches = sync.Pool{New: func() any { return &Scratch{reqs: make([]Req, 0, 2*window), chunks: make([]*chunk, 0, 8)} }}
+	chunks    [maxClass + 1]sync.Pool
+)
+
+// NewScratch takes an empty Scratch from the pool.
+func NewScratch() *Scratch { return scratches.Get().(*Scratch) }
+
+// Done gives back all memory, if *err is nil.
+func (s *Scratch) Done(err *error) {
+	if *err != nil {
+		return
+	}
+	for i, c := range s.chunks {
+		chunks[c.class].Put(c)
+		s.chunks[i] = nil
+	}
+	s.chunks, s.reqs, s.used = s.chunks[:0], s.reqs[:0], 0
+	scratches.Put(s)
+}
+
+// Alloc answers n bytes of undefined content, aligned to 16, that are valid until Done.
+func (s *Scratch) Alloc(n int64) ([]byte, error) {
+	if n < 0 || n > maxAlloc {
+		return nil, &Error{Class: abi.MPI_ERR_NO_MEM, Msg: "a collective operation needs a temporary buffer of more than 2^46 bytes"}
+	}
+	if at := (s.used + 15) &^ 15; int64(at)+n <= smallScratch {
+		s.used = at + int(n)
+		return s.small[at:s.used:s.used], nil
+	}
+	class := max(minClass, bits.Len64(uint64(n-1)))
+	if class > maxClass {
+		return make([]byte, n), nil
+	}
+	c, _ := chunks[class].Get().(*chunk)
+	if c == nil {
+		c = &chunk{make([]byte, 1<<class), class}
+	}
+	s.chunks = append(s.chunks, c)
+	return c.b[:n:n], nil
+}
+
+// Add notes a request, or passes on the error of the call that started it.
+func (s *Scratch) Add(r Req, err error) error {
+	if err == nil {
+		s.reqs = append(s.reqs, r)
+	}
+	return err
+}
+
+// Full says that it is time to Wait: no more than a window of messages should be under way.
+func (s *Scratch) Full() bool { return len(s.reqs) >= window }
+
+// Wait ends all requests noted.
+func (s *Scratch) Wait(c Comm) error {
+	if len(s.reqs) == 0 {
+		return nil
+	}
+	err := c.Wait(s.reqs...)
+	s.reqs = s.reqs[:0]
+	return err
+}
+
+// Exchange sends out to one rank while it receives in from another.
+func (s *Scratch) Exchange(c Comm, out Buf, to int, in Buf, from, tag int) error {
+	if err := s.Add(c.Irecv(in, from, tag)); err != nil {
+		return err
+	}
+	if err := c.Send(out, to, tag); err != nil {
+		return err
+	}
+	return s.Wait(c)
+}
+
+// packed is b as bytes: its memory if that is contiguous, else a copy.
+func (s *Scratch) packed(b Buf) (Buf, error) {
+	if m, ok := contiguous(b); ok {
+		return m, nil
+	}
+	mem, err := s.Alloc(b.Size())
+	if err != nil {
+		return Buf{}, err
+	}
+	return Bytes(mem), Pack(mem, b, 0)
+}
