@@ -47,11 +47,13 @@ func relay(from io.ReadCloser, to *sink, prefix stamp) {
 		if len(in) == cap(in) {
 			in = append(in, 0)[:len(in)]
 		}
-		n, err := from.Read(in[len(in):cap(in)])
-		in = in[:len(in)+n]
-		end := bytes.LastIndexByte(in, '\n') + 1
-		out = stampLines(out[:0], in[:end], prefix)
-		in = append(in[:0], in[end:]...)
+		old := len(in) // holds no newline
+		n, err := from.Read(in[old:cap(in)])
+		in, out = in[:old+n], out[:0]
+		if end := bytes.LastIndexByte(in[old:], '\n') + 1; end > 0 {
+			out = stampLines(out, in[:old+end], prefix)
+			in = append(in[:0], in[old+end:]...)
+		}
 		if len(in) >= maxLine {
 			out = append(append(prefix(out, time.Now()), in...), '\n')
 			in = in[:0]

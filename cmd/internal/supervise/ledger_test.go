@@ -1,0 +1,101 @@
+package supervise
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// exited and killed are what wait4 answers (bits as in wait(2)).
+func exited(code int) syscall.WaitStatus            { return syscall.WaitStatus(code << 8) }
+func killed(s syscall.Signal) syscall.WaitStatus    { return syscall.WaitStatus(s) }
+func core(s syscall.Signal) syscall.WaitStatus      { return syscall.WaitStatus(s | 0x80) }
+func end(l *ledger, rank int, s syscall.WaitStatus) { l.ended(rank, s) }
+
+func TestTheFirstAbnormalRankIsTheCause(t *testing.T) {
+	for name, c := range map[string]struct {
+		recovery bool
+		facts    func(l *ledger)
+		code     int // 0: no cause
+		text     string
+		doomed   bool
+	}{
+		"all plain programs end well": {facts: func(l *ledger) { end(l, 0, exited(0)); end(l, 1, exited(0)) }},
+		"all MPI programs end well": {facts: func(l *ledger) {
+			for r := range 2 {
+				l.initialized(r)
+				l.finalized(r)
+			}
+			end(l, 0, exited(0))
+			end(l, 1, exited(0))
+		}},
+		"a code": {facts: func(l *ledger) { end(l, 1, exited(3)) },
+			code: 3, text: "rank 1 on here (pid 101) exited with code 3", doomed: true},
+		"a signal": {facts: func(l *ledger) { end(l, 0, killed(syscall.SIGSEGV)) },
+			code: 139, text: "rank 0 on here (pid 100) was killed by signal 11 (SIGSEGV, segmentation fault)", doomed: true},
+		"a core": {facts: func(l *ledger) { end(l, 0, core(syscall.SIGABRT)) },
+			code: 134, text: "rank 0 on here (pid 100) was killed by signal 6 (SIGABRT, aborted, core dumped)", doomed: true},
+		"the second does not count": {facts: func(l *ledger) { end(l, 1, exited(3)); end(l, 0, killed(syscall.SIGTERM)) },
+			code: 3, text: "rank 1", doomed: true},
+		"abort": {facts: func(l *ledger) { l.initialized(1); l.aborted(1, 7); end(l, 1, exited(9)) },
+			code: 7, text: "rank 1 on here (pid 101) called MPI_Abort(7)", doomed: true},
+		"abort with 0":    {facts: func(l *ledger) { l.aborted(1, 0) }, code: 1, text: "MPI_Abort(0)", doomed: true},
+		"abort with 256":  {facts: func(l *ledger) { l.aborted(1, 256) }, code: 1, text: "MPI_Abort(256)", doomed: true},
+		"abort with -1":   {facts: func(l *ledger) { l.aborted(1, -1) }, code: 255, text: "MPI_Abort(-1)", doomed: true},
+		"abort with 1000": {facts: func(l *ledger) { l.aborted(1, 1000) }, code: 232, text: "MPI_Abort(1000)", doomed: true},
+		"abort in spite of recovery": {recovery: true, facts: func(l *ledger) { l.aborted(1, 5) },
+			code: 5, text: "MPI_Abort(5)", doomed: true},
+		"no finalize": {facts: func(l *ledger) { l.initialized(0); end(l, 0, exited(0)) },
+			code: 1, text: "rank 0 on here (pid 100) exited without calling MPI_Finalize", doomed: true},
+		"no init, others did": {facts: func(l *ledger) { l.initialized(0); end(l, 1, exited(0)) },
+			code: 1, text: "rank 1 on here (pid 101) ended without calling MPI_Init, which rank 0 has called", doomed: true},
+		"no init, others do later": {facts: func(l *ledger) { end(l, 1, exited(0)); l.initialized(0) },
+			code: 1, text: "rank 1 on here (pid 101) ended without calling MPI_Init, which rank 0 has called", doomed: true},
+		"a code after finalize harms nobody": {facts: func(l *ledger) { l.initialized(0); l.finalized(0); end(l, 0, exited(4)) },
+			code: 4, text: "exited with code 4", doomed: false},
+		"recovery spares the others": {recovery: true, facts: func(l *ledger) { end(l, 0, exited(4)) },
+			code: 4, text: "exited with code 4", doomed: false},
+		"timeout": {facts: func(l *ledger) { l.timedOut(3 * time.Second); end(l, 0, killed(syscall.SIGTERM)) },
+			code: 124, text: "the job has not ended within the timeout of 3s", doomed: true},
+		"interrupt": {facts: func(l *ledger) { l.interrupted(syscall.SIGINT) }, code: 130, text: "SIGINT", doomed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLedger("here", 2, c.recovery)
+			l.started(0, 100)
+			l.started(1, 101)
+			c.facts(l)
+			code, text := 0, ""
+			if l.cause != nil {
+				code, text = l.cause.Code, l.cause.Text
+			}
+			if code != c.code || !strings.Contains(text, c.text) || l.doomed != c.doomed {
+				t.Errorf("code %d, doomed %v, %q; want %d, %v, %q", code, l.doomed, text, c.code, c.doomed, c.text)
+			}
+		})
+	}
+}
+
+func TestAJobIsOverWhenEveryRankHasEnded(t *testing.T) {
+	l := newLedger("here", 3, false)
+	for r := range 3 {
+		if l.over() {
+			t.Fatalf("over with %d of 3 ranks ended", r)
+		}
+		l.ended(r, exited(0))
+	}
+	if !l.over() {
+		t.Fatal("not over")
+	}
+}
+
+func TestOfRanksFoundDeadTogetherTheKilledOneComesFirst(t *testing.T) {
+	order := []syscall.WaitStatus{killed(syscall.SIGKILL), killed(syscall.SIGTERM), exited(1), exited(0)}
+	for i, a := range order {
+		for j, b := range order {
+			if got := origin(a, b); (got < 0) != (i < j) || (got == 0) != (i == j) {
+				t.Errorf("origin(%#x, %#x) = %d", a, b, got)
+			}
+		}
+	}
+}
