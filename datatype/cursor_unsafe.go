@@ -240,7 +240,7 @@ func (m *mover) bulkVary(nd *node, at, ms, to, bs, n int64) {
 
 // gather moves one instance of c for each offset; in the buffer they follow each other.
 func (m *mover) gather(c *node, offs []int64, at, to int64) {
-	if c.op == opRun && c.kind == kindRaw && m.gatherRaw(c.n, offs, at, to) {
+	if c.op == opRun && m.gatherWord(c.kind, c.n, offs, at, to) {
 		return
 	}
 	for i, off := range offs {
@@ -250,7 +250,7 @@ func (m *mover) gather(c *node, offs []int64, at, to int64) {
 
 // grid moves n2 runs, stride apart in memory and adjacent in the buffer, in each of n1 instances.
 func (m *mover) grid(c *node, at, ms, stride, to, bs, n1, n2 int64) {
-	transposed := max(ms, -ms) < max(stride, -stride) && n1 >= 8 && n2 >= 8
+	transposed := max(ms, -ms) < max(stride, -stride) && n1 > 1 && n2 >= 8
 	switch {
 	case transposed && c.kind == kindRaw && c.n <= maxTile:
 		m.tiles(c.n, at, ms, stride, to, bs, n1, n2)

@@ -85,18 +85,25 @@ func copyWords(dst unsafe.Pointer, d, ds int64, src unsafe.Pointer, s, ss, b, n 
 	}
 }
 
-// gatherRaw moves runs of 1, 2, 4, 8 or 16 bytes; it answers false, having done nothing, for others.
-func (m *mover) gatherRaw(b int64, offs []int64, at, to int64) bool {
-	switch b {
-	case 1:
+// gatherWord moves runs that are one word of 1, 2, 4, 8 or 16 bytes, or one byte-swapped word of 4 or 8; it answers false,
+// having done nothing, for others.
+func (m *mover) gatherWord(k kind, n int64, offs []int64, at, to int64) bool {
+	switch {
+	case k == kindSwap8 && n == 1:
+		m.gatherSwapped8(offs, at, to)
+	case k == kindSwap4 && n == 1:
+		m.gatherSwapped4(offs, at, to)
+	case k != kindRaw:
+		return false
+	case n == 1:
 		gatherWords[byte](m, offs, at, to)
-	case 2:
+	case n == 2:
 		gatherWords[uint16](m, offs, at, to)
-	case 4:
+	case n == 4:
 		gatherWords[uint32](m, offs, at, to)
-	case 8:
+	case n == 8:
 		gatherWords[uint64](m, offs, at, to)
-	case 16:
+	case n == 16:
 		gatherWords[[2]uint64](m, offs, at, to)
 	default:
 		return false
