@@ -1,0 +1,389 @@
+// Package client is a client's side of the start of an IMPI job (IMPI 0.0, 2.3): it joins at the server, says
+// what its client has to say, and learns what the others are.
+//
+//	contribution.go  what this client says
+//	client.go        Connect: the conversation, in the order in which it happens
+//	tables.go        what the others say, checked and made a transport.Job; pure
+//	session.go       the connection afterwards: FINI, and noticing that the server has gone
+//
+// The conversation is in lock-step, as all known clients do it: a label is submitted, and its broadcast awaited.
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// Options limit how long a client waits. Zero values are the defaults.
+type Options struct {
+	ConnectTimeout  time.Duration // for a server to answer at the address, with retries; 0: 4 s
+	AuthTimeout     time.Duration // for the server to answer AUTH; 0: 30 s
+	JoinTimeout     time.Duration // for the other clients to join; 0: for ever, as they start by hand
+	ExchangeTimeout time.Duration // for one broadcast; 0: 5 min
+	Tolerant        bool          // use the defaults for labels that a client of another make leaves out
+}
+
+const (
+	maxPayload = 1 << 30 // bytes of a broadcast that we would take
+	probeTime  = 500 * time.Millisecond
+)
+
+func (o Options) withDefaults() Options {
+	for v, d := range map[*time.Duration]time.Duration{
+		&o.ConnectTimeout: 4 * time.Second, &o.AuthTimeout: 30 * time.Second, &o.ExchangeTimeout: 5 * time.Minute,
+	} {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	return o
+}
+
+// errGone is the server's closing of the connection, orderly or not.
+var errGone = errors.New("the connection was closed by the server")
+
+// Connect joins the job of the server at addr ("host:port") as client rank. It blocks until all clients have
+// joined and exchanged their values, and returns the tables, with Me set to -1, which is the caller's to
+// know, and the connection, which must stay open until the client's processes have finished.
+//
+// Errors say at which step it failed, and what to do where that is known. ctx ends it at any step.
+func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Contribution, opt Options) (*transport.Job, *Session, error) {
+	opt = opt.withDefaults()
+	c, err := c.complete()
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.Mask() == 0 {
+		return nil, nil, auth.ErrNoMethod
+	}
+	if rank < 0 || rank >= wire.MaxClients {
+		return nil, nil, fmt.Errorf("client rank %d: ranks are 0 to %d", rank, wire.MaxClients-1)
+	}
+	conn, err := dial(ctx, addr, opt.ConnectTimeout)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, opt: opt}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	job, err := t.start(c)
+	if !stop() && err == nil {
+		err = context.Cause(ctx) // its deadline may have been set by now: the connection is of no use
+	}
+	if err != nil {
+		conn.Close()
+		if cause := context.Cause(ctx); cause != nil {
+			err = fmt.Errorf("IMPI server %s, %s: %w", addr, t.step, cause)
+		}
+		return nil, nil, err
+	}
+	conn.SetDeadline(time.Time{})
+	return job, &Session{conn: conn, addr: addr}, nil
+}
+
+// dial connects, trying again for a while: the server may be about to start.
+func dial(ctx context.Context, addr string, limit time.Duration) (net.Conn, error) {
+	outer := ctx
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var d net.Dialer
+	for pause, tries := 10*time.Millisecond, 1; ; tries++ {
+		c, err := d.DialContext(ctx, "tcp", addr)
+		if err == nil {
+			return c, nil
+		}
+		if outer.Err() != nil {
+			return nil, fmt.Errorf("connecting to the IMPI server at %s: %w", addr, context.Cause(outer))
+		}
+		fail := fmt.Errorf("no IMPI server answers at %s (tries: %d, within %v): %w", addr, tries, limit, err)
+		var dns *net.DNSError
+		var bad *net.AddrError
+		if errors.As(err, &bad) || errors.As(err, &dns) && dns.IsNotFound {
+			return nil, fail
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, fail
+		case <-timer.C:
+			pause = min(2*pause, 500*time.Millisecond)
+		}
+	}
+}
+
+// talk is one conversation with the server.
+type talk struct {
+	ctx     context.Context
+	conn    net.Conn
+	addr    string
+	rank    int32
+	methods auth.Methods
+	opt     Options
+	step    string // what we are doing, for errors
+	which   int32  // the method that the server chose
+}
+
+func (t *talk) start(c Contribution) (*transport.Job, error) {
+	if err := t.authenticate(); err != nil {
+		return nil, t.fail(err)
+	}
+	size, err := t.join()
+	if err != nil {
+		return nil, t.fail(err)
+	}
+	job, err := t.exchange(c, size)
+	if err != nil {
+		return nil, t.fail(err)
+	}
+	return job, nil
+}
+
+func (t *talk) fail(err error) error {
+	return fmt.Errorf("IMPI server %s, %s: %w", t.addr, t.step, err)
+}
+
+// authenticate offers our methods, and does what the chosen one demands.
+func (t *talk) authenticate() error {
+	t.step = "authenticating"
+	t.limit(t.opt.AuthTimeout)
+	if err := t.write(wire.AppendAuth(nil, t.methods.Mask())); err != nil {
+		return err
+	}
+	b, err := t.read(wire.ServerAuthSize)
+	if errors.Is(err, errGone) {
+		return fmt.Errorf("%w: it has no authentication method in common with ours (IMPI_AUTH_KEY %s, IMPI_AUTH_NONE %s), "+
+			"or its job has started", err, enabled(t.methods.HasKey), enabled(t.methods.None))
+	}
+	if err != nil {
+		return err
+	}
+	s, _ := wire.ParseServerAuth(b)
+	if s.Which < 0 || s.Which > 31 || t.methods.Mask()&(1<<s.Which) == 0 {
+		return fmt.Errorf("it chose authentication method %d, which we did not offer", s.Which)
+	}
+	if s.Len < 0 {
+		return fmt.Errorf("it announced %d bytes for authentication", s.Len)
+	}
+	if err := t.discard(s.Len); err != nil {
+		return err
+	}
+	t.which = s.Which
+	if s.Which == wire.AuthKey {
+		return t.write(wire.AppendAuthKey(nil, t.methods.Key))
+	}
+	return nil
+}
+
+func enabled(on bool) string {
+	if on {
+		return "enabled"
+	}
+	return "not enabled"
+}
+
+// join says who we are and waits until everybody has done so.
+func (t *talk) join() (size int32, err error) {
+	t.step = fmt.Sprintf("joining as client %d", t.rank)
+	if err := t.write(wire.AppendImpi(nil, t.rank)); err != nil {
+		return 0, t.refused(err)
+	}
+	t.limit(t.opt.JoinTimeout)
+	for {
+		cmd, err := t.header()
+		if err != nil {
+			return 0, t.refused(err)
+		}
+		if cmd.Cmd != wire.CmdImpi {
+			if err := t.discard(cmd.Len); err != nil {
+				return 0, t.refused(err)
+			}
+			continue
+		}
+		if cmd.Len != wire.ImpiSize {
+			return 0, fmt.Errorf("it answered IMPI with %d bytes", cmd.Len)
+		}
+		b, err := t.read(wire.ImpiSize)
+		if err != nil {
+			return 0, err
+		}
+		size, _ = wire.ParseImpi(b)
+		if size < 1 || size > wire.MaxClients || t.rank >= size {
+			return 0, fmt.Errorf("it says that the job has %d clients, and we are client %d", size, t.rank)
+		}
+		return size, nil
+	}
+}
+
+// refused explains why a server hung up on us before the start. A wrong key and a rank that cannot be look the
+// same, so we ask once more, without a rank.
+func (t *talk) refused(err error) error {
+	if !errors.Is(err, errGone) {
+		return err
+	}
+	wrongRank := fmt.Sprintf("is client rank %d already taken, or not below the server's number of clients?", t.rank)
+	if t.which != wire.AuthKey {
+		return fmt.Errorf("%w: %s", err, wrongRank)
+	}
+	switch keyIsWrong, known := t.probe(); {
+	case !known:
+		return fmt.Errorf("%w after the key: wrong IMPI_AUTH_KEY? If not, %s", err, wrongRank)
+	case keyIsWrong:
+		return fmt.Errorf("%w after the key: wrong IMPI_AUTH_KEY?", err)
+	}
+	return fmt.Errorf("%w: %s", err, wrongRank)
+}
+
+// probe finds out whether the server hangs up on our key alone.
+func (t *talk) probe() (keyIsWrong, known bool) {
+	conn, err := (&net.Dialer{Timeout: probeTime}).DialContext(t.ctx, "tcp", t.addr)
+	if err != nil {
+		return false, false
+	}
+	defer conn.Close()
+	p := &talk{ctx: t.ctx, conn: conn, addr: t.addr, rank: t.rank, methods: t.methods, opt: t.opt}
+	p.opt.AuthTimeout = probeTime
+	if p.authenticate() != nil || p.which != wire.AuthKey {
+		return false, false
+	}
+	_, err = p.read(1)
+	if errors.Is(err, errGone) {
+		return true, true
+	}
+	var timeout net.Error
+	return false, errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// exchange submits every label and takes its broadcast, then says DONE and waits for the others to do so.
+func (t *talk) exchange(c Contribution, size int32) (*transport.Job, error) {
+	mine := c.values(t.rank)
+	tab := newTables(int(t.rank), int(size), mine, t.opt.Tolerant)
+	var b []byte
+	for i, label := range wire.Labels {
+		t.step = fmt.Sprintf("exchanging %v", label)
+		t.limit(t.opt.ExchangeTimeout)
+		b = append(wire.AppendColl(b[:0], label, len(mine[i])), mine[i]...)
+		if err := t.write(b); err != nil {
+			return nil, err
+		}
+		mask, data, err := t.broadcast(label)
+		if err != nil {
+			return nil, err
+		}
+		if err := tab.take(label, mask, data); err != nil {
+			return nil, err
+		}
+	}
+	t.step = "waiting for DONE"
+	t.limit(t.opt.ExchangeTimeout)
+	if err := t.write(wire.Cmd{Cmd: wire.CmdDone}.Append(b[:0])); err != nil {
+		return nil, err
+	}
+	for {
+		cmd, err := t.header()
+		if err != nil {
+			return nil, err
+		}
+		if err := t.discard(cmd.Len); err != nil {
+			return nil, err
+		}
+		if cmd.Cmd == wire.CmdDone {
+			return tab.job()
+		}
+	}
+}
+
+// broadcast reads on to the broadcast of one label. Labels that we did not submit, and commands that we do not
+// know, are others' business.
+func (t *talk) broadcast(want wire.Label) (mask uint32, data []byte, err error) {
+	for {
+		cmd, err := t.header()
+		if err != nil {
+			return 0, nil, err
+		}
+		switch cmd.Cmd {
+		case wire.CmdColl:
+			if cmd.Len < wire.ChdrSize || cmd.Len > maxPayload {
+				return 0, nil, fmt.Errorf("it sent COLL with %d bytes", cmd.Len)
+			}
+			head, err := t.read(wire.ChdrSize)
+			if err != nil {
+				return 0, nil, err
+			}
+			label, mask, _, _ := wire.ParseChdr(head)
+			if label == want {
+				data, err := t.read(int(cmd.Len) - wire.ChdrSize)
+				return mask, data, err
+			}
+			cmd.Len -= wire.ChdrSize
+		case wire.CmdDone:
+			return 0, nil, errors.New("it said DONE before we did")
+		}
+		if err := t.discard(cmd.Len); err != nil {
+			return 0, nil, err
+		}
+	}
+}
+
+// limit gives the next reads and writes d from now, or for ever if d is 0; ctx can end them sooner.
+func (t *talk) limit(d time.Duration) {
+	if d <= 0 {
+		t.conn.SetDeadline(time.Time{})
+	} else {
+		t.conn.SetDeadline(time.Now().Add(d))
+	}
+	if t.ctx.Err() != nil {
+		t.conn.SetDeadline(time.Unix(1, 0)) // ctx ended while we set ours
+	}
+}
+
+func (t *talk) header() (wire.Cmd, error) {
+	b, err := t.read(wire.CmdSize)
+	if err != nil {
+		return wire.Cmd{}, err
+	}
+	cmd, _ := wire.ParseCmd(b)
+	if cmd.Len < 0 {
+		return cmd, fmt.Errorf("it sent %v with %d bytes", cmd.Cmd, cmd.Len)
+	}
+	return cmd, nil
+}
+
+// read reads exactly n bytes. Memory grows with what arrives.
+func (t *talk) read(n int) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(min(n, 4096))
+	_, err := io.CopyN(&b, t.conn, int64(n))
+	return b.Bytes(), t.explain(err)
+}
+
+func (t *talk) discard(n int32) error {
+	_, err := io.CopyN(io.Discard, t.conn, int64(n))
+	return t.explain(err)
+}
+
+func (t *talk) write(b []byte) error {
+	_, err := t.conn.Write(b)
+	return t.explain(err)
+}
+
+func (t *talk) explain(err error) error {
+	var timeout net.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errGone
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("no answer in time: %w", err)
+	}
+	return fmt.Errorf("%w (%w)", errGone, err)
+}
