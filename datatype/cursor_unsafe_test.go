@@ -1,0 +1,150 @@
+package datatype
+
+import (
+	"bytes"
+	"encoding/binary"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/abi"
+)
+
+func TestBottomWithAbsoluteDisplacements(t *testing.T) {
+	page, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(page)
+	at := int64(uintptr(unsafe.Pointer(&page[0])))
+	copy(page[100:], "head")
+	copy(page[3000:], "tail")
+	typ := ok(Hindexed([]int64{4, 4}, []int64{at + 100, at + 3000}, Named(abi.MPI_CHAR)))
+	got := make([]byte, 8)
+	var c Cursor
+	c.Init(nil, 1, typ, Native)
+	if c.Pack(got); string(got) != "headtail" {
+		t.Errorf("packed %q", got)
+	}
+	c.Init(nil, 1, typ, External32)
+	c.Unpack([]byte("HEADTAIL"))
+	if string(page[100:104])+string(page[3000:3004]) != "HEADTAIL" {
+		t.Error("unpacked elsewhere")
+	}
+	lone := ok(Hindexed([]int64{4}, []int64{at + 100}, Named(abi.MPI_CHAR)))
+	if p, n, span := lone.Span(nil, 1); !span || n != 4 || p != unsafe.Pointer(&page[100]) {
+		t.Errorf("span %v %d %v", p, n, span)
+	}
+}
+
+func TestAStreamBeyondFourGigabytesIsReachedAnywhere(t *testing.T) {
+	// Every element lies at the same place: 2^40 bytes of stream out of 8 of memory.
+	memory := []byte("\x01\x02\x03\x04\x05\x06\x07\x08")
+	same := ok(Hvector(1<<37, 1, 0, testDouble))
+	got := make([]byte, 20)
+	var c Cursor
+	c.Init(unsafe.Pointer(&memory[0]), 3, ok(Resized(same, 0, 0)), External32)
+	c.SeekTo(3<<40 - 13)
+	if n := c.Pack(got); n != 13 || !bytes.Equal(got[:13], []byte{5, 4, 3, 2, 1, 8, 7, 6, 5, 4, 3, 2, 1}) {
+		t.Errorf("the last bytes are %x", got[:n])
+	}
+	if c.SeekTo(-5); c.Pos() != 0 {
+		t.Errorf("position %d before the beginning", c.Pos())
+	}
+	if c.SeekTo(1 << 62); c.Pos() != c.Len() || c.Pack(got) != 0 {
+		t.Errorf("position %d behind the end", c.Pos())
+	}
+}
+
+func TestNothingIsAllocatedAfterCommit(t *testing.T) {
+	memory, packed := make([]byte, 16<<20), make([]byte, 8<<20)
+	for _, e := range benchCases() {
+		for _, rep := range []Rep{Native, External32} {
+			size := e.t.PackedSize(1, rep)
+			e.t.program(rep)
+			n := testing.AllocsPerRun(3, func() {
+				var c Cursor
+				c.Init(unsafe.Pointer(&memory[0]), 1, e.t, rep)
+				c.Pack(packed[:size/3])
+				c.Pack(packed[size/3 : size])
+				c.SeekTo(1)
+				c.Unpack(packed[1 : size/2])
+				c.Unpack(packed[size/2 : size])
+			})
+			if n != 0 {
+				t.Errorf("%s, representation %d: %v allocations", e.name, rep, n)
+			}
+		}
+	}
+	column := benchCases()[2].t
+	if n := testing.AllocsPerRun(3, func() {
+		Copy(unsafe.Pointer(&memory[8<<20]), 1, column, unsafe.Pointer(&memory[0]), 1, column)
+		column.Span(unsafe.Pointer(&memory[0]), 1)
+		column.PackedSize(7, External32)
+		column.Elements(2000, Native)
+	}); n != 0 {
+		t.Errorf("copy and queries: %v allocations", n)
+	}
+}
+
+func TestManyCursorsShareATypeNobodyUsedBefore(t *testing.T) {
+	memory := make([]byte, 4096)
+	for i := range memory {
+		memory[i] = byte(i)
+	}
+	for range 20 {
+		inner, _ := Vector(3, 1, 2, Named(abi.MPI_DOUBLE_INT))
+		typ, _ := Contiguous(5, inner)
+		typ.Commit()
+		var streams [8][]byte
+		var group sync.WaitGroup
+		for i := range streams {
+			group.Go(func() {
+				var c Cursor
+				c.Init(unsafe.Pointer(&memory[0]), 2, typ, External32)
+				streams[i] = make([]byte, c.Len())
+				c.Pack(streams[i])
+			})
+		}
+		group.Wait()
+		for _, s := range streams {
+			if !bytes.Equal(s, streams[0]) || len(s) != 2*15*12 {
+				t.Fatal("the streams differ")
+			}
+		}
+	}
+}
+
+func TestATypeOverlappingItselfCanBeSent(t *testing.T) {
+	memory := make([]byte, 64)
+	for i := range 8 {
+		binary.NativeEndian.PutUint64(memory[8*i:], uint64(i))
+	}
+	windows := ok(Hvector(6, 3, 8, Named(abi.MPI_INT64_T)))
+	packed := make([]byte, windows.Size())
+	var c Cursor
+	c.Init(unsafe.Pointer(&memory[0]), 1, windows, Native)
+	c.Pack(packed)
+	for i := range 18 {
+		if got := binary.NativeEndian.Uint64(packed[8*i:]); got != uint64(i/3+i%3) {
+			t.Fatalf("element %d is %d", i, got)
+		}
+	}
+}
+
+func TestAnEmptyTypeHasAnEmptyStream(t *testing.T) {
+	empty := ok(Struct(nil, nil, nil))
+	none := ok(Vector(0, 3, 1, testDouble))
+	for _, typ := range []*Type{empty, none, LBMarker, ok(Contiguous(4, empty)), ok(Resized(none, 0, 100))} {
+		var c Cursor
+		c.Init(nil, 7, typ, Native)
+		if c.Len() != 0 || c.Pack(make([]byte, 9)) != 0 || typ.Count(0, Native) != 0 || typ.Count(8, Native) != abi.MPI_UNDEFINED {
+			t.Errorf("%d bytes in the stream of nothing", c.Len())
+		}
+		if _, n, span := typ.Span(nil, 7); !span || n != 0 {
+			t.Errorf("span of nothing: %d %v", n, span)
+		}
+	}
+}
