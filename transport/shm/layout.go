@@ -1,0 +1,150 @@
+package shm
+
+import "math/bits"
+
+// What follows is data, not code: every byte that two processes, or Go and C, see of each other.
+// All integers are in the machine's own byte order. z_layout.h says the same to C and is generated from here.
+//
+// The segment, one memfd for all ranks of one machine (n of them):
+//
+//	0                      header, one line
+//	controlOffset          n control blocks of controlBytes
+//	positionOffset(n)      n*n position lines: that of src -> dst is number dst*n+src
+//	ringOffset(n)          n*n rings of RingBytes(n): that of src -> dst is number dst*n+src
+//
+// Header:
+//
+//	 0  u64  magic
+//	 8  u32  version
+//	12  u32  n, the number of local ranks
+//	16  u64  size of the segment in bytes
+//	24  u32  size of one ring in bytes
+//	28  u32  pid of the creator
+//
+// Control block of a rank, four lines:
+//
+//	  0  u32  bell: counts the times somebody rang; the futex word
+//	  4  u32  sleepers: bits 0-30 how many threads of the rank wait for the bell to leave its present value,
+//	          bit 31 "I cannot membarrier, fence before you look here"
+//	 64  u32  state: 0 not here yet, 1 attached, 2 detached in good order
+//	 68  u32  pid
+//	 72  u64  address of a probe word in the rank's memory
+//	 80  u64  what a reader must find there
+//	128  u64  [16] bit s%64 of word s/64: rank s has opened its ring to this rank
+//
+// Position line of a ring:
+//
+//	0  u64  read: bytes the receiver has consumed since the start, skipped ones included. It is allowed to
+//	        lag behind by less than a quarter of the ring
+//
+// Ring: records, each at a multiple of 64 bytes, contiguous. The record after one that ends at the end of
+// the ring is at 0. A record is at most a quarter of the ring long. Its first line:
+//
+//	 0  u32  state: 0 not published; else bits 0-7 the form, bits 8-31 the payload's length in bytes
+//	 4  i32  tag
+//	 8  u64  context id
+//	16  i32  lsrank
+//	20  u32  FormShort: srqid; FormFull: the packet's kind
+//	24       FormShort: payload of at most 40 bytes; FormFull: u64 msglen, u64 srqid, u64 drqid, u64 addr
+//	64       the payload, if it is not in the first line
+//
+// FormShort is a whole eager message: kind Data, msglen equal to the payload's length, drqid and addr 0,
+// srqid below 2^32. FormSkip has no other field: the next record is at 0. The line that follows the last
+// published record has state 0: the sender clears it before it publishes.
+//
+// Private memory, one anonymous mapping in each process: the positions that a peer must not be able to
+// change, and the engine's lock, where C can reach them.
+//
+//	  0  u32  lock: 0 free, 1 held, 2 held and somebody may sleep (futex, private)
+//	 64  ptr  base of the segment in this process
+//	 72  u32  n
+//	 76  u32  own local rank
+//	 80  u32  ring size in bytes
+//	 84  u32  largest payload of a record, bytes
+//	 88  u32  1: senders of this process fence before they look at sleepers
+//	 92  u32  unused
+//	 96  u64  the probe word
+//	128       n peers of 128 bytes:
+//	   0  u64  tail: bytes sent, skipped ones included
+//	   8  u64  limit: tail may grow up to here before the position must be read again
+//	  16  ptr  ring to the peer, 0 as long as it is not open
+//	  24  ptr  its position line
+//	  32  ptr  the peer's control block
+//	  64  u64  read: bytes consumed
+//	  72  u64  told: the value last written to the position line; when read-told reaches a quarter of the
+//	           ring, it is written anew and the peer's sleepers are looked at
+//	  80  ptr  ring from the peer, 0 as long as it is not open
+//	  88  ptr  its position line
+//	  96  ptr  the peer's control block
+//
+// Pointers take 8 bytes. The peers' lines are used under the lock.
+const (
+	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
+	version = 1
+
+	// MaxLocal is the largest number of ranks that share a segment.
+	MaxLocal = 1024
+
+	// LineBytes is the unit of records and of everything else that two cores hand to each other.
+	LineBytes = 64
+
+	headerBytes   = LineBytes
+	controlOffset = headerBytes
+	controlBytes  = 4 * LineBytes
+	bitmapWords   = MaxLocal / 64
+
+	pageBytes    = 4096
+	maxRingBytes = 256 << 10
+	minRingBytes = 8 << 10
+	inboundBytes = 2 << 20 // aim of all rings to one rank together
+
+	privateHead = 2 * LineBytes
+	privatePeer = 2 * LineBytes
+)
+
+// Forms of a record: the low byte of its state word.
+const (
+	FormShort = 1
+	FormFull  = 2
+	FormSkip  = 3
+)
+
+const (
+	inlineBytes = 40 // payload that fits into the first line of FormShort
+	lengthShift = 8
+	formMask    = 1<<lengthShift - 1
+)
+
+const (
+	stateAbsent   = 0
+	stateAttached = 1
+	stateDetached = 2
+
+	sleepersNoBarrier = 1 << 31
+)
+
+// RingBytes is the size in bytes, a power of two, of each ring of a segment for n ranks.
+func RingBytes(n int) int {
+	return min(maxRingBytes, max(minRingBytes, 1<<(bits.Len(uint(inboundBytes/n))-1)))
+}
+
+// maxPayload is the largest payload of a record in bytes: record and first line fill a quarter of a ring.
+func maxPayload(ringBytes int) int { return ringBytes/4 - LineBytes }
+
+func positionOffset(n int) int { return controlOffset + n*controlBytes }
+
+func ringOffset(n int) int { return alignPage(positionOffset(n) + n*n*LineBytes) }
+
+func segmentBytes(n int) int { return ringOffset(n) + n*n*RingBytes(n) }
+
+func privateBytes(n int) int { return alignPage(privateHead + n*privatePeer) }
+
+func alignPage(x int) int { return (x + pageBytes - 1) &^ (pageBytes - 1) }
+
+// recordBytes is the room that a record with a payload of n bytes takes in the ring.
+func recordBytes(form uint32, n uint64) uint64 {
+	if form == FormShort && n <= inlineBytes {
+		return LineBytes
+	}
+	return LineBytes + (n+LineBytes-1)&^(LineBytes-1)
+}

@@ -1,0 +1,22 @@
+//go:build (!amd64 && !arm64) || race
+
+package shm
+
+import "sync/atomic"
+
+// spinWhile waits as long as *p is old, for at most n looks (n > 0), and answers what it saw last.
+func spinWhile(p *uint32, old, n uint32) uint32 {
+	v := atomic.LoadUint32(p)
+	for ; v == old && n > 1; n-- {
+		v = atomic.LoadUint32(p)
+	}
+	return v
+}
+
+// Pause passes n rounds of a spin loop.
+func Pause(n uint32) {
+	var sink uint32
+	for ; n > 0; n-- {
+		atomic.AddUint32(&sink, 1)
+	}
+}

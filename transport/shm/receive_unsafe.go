@@ -1,0 +1,158 @@
+package shm
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/transport"
+)
+
+// The way of a packet out of a ring: look at the state word where the next record must be; if it is set, check
+// what it says against the ring (the peer may have written anything), copy the header, hand header and
+// payload to the Receiver in place, move on. The peer learns the new position each quarter of the ring, and
+// is woken then if it sleeps: it may wait for room.
+
+// Poll delivers packets that have arrived, at most batch from each peer.
+func (t *Transport) Poll() bool {
+	if t.inside {
+		return false
+	}
+	t.discover()
+	did := false
+	if n := len(t.senders); n == 1 {
+		did = t.drain(int(t.senders[0]))
+	} else if n > 1 {
+		did = t.pollAll(n)
+	}
+	if t.mourn != 0 {
+		did = t.report() || did
+	}
+	return did
+}
+
+func (t *Transport) pollAll(n int) bool {
+	t.turn++
+	if t.turn >= n {
+		t.turn = 0
+	}
+	did := false
+	// A link that fails shortens senders; the last of them may then wait for the next Poll.
+	for k := t.turn; k < len(t.senders); k++ {
+		did = t.drain(int(t.senders[k])) || did
+	}
+	for k := 0; k < t.turn && k < len(t.senders); k++ {
+		did = t.drain(int(t.senders[k])) || did
+	}
+	return did
+}
+
+// PollFrom is Poll for packets of one local rank, for a receive that knows its source.
+func (t *Transport) PollFrom(src int) bool {
+	if t.inside {
+		return false
+	}
+	if t.seg.peers[src].in.ring == nil {
+		return t.Poll()
+	}
+	did := t.drain(src)
+	if t.mourn != 0 {
+		did = t.report() || did
+	}
+	return did
+}
+
+// Spin looks at most n times (n > 0) whether the next packet of a local rank has come, with a pause after
+// each look, and answers whether it has. It needs no lock if nobody else polls.
+func (t *Transport) Spin(src int, n uint32) bool {
+	in := &t.seg.peers[src].in
+	if in.ring == nil {
+		w, bit := &t.seg.bell.inbound[src/64], uint64(1)<<(src%64)
+		for ; n > 0 && atomic.LoadUint64(w)&bit == 0; n-- {
+			Pause(1)
+		}
+		return n > 0
+	}
+	return spinWhile(&(*record)(unsafe.Add(in.ring, in.read&t.mask)).state, 0, n) != 0
+}
+
+// drain delivers at most batch packets of a local rank, whose ring may be closed.
+func (t *Transport) drain(src int) bool {
+	in := &t.seg.peers[src].in
+	n := 0
+	// The engine may send while it takes a packet, find the peer's position damaged, and so close the ring.
+	for n < batch && in.ring != nil && t.take(in, src) {
+		n++
+	}
+	return n != 0
+}
+
+// take delivers the next packet of a ring, if there is one.
+func (t *Transport) take(in *inbound, src int) bool {
+	at := in.read & t.mask
+	r := (*record)(unsafe.Add(in.ring, at))
+	state := atomic.LoadUint32(&r.state)
+	if state == 0 {
+		return false
+	}
+	if state == FormSkip && at != 0 {
+		in.read += t.ring - at
+		at, r = 0, (*record)(in.ring)
+		if state = atomic.LoadUint32(&r.state); state == 0 {
+			return false
+		}
+	}
+	form, n := state&formMask, uint64(state>>lengthShift)
+	size := recordBytes(form, n)
+	if n > t.max || at+size > t.ring || !t.decode(r, form, n) {
+		t.fail(src, fmt.Errorf("shm: damaged record from world rank %d: state %#x at %d", t.world[src], state, at))
+		return false
+	}
+	h := &t.hdr
+	h.Src, h.Dst, h.Len = t.world[src], t.me, int(n)
+	t.inside = true
+	t.rx.Deliver(h, unsafe.Slice((*byte)(payloadAt(r, form, n)), n))
+	t.inside = false
+	in.read += size
+	if in.read-in.told >= t.ring/4 {
+		t.tell(in)
+	}
+	return true
+}
+
+// decode fills t.hdr with what stands in the record. False: no sender of ours writes this.
+func (t *Transport) decode(r *record, form uint32, n uint64) bool {
+	h := &t.hdr
+	h.Tag, h.CID, h.LSRank = r.tag, r.cid, r.lsrank
+	switch form {
+	case FormShort:
+		h.Kind, h.MsgLen, h.SrqID, h.DrqID, h.Addr = transport.Data, n, uint64(r.srqid), 0, 0
+		return true
+	case FormFull:
+		f := (*fullRecord)(unsafe.Pointer(r))
+		kind := f.kind
+		h.Kind, h.MsgLen, h.SrqID, h.DrqID, h.Addr = transport.Kind(kind), f.msgLen, f.srqID, f.drqID, f.addr
+		return validKind(kind, n, h.MsgLen)
+	}
+	return false
+}
+
+func validKind(kind uint32, n, msgLen uint64) bool {
+	switch kind {
+	case uint32(transport.Data), uint32(transport.DataSync):
+		return n <= msgLen
+	case uint32(transport.SyncAck), uint32(transport.Cancel), uint32(transport.CancelYes),
+		uint32(transport.CancelNo), uint32(transport.Taken):
+		return true
+	}
+	return false
+}
+
+// tell lets the sender reuse what has been consumed.
+func (t *Transport) tell(in *inbound) {
+	in.told = in.read
+	storeRelease64(&in.pos.read, in.read)
+	if atomic.LoadUint32(&in.ctl.sleepers)|t.seg.priv.fence != 0 {
+		ring(in.ctl)
+	}
+}

@@ -1,0 +1,218 @@
+// Package shm moves packets between the ranks of one machine: rings in shared memory, doorbells for those
+// that sleep, and copies straight out of a peer's memory for what is long.
+//
+// Flow: the launcher calls Create and hands the descriptor to every rank; each rank calls Attach, then New
+// for the transport. Send writes a record into the ring to its peer (send.go), the peer's Poll hands it to
+// the engine in place (receive.go). A rank with nothing to do sleeps on its bell (bell.go). Long messages
+// are read out of the sender by Read (read.go). What the memory holds is in layout.go, byte by byte.
+//
+// Nothing here has a name in a file system: when the last rank is gone, so is the segment.
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// Segment is the memory that the ranks of one machine share, as one of them sees it.
+type Segment struct {
+	fd        int
+	n         int // local ranks
+	rank      int // own local rank
+	ringBytes int
+	mem       []byte
+	privMem   []byte
+	priv      *private
+	peers     []peer // by local rank, in private memory
+	bell      *control
+}
+
+var errNoSegment = errors.New("shm: descriptor is not a job segment")
+
+// Create makes the segment for localSize ranks (1..MaxLocal) and answers its descriptor, which is
+// close-on-exec: the launcher dups it into each rank. Memory is reserved for the header and the control
+// blocks only; rings get theirs when they are first used. Errors are those of the kernel.
+func Create(localSize int) (fd int, err error) {
+	if localSize < 1 || localSize > MaxLocal {
+		return -1, fmt.Errorf("shm: %d local ranks: 1 to %d are possible", localSize, MaxLocal)
+	}
+	fd, err = memfd()
+	if err != nil {
+		return -1, fmt.Errorf("shm: memfd_create: %w", err)
+	}
+	if err = initialise(fd, localSize); err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+func memfd() (int, error) {
+	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	fd, err := unix.MemfdCreate("libimpi", flags|unix.MFD_NOEXEC_SEAL)
+	if err == unix.EINVAL { // Linux before 6.3
+		fd, err = unix.MemfdCreate("libimpi", flags)
+	}
+	return fd, err
+}
+
+func initialise(fd, n int) error {
+	size := segmentBytes(n)
+	if err := unix.Ftruncate(fd, int64(size)); err != nil {
+		return fmt.Errorf("shm: a segment of %d bytes: %w", size, err)
+	}
+	if err := unix.Fallocate(fd, 0, 0, int64(positionOffset(n))); err != nil {
+		return fmt.Errorf("shm: reserving memory for %d ranks: %w", n, err)
+	}
+	// A segment that cannot shrink cannot turn a load into SIGBUS.
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
+		return fmt.Errorf("shm: sealing the segment: %w", err)
+	}
+	var b [headerBytes]byte
+	*headerOf(b[:]) = header{magic: magic, version: version, localSize: uint32(n), bytes: uint64(size),
+		ringBytes: uint32(RingBytes(n)), creator: uint32(os.Getpid())}
+	if k, err := unix.Pwrite(fd, b[:], 0); err != nil || k != len(b) {
+		return fmt.Errorf("shm: writing the header: %d bytes, %w", k, err)
+	}
+	return nil
+}
+
+// Attach joins the segment behind fd as local rank localRank. When it succeeds, the descriptor belongs to
+// the Segment: closing it, or any duplicate of it in this process, tells the other ranks that this one is
+// dead. Nothing in the segment is believed before it is checked against the kernel's idea of the file.
+func Attach(fd, localRank int) (*Segment, error) {
+	h, err := readHeader(fd)
+	if err != nil {
+		return nil, err
+	}
+	n := int(h.localSize)
+	if localRank < 0 || localRank >= n {
+		return nil, fmt.Errorf("shm: local rank %d of %d", localRank, n)
+	}
+	if err := claim(fd, localRank); err != nil {
+		return nil, err
+	}
+	unix.CloseOnExec(fd)
+	s := &Segment{fd: fd, n: n, rank: localRank, ringBytes: RingBytes(n)}
+	if err := s.mapMemory(); err != nil {
+		return nil, err
+	}
+	allowReading(int(h.creator))
+	s.publish()
+	return s, nil
+}
+
+func readHeader(fd int) (header, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return header{}, fmt.Errorf("shm: descriptor %d: %w", fd, err)
+	}
+	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
+	if err != nil || seals&unix.F_SEAL_SHRINK == 0 {
+		return header{}, errNoSegment
+	}
+	var b [headerBytes]byte
+	if k, err := unix.Pread(fd, b[:], 0); err != nil || k != len(b) {
+		return header{}, errNoSegment
+	}
+	h := *headerOf(b[:])
+	if h.magic != magic {
+		return header{}, errNoSegment
+	}
+	if h.version != version {
+		return header{}, fmt.Errorf("shm: segment of layout version %d, this library has %d: are launcher and library from one release?", h.version, version)
+	}
+	if h.localSize < 1 || h.localSize > MaxLocal ||
+		h.ringBytes != uint32(RingBytes(int(h.localSize))) ||
+		h.bytes != uint64(segmentBytes(int(h.localSize))) || st.Size != int64(h.bytes) {
+		return header{}, fmt.Errorf("shm: segment for %d ranks has %d bytes and rings of %d: damaged", h.localSize, st.Size, h.ringBytes)
+	}
+	return h, nil
+}
+
+func (s *Segment) mapMemory() error {
+	var err error
+	s.mem, err = unix.Mmap(s.fd, 0, segmentBytes(s.n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	if err != nil {
+		return fmt.Errorf("shm: mapping %d bytes: %w", segmentBytes(s.n), err)
+	}
+	s.privMem, err = unix.Mmap(-1, 0, privateBytes(s.n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		unix.Munmap(s.mem)
+		return fmt.Errorf("shm: private memory: %w", err)
+	}
+	s.mapPrivate(s.privMem)
+	s.bell = s.control(s.rank)
+	return nil
+}
+
+// publish makes this rank known to the others; the state comes last.
+func (s *Segment) publish() {
+	s.priv.probe = rand.Uint64()
+	if !registerBarrier() {
+		s.priv.fence = 1
+		atomic.OrUint32(&s.bell.sleepers, sleepersNoBarrier)
+	}
+	atomic.StoreUint32(&s.bell.pid, uint32(os.Getpid()))
+	atomic.StoreUint64(&s.bell.probeAddr, s.probeAddress())
+	atomic.StoreUint64(&s.bell.probeValue, s.priv.probe)
+	atomic.StoreUint32(&s.bell.state, stateAttached)
+}
+
+// LocalSize is the number of ranks that share the segment.
+func (s *Segment) LocalSize() int { return s.n }
+
+// LocalRank is this process's rank among them.
+func (s *Segment) LocalRank() int { return s.rank }
+
+// Close leaves the segment in good order: the others do not take it for death. No call on the Segment or on
+// its Transport may be under way or come later.
+func (s *Segment) Close() error {
+	atomic.StoreUint32(&s.bell.state, stateDetached)
+	return errors.Join(unix.Munmap(s.mem), unix.Munmap(s.privMem), unix.Close(s.fd))
+}
+
+// reserve makes sure that memory stands behind a part of the segment: without it a store could be SIGBUS.
+func (s *Segment) reserve(off, n int) error {
+	for {
+		err := unix.Fallocate(s.fd, 0, int64(off), int64(n))
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("shm: no memory for a ring of %d bytes: %w", s.ringBytes, err)
+		}
+		return nil
+	}
+}
+
+// openOut prepares the ring to dst for sending and tells dst about it.
+func (s *Segment) openOut(dst int) error {
+	posOff, pos := s.positionAt(s.rank, dst)
+	ringOff, ring := s.ringAt(s.rank, dst)
+	if err := errors.Join(s.reserve(posOff, LineBytes), s.reserve(ringOff, s.ringBytes)); err != nil {
+		return err
+	}
+	o := &s.peers[dst].out
+	o.pos, o.limit, o.ring = pos, uint64(s.ringBytes), ring
+	atomic.OrUint64(&s.control(dst).inbound[s.rank/64], 1<<(s.rank%64))
+	return nil
+}
+
+// openIn prepares the ring from src for receiving. The sender has reserved its memory, or so it says: we
+// reserve it again, which costs nothing if it is true.
+func (s *Segment) openIn(src int) error {
+	posOff, pos := s.positionAt(src, s.rank)
+	ringOff, ring := s.ringAt(src, s.rank)
+	if err := errors.Join(s.reserve(posOff, LineBytes), s.reserve(ringOff, s.ringBytes)); err != nil {
+		return err
+	}
+	in := &s.peers[src].in
+	in.pos, in.ring = pos, ring
+	return nil
+}

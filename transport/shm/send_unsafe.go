@@ -1,0 +1,174 @@
+package shm
+
+import (
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/transport"
+)
+
+// The way of a packet into a ring:
+//
+//  1. reserve finds contiguous room for the record, behind a skip record if the end of the ring is too near,
+//     and for the state word after it. The peer's position is read only when the last one known does not do.
+//  2. The header and the payload are written in place.
+//  3. publish clears the state word after the record, then stores the record's own, released. The peer
+//     polls that very word: for a small message one cache line changes hands.
+//  4. If the peer sleeps, ring its bell (bell.go).
+
+// Send puts one packet on its way, see transport.Transport. A packet to a process already lost is swallowed.
+func (t *Transport) Send(h *transport.Header, payload []byte) bool {
+	payload = payload[:h.Len]
+	form := formOf(h)
+	o, r := t.place(h, form)
+	if r.to == nil {
+		return r.swallow
+	}
+	copy(unsafe.Slice((*byte)(payloadAt(r.to, form, uint64(h.Len))), h.Len), payload)
+	t.publish(o, r, form, h.Len)
+	return true
+}
+
+// SendFrom is Send with a payload that p produces, in one call of Pack (none if h.Len is 0).
+func (t *Transport) SendFrom(h *transport.Header, p transport.Packer) bool {
+	form := formOf(h)
+	o, r := t.place(h, form)
+	if r.to == nil {
+		return r.swallow
+	}
+	if h.Len != 0 {
+		p.Pack(unsafe.Slice((*byte)(payloadAt(r.to, form, uint64(h.Len))), h.Len))
+	}
+	t.publish(o, r, form, h.Len)
+	return true
+}
+
+func formOf(h *transport.Header) uint32 {
+	if h.Kind == transport.Data && uint64(h.Len) == h.MsgLen && h.SrqID>>32|h.DrqID|h.Addr == 0 {
+		return FormShort
+	}
+	return FormFull
+}
+
+// room is a place for a record.
+type room struct {
+	to      *record
+	skip    *record // where a skip record goes, or nil
+	grow    uint64  // how far the tail moves
+	next    uint64  // offset of the line after the record
+	swallow bool    // without room: nobody will read this
+}
+
+// place finds room for a packet and writes all of its header but the state.
+func (t *Transport) place(h *transport.Header, form uint32) (*outbound, room) {
+	if uint64(h.Len) > t.max {
+		panic(fmt.Sprintf("shm: a packet of %d bytes, the limit is %d", h.Len, t.limits.Packet))
+	}
+	dst := int(t.local[h.Dst-t.first])
+	o := &t.seg.peers[dst].out
+	if o.ring == nil && !t.open(dst) {
+		return o, room{swallow: t.links[dst].reported}
+	}
+	r := t.reserve(o, dst, recordBytes(form, uint64(h.Len)))
+	if r.to == nil {
+		return o, r
+	}
+	r.to.tag, r.to.cid, r.to.lsrank = h.Tag, h.CID, h.LSRank
+	if form == FormShort {
+		r.to.srqid = uint32(h.SrqID)
+	} else {
+		f := (*fullRecord)(unsafe.Pointer(r.to))
+		f.kind, f.msgLen, f.srqID, f.drqID, f.addr = uint32(h.Kind), h.MsgLen, h.SrqID, h.DrqID, h.Addr
+	}
+	return o, r
+}
+
+func (t *Transport) reserve(o *outbound, dst int, need uint64) room {
+	at := o.tail & t.mask
+	skip := uint64(0)
+	if t.ring-at < need {
+		skip = t.ring - at
+	}
+	if o.tail+skip+need+LineBytes > o.limit && !t.refresh(o, dst, skip+need+LineBytes) {
+		return room{swallow: t.links[dst].reported}
+	}
+	r := room{grow: skip + need}
+	if skip != 0 {
+		r.skip = (*record)(unsafe.Add(o.ring, at))
+		at = 0
+	}
+	r.to = (*record)(unsafe.Add(o.ring, at))
+	r.next = (at + need) & t.mask
+	return r
+}
+
+// refresh reads how far the peer has come and answers whether there is room for need bytes now.
+func (t *Transport) refresh(o *outbound, dst int, need uint64) bool {
+	read := atomic.LoadUint64(&o.pos.read)
+	if read > o.tail || o.tail-read > t.ring || read+t.ring < o.limit {
+		t.fail(dst, fmt.Errorf("shm: world rank %d says it has read %d bytes of %d", t.world[dst], read, o.tail))
+		return false
+	}
+	o.limit = read + t.ring
+	return o.tail+need <= o.limit
+}
+
+func (t *Transport) publish(o *outbound, r room, form uint32, n int) {
+	state := form | uint32(n)<<lengthShift
+	(*record)(unsafe.Add(o.ring, r.next)).state = 0
+	if r.skip != nil {
+		r.to.state = state
+		storeRelease32(&r.skip.state, FormSkip)
+	} else {
+		storeRelease32(&r.to.state, state)
+	}
+	o.tail += r.grow
+	if atomic.LoadUint32(&o.ctl.sleepers)|t.seg.priv.fence != 0 {
+		ring(o.ctl)
+	}
+}
+
+// open makes the ring to a local rank ready on first use.
+func (t *Transport) open(dst int) bool {
+	if t.links[dst].err != nil {
+		return false
+	}
+	if err := t.seg.openOut(dst); err != nil {
+		t.fail(dst, err)
+		return false
+	}
+	return true
+}
+
+// payloadAt is where a record's payload of n bytes begins.
+func payloadAt(r *record, form uint32, n uint64) unsafe.Pointer {
+	if form == FormShort && n <= inlineBytes {
+		return unsafe.Pointer(&r.body)
+	}
+	return unsafe.Add(unsafe.Pointer(r), LineBytes)
+}
+
+// discover opens the rings of peers that have begun to send.
+func (t *Transport) discover() {
+	in := &t.seg.bell.inbound
+	for w := range (t.seg.n + 63) / 64 {
+		for fresh := atomic.LoadUint64(&in[w]) &^ t.seen[w]; fresh != 0; fresh &= fresh - 1 {
+			bit := bits.TrailingZeros64(fresh)
+			t.seen[w] |= 1 << bit
+			t.welcome(w*64 + bit)
+		}
+	}
+}
+
+func (t *Transport) welcome(src int) {
+	if src >= t.seg.n || src == t.seg.rank || t.links[src].err != nil {
+		return
+	}
+	if err := t.seg.openIn(src); err != nil {
+		t.fail(src, err)
+		return
+	}
+	t.senders = append(t.senders, int32(src))
+}

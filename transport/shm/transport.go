@@ -1,0 +1,166 @@
+package shm
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/transport"
+)
+
+// Sizes chosen by measurement (bench_test.go).
+const (
+	maxEager  = 16 << 10
+	maxPacket = 32 << 10
+
+	batch = 32 // records taken from one ring before the next has its turn
+)
+
+// Transport carries packets between this rank and the others of its segment. The engine's lock serialises all
+// calls but those of the Segment.
+type Transport struct {
+	seg    *Segment
+	rx     transport.Receiver
+	limits transport.Limits
+	ring   uint64 // bytes
+	mask   uint64
+	max    uint64 // largest payload
+
+	world []int32 // by local rank
+	first int32   // smallest world rank here
+	local []int16 // by world rank - first; -1: not here
+
+	me      int32
+	links   []link  // by local rank
+	senders []int32 // local ranks whose rings to us are open, in the order they appeared
+	turn    int     // where the next Poll begins
+	seen    [bitmapWords]uint64
+	mourn   int // links that are broken and not yet reported
+	inside  bool
+	hdr     transport.Header // the packet being delivered
+	copier  copier
+}
+
+// link is what Go alone knows of a peer.
+type link struct {
+	err      error
+	reported bool
+	readable int8 // of the peer's memory: 0 not tried yet, 1 yes, -1 no
+	pid      int
+}
+
+// Config says how to make a Transport.
+type Config struct {
+	Segment  *Segment
+	World    []int32 // world rank of each local rank; all different, not negative
+	Receiver transport.Receiver
+	NoRead   bool // never read other processes' memory: Read answers false
+}
+
+// New makes the transport of a rank to the others in its segment.
+func New(c Config) (*Transport, error) {
+	s := c.Segment
+	t := &Transport{seg: s, rx: c.Receiver, ring: uint64(s.ringBytes), mask: uint64(s.ringBytes - 1),
+		max: uint64(maxPayload(s.ringBytes)), world: c.World, links: make([]link, s.n), senders: make([]int32, 0, s.n)}
+	t.limits = transport.Limits{Eager: min(maxEager, int(t.max)), Packet: min(maxPacket, int(t.max))}
+	if err := t.tabulate(); err != nil {
+		return nil, err
+	}
+	t.me = t.world[s.rank]
+	if c.NoRead {
+		for i := range t.links {
+			t.links[i].readable = -1
+		}
+	}
+	return t, nil
+}
+
+// tabulate inverts the table of world ranks. They are neighbours as a rule, so that the inverse is small.
+func (t *Transport) tabulate() error {
+	if len(t.world) != t.seg.n {
+		return fmt.Errorf("shm: world ranks of %d processes for a segment of %d", len(t.world), t.seg.n)
+	}
+	lo, hi := t.world[0], t.world[0]
+	for _, w := range t.world {
+		lo, hi = min(lo, w), max(hi, w)
+	}
+	if lo < 0 {
+		return fmt.Errorf("shm: world rank %d", lo)
+	}
+	t.first, t.local = lo, make([]int16, int(hi)-int(lo)+1)
+	for i := range t.local {
+		t.local[i] = -1
+	}
+	for i, w := range t.world {
+		if t.local[w-lo] >= 0 {
+			return fmt.Errorf("shm: world rank %d twice in one segment", w)
+		}
+		t.local[w-lo] = int16(i)
+	}
+	return nil
+}
+
+// Local is the local rank of a world rank, -1 if that one is not in the segment.
+func (t *Transport) Local(world int32) int {
+	if i := int64(world) - int64(t.first); i >= 0 && i < int64(len(t.local)) {
+		return int(t.local[i])
+	}
+	return -1
+}
+
+// Limits of this transport: they depend on the number of local ranks only, so all ranks have the same.
+func (t *Transport) Limits() transport.Limits { return t.limits }
+
+// CheckPeers looks for peers whose processes have ended without Close, delivers what they still sent, and
+// reports them by Lost. A system call for each peer: for a Wait that has timed out. It answers whether it
+// delivered or reported anything.
+func (t *Transport) CheckPeers() bool {
+	if t.inside {
+		return false
+	}
+	did := false
+	for i := range t.links {
+		if i == t.seg.rank || t.links[i].err != nil || !t.seg.Dead(i) {
+			continue
+		}
+		t.discover()
+		for t.drain(i) {
+			did = true
+		}
+		t.fail(i, fmt.Errorf("shm: process %d of world rank %d on this machine has ended",
+			atomic.LoadUint32(&t.seg.control(i).pid), t.world[i]))
+	}
+	return t.report() || did
+}
+
+// fail breaks the link to a local rank. It is reported by the next Poll: Send must not call the Receiver.
+func (t *Transport) fail(i int, err error) {
+	if t.links[i].err != nil {
+		return
+	}
+	t.links[i].err = err
+	t.mourn++
+	p := &t.seg.peers[i]
+	p.out.ring, p.in.ring = nil, nil
+	for k, s := range t.senders {
+		if int(s) == i {
+			t.senders = append(t.senders[:k], t.senders[k+1:]...)
+			break
+		}
+	}
+}
+
+func (t *Transport) report() bool {
+	if t.mourn == 0 || t.inside {
+		return false
+	}
+	t.inside = true
+	for i := range t.links {
+		if l := &t.links[i]; l.err != nil && !l.reported {
+			l.reported = true
+			t.mourn--
+			t.rx.Lost(t.world[i], l.err)
+		}
+	}
+	t.inside = false
+	return true
+}

@@ -1,0 +1,134 @@
+package shm
+
+import "unsafe"
+
+// The layout as Go types. layout_test.go checks every offset against what layout.go says.
+
+type header struct {
+	magic     uint64
+	version   uint32
+	localSize uint32
+	bytes     uint64
+	ringBytes uint32
+	creator   uint32
+}
+
+type control struct {
+	bell       uint32
+	sleepers   uint32
+	_          [14]uint32
+	state      uint32
+	pid        uint32
+	probeAddr  uint64
+	probeValue uint64
+	_          [5]uint64
+	inbound    [bitmapWords]uint64
+}
+
+type position struct {
+	read uint64
+	_    [7]uint64
+}
+
+// record is the first line of a record in FormShort.
+type record struct {
+	state  uint32
+	tag    int32
+	cid    uint64
+	lsrank int32
+	srqid  uint32
+	body   [inlineBytes]byte
+}
+
+// fullRecord is the first line of a record in FormFull.
+type fullRecord struct {
+	state  uint32
+	tag    int32
+	cid    uint64
+	lsrank int32
+	kind   uint32
+	msgLen uint64
+	srqID  uint64
+	drqID  uint64
+	addr   uint64
+	_      uint64
+}
+
+type pointerPad [8 - unsafe.Sizeof(uintptr(0))]byte
+
+type private struct {
+	lock       uint32
+	_          [15]uint32
+	segment    unsafe.Pointer
+	_          pointerPad
+	localSize  uint32
+	localRank  uint32
+	ringBytes  uint32
+	maxPayload uint32
+	fence      uint32
+	_          uint32
+	probe      uint64
+	_          [3]uint64
+}
+
+type outbound struct {
+	tail, limit uint64
+	ring        unsafe.Pointer
+	_           pointerPad
+	pos         *position
+	_           pointerPad
+	ctl         *control
+	_           pointerPad
+	_           [3]uint64
+}
+
+type inbound struct {
+	read, told uint64
+	ring       unsafe.Pointer
+	_          pointerPad
+	pos        *position
+	_          pointerPad
+	ctl        *control
+	_          pointerPad
+	_          [3]uint64
+}
+
+type peer struct {
+	out outbound
+	in  inbound
+}
+
+// views of the mapped segment; ranks are in 0..localSize-1: the callers' affair.
+
+func (s *Segment) control(rank int) *control {
+	return (*control)(unsafe.Pointer(&s.mem[controlOffset+rank*controlBytes]))
+}
+
+func (s *Segment) positionAt(src, dst int) (int, *position) {
+	off := positionOffset(s.n) + (dst*s.n+src)*LineBytes
+	return off, (*position)(unsafe.Pointer(&s.mem[off]))
+}
+
+func (s *Segment) ringAt(src, dst int) (int, unsafe.Pointer) {
+	off := ringOffset(s.n) + (dst*s.n+src)*s.ringBytes
+	return off, unsafe.Pointer(&s.mem[off])
+}
+
+func headerOf(b []byte) *header { return (*header)(unsafe.Pointer(&b[0])) }
+
+// Private is the address of the process's private memory, laid out as layout.go says, for a fast path in C.
+func (s *Segment) Private() unsafe.Pointer { return unsafe.Pointer(s.priv) }
+
+func (s *Segment) mapPrivate(b []byte) {
+	s.priv = (*private)(unsafe.Pointer(&b[0]))
+	s.peers = unsafe.Slice((*peer)(unsafe.Pointer(&b[privateHead])), s.n)
+	s.priv.segment = unsafe.Pointer(&s.mem[0])
+	s.priv.localSize, s.priv.localRank = uint32(s.n), uint32(s.rank)
+	s.priv.ringBytes, s.priv.maxPayload = uint32(s.ringBytes), uint32(maxPayload(s.ringBytes))
+	for i := range s.peers {
+		s.peers[i].out.ctl = s.control(i)
+		s.peers[i].in.ctl = s.control(i)
+	}
+}
+
+func (s *Segment) probeAddress() uint64 { return uint64(uintptr(unsafe.Pointer(&s.priv.probe))) }
