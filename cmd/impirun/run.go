@@ -24,4 +24,3 @@ func run(plan *options.Plan) error {
 	return nil
 }
 
-func serve(plan *options.Plan) error { return nil }

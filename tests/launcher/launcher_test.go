@@ -206,7 +206,7 @@ var programs struct {
 	built map[string]string
 }
 
-// program compiles name.c of this folder with the staged mpicc, once.
+// program compiles testdata/name.c with the staged mpicc, once.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	programs.Lock()
@@ -219,7 +219,7 @@ func program(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, name)
-	out, err := exec.Command(filepath.Join(stage(t), "bin", "mpicc"), "-Wall", "-Werror", "-o", file, name+".c").CombinedOutput()
+	out, err := exec.Command(filepath.Join(stage(t), "bin", "mpicc"), "-Wall", "-Werror", "-o", file, filepath.Join("testdata", name+".c")).CombinedOutput()
 	if err != nil {
 		os.RemoveAll(dir)
 		t.Fatalf("%s.c: %v\n%s", name, err, out)

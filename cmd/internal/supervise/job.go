@@ -190,6 +190,9 @@ func (j *Job) Initialized(rank int)   { j.note(func(l *ledger) { l.initialized(r
 func (j *Job) Finalized(rank int)     { j.note(func(l *ledger) { l.finalized(rank) }) }
 func (j *Job) Aborted(rank, code int) { j.note(func(l *ledger) { l.aborted(rank, code) }) }
 
+// First says which world rank the first process has, once that is known: messages name world ranks.
+func (j *Job) First(rank int) { j.note(func(l *ledger) { l.first = rank }) }
+
 // Fail ends the job for a reason that is no rank's, such as a server that does not answer.
 func (j *Job) Fail(c Cause) { j.note(func(l *ledger) { l.failed(c) }) }
 

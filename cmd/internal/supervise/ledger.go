@@ -41,6 +41,7 @@ type entry struct {
 
 type ledger struct {
 	host    string
+	first   int // world rank of entry 0
 	entries []entry
 	cause   *Cause
 	doomed  bool
@@ -58,7 +59,7 @@ func (l *ledger) initialized(rank int) {
 	l.entries[rank].phase = inside
 	for i := range l.entries {
 		if l.entries[i].ended && l.entries[i].phase == outside {
-			l.blame(i, 1, true, "ended without calling MPI_Init, which rank %d has called", rank)
+			l.blame(i, 1, true, "ended without calling MPI_Init, which rank %d has called", l.first+rank)
 		}
 	}
 }
@@ -92,7 +93,7 @@ func (l *ledger) ended(rank int, status syscall.WaitStatus) {
 		l.blame(rank, 1, true, "exited without calling MPI_Finalize")
 	case e.phase == outside:
 		if other := l.anyInside(); other >= 0 {
-			l.blame(rank, 1, true, "ended without calling MPI_Init, which rank %d has called", other)
+			l.blame(rank, 1, true, "ended without calling MPI_Init, which rank %d has called", l.first+other)
 		}
 	}
 }
@@ -116,7 +117,7 @@ func (l *ledger) interrupted(s syscall.Signal) {
 // blame makes rank the cause unless there is one. What happens after a job was doomed is our own doing.
 func (l *ledger) blame(rank, code int, dooms bool, format string, args ...any) {
 	if l.cause == nil {
-		who := fmt.Sprintf("rank %d on %s (pid %d) ", rank, l.host, l.entries[rank].pid)
+		who := fmt.Sprintf("rank %d on %s (pid %d) ", l.first+rank, l.host, l.entries[rank].pid)
 		l.cause = &Cause{code, who + fmt.Sprintf(format, args...)}
 	}
 	if dooms && !l.spare {

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/transport/boot/server"
+)
+
+// serve is impirun -server: one line on stdout, then the meeting point of the clients until all have finished.
+func serve(plan *options.Plan) error {
+	opt := server.Options{Clients: plan.Servers, Port: plan.Port, Log: func(line string) { complain("%s", line) }}
+	var err error
+	if opt.Auth, err = auth.FromEnv(os.LookupEnv); err != nil {
+		return err
+	}
+	if plan.Auth != "" {
+		if opt.Preference, err = auth.ParsePreference(plan.Auth); err != nil {
+			return err
+		}
+	}
+	if plan.Listen != "" {
+		if opt.Bind, err = address(plan.Listen); err != nil {
+			return err
+		}
+	}
+	// A reader that takes the first line and leaves must not end us: writing to a closed pipe is an error, not
+	// a signal.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	defer onSignal(func(s syscall.Signal) { cancel(&endError{cause: interrupted(s)}) })()
+	return server.Run(ctx, opt, os.Stdout)
+}
+
+// address is what -host names: an address, or a name that has one.
+func address(name string) (netip.Addr, error) {
+	if a, err := netip.ParseAddr(name); err == nil {
+		return a, nil
+	}
+	found, err := net.ResolveIPAddr("ip", name)
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("-host %s: %v", name, err)
+	}
+	a, _ := netip.AddrFromSlice(found.IP)
+	return a.Unmap(), nil
+}
+
+// onSignal calls do at the first signal that asks us to end. The answer stops listening.
+func onSignal(do func(syscall.Signal)) (stop func()) {
+	c := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
+	}
+	over := make(chan struct{})
+	go func() {
+		select {
+		case s := <-c:
+			do(s.(syscall.Signal))
+		case <-over:
+		}
+	}()
+	return func() { signal.Stop(c); close(over) }
+}
+
+func interrupted(s syscall.Signal) *supervise.Cause {
+	return &supervise.Cause{Code: 128 + int(s), Text: fmt.Sprintf("ended by signal %d (%s)", int(s), unix.SignalName(s))}
+}

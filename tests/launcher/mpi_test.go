@@ -1,0 +1,79 @@
+package launcher
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// spread are the ways in which four ranks can be divided: the rules are the same in all of them.
+var spread = []string{"-n 4", "-clients 2 -n 4", "-clients 3 -n 4"}
+
+func TestAGoodJobIsSilent(t *testing.T) {
+	file := program(t, "misbehave")
+	for _, how := range spread {
+		run(t, words(how, file, "not 0")...).expect(t, 0, "")
+	}
+}
+
+func TestTheDeathOfOneRankEndsAllAndIsTheCause(t *testing.T) {
+	file := program(t, "misbehave")
+	for do, want := range map[string]struct {
+		code int
+		said string
+	}{
+		"abort 0 7":            {7, "called MPI_Abort(7)"},
+		"abort 3 0":            {1, "called MPI_Abort(0)"},
+		"abort 1 256":          {1, "called MPI_Abort(256)"},
+		"abort 2 300":          {44, "called MPI_Abort(300)"},
+		"no-finalize 1 0":      {1, "exited without calling MPI_Finalize"},
+		"no-finalize 1 5":      {5, "exited with code 5"},
+		"raise 2 9":            {137, "signal 9 (SIGKILL"},
+		"raise 3 6":            {134, "signal 6 (SIGABRT"},
+		"crash 0":              {139, "signal 11 (SIGSEGV"},
+		"before-init 2 0":      {1, "without calling MPI_Init"},
+		"before-init 2 6":      {6, "exited with code 6"},
+		"killed-before-init 1": {137, "signal 9 (SIGKILL"},
+		"after-finalize 2 3":   {3, "exited with code 3"},
+	} {
+		for _, how := range spread {
+			t.Run(how+" "+do, func(t *testing.T) {
+				r := run(t, words(how, file, do)...)
+				who := fmt.Sprintf("rank %s on", strings.Fields(do)[1])
+				if r.code != want.code || !strings.Contains(r.stderr, who) || !strings.Contains(r.stderr, want.said) {
+					t.Errorf("code %d, stderr %q; want %d, %q and %q", r.code, r.stderr, want.code, who, want.said)
+				}
+				if n := strings.Count(r.stderr, "impirun: "); n != 1 {
+					t.Errorf("%d lines of impirun: %q", n, r.stderr)
+				}
+			})
+		}
+	}
+}
+
+func TestWhatMPIProgramsLeaveBehindIsEnded(t *testing.T) {
+	for _, how := range spread {
+		run(t, words("--kill-grace 0.1", how, program(t, "misbehave"), "child-stays 0")...).expect(t, 0, "")
+	}
+}
+
+func TestAKilledLauncherTakesMPIRanksAlong(t *testing.T) {
+	for _, how := range spread {
+		j := start(t, words(how, program(t, "misbehave"), "wait-for-signal 0")...)
+		j.stdout.await("ready", 4)
+		j.signal(syscall.SIGKILL)
+		if r := j.wait(); r.code != 137 {
+			t.Errorf("%s: code %d", how, r.code)
+		}
+	}
+}
+
+func TestAnInterruptEndsAnMPIJob(t *testing.T) {
+	for _, how := range spread {
+		j := start(t, words(how, program(t, "misbehave"), "wait-for-signal 0")...)
+		j.stdout.await("ready", 4)
+		j.signal(syscall.SIGINT)
+		j.wait().expect(t, 130, "SIGINT")
+	}
+}
