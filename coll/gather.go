@@ -75,7 +75,7 @@ func (s *Scratch) gatherTree(c Comm, send, recv Buf, root int, block int64) erro
 	v := (r - root + p) % p
 	subtree := min(lowBit(v, p), p-v)
 	if subtree == 1 {
-		return c.Send(send, (v-1+root)%p, tagGather)
+		return c.Send(send, (v&(v-1)+root)%p, tagGather)
 	}
 	mem, err := s.Alloc(int64(subtree) * block)
 	if err != nil {

@@ -67,7 +67,7 @@ func (s *Scratch) scatterTree(c Comm, send, recv Buf, root int, block int64) err
 	mask := lowBit(v, p)
 	subtree := min(mask, p-v)
 	if subtree == 1 {
-		return c.Recv(recv, (v-1+root)%p, tagScatter)
+		return c.Recv(recv, (v&(v-1)+root)%p, tagScatter)
 	}
 	mem, err := s.Alloc(int64(subtree) * block)
 	if err != nil {
