@@ -1,5 +1,6 @@
 # The stage: what make install copies, and what the tests run.
 find_program(GO go REQUIRED)
+find_program(GOFMT gofmt REQUIRED)
 
 set(SONAME libmpi_abi.so.1)
 set(LIBRARY ${STAGE}/lib/${SONAME})
@@ -20,7 +21,7 @@ endif()
 # so that a program which has the old library mapped is not disturbed.
 add_custom_target(library ALL
   COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=1 ${GO} build -trimpath -buildmode=c-shared
-    "-ldflags=${STRIP}-extldflags=-Wl,-soname,${SONAME},--version-script=${MAP},-z,nodelete"
+    "-ldflags=${STRIP}\"-extldflags=-Wl,-soname,${SONAME},-z,nodelete '-Wl,--version-script=${MAP}'\""
     -o ${CMAKE_BINARY_DIR}/go/${SONAME} ./gobridge
   COMMAND ${CMAKE_COMMAND} -E make_directory ${STAGE}/lib
   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_BINARY_DIR}/go/${SONAME} ${LIBRARY}.new
