@@ -134,6 +134,17 @@ func TestATypeOverlappingItselfCanBeSent(t *testing.T) {
 	}
 }
 
+func TestElementsThatOverlapInMemoryStayApartInExternal32(t *testing.T) {
+	memory := []byte{7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0}
+	typ := ok(Struct([]int64{1, 1}, []int64{0, 4}, []*Type{Named(abi.MPI_LONG), Named(abi.MPI_LONG)}))
+	got := make([]byte, 8)
+	var c Cursor
+	c.Init(unsafe.Pointer(&memory[0]), 1, typ, External32)
+	if c.Pack(got); !bigEndian && !bytes.Equal(got, []byte{0, 0, 0, 7, 0, 0, 0, 0}) || c.Err() == nil {
+		t.Errorf("packed %x", got)
+	}
+}
+
 func TestAnEmptyTypeHasAnEmptyStream(t *testing.T) {
 	empty := ok(Struct(nil, nil, nil))
 	none := ok(Vector(0, 3, 1, testDouble))

@@ -5,7 +5,7 @@ import "unsafe"
 // Span tells whether count elements at base are one run of memory, and which: n bytes at p, in native form. It is on
 // every message's path. t is committed.
 func (t *Type) Span(base unsafe.Pointer, count int64) (p unsafe.Pointer, n int64, ok bool) {
-	if t.dense || count == 1 && t.run {
+	if count != 0 && (t.dense || count == 1 && t.run) {
 		return unsafe.Add(base, t.runAt), count * t.size, true
 	}
 	return base, 0, count == 0

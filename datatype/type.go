@@ -83,7 +83,9 @@ func (t *Type) Commit() {
 	}
 	p := t.program(Native)
 	t.run = p.root == nil || p.root.op == opRun
-	t.runAt = p.at
+	if p.root != nil {
+		t.runAt = p.at
+	}
 	t.dense = t.run && (t.extent() == t.size || t.size == 0)
 	t.committed.Store(true)
 }
