@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// sample is one figure of one run.
+type sample struct {
+	metric string
+	value  float64
+	unit   string
+}
+
+// group is a set of figures measured together by one run of each library.
+type group struct {
+	name string
+	run  func(*library) ([]sample, error)
+}
+
+func groups() []group {
+	return []group{
+		{"shm", mpibench(2, false, "lat", "bw", "rate")},
+		{"coll", mpibench(2, false, "coll")},
+		{"vec", mpibench(2, false, "vec")},
+		{"tcp", mpibench(2, true, "lat", "bw", "rate")},
+		{"oversub", oversubscribed},
+		{"start", start},
+		{"memory", memory},
+	}
+}
+
+func groupNames() []string {
+	var names []string
+	for _, g := range groups() {
+		names = append(names, g.name)
+	}
+	return names
+}
+
+// chooseGroups answers the named groups in the order of the table, all if none is named.
+func chooseGroups(names []string) ([]group, error) {
+	wanted := map[string]bool{}
+	for _, n := range names {
+		wanted[n] = true
+	}
+	var chosen []group
+	for _, g := range groups() {
+		if len(names) == 0 || wanted[g.name] {
+			chosen = append(chosen, g)
+		}
+		delete(wanted, g.name)
+	}
+	for n := range wanted {
+		return nil, fmt.Errorf("no group %q; there are %s", n, strings.Join(groupNames(), ", "))
+	}
+	return chosen, nil
+}
+
+func mpibench(ranks int, tcp bool, parts ...string) func(*library) ([]sample, error) {
+	return func(l *library) ([]sample, error) {
+		out, _, err := l.run(job{ranks: ranks, path: l.mpibench, args: parts, tcp: tcp})
+		if err != nil {
+			return nil, err
+		}
+		return parseSamples(out)
+	}
+}
+
+// oversubscribed times a barrier with four ranks a core, and nothing else: a library that spins would take minutes
+// for all collectives.
+func oversubscribed(l *library) ([]sample, error) {
+	ranks := 4 * runtime.NumCPU()
+	out, _, err := l.run(job{ranks: ranks, path: l.mpibench, args: []string{"barrier"}, over: true})
+	if err != nil {
+		return nil, err
+	}
+	return parseSamples(out)
+}
+
+// start is the time from the launcher's start to its end for two ranks that do nothing else: the median of five.
+func start(l *library) ([]sample, error) {
+	var times []float64
+	for range 5 {
+		_, took, err := l.run(job{ranks: 2, path: l.hello})
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, took)
+	}
+	return []sample{{"start", median(times), "s"}}, nil
+}
+
+// memory is the peak resident set of a rank of hello, one of two: each rank is this program again, which runs
+// hello and asks the kernel.
+func memory(l *library) ([]sample, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	out, _, err := l.run(job{ranks: 2, path: self, args: []string{peakFlag, l.hello}})
+	if err != nil {
+		return nil, err
+	}
+	largest := 0.0
+	for _, line := range strings.Split(out, "\n") {
+		if text, ok := strings.CutPrefix(line, peakMark); ok {
+			kib, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return nil, err
+			}
+			largest = max(largest, kib/1024)
+		}
+	}
+	if largest == 0 {
+		return nil, fmt.Errorf("%s: no rank told its memory", l.name)
+	}
+	return []sample{{"rss", largest, "MiB"}}, nil
+}
+
+// parseSamples reads mpibench's lines: name, value, unit.
+func parseSamples(out string) ([]sample, error) {
+	var samples []sample
+	for _, line := range strings.Split(out, "\n") {
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
+			continue
+		}
+		value, err := strconv.ParseFloat(fields[1], 64)
+		if err != nil {
+			continue
+		}
+		samples = append(samples, sample{fields[0], value, fields[2]})
+	}
+	if len(samples) == 0 {
+		return nil, fmt.Errorf("no figures in %q", out)
+	}
+	return samples, nil
+}
+
+func median(v []float64) float64 {
+	s := append([]float64(nil), v...)
+	sort.Float64s(s)
+	if n := len(s); n%2 == 0 {
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[len(s)/2]
+}
