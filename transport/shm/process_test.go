@@ -129,11 +129,11 @@ func join(fd, rank int, r transport.Receiver) *Transport {
 	return t
 }
 
-// pin keeps this goroutine on one core, if there are two.
+// pin keeps this goroutine on one core, if there is such a core.
 func pin(core int) {
 	runtime.LockOSThread()
 	var set unix.CPUSet
-	set.Set(core % runtime.NumCPU())
+	set.Set(core)
 	unix.SchedSetaffinity(0, &set)
 }
 
