@@ -99,11 +99,7 @@ func (e *engine) wake() {
 func (e *engine) until(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
-		e.mu.Lock()
-		e.host.Poll()
-		ok := done()
-		e.mu.Unlock()
-		if ok {
+		if e.step(done) {
 			return
 		}
 		if time.Now().After(end) {
@@ -113,15 +109,30 @@ func (e *engine) until(t testing.TB, what string, done func() bool) {
 	}
 }
 
+func (e *engine) step(done func() bool) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.host.Poll()
+	return done()
+}
+
 func (e *engine) await(t testing.TB, n int) {
 	t.Helper()
 	e.until(t, "packets", func() bool { return len(e.got) >= n })
 }
 
+// try sends a packet, if there is room.
+func (e *engine) try(h transport.Header, payload string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	h.Len = len(payload)
+	return e.host.Send(&h, []byte(payload))
+}
+
 // put sends a packet, polling while there is no room.
 func (e *engine) put(t testing.TB, h transport.Header, payload string) {
 	t.Helper()
-	h.Len = len(payload)
+	h.Len, h.MsgLen = len(payload), max(h.MsgLen, uint64(len(payload)))
 	e.until(t, "room", func() bool { return e.host.Send(&h, []byte(payload)) })
 }
 
