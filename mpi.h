@@ -590,6 +590,12 @@ typedef void MPI_Handler_function(MPI_Comm *comm, int *error_code, ...);
 #define MPI_COMBINER_HVECTOR_INTEGER        65641 /* of libimpi: 65536 + MPI_COMBINER_HVECTOR; never returned */
 #define MPI_COMBINER_STRUCT_INTEGER         65646 /* of libimpi: 65536 + MPI_COMBINER_STRUCT; never returned */
 
+/* predefined attribute keys */
+#define IMPI_CLIENT_SIZE                    65537 /* not in the ABI: of IMPI 0.0, 2.5: clients in the communicator */
+#define IMPI_CLIENT_COLOR                   65538 /* not in the ABI: of IMPI 0.0, 2.5: number of the caller among them */
+#define IMPI_HOST_SIZE                      65539 /* not in the ABI: of IMPI 0.0, 2.5: hosts in the communicator */
+#define IMPI_HOST_COLOR                     65540 /* not in the ABI: of IMPI 0.0, 2.5: number of the caller among them */
+
 /* environment, errors, info, sessions, processes */
 int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
         int *is_set);

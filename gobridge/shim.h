@@ -1,4 +1,4 @@
-/* What the generated shims need of the hand-written C. */
+/* What the generated shims, the hand-written C and the exports need of each other. */
 #ifndef IMPI_SHIM_H
 #define IMPI_SHIM_H
 
@@ -12,10 +12,27 @@ int impi_raise(int code);
  * implementation; kind (enum impi_kind) and handle say with whose error handler. */
 int impi_unsupported(const char *function, int kind, uintptr_t handle);
 
+/* What an error handler wants done, in C. */
+enum impi_what { IMPI_RETURN, IMPI_FATAL, IMPI_ABORT, IMPI_CALL };
+
+struct impi_action {
+    int what;         /* enum impi_what */
+    uintptr_t fn;     /* IMPI_CALL: the program's handler */
+    uintptr_t handle; /* and the object it is called for */
+};
+
 /* Not 0 in a child of fork(), where Go must not be entered. */
 extern int impi_forked;
+void impi_watch_fork(void);
 
 /* Answers an MPI call of such a child. */
 int impi_after_fork(const char *function);
+
+/* Calls of the program's functions. */
+void impi_call_op(uintptr_t fn, void *in, void *inout, int64_t count, uintptr_t type, int wide);
+int impi_call_copy(uintptr_t fn, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value, uintptr_t *out, int *flag);
+int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra);
+
+void impi_exit_now(int code);
 
 #endif

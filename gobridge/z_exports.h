@@ -3,5 +3,272 @@
 #ifndef IMPI_Z_EXPORTS_H
 #define IMPI_Z_EXPORTS_H
 
+extern GoInt32 impi_Abi_get_info(GoUintptr info);
+extern GoInt32 impi_Abort(GoUintptr comm, GoInt32 errorcode);
+extern GoInt32 impi_Add_error_class(GoUintptr errorclass);
+extern GoInt32 impi_Add_error_code(GoInt32 errorclass, GoUintptr errorcode);
+extern GoInt32 impi_Add_error_string(GoInt32 errorcode, GoUintptr string);
+extern GoInt32 impi_Allgather(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
+extern GoInt32 impi_Allgatherv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype,
+        GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Alloc_mem(GoInt64 size, GoUintptr info, GoUintptr baseptr);
+extern GoInt32 impi_Allreduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm);
+extern GoInt32 impi_Alltoall(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
+extern GoInt32 impi_Alltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
+        GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls,
+        GoUintptr recvtype, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Alltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
+        GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls,
+        GoUintptr recvtypes, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Barrier(GoUintptr comm);
+extern GoInt32 impi_Bcast(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root,
+        GoUintptr comm);
+extern GoInt32 impi_Cancel(GoUintptr request);
+extern GoInt32 impi_Comm_compare(GoUintptr comm1, GoUintptr comm2, GoUintptr result);
+extern GoInt32 impi_Comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
+extern GoInt32 impi_Comm_create_errhandler(GoUintptr comm_errhandler_fn, GoUintptr errhandler);
+extern GoInt32 impi_Comm_create_keyval(GoUintptr comm_copy_attr_fn,
+        GoUintptr comm_delete_attr_fn, GoUintptr comm_keyval, GoUintptr extra_state);
+extern GoInt32 impi_Comm_delete_attr(GoUintptr comm, GoInt32 comm_keyval);
+extern GoInt32 impi_Comm_dup(GoUintptr comm, GoUintptr newcomm);
+extern GoInt32 impi_Comm_dup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm);
+extern GoInt32 impi_Comm_free(GoUintptr comm);
+extern GoInt32 impi_Comm_free_keyval(GoUintptr comm_keyval);
+extern GoUintptr impi_Comm_fromint(GoInt32 comm);
+extern GoInt32 impi_Comm_get_attr(GoUintptr comm, GoInt32 comm_keyval, GoUintptr attribute_val,
+        GoUintptr flag);
+extern GoInt32 impi_Comm_get_errhandler(GoUintptr comm, GoUintptr errhandler);
+extern GoInt32 impi_Comm_get_name(GoUintptr comm, GoUintptr comm_name, GoUintptr resultlen);
+extern GoInt32 impi_Comm_group(GoUintptr comm, GoUintptr group);
+extern GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank);
+extern GoInt32 impi_Comm_set_attr(GoUintptr comm, GoInt32 comm_keyval, GoUintptr attribute_val);
+extern GoInt32 impi_Comm_set_errhandler(GoUintptr comm, GoUintptr errhandler);
+extern GoInt32 impi_Comm_set_name(GoUintptr comm, GoUintptr comm_name);
+extern GoInt32 impi_Comm_size(GoUintptr comm, GoUintptr size);
+extern GoInt32 impi_Comm_split(GoUintptr comm, GoInt32 color, GoInt32 key, GoUintptr newcomm);
+extern GoInt32 impi_Comm_test_inter(GoUintptr comm, GoUintptr flag);
+extern GoInt32 impi_Comm_toint(GoUintptr comm);
+extern GoInt32 impi_Errhandler_free(GoUintptr errhandler);
+extern GoUintptr impi_Errhandler_fromint(GoInt32 errhandler);
+extern GoInt32 impi_Errhandler_toint(GoUintptr errhandler);
+extern GoInt32 impi_Error_class(GoInt32 errorcode, GoUintptr errorclass);
+extern GoInt32 impi_Error_string(GoInt32 errorcode, GoUintptr string, GoUintptr resultlen);
+extern GoInt32 impi_Exscan(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm);
+extern GoInt32 impi_Finalize(void);
+extern GoInt32 impi_Finalized(GoUintptr flag);
+extern GoInt32 impi_Free_mem(GoUintptr base);
+extern GoInt32 impi_Gather(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
+extern GoInt32 impi_Gatherv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype,
+        GoInt32 root, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Get_address(GoUintptr location, GoUintptr address);
+extern GoInt32 impi_Get_count(GoUintptr status, GoUintptr datatype, GoUintptr count);
+extern GoInt32 impi_Get_elements(GoUintptr status, GoUintptr datatype, GoUintptr count);
+extern GoInt32 impi_Get_library_version(GoUintptr version, GoUintptr resultlen);
+extern GoInt32 impi_Get_processor_name(GoUintptr name, GoUintptr resultlen);
+extern GoInt32 impi_Get_version(GoUintptr version, GoUintptr subversion);
+extern GoInt32 impi_Group_compare(GoUintptr group1, GoUintptr group2, GoUintptr result);
+extern GoInt32 impi_Group_difference(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
+extern GoInt32 impi_Group_excl(GoUintptr group, GoInt32 n, GoUintptr ranks, GoUintptr newgroup);
+extern GoInt32 impi_Group_free(GoUintptr group);
+extern GoUintptr impi_Group_fromint(GoInt32 group);
+extern GoInt32 impi_Group_incl(GoUintptr group, GoInt32 n, GoUintptr ranks, GoUintptr newgroup);
+extern GoInt32 impi_Group_intersection(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
+extern GoInt32 impi_Group_range_excl(GoUintptr group, GoInt32 n, GoUintptr ranges,
+        GoUintptr newgroup);
+extern GoInt32 impi_Group_range_incl(GoUintptr group, GoInt32 n, GoUintptr ranges,
+        GoUintptr newgroup);
+extern GoInt32 impi_Group_rank(GoUintptr group, GoUintptr rank);
+extern GoInt32 impi_Group_size(GoUintptr group, GoUintptr size);
+extern GoInt32 impi_Group_toint(GoUintptr group);
+extern GoInt32 impi_Group_translate_ranks(GoUintptr group1, GoInt32 n, GoUintptr ranks1,
+        GoUintptr group2, GoUintptr ranks2);
+extern GoInt32 impi_Group_union(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
+extern GoInt32 impi_Improbe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag,
+        GoUintptr message, GoUintptr status);
+extern GoInt32 impi_Imrecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message,
+        GoUintptr request);
+extern GoInt32 impi_Info_create(GoUintptr info);
+extern GoInt32 impi_Info_create_env(GoInt32 argc, GoUintptr argv, GoUintptr info);
+extern GoInt32 impi_Info_delete(GoUintptr info, GoUintptr key);
+extern GoInt32 impi_Info_dup(GoUintptr info, GoUintptr newinfo);
+extern GoInt32 impi_Info_free(GoUintptr info);
+extern GoUintptr impi_Info_fromint(GoInt32 info);
+extern GoInt32 impi_Info_get(GoUintptr info, GoUintptr key, GoInt32 valuelen, GoUintptr value,
+        GoUintptr flag);
+extern GoInt32 impi_Info_get_nkeys(GoUintptr info, GoUintptr nkeys);
+extern GoInt32 impi_Info_get_nthkey(GoUintptr info, GoInt32 n, GoUintptr key);
+extern GoInt32 impi_Info_get_string(GoUintptr info, GoUintptr key, GoUintptr buflen,
+        GoUintptr value, GoUintptr flag);
+extern GoInt32 impi_Info_get_valuelen(GoUintptr info, GoUintptr key, GoUintptr valuelen,
+        GoUintptr flag);
+extern GoInt32 impi_Info_set(GoUintptr info, GoUintptr key, GoUintptr value);
+extern GoInt32 impi_Info_toint(GoUintptr info);
+extern GoInt32 impi_Init(GoUintptr argc, GoUintptr argv);
+extern GoInt32 impi_Init_thread(GoUintptr argc, GoUintptr argv, GoInt32 required,
+        GoUintptr provided);
+extern GoInt32 impi_Initialized(GoUintptr flag);
+extern GoInt32 impi_Iprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag,
+        GoUintptr status);
+extern GoInt32 impi_Irecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source,
+        GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Irsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Is_thread_main(GoUintptr flag);
+extern GoInt32 impi_Isend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Issend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Mprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr message,
+        GoUintptr status);
+extern GoInt32 impi_Mrecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message,
+        GoUintptr status);
+extern GoInt32 impi_Op_commutative(GoUintptr op, GoUintptr commute);
+extern GoInt32 impi_Op_create(GoUintptr user_fn, GoInt32 commute, GoUintptr op, GoInt32 wide);
+extern GoInt32 impi_Op_free(GoUintptr op);
+extern GoUintptr impi_Op_fromint(GoInt32 op);
+extern GoInt32 impi_Op_toint(GoUintptr op);
+extern GoInt32 impi_Pack(GoUintptr inbuf, GoInt64 incount, GoUintptr datatype, GoUintptr outbuf,
+        GoInt64 outsize, GoUintptr position, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Pack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64 incount,
+        GoUintptr datatype, GoUintptr outbuf, GoInt64 outsize, GoUintptr position);
+extern GoInt32 impi_Pack_external_size(GoUintptr datarep, GoInt64 incount, GoUintptr datatype,
+        GoUintptr size);
+extern GoInt32 impi_Pack_size(GoInt64 incount, GoUintptr datatype, GoUintptr comm, GoUintptr size);
+extern GoInt32 impi_Probe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status);
+extern GoInt32 impi_Query_thread(GoUintptr provided);
+extern GoInt32 impi_Recv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source,
+        GoInt32 tag, GoUintptr comm, GoUintptr status);
+extern GoInt32 impi_Recv_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source,
+        GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Reduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoInt32 root, GoUintptr comm);
+extern GoInt32 impi_Reduce_local(GoUintptr inbuf, GoUintptr inoutbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op);
+extern GoInt32 impi_Reduce_scatter(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Reduce_scatter_block(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 recvcount,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm);
+extern GoInt32 impi_Remove_error_class(GoInt32 errorclass);
+extern GoInt32 impi_Remove_error_code(GoInt32 errorcode);
+extern GoInt32 impi_Remove_error_string(GoInt32 errorcode);
+extern GoInt32 impi_Request_free(GoUintptr request);
+extern GoUintptr impi_Request_fromint(GoInt32 request);
+extern GoInt32 impi_Request_get_status(GoUintptr request, GoUintptr flag, GoUintptr status);
+extern GoInt32 impi_Request_toint(GoUintptr request);
+extern GoInt32 impi_Rsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm);
+extern GoInt32 impi_Rsend_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Scan(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
+        GoUintptr op, GoUintptr comm);
+extern GoInt32 impi_Scatter(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
+extern GoInt32 impi_Scatterv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs,
+        GoUintptr sendtype, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype,
+        GoInt32 root, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Send(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm);
+extern GoInt32 impi_Send_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Sendrecv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoInt32 dest, GoInt32 sendtag, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype,
+        GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr status);
+extern GoInt32 impi_Sendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr datatype,
+        GoInt32 dest, GoInt32 sendtag, GoInt32 source, GoInt32 recvtag, GoUintptr comm,
+        GoUintptr status);
+extern GoInt32 impi_Ssend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm);
+extern GoInt32 impi_Ssend_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Start(GoUintptr request);
+extern GoInt32 impi_Startall(GoInt32 count, GoUintptr array_of_requests);
+extern GoInt32 impi_Status_set_cancelled(GoUintptr status, GoInt32 flag);
+extern GoInt32 impi_Status_set_elements(GoUintptr status, GoUintptr datatype, GoInt64 count);
+extern GoInt32 impi_Test(GoUintptr request, GoUintptr flag, GoUintptr status);
+extern GoInt32 impi_Test_cancelled(GoUintptr status, GoUintptr flag);
+extern GoInt32 impi_Testall(GoInt32 count, GoUintptr array_of_requests, GoUintptr flag,
+        GoUintptr array_of_statuses);
+extern GoInt32 impi_Testany(GoInt32 count, GoUintptr array_of_requests, GoUintptr index,
+        GoUintptr flag, GoUintptr status);
+extern GoInt32 impi_Testsome(GoInt32 incount, GoUintptr array_of_requests, GoUintptr outcount,
+        GoUintptr array_of_indices, GoUintptr array_of_statuses);
+extern GoInt32 impi_Type_commit(GoUintptr datatype);
+extern GoInt32 impi_Type_contiguous(GoInt64 count, GoUintptr oldtype, GoUintptr newtype,
+        GoInt32 wide);
+extern GoInt32 impi_Type_create_darray(GoInt32 size, GoInt32 rank, GoInt32 ndims,
+        GoUintptr array_of_gsizes, GoUintptr array_of_distribs, GoUintptr array_of_dargs,
+        GoUintptr array_of_psizes, GoInt32 order, GoUintptr oldtype, GoUintptr newtype,
+        GoInt32 wide);
+extern GoInt32 impi_Type_create_f90_complex(GoInt32 p, GoInt32 r, GoUintptr newtype);
+extern GoInt32 impi_Type_create_f90_integer(GoInt32 r, GoUintptr newtype);
+extern GoInt32 impi_Type_create_f90_real(GoInt32 p, GoInt32 r, GoUintptr newtype);
+extern GoInt32 impi_Type_create_hindexed(GoInt64 count, GoUintptr array_of_blocklengths,
+        GoUintptr array_of_displacements, GoUintptr oldtype, GoUintptr newtype, GoInt32 wide);
+extern GoInt32 impi_Type_create_hindexed_block(GoInt64 count, GoInt64 blocklength,
+        GoUintptr array_of_displacements, GoUintptr oldtype, GoUintptr newtype, GoInt32 wide);
+extern GoInt32 impi_Type_create_hvector(GoInt64 count, GoInt64 blocklength, GoInt64 stride,
+        GoUintptr oldtype, GoUintptr newtype, GoInt32 wide);
+extern GoInt32 impi_Type_create_indexed_block(GoInt64 count, GoInt64 blocklength,
+        GoUintptr array_of_displacements, GoUintptr oldtype, GoUintptr newtype, GoInt32 wide);
+extern GoInt32 impi_Type_create_keyval(GoUintptr type_copy_attr_fn,
+        GoUintptr type_delete_attr_fn, GoUintptr type_keyval, GoUintptr extra_state);
+extern GoInt32 impi_Type_create_resized(GoUintptr oldtype, GoInt64 lb, GoInt64 extent,
+        GoUintptr newtype, GoInt32 wide);
+extern GoInt32 impi_Type_create_struct(GoInt64 count, GoUintptr array_of_blocklengths,
+        GoUintptr array_of_displacements, GoUintptr array_of_types, GoUintptr newtype,
+        GoInt32 wide);
+extern GoInt32 impi_Type_create_subarray(GoInt32 ndims, GoUintptr array_of_sizes,
+        GoUintptr array_of_subsizes, GoUintptr array_of_starts, GoInt32 order, GoUintptr oldtype,
+        GoUintptr newtype, GoInt32 wide);
+extern GoInt32 impi_Type_delete_attr(GoUintptr datatype, GoInt32 type_keyval);
+extern GoInt32 impi_Type_dup(GoUintptr oldtype, GoUintptr newtype);
+extern GoInt32 impi_Type_extent(GoUintptr datatype, GoUintptr extent);
+extern GoInt32 impi_Type_free(GoUintptr datatype);
+extern GoInt32 impi_Type_free_keyval(GoUintptr type_keyval);
+extern GoUintptr impi_Type_fromint(GoInt32 datatype);
+extern GoInt32 impi_Type_get_attr(GoUintptr datatype, GoInt32 type_keyval,
+        GoUintptr attribute_val, GoUintptr flag);
+extern GoInt32 impi_Type_get_contents(GoUintptr datatype, GoInt64 max_integers,
+        GoInt64 max_addresses, GoInt64 max_large_counts, GoInt64 max_datatypes,
+        GoUintptr array_of_integers, GoUintptr array_of_addresses,
+        GoUintptr array_of_large_counts, GoUintptr array_of_datatypes, GoInt32 wide);
+extern GoInt32 impi_Type_get_envelope(GoUintptr datatype, GoUintptr num_integers,
+        GoUintptr num_addresses, GoUintptr num_large_counts, GoUintptr num_datatypes,
+        GoUintptr combiner, GoInt32 wide);
+extern GoInt32 impi_Type_get_extent(GoUintptr datatype, GoUintptr lb, GoUintptr extent);
+extern GoInt32 impi_Type_get_name(GoUintptr datatype, GoUintptr type_name, GoUintptr resultlen);
+extern GoInt32 impi_Type_get_true_extent(GoUintptr datatype, GoUintptr true_lb,
+        GoUintptr true_extent);
+extern GoInt32 impi_Type_get_value_index(GoUintptr value_type, GoUintptr index_type,
+        GoUintptr pair_type);
+extern GoInt32 impi_Type_indexed(GoInt64 count, GoUintptr array_of_blocklengths,
+        GoUintptr array_of_displacements, GoUintptr oldtype, GoUintptr newtype, GoInt32 wide);
+extern GoInt32 impi_Type_lb(GoUintptr datatype, GoUintptr displacement);
+extern GoInt32 impi_Type_match_size(GoInt32 typeclass, GoInt32 size, GoUintptr datatype);
+extern GoInt32 impi_Type_set_attr(GoUintptr datatype, GoInt32 type_keyval, GoUintptr attribute_val);
+extern GoInt32 impi_Type_set_name(GoUintptr datatype, GoUintptr type_name);
+extern GoInt32 impi_Type_size(GoUintptr datatype, GoUintptr size);
+extern GoInt32 impi_Type_toint(GoUintptr datatype);
+extern GoInt32 impi_Type_ub(GoUintptr datatype, GoUintptr displacement);
+extern GoInt32 impi_Type_vector(GoInt64 count, GoInt64 blocklength, GoInt64 stride,
+        GoUintptr oldtype, GoUintptr newtype, GoInt32 wide);
+extern GoInt32 impi_Unpack(GoUintptr inbuf, GoInt64 insize, GoUintptr position, GoUintptr outbuf,
+        GoInt64 outcount, GoUintptr datatype, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Unpack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize,
+        GoUintptr position, GoUintptr outbuf, GoInt64 outcount, GoUintptr datatype);
+extern GoInt32 impi_Wait(GoUintptr request, GoUintptr status);
+extern GoInt32 impi_Waitall(GoInt32 count, GoUintptr array_of_requests,
+        GoUintptr array_of_statuses);
+extern GoInt32 impi_Waitany(GoInt32 count, GoUintptr array_of_requests, GoUintptr index,
+        GoUintptr status);
+extern GoInt32 impi_Waitsome(GoInt32 incount, GoUintptr array_of_requests, GoUintptr outcount,
+        GoUintptr array_of_indices, GoUintptr array_of_statuses);
 
 #endif

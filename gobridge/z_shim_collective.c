@@ -12,16 +12,24 @@
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather");
-    return impi_unsupported("MPI_Allgather", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allgather);
 
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather_c");
-    return impi_unsupported("MPI_Allgather_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allgather_c);
 
@@ -45,8 +53,12 @@ WEAK(MPI_Allgather_init_c);
 int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv");
-    return impi_unsupported("MPI_Allgatherv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allgatherv);
 
@@ -54,8 +66,12 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv_c");
-    return impi_unsupported("MPI_Allgatherv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allgatherv_c);
 
@@ -80,16 +96,24 @@ WEAK(MPI_Allgatherv_init_c);
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce");
-    return impi_unsupported("MPI_Allreduce", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allreduce);
 
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce_c");
-    return impi_unsupported("MPI_Allreduce_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allreduce_c);
 
@@ -112,16 +136,24 @@ WEAK(MPI_Allreduce_init_c);
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall");
-    return impi_unsupported("MPI_Alltoall", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoall);
 
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall_c");
-    return impi_unsupported("MPI_Alltoall_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoall_c);
 
@@ -146,8 +178,13 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv");
-    return impi_unsupported("MPI_Alltoallv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoallv);
 
@@ -155,8 +192,13 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
         const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv_c");
-    return impi_unsupported("MPI_Alltoallv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoallv_c);
 
@@ -183,8 +225,13 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
         const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw");
-    return impi_unsupported("MPI_Alltoallw", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoallw);
 
@@ -192,8 +239,13 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_c");
-    return impi_unsupported("MPI_Alltoallw_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoallw_c);
 
@@ -219,8 +271,11 @@ WEAK(MPI_Alltoallw_init_c);
 
 int PMPI_Barrier(MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Barrier");
-    return impi_unsupported("MPI_Barrier", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Barrier((uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Barrier);
 
@@ -233,15 +288,21 @@ WEAK(MPI_Barrier_init);
 
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast");
-    return impi_unsupported("MPI_Bcast", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Bcast);
 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast_c");
-    return impi_unsupported("MPI_Bcast_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Bcast_c);
 
@@ -264,16 +325,24 @@ WEAK(MPI_Bcast_init_c);
 int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan");
-    return impi_unsupported("MPI_Exscan", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Exscan);
 
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan_c");
-    return impi_unsupported("MPI_Exscan_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Exscan_c);
 
@@ -296,16 +365,24 @@ WEAK(MPI_Exscan_init_c);
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather");
-    return impi_unsupported("MPI_Gather", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Gather);
 
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather_c");
-    return impi_unsupported("MPI_Gather_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Gather_c);
 
@@ -330,8 +407,12 @@ WEAK(MPI_Gather_init_c);
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv");
-    return impi_unsupported("MPI_Gatherv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Gatherv);
 
@@ -339,8 +420,12 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv_c");
-    return impi_unsupported("MPI_Gatherv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Gatherv_c);
 
@@ -914,45 +999,65 @@ WEAK(MPI_Neighbor_alltoallw_init_c);
 
 int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_commutative");
-    return impi_unsupported("MPI_Op_commutative", IMPI_KIND_NONE, 0);
+    impi_err = impi_Op_commutative((uintptr_t)op, (uintptr_t)commute);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Op_commutative);
 
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_create");
-    return impi_unsupported("MPI_Op_create", IMPI_KIND_NONE, 0);
+    impi_err = impi_Op_create((uintptr_t)user_fn, commute, (uintptr_t)op, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Op_create);
 
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_create_c");
-    return impi_unsupported("MPI_Op_create_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Op_create((uintptr_t)user_fn, commute, (uintptr_t)op, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Op_create_c);
 
 int PMPI_Op_free(MPI_Op *op)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_free");
-    return impi_unsupported("MPI_Op_free", IMPI_KIND_NONE, 0);
+    impi_err = impi_Op_free((uintptr_t)op);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Op_free);
 
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce");
-    return impi_unsupported("MPI_Reduce", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce);
 
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_c");
-    return impi_unsupported("MPI_Reduce_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_c);
 
@@ -975,40 +1080,58 @@ WEAK(MPI_Reduce_init_c);
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype,
         MPI_Op op)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_local");
-    return impi_unsupported("MPI_Reduce_local", IMPI_KIND_NONE, 0);
+    impi_err = impi_Reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_local);
 
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_local_c");
-    return impi_unsupported("MPI_Reduce_local_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_local_c);
 
 int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter");
-    return impi_unsupported("MPI_Reduce_scatter", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_scatter);
 
 int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block");
-    return impi_unsupported("MPI_Reduce_scatter_block", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
+        (uintptr_t)op, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_scatter_block);
 
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block_c");
-    return impi_unsupported("MPI_Reduce_scatter_block_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
+        (uintptr_t)op, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_scatter_block_c);
 
@@ -1031,8 +1154,12 @@ WEAK(MPI_Reduce_scatter_block_init_c);
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_c");
-    return impi_unsupported("MPI_Reduce_scatter_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_scatter_c);
 
@@ -1055,16 +1182,24 @@ WEAK(MPI_Reduce_scatter_init_c);
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan");
-    return impi_unsupported("MPI_Scan", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scan);
 
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan_c");
-    return impi_unsupported("MPI_Scan_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scan_c);
 
@@ -1087,16 +1222,24 @@ WEAK(MPI_Scan_init_c);
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter");
-    return impi_unsupported("MPI_Scatter", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scatter);
 
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter_c");
-    return impi_unsupported("MPI_Scatter_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scatter_c);
 
@@ -1122,8 +1265,12 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
         MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv");
-    return impi_unsupported("MPI_Scatterv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scatterv);
 
@@ -1131,8 +1278,12 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
         int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv_c");
-    return impi_unsupported("MPI_Scatterv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scatterv_c);
 

@@ -11,22 +11,31 @@
 
 int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_delete");
-    return impi_unsupported("MPI_Attr_delete", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_delete_attr((uintptr_t)comm, keyval);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Attr_delete);
 
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_get");
-    return impi_unsupported("MPI_Attr_get", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_get_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Attr_get);
 
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_put");
-    return impi_unsupported("MPI_Attr_put", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_set_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Attr_put);
 
@@ -89,15 +98,21 @@ WEAK(MPI_Cartdim_get);
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_compare");
-    return impi_unsupported("MPI_Comm_compare", IMPI_KIND_COMM, (uintptr_t)comm1);
+    impi_err = impi_Comm_compare((uintptr_t)comm1, (uintptr_t)comm2, (uintptr_t)result);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_compare);
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create");
-    return impi_unsupported("MPI_Comm_create", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_create((uintptr_t)comm, (uintptr_t)group, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_create);
 
@@ -119,50 +134,72 @@ WEAK(MPI_Comm_create_group);
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
         MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_keyval");
-    return impi_unsupported("MPI_Comm_create_keyval", IMPI_KIND_NONE, 0);
+    impi_err = impi_Comm_create_keyval((uintptr_t)comm_copy_attr_fn, (uintptr_t)comm_delete_attr_fn,
+        (uintptr_t)comm_keyval, (uintptr_t)extra_state);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_create_keyval);
 
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_delete_attr");
-    return impi_unsupported("MPI_Comm_delete_attr", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_delete_attr((uintptr_t)comm, comm_keyval);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_delete_attr);
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_dup");
-    return impi_unsupported("MPI_Comm_dup", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_dup((uintptr_t)comm, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_dup);
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_dup_with_info");
-    return impi_unsupported("MPI_Comm_dup_with_info", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_dup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_dup_with_info);
 
 int PMPI_Comm_free(MPI_Comm *comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_free");
-    return impi_unsupported("MPI_Comm_free", IMPI_KIND_NONE, 0);
+    impi_err = impi_Comm_free((uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_free);
 
 int PMPI_Comm_free_keyval(int *comm_keyval)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_free_keyval");
-    return impi_unsupported("MPI_Comm_free_keyval", IMPI_KIND_NONE, 0);
+    impi_err = impi_Comm_free_keyval((uintptr_t)comm_keyval);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_free_keyval);
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_attr");
-    return impi_unsupported("MPI_Comm_get_attr", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_get_attr);
 
@@ -175,15 +212,21 @@ WEAK(MPI_Comm_get_info);
 
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_name");
-    return impi_unsupported("MPI_Comm_get_name", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_get_name((uintptr_t)comm, (uintptr_t)comm_name, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_get_name);
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_group");
-    return impi_unsupported("MPI_Comm_group", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_group((uintptr_t)comm, (uintptr_t)group);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_group);
 
@@ -203,8 +246,11 @@ WEAK(MPI_Comm_idup_with_info);
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_rank");
-    return impi_unsupported("MPI_Comm_rank", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_rank((uintptr_t)comm, (uintptr_t)rank);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_rank);
 
@@ -224,8 +270,11 @@ WEAK(MPI_Comm_remote_size);
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_attr");
-    return impi_unsupported("MPI_Comm_set_attr", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_set_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_set_attr);
 
@@ -238,22 +287,31 @@ WEAK(MPI_Comm_set_info);
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_name");
-    return impi_unsupported("MPI_Comm_set_name", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_set_name((uintptr_t)comm, (uintptr_t)comm_name);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_set_name);
 
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_size");
-    return impi_unsupported("MPI_Comm_size", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_size((uintptr_t)comm, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_size);
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_split");
-    return impi_unsupported("MPI_Comm_split", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_split((uintptr_t)comm, color, key, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_split);
 
@@ -266,8 +324,11 @@ WEAK(MPI_Comm_split_type);
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_test_inter");
-    return impi_unsupported("MPI_Comm_test_inter", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_test_inter((uintptr_t)comm, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_test_inter);
 
@@ -356,86 +417,123 @@ WEAK(MPI_Graphdims_get);
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_compare");
-    return impi_unsupported("MPI_Group_compare", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_compare((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)result);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_compare);
 
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_difference");
-    return impi_unsupported("MPI_Group_difference", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_difference((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_difference);
 
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_excl");
-    return impi_unsupported("MPI_Group_excl", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_excl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_excl);
 
 int PMPI_Group_free(MPI_Group *group)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_free");
-    return impi_unsupported("MPI_Group_free", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_free((uintptr_t)group);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_free);
 
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_incl");
-    return impi_unsupported("MPI_Group_incl", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_incl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_incl);
 
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_intersection");
-    return impi_unsupported("MPI_Group_intersection", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_intersection((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_intersection);
 
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_range_excl");
-    return impi_unsupported("MPI_Group_range_excl", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_range_excl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_range_excl);
 
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_range_incl");
-    return impi_unsupported("MPI_Group_range_incl", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_range_incl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_range_incl);
 
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_rank");
-    return impi_unsupported("MPI_Group_rank", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_rank((uintptr_t)group, (uintptr_t)rank);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_rank);
 
 int PMPI_Group_size(MPI_Group group, int *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_size");
-    return impi_unsupported("MPI_Group_size", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_size((uintptr_t)group, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_size);
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
         int ranks2[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_translate_ranks");
-    return impi_unsupported("MPI_Group_translate_ranks", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_translate_ranks((uintptr_t)group1, n, (uintptr_t)ranks1, (uintptr_t)group2,
+        (uintptr_t)ranks2);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_translate_ranks);
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_union");
-    return impi_unsupported("MPI_Group_union", IMPI_KIND_NONE, 0);
+    impi_err = impi_Group_union((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_union);
 
@@ -466,15 +564,22 @@ WEAK(MPI_Intercomm_merge);
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
         void *extra_state)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Keyval_create");
-    return impi_unsupported("MPI_Keyval_create", IMPI_KIND_NONE, 0);
+    impi_err = impi_Comm_create_keyval((uintptr_t)copy_fn, (uintptr_t)delete_fn, (uintptr_t)keyval,
+        (uintptr_t)extra_state);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Keyval_create);
 
 int PMPI_Keyval_free(int *keyval)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Keyval_free");
-    return impi_unsupported("MPI_Keyval_free", IMPI_KIND_NONE, 0);
+    impi_err = impi_Comm_free_keyval((uintptr_t)keyval);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Keyval_free);
 
@@ -488,36 +593,52 @@ WEAK(MPI_Topo_test);
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
         MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_keyval");
-    return impi_unsupported("MPI_Type_create_keyval", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_keyval((uintptr_t)type_copy_attr_fn, (uintptr_t)type_delete_attr_fn,
+        (uintptr_t)type_keyval, (uintptr_t)extra_state);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_keyval);
 
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_delete_attr");
-    return impi_unsupported("MPI_Type_delete_attr", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_delete_attr((uintptr_t)datatype, type_keyval);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_delete_attr);
 
 int PMPI_Type_free_keyval(int *type_keyval)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_free_keyval");
-    return impi_unsupported("MPI_Type_free_keyval", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_free_keyval((uintptr_t)type_keyval);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_free_keyval);
 
 int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_attr");
-    return impi_unsupported("MPI_Type_get_attr", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_attr);
 
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_set_attr");
-    return impi_unsupported("MPI_Type_set_attr", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_set_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_set_attr);
 

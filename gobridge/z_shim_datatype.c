@@ -11,134 +11,188 @@
 
 int PMPI_Address(void *location, MPI_Aint *address)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Address");
-    return impi_unsupported("MPI_Address", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_address((uintptr_t)location, (uintptr_t)address);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Address);
 
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Aint_add"); return 0; }
-    impi_unsupported("MPI_Aint_add", IMPI_KIND_NONE, 0);
-    return 0;
+    return impi_direct_Aint_add(base, disp);
 }
 WEAK(MPI_Aint_add);
 
 MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Aint_diff"); return 0; }
-    impi_unsupported("MPI_Aint_diff", IMPI_KIND_NONE, 0);
-    return 0;
+    return impi_direct_Aint_diff(addr1, addr2);
 }
 WEAK(MPI_Aint_diff);
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_address");
-    return impi_unsupported("MPI_Get_address", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_address((uintptr_t)location, (uintptr_t)address);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_address);
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
+    MPI_Count impi_count = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements");
-    return impi_unsupported("MPI_Get_elements", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (count) *count = impi_narrow(impi_count);
+    return 0;
 }
 WEAK(MPI_Get_elements);
 
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_c");
-    return impi_unsupported("MPI_Get_elements_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_elements_c);
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_x");
-    return impi_unsupported("MPI_Get_elements_x", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_elements_x);
 
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
         int *position, MPI_Comm comm)
 {
+    MPI_Count impi_position = position ? *position : 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack");
-    return impi_unsupported("MPI_Pack", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
+        position ? (uintptr_t)&impi_position : 0, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (position) *position = impi_narrow(impi_position);
+    return 0;
 }
 WEAK(MPI_Pack);
 
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
         MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_c");
-    return impi_unsupported("MPI_Pack_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
+        (uintptr_t)position, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_c);
 
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
         void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external");
-    return impi_unsupported("MPI_Pack_external", IMPI_KIND_NONE, 0);
+    impi_err = impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype,
+        (uintptr_t)outbuf, outsize, (uintptr_t)position);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_external);
 
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount,
         MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_c");
-    return impi_unsupported("MPI_Pack_external_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype,
+        (uintptr_t)outbuf, outsize, (uintptr_t)position);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_external_c);
 
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size");
-    return impi_unsupported("MPI_Pack_external_size", IMPI_KIND_NONE, 0);
+    impi_err = impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_external_size);
 
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
         MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size_c");
-    return impi_unsupported("MPI_Pack_external_size_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_external_size_c);
 
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
+    MPI_Count impi_size = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size");
-    return impi_unsupported("MPI_Pack_size", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (size) *size = impi_narrow(impi_size);
+    return 0;
 }
 WEAK(MPI_Pack_size);
 
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size_c");
-    return impi_unsupported("MPI_Pack_size_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_size_c);
 
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_commit");
-    return impi_unsupported("MPI_Type_commit", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_commit((uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_commit);
 
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous");
-    return impi_unsupported("MPI_Type_contiguous", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_contiguous);
 
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous_c");
-    return impi_unsupported("MPI_Type_contiguous_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_contiguous_c);
 
@@ -146,8 +200,13 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
         const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray");
-    return impi_unsupported("MPI_Type_create_darray", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes,
+        (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes,
+        order, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_darray);
 
@@ -155,88 +214,129 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
         const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray_c");
-    return impi_unsupported("MPI_Type_create_darray_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes,
+        (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes,
+        order, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_darray_c);
 
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed");
-    return impi_unsupported("MPI_Type_create_hindexed", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hindexed);
 
 int PMPI_Type_create_hindexed_block(int count, int blocklength,
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block");
-    return impi_unsupported("MPI_Type_create_hindexed_block", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hindexed_block);
 
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block_c");
-    return impi_unsupported("MPI_Type_create_hindexed_block_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hindexed_block_c);
 
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_c");
-    return impi_unsupported("MPI_Type_create_hindexed_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hindexed_c);
 
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector");
-    return impi_unsupported("MPI_Type_create_hvector", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hvector);
 
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector_c");
-    return impi_unsupported("MPI_Type_create_hvector_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hvector_c);
 
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block");
-    return impi_unsupported("MPI_Type_create_indexed_block", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_indexed_block);
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block_c");
-    return impi_unsupported("MPI_Type_create_indexed_block_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_indexed_block_c);
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized");
-    return impi_unsupported("MPI_Type_create_resized", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_resized);
 
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized_c");
-    return impi_unsupported("MPI_Type_create_resized_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_resized_c);
 
@@ -244,8 +344,12 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
         const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[],
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct");
-    return impi_unsupported("MPI_Type_create_struct", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_struct);
 
@@ -253,8 +357,12 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
         const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct_c");
-    return impi_unsupported("MPI_Type_create_struct_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_struct_c);
 
@@ -262,8 +370,12 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
         const int array_of_subsizes[], const int array_of_starts[], int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray");
-    return impi_unsupported("MPI_Type_create_subarray", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
+        (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_subarray);
 
@@ -271,29 +383,42 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
         const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray_c");
-    return impi_unsupported("MPI_Type_create_subarray_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
+        (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_subarray_c);
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_dup");
-    return impi_unsupported("MPI_Type_dup", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_dup((uintptr_t)oldtype, (uintptr_t)newtype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_dup);
 
 int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_extent");
-    return impi_unsupported("MPI_Type_extent", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_extent((uintptr_t)datatype, (uintptr_t)extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_extent);
 
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_free");
-    return impi_unsupported("MPI_Type_free", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_free((uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_free);
 
@@ -301,8 +426,13 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
         int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
         MPI_Datatype array_of_datatypes[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents");
-    return impi_unsupported("MPI_Type_get_contents", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, 0, max_datatypes,
+        (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, 0,
+        (uintptr_t)array_of_datatypes, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_contents);
 
@@ -311,16 +441,32 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
         int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
         MPI_Datatype array_of_datatypes[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents_c");
-    return impi_unsupported("MPI_Type_get_contents_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, max_large_counts,
+        max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses,
+        (uintptr_t)array_of_large_counts, (uintptr_t)array_of_datatypes, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_contents_c);
 
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
         int *num_datatypes, int *combiner)
 {
+    MPI_Count impi_num_integers = 0;
+    MPI_Count impi_num_addresses = 0;
+    MPI_Count impi_num_datatypes = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope");
-    return impi_unsupported("MPI_Type_get_envelope", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_envelope((uintptr_t)datatype, num_integers ? (uintptr_t)&impi_num_integers : 0,
+        num_addresses ? (uintptr_t)&impi_num_addresses : 0, 0,
+        num_datatypes ? (uintptr_t)&impi_num_datatypes : 0, (uintptr_t)combiner, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (num_integers) *num_integers = impi_narrow(impi_num_integers);
+    if (num_addresses) *num_addresses = impi_narrow(impi_num_addresses);
+    if (num_datatypes) *num_datatypes = impi_narrow(impi_num_datatypes);
+    return 0;
 }
 WEAK(MPI_Type_get_envelope);
 
@@ -328,194 +474,285 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
         MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes,
         int *combiner)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope_c");
-    return impi_unsupported("MPI_Type_get_envelope_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_envelope((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses,
+        (uintptr_t)num_large_counts, (uintptr_t)num_datatypes, (uintptr_t)combiner, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_envelope_c);
 
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent");
-    return impi_unsupported("MPI_Type_get_extent", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_extent);
 
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_c");
-    return impi_unsupported("MPI_Type_get_extent_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_extent_c);
 
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_x");
-    return impi_unsupported("MPI_Type_get_extent_x", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_extent_x);
 
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_name");
-    return impi_unsupported("MPI_Type_get_name", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_name((uintptr_t)datatype, (uintptr_t)type_name, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_name);
 
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent");
-    return impi_unsupported("MPI_Type_get_true_extent", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_true_extent);
 
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_c");
-    return impi_unsupported("MPI_Type_get_true_extent_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_true_extent_c);
 
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_x");
-    return impi_unsupported("MPI_Type_get_true_extent_x", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_true_extent_x);
 
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
         MPI_Datatype *pair_type)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_value_index");
-    return impi_unsupported("MPI_Type_get_value_index", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_get_value_index((uintptr_t)value_type, (uintptr_t)index_type, (uintptr_t)pair_type);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_value_index);
 
 int PMPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hindexed");
-    return impi_unsupported("MPI_Type_hindexed", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_hindexed);
 
 int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hvector");
-    return impi_unsupported("MPI_Type_hvector", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_hvector);
 
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
         const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed");
-    return impi_unsupported("MPI_Type_indexed", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_indexed);
 
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed_c");
-    return impi_unsupported("MPI_Type_indexed_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_indexed_c);
 
 int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_lb");
-    return impi_unsupported("MPI_Type_lb", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_lb((uintptr_t)datatype, (uintptr_t)displacement);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_lb);
 
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_set_name");
-    return impi_unsupported("MPI_Type_set_name", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_set_name((uintptr_t)datatype, (uintptr_t)type_name);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_set_name);
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
+    MPI_Count impi_size = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size");
-    return impi_unsupported("MPI_Type_size", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_size((uintptr_t)datatype, size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (size) *size = impi_narrow(impi_size);
+    return 0;
 }
 WEAK(MPI_Type_size);
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_c");
-    return impi_unsupported("MPI_Type_size_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_size_c);
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_x");
-    return impi_unsupported("MPI_Type_size_x", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_size_x);
 
 int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements,
         MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_struct");
-    return impi_unsupported("MPI_Type_struct", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_struct);
 
 int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_ub");
-    return impi_unsupported("MPI_Type_ub", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_ub((uintptr_t)datatype, (uintptr_t)displacement);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_ub);
 
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector");
-    return impi_unsupported("MPI_Type_vector", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_vector);
 
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector_c");
-    return impi_unsupported("MPI_Type_vector_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_vector_c);
 
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
         MPI_Datatype datatype, MPI_Comm comm)
 {
+    MPI_Count impi_position = position ? *position : 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack");
-    return impi_unsupported("MPI_Unpack", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Unpack((uintptr_t)inbuf, insize, position ? (uintptr_t)&impi_position : 0,
+        (uintptr_t)outbuf, outcount, (uintptr_t)datatype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (position) *position = impi_narrow(impi_position);
+    return 0;
 }
 WEAK(MPI_Unpack);
 
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
         MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_c");
-    return impi_unsupported("MPI_Unpack_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Unpack((uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount,
+        (uintptr_t)datatype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Unpack_c);
 
 int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize,
         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external");
-    return impi_unsupported("MPI_Unpack_external", IMPI_KIND_NONE, 0);
+    impi_err = impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position,
+        (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Unpack_external);
 
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
         MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external_c");
-    return impi_unsupported("MPI_Unpack_external_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position,
+        (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Unpack_external_c);

@@ -26,15 +26,18 @@ WEAK(MPI_Abi_get_fortran_info);
 
 int PMPI_Abi_get_info(MPI_Info *info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_info");
-    return impi_unsupported("MPI_Abi_get_info", IMPI_KIND_NONE, 0);
+    impi_err = impi_Abi_get_info((uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Abi_get_info);
 
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_version");
-    return impi_unsupported("MPI_Abi_get_version", IMPI_KIND_NONE, 0);
+    return impi_direct_Abi_get_version(abi_major, abi_minor);
 }
 WEAK(MPI_Abi_get_version);
 
@@ -54,36 +57,51 @@ WEAK(MPI_Abi_set_fortran_info);
 
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abort");
-    return impi_unsupported("MPI_Abort", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Abort((uintptr_t)comm, errorcode);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Abort);
 
 int PMPI_Add_error_class(int *errorclass)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Add_error_class");
-    return impi_unsupported("MPI_Add_error_class", IMPI_KIND_NONE, 0);
+    impi_err = impi_Add_error_class((uintptr_t)errorclass);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Add_error_class);
 
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Add_error_code");
-    return impi_unsupported("MPI_Add_error_code", IMPI_KIND_NONE, 0);
+    impi_err = impi_Add_error_code(errorclass, (uintptr_t)errorcode);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Add_error_code);
 
 int PMPI_Add_error_string(int errorcode, const char *string)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Add_error_string");
-    return impi_unsupported("MPI_Add_error_string", IMPI_KIND_NONE, 0);
+    impi_err = impi_Add_error_string(errorcode, (uintptr_t)string);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Add_error_string);
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alloc_mem");
-    return impi_unsupported("MPI_Alloc_mem", IMPI_KIND_NONE, 0);
+    impi_err = impi_Alloc_mem(size, (uintptr_t)info, (uintptr_t)baseptr);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alloc_mem);
 
@@ -105,7 +123,7 @@ WEAK(MPI_Comm_accept);
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_call_errhandler");
-    return impi_unsupported("MPI_Comm_call_errhandler", IMPI_KIND_COMM, (uintptr_t)comm);
+    return impi_direct_Comm_call_errhandler(comm, errorcode);
 }
 WEAK(MPI_Comm_call_errhandler);
 
@@ -120,8 +138,11 @@ WEAK(MPI_Comm_connect);
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
         MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_errhandler");
-    return impi_unsupported("MPI_Comm_create_errhandler", IMPI_KIND_NONE, 0);
+    impi_err = impi_Comm_create_errhandler((uintptr_t)comm_errhandler_fn, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_create_errhandler);
 
@@ -134,8 +155,11 @@ WEAK(MPI_Comm_disconnect);
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_errhandler");
-    return impi_unsupported("MPI_Comm_get_errhandler", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_get_errhandler);
 
@@ -155,8 +179,11 @@ WEAK(MPI_Comm_join);
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_errhandler");
-    return impi_unsupported("MPI_Comm_set_errhandler", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_set_errhandler);
 
@@ -179,43 +206,61 @@ WEAK(MPI_Comm_spawn_multiple);
 
 int PMPI_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_create");
-    return impi_unsupported("MPI_Errhandler_create", IMPI_KIND_NONE, 0);
+    impi_err = impi_Comm_create_errhandler((uintptr_t)function, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Errhandler_create);
 
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_free");
-    return impi_unsupported("MPI_Errhandler_free", IMPI_KIND_NONE, 0);
+    impi_err = impi_Errhandler_free((uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Errhandler_free);
 
 int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_get");
-    return impi_unsupported("MPI_Errhandler_get", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Errhandler_get);
 
 int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_set");
-    return impi_unsupported("MPI_Errhandler_set", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Errhandler_set);
 
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Error_class");
-    return impi_unsupported("MPI_Error_class", IMPI_KIND_NONE, 0);
+    impi_err = impi_Error_class(errorcode, (uintptr_t)errorclass);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Error_class);
 
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Error_string");
-    return impi_unsupported("MPI_Error_string", IMPI_KIND_NONE, 0);
+    impi_err = impi_Error_string(errorcode, (uintptr_t)string, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Error_string);
 
@@ -250,22 +295,31 @@ WEAK(MPI_File_set_errhandler);
 
 int PMPI_Finalize(void)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Finalize");
-    return impi_unsupported("MPI_Finalize", IMPI_KIND_NONE, 0);
+    impi_err = impi_Finalize();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Finalize);
 
 int PMPI_Finalized(int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Finalized");
-    return impi_unsupported("MPI_Finalized", IMPI_KIND_NONE, 0);
+    impi_err = impi_Finalized((uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Finalized);
 
 int PMPI_Free_mem(void *base)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Free_mem");
-    return impi_unsupported("MPI_Free_mem", IMPI_KIND_NONE, 0);
+    impi_err = impi_Free_mem((uintptr_t)base);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Free_mem);
 
@@ -278,22 +332,31 @@ WEAK(MPI_Get_hw_resource_info);
 
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_library_version");
-    return impi_unsupported("MPI_Get_library_version", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_library_version((uintptr_t)version, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_library_version);
 
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_processor_name");
-    return impi_unsupported("MPI_Get_processor_name", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_processor_name((uintptr_t)name, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_processor_name);
 
 int PMPI_Get_version(int *version, int *subversion)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_version");
-    return impi_unsupported("MPI_Get_version", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_version((uintptr_t)version, (uintptr_t)subversion);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_version);
 
@@ -322,106 +385,152 @@ WEAK(MPI_Group_from_session_pset);
 
 int PMPI_Info_create(MPI_Info *info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_create");
-    return impi_unsupported("MPI_Info_create", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_create((uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_create);
 
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_create_env");
-    return impi_unsupported("MPI_Info_create_env", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_create_env(argc, (uintptr_t)argv, (uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_create_env);
 
 int PMPI_Info_delete(MPI_Info info, const char *key)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_delete");
-    return impi_unsupported("MPI_Info_delete", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_delete((uintptr_t)info, (uintptr_t)key);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_delete);
 
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_dup");
-    return impi_unsupported("MPI_Info_dup", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_dup((uintptr_t)info, (uintptr_t)newinfo);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_dup);
 
 int PMPI_Info_free(MPI_Info *info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_free");
-    return impi_unsupported("MPI_Info_free", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_free((uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_free);
 
 int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get");
-    return impi_unsupported("MPI_Info_get", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_get((uintptr_t)info, (uintptr_t)key, valuelen, (uintptr_t)value, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_get);
 
 int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_nkeys");
-    return impi_unsupported("MPI_Info_get_nkeys", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_get_nkeys((uintptr_t)info, (uintptr_t)nkeys);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_get_nkeys);
 
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_nthkey");
-    return impi_unsupported("MPI_Info_get_nthkey", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_get_nthkey((uintptr_t)info, n, (uintptr_t)key);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_get_nthkey);
 
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_string");
-    return impi_unsupported("MPI_Info_get_string", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_get_string((uintptr_t)info, (uintptr_t)key, (uintptr_t)buflen, (uintptr_t)value,
+        (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_get_string);
 
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_valuelen");
-    return impi_unsupported("MPI_Info_get_valuelen", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_get_valuelen((uintptr_t)info, (uintptr_t)key, (uintptr_t)valuelen, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_get_valuelen);
 
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_set");
-    return impi_unsupported("MPI_Info_set", IMPI_KIND_NONE, 0);
+    impi_err = impi_Info_set((uintptr_t)info, (uintptr_t)key, (uintptr_t)value);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Info_set);
 
 int PMPI_Init(int *argc, char ***argv)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Init");
-    return impi_unsupported("MPI_Init", IMPI_KIND_NONE, 0);
+    impi_err = impi_Init((uintptr_t)argc, (uintptr_t)argv);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Init);
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Init_thread");
-    return impi_unsupported("MPI_Init_thread", IMPI_KIND_NONE, 0);
+    impi_err = impi_Init_thread((uintptr_t)argc, (uintptr_t)argv, required, (uintptr_t)provided);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Init_thread);
 
 int PMPI_Initialized(int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Initialized");
-    return impi_unsupported("MPI_Initialized", IMPI_KIND_NONE, 0);
+    impi_err = impi_Initialized((uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Initialized);
 
 int PMPI_Is_thread_main(int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Is_thread_main");
-    return impi_unsupported("MPI_Is_thread_main", IMPI_KIND_NONE, 0);
+    impi_err = impi_Is_thread_main((uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Is_thread_main);
 
@@ -442,7 +551,7 @@ WEAK(MPI_Open_port);
 int PMPI_Pcontrol(const int level, ...)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pcontrol");
-    return impi_unsupported("MPI_Pcontrol", IMPI_KIND_NONE, 0);
+    return impi_direct_Pcontrol(level);
 }
 WEAK(MPI_Pcontrol);
 
@@ -455,29 +564,41 @@ WEAK(MPI_Publish_name);
 
 int PMPI_Query_thread(int *provided)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Query_thread");
-    return impi_unsupported("MPI_Query_thread", IMPI_KIND_NONE, 0);
+    impi_err = impi_Query_thread((uintptr_t)provided);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Query_thread);
 
 int PMPI_Remove_error_class(int errorclass)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Remove_error_class");
-    return impi_unsupported("MPI_Remove_error_class", IMPI_KIND_NONE, 0);
+    impi_err = impi_Remove_error_class(errorclass);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Remove_error_class);
 
 int PMPI_Remove_error_code(int errorcode)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Remove_error_code");
-    return impi_unsupported("MPI_Remove_error_code", IMPI_KIND_NONE, 0);
+    impi_err = impi_Remove_error_code(errorcode);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Remove_error_code);
 
 int PMPI_Remove_error_string(int errorcode)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Remove_error_string");
-    return impi_unsupported("MPI_Remove_error_string", IMPI_KIND_NONE, 0);
+    impi_err = impi_Remove_error_string(errorcode);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Remove_error_string);
 
@@ -555,29 +676,41 @@ WEAK(MPI_Session_set_errhandler);
 
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_cancelled");
-    return impi_unsupported("MPI_Status_set_cancelled", IMPI_KIND_NONE, 0);
+    impi_err = impi_Status_set_cancelled((uintptr_t)status, flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_set_cancelled);
 
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_elements");
-    return impi_unsupported("MPI_Status_set_elements", IMPI_KIND_NONE, 0);
+    impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_set_elements);
 
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_elements_c");
-    return impi_unsupported("MPI_Status_set_elements_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_set_elements_c);
 
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_elements_x");
-    return impi_unsupported("MPI_Status_set_elements_x", IMPI_KIND_NONE, 0);
+    impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_set_elements_x);
 
@@ -619,16 +752,12 @@ WEAK(MPI_Win_set_errhandler);
 
 double PMPI_Wtick(void)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Wtick"); return 0; }
-    impi_unsupported("MPI_Wtick", IMPI_KIND_NONE, 0);
-    return 0;
+    return impi_direct_Wtick();
 }
 WEAK(MPI_Wtick);
 
 double PMPI_Wtime(void)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Wtime"); return 0; }
-    impi_unsupported("MPI_Wtime", IMPI_KIND_NONE, 0);
-    return 0;
+    return impi_direct_Wtime();
 }
 WEAK(MPI_Wtime);

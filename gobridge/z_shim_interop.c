@@ -12,64 +12,56 @@
 MPI_Fint PMPI_Comm_c2f(MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_c2f"); return 0; }
-    impi_unsupported("MPI_Comm_c2f", IMPI_KIND_COMM, (uintptr_t)comm);
-    return 0;
+    return (MPI_Fint)impi_Comm_toint((uintptr_t)comm);
 }
 WEAK(MPI_Comm_c2f);
 
 MPI_Comm PMPI_Comm_f2c(MPI_Fint comm)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_f2c"); return MPI_COMM_NULL; }
-    impi_unsupported("MPI_Comm_f2c", IMPI_KIND_NONE, 0);
-    return MPI_COMM_NULL;
+    return (MPI_Comm)impi_Comm_fromint(comm);
 }
 WEAK(MPI_Comm_f2c);
 
 MPI_Comm PMPI_Comm_fromint(int comm)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_fromint"); return MPI_COMM_NULL; }
-    impi_unsupported("MPI_Comm_fromint", IMPI_KIND_NONE, 0);
-    return MPI_COMM_NULL;
+    return (MPI_Comm)impi_Comm_fromint(comm);
 }
 WEAK(MPI_Comm_fromint);
 
 int PMPI_Comm_toint(MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_toint"); return 0; }
-    impi_unsupported("MPI_Comm_toint", IMPI_KIND_COMM, (uintptr_t)comm);
-    return 0;
+    return (int)impi_Comm_toint((uintptr_t)comm);
 }
 WEAK(MPI_Comm_toint);
 
 MPI_Fint PMPI_Errhandler_c2f(MPI_Errhandler errhandler)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_c2f"); return 0; }
-    impi_unsupported("MPI_Errhandler_c2f", IMPI_KIND_NONE, 0);
-    return 0;
+    return (MPI_Fint)impi_Errhandler_toint((uintptr_t)errhandler);
 }
 WEAK(MPI_Errhandler_c2f);
 
 MPI_Errhandler PMPI_Errhandler_f2c(MPI_Fint errhandler)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_f2c"); return MPI_ERRHANDLER_NULL; }
-    impi_unsupported("MPI_Errhandler_f2c", IMPI_KIND_NONE, 0);
-    return MPI_ERRHANDLER_NULL;
+    return (MPI_Errhandler)impi_Errhandler_fromint(errhandler);
 }
 WEAK(MPI_Errhandler_f2c);
 
 MPI_Errhandler PMPI_Errhandler_fromint(int errhandler)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_fromint"); return MPI_ERRHANDLER_NULL; }
-    impi_unsupported("MPI_Errhandler_fromint", IMPI_KIND_NONE, 0);
-    return MPI_ERRHANDLER_NULL;
+    return (MPI_Errhandler)impi_Errhandler_fromint(errhandler);
 }
 WEAK(MPI_Errhandler_fromint);
 
 int PMPI_Errhandler_toint(MPI_Errhandler errhandler)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_toint"); return 0; }
-    impi_unsupported("MPI_Errhandler_toint", IMPI_KIND_NONE, 0);
-    return 0;
+    return (int)impi_Errhandler_toint((uintptr_t)errhandler);
 }
 WEAK(MPI_Errhandler_toint);
 
@@ -108,64 +100,56 @@ WEAK(MPI_File_toint);
 MPI_Fint PMPI_Group_c2f(MPI_Group group)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_c2f"); return 0; }
-    impi_unsupported("MPI_Group_c2f", IMPI_KIND_NONE, 0);
-    return 0;
+    return (MPI_Fint)impi_Group_toint((uintptr_t)group);
 }
 WEAK(MPI_Group_c2f);
 
 MPI_Group PMPI_Group_f2c(MPI_Fint group)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_f2c"); return MPI_GROUP_NULL; }
-    impi_unsupported("MPI_Group_f2c", IMPI_KIND_NONE, 0);
-    return MPI_GROUP_NULL;
+    return (MPI_Group)impi_Group_fromint(group);
 }
 WEAK(MPI_Group_f2c);
 
 MPI_Group PMPI_Group_fromint(int group)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_fromint"); return MPI_GROUP_NULL; }
-    impi_unsupported("MPI_Group_fromint", IMPI_KIND_NONE, 0);
-    return MPI_GROUP_NULL;
+    return (MPI_Group)impi_Group_fromint(group);
 }
 WEAK(MPI_Group_fromint);
 
 int PMPI_Group_toint(MPI_Group group)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_toint"); return 0; }
-    impi_unsupported("MPI_Group_toint", IMPI_KIND_NONE, 0);
-    return 0;
+    return (int)impi_Group_toint((uintptr_t)group);
 }
 WEAK(MPI_Group_toint);
 
 MPI_Fint PMPI_Info_c2f(MPI_Info info)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_c2f"); return 0; }
-    impi_unsupported("MPI_Info_c2f", IMPI_KIND_NONE, 0);
-    return 0;
+    return (MPI_Fint)impi_Info_toint((uintptr_t)info);
 }
 WEAK(MPI_Info_c2f);
 
 MPI_Info PMPI_Info_f2c(MPI_Fint info)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_f2c"); return MPI_INFO_NULL; }
-    impi_unsupported("MPI_Info_f2c", IMPI_KIND_NONE, 0);
-    return MPI_INFO_NULL;
+    return (MPI_Info)impi_Info_fromint(info);
 }
 WEAK(MPI_Info_f2c);
 
 MPI_Info PMPI_Info_fromint(int info)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_fromint"); return MPI_INFO_NULL; }
-    impi_unsupported("MPI_Info_fromint", IMPI_KIND_NONE, 0);
-    return MPI_INFO_NULL;
+    return (MPI_Info)impi_Info_fromint(info);
 }
 WEAK(MPI_Info_fromint);
 
 int PMPI_Info_toint(MPI_Info info)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_toint"); return 0; }
-    impi_unsupported("MPI_Info_toint", IMPI_KIND_NONE, 0);
-    return 0;
+    return (int)impi_Info_toint((uintptr_t)info);
 }
 WEAK(MPI_Info_toint);
 
@@ -204,64 +188,56 @@ WEAK(MPI_Message_toint);
 MPI_Fint PMPI_Op_c2f(MPI_Op op)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_c2f"); return 0; }
-    impi_unsupported("MPI_Op_c2f", IMPI_KIND_NONE, 0);
-    return 0;
+    return (MPI_Fint)impi_Op_toint((uintptr_t)op);
 }
 WEAK(MPI_Op_c2f);
 
 MPI_Op PMPI_Op_f2c(MPI_Fint op)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_f2c"); return MPI_OP_NULL; }
-    impi_unsupported("MPI_Op_f2c", IMPI_KIND_NONE, 0);
-    return MPI_OP_NULL;
+    return (MPI_Op)impi_Op_fromint(op);
 }
 WEAK(MPI_Op_f2c);
 
 MPI_Op PMPI_Op_fromint(int op)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_fromint"); return MPI_OP_NULL; }
-    impi_unsupported("MPI_Op_fromint", IMPI_KIND_NONE, 0);
-    return MPI_OP_NULL;
+    return (MPI_Op)impi_Op_fromint(op);
 }
 WEAK(MPI_Op_fromint);
 
 int PMPI_Op_toint(MPI_Op op)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_toint"); return 0; }
-    impi_unsupported("MPI_Op_toint", IMPI_KIND_NONE, 0);
-    return 0;
+    return (int)impi_Op_toint((uintptr_t)op);
 }
 WEAK(MPI_Op_toint);
 
 MPI_Fint PMPI_Request_c2f(MPI_Request request)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_c2f"); return 0; }
-    impi_unsupported("MPI_Request_c2f", IMPI_KIND_NONE, 0);
-    return 0;
+    return (MPI_Fint)impi_Request_toint((uintptr_t)request);
 }
 WEAK(MPI_Request_c2f);
 
 MPI_Request PMPI_Request_f2c(MPI_Fint request)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_f2c"); return MPI_REQUEST_NULL; }
-    impi_unsupported("MPI_Request_f2c", IMPI_KIND_NONE, 0);
-    return MPI_REQUEST_NULL;
+    return (MPI_Request)impi_Request_fromint(request);
 }
 WEAK(MPI_Request_f2c);
 
 MPI_Request PMPI_Request_fromint(int request)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_fromint"); return MPI_REQUEST_NULL; }
-    impi_unsupported("MPI_Request_fromint", IMPI_KIND_NONE, 0);
-    return MPI_REQUEST_NULL;
+    return (MPI_Request)impi_Request_fromint(request);
 }
 WEAK(MPI_Request_fromint);
 
 int PMPI_Request_toint(MPI_Request request)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_toint"); return 0; }
-    impi_unsupported("MPI_Request_toint", IMPI_KIND_NONE, 0);
-    return 0;
+    return (int)impi_Request_toint((uintptr_t)request);
 }
 WEAK(MPI_Request_toint);
 
@@ -342,60 +318,68 @@ WEAK(MPI_Status_f2f08);
 MPI_Fint PMPI_Type_c2f(MPI_Datatype datatype)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_c2f"); return 0; }
-    impi_unsupported("MPI_Type_c2f", IMPI_KIND_NONE, 0);
-    return 0;
+    return (MPI_Fint)impi_Type_toint((uintptr_t)datatype);
 }
 WEAK(MPI_Type_c2f);
 
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_f90_complex");
-    return impi_unsupported("MPI_Type_create_f90_complex", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_f90_complex(p, r, (uintptr_t)newtype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_f90_complex);
 
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_f90_integer");
-    return impi_unsupported("MPI_Type_create_f90_integer", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_f90_integer(r, (uintptr_t)newtype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_f90_integer);
 
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_f90_real");
-    return impi_unsupported("MPI_Type_create_f90_real", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_create_f90_real(p, r, (uintptr_t)newtype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_f90_real);
 
 MPI_Datatype PMPI_Type_f2c(MPI_Fint datatype)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_f2c"); return MPI_DATATYPE_NULL; }
-    impi_unsupported("MPI_Type_f2c", IMPI_KIND_NONE, 0);
-    return MPI_DATATYPE_NULL;
+    return (MPI_Datatype)impi_Type_fromint(datatype);
 }
 WEAK(MPI_Type_f2c);
 
 MPI_Datatype PMPI_Type_fromint(int datatype)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_fromint"); return MPI_DATATYPE_NULL; }
-    impi_unsupported("MPI_Type_fromint", IMPI_KIND_NONE, 0);
-    return MPI_DATATYPE_NULL;
+    return (MPI_Datatype)impi_Type_fromint(datatype);
 }
 WEAK(MPI_Type_fromint);
 
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_match_size");
-    return impi_unsupported("MPI_Type_match_size", IMPI_KIND_NONE, 0);
+    impi_err = impi_Type_match_size(typeclass, size, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_match_size);
 
 int PMPI_Type_toint(MPI_Datatype datatype)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_toint"); return 0; }
-    impi_unsupported("MPI_Type_toint", IMPI_KIND_NONE, 0);
-    return 0;
+    return (int)impi_Type_toint((uintptr_t)datatype);
 }
 WEAK(MPI_Type_toint);
 

@@ -84,8 +84,11 @@ WEAK(MPI_Buffer_iflush);
 
 int PMPI_Cancel(MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cancel");
-    return impi_unsupported("MPI_Cancel", IMPI_KIND_NONE, 0);
+    impi_err = impi_Cancel((uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Cancel);
 
@@ -133,15 +136,23 @@ WEAK(MPI_Comm_iflush_buffer);
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
+    MPI_Count impi_count = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count");
-    return impi_unsupported("MPI_Get_count", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (count) *count = impi_narrow(impi_count);
+    return 0;
 }
 WEAK(MPI_Get_count);
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count_c");
-    return impi_unsupported("MPI_Get_count_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_count_c);
 
@@ -164,79 +175,115 @@ WEAK(MPI_Ibsend_c);
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Improbe");
-    return impi_unsupported("MPI_Improbe", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Improbe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)message, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Improbe);
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Imrecv");
-    return impi_unsupported("MPI_Imrecv", IMPI_KIND_NONE, 0);
+    impi_err = impi_Imrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Imrecv);
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Imrecv_c");
-    return impi_unsupported("MPI_Imrecv_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Imrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Imrecv_c);
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iprobe");
-    return impi_unsupported("MPI_Iprobe", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iprobe);
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv");
-    return impi_unsupported("MPI_Irecv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Irecv);
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv_c");
-    return impi_unsupported("MPI_Irecv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Irecv_c);
 
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irsend");
-    return impi_unsupported("MPI_Irsend", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Irsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Irsend);
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irsend_c");
-    return impi_unsupported("MPI_Irsend_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Irsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Irsend_c);
 
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend");
-    return impi_unsupported("MPI_Isend", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Isend);
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend_c");
-    return impi_unsupported("MPI_Isend_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Isend_c);
 
@@ -277,39 +324,56 @@ WEAK(MPI_Isendrecv_replace_c);
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Issend");
-    return impi_unsupported("MPI_Issend", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Issend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Issend);
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Issend_c");
-    return impi_unsupported("MPI_Issend_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Issend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Issend_c);
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mprobe");
-    return impi_unsupported("MPI_Mprobe", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Mprobe(source, tag, (uintptr_t)comm, (uintptr_t)message, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Mprobe);
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mrecv");
-    return impi_unsupported("MPI_Mrecv", IMPI_KIND_NONE, 0);
+    impi_err = impi_Mrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Mrecv);
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mrecv_c");
-    return impi_unsupported("MPI_Mrecv_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Mrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Mrecv_c);
 
@@ -359,8 +423,11 @@ WEAK(MPI_Precv_init_c);
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Probe");
-    return impi_unsupported("MPI_Probe", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Probe(source, tag, (uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Probe);
 
@@ -383,46 +450,68 @@ WEAK(MPI_Psend_init_c);
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv");
-    return impi_unsupported("MPI_Recv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Recv);
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_c");
-    return impi_unsupported("MPI_Recv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Recv_c);
 
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_init");
-    return impi_unsupported("MPI_Recv_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Recv_init((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Recv_init);
 
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_init_c");
-    return impi_unsupported("MPI_Recv_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Recv_init((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Recv_init_c);
 
 int PMPI_Request_free(MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_free");
-    return impi_unsupported("MPI_Request_free", IMPI_KIND_NONE, 0);
+    impi_err = impi_Request_free((uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Request_free);
 
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status");
-    return impi_unsupported("MPI_Request_get_status", IMPI_KIND_NONE, 0);
+    impi_err = impi_Request_get_status((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Request_get_status);
 
@@ -452,63 +541,91 @@ WEAK(MPI_Request_get_status_some);
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend");
-    return impi_unsupported("MPI_Rsend", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rsend);
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_c");
-    return impi_unsupported("MPI_Rsend_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rsend_c);
 
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_init");
-    return impi_unsupported("MPI_Rsend_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Rsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rsend_init);
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_init_c");
-    return impi_unsupported("MPI_Rsend_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Rsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rsend_init_c);
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send");
-    return impi_unsupported("MPI_Send", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Send);
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_c");
-    return impi_unsupported("MPI_Send_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Send_c);
 
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_init");
-    return impi_unsupported("MPI_Send_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Send_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Send_init);
 
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_init_c");
-    return impi_unsupported("MPI_Send_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Send_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Send_init_c);
 
@@ -516,8 +633,13 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
         int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv");
-    return impi_unsupported("MPI_Sendrecv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Sendrecv);
 
@@ -525,24 +647,37 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source,
         int recvtag, MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_c");
-    return impi_unsupported("MPI_Sendrecv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Sendrecv_c);
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
         int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace");
-    return impi_unsupported("MPI_Sendrecv_replace", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag,
+        (uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Sendrecv_replace);
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
         int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace_c");
-    return impi_unsupported("MPI_Sendrecv_replace_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag,
+        (uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Sendrecv_replace_c);
 
@@ -590,154 +725,204 @@ WEAK(MPI_Session_iflush_buffer);
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend");
-    return impi_unsupported("MPI_Ssend", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Ssend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ssend);
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_c");
-    return impi_unsupported("MPI_Ssend_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Ssend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ssend_c);
 
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_init");
-    return impi_unsupported("MPI_Ssend_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Ssend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ssend_init);
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_init_c");
-    return impi_unsupported("MPI_Ssend_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Ssend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ssend_init_c);
 
 int PMPI_Start(MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Start");
-    return impi_unsupported("MPI_Start", IMPI_KIND_NONE, 0);
+    impi_err = impi_Start((uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Start);
 
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Startall");
-    return impi_unsupported("MPI_Startall", IMPI_KIND_NONE, 0);
+    impi_err = impi_Startall(count, (uintptr_t)array_of_requests);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Startall);
 
 int PMPI_Status_get_error(const MPI_Status *status, int *err)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_error");
-    return impi_unsupported("MPI_Status_get_error", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_get_error(status, err);
 }
 WEAK(MPI_Status_get_error);
 
 int PMPI_Status_get_source(const MPI_Status *status, int *source)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_source");
-    return impi_unsupported("MPI_Status_get_source", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_get_source(status, source);
 }
 WEAK(MPI_Status_get_source);
 
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_tag");
-    return impi_unsupported("MPI_Status_get_tag", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_get_tag(status, tag);
 }
 WEAK(MPI_Status_get_tag);
 
 int PMPI_Status_set_error(MPI_Status *status, int err)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_error");
-    return impi_unsupported("MPI_Status_set_error", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_set_error(status, err);
 }
 WEAK(MPI_Status_set_error);
 
 int PMPI_Status_set_source(MPI_Status *status, int source)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_source");
-    return impi_unsupported("MPI_Status_set_source", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_set_source(status, source);
 }
 WEAK(MPI_Status_set_source);
 
 int PMPI_Status_set_tag(MPI_Status *status, int tag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_tag");
-    return impi_unsupported("MPI_Status_set_tag", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_set_tag(status, tag);
 }
 WEAK(MPI_Status_set_tag);
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test");
-    return impi_unsupported("MPI_Test", IMPI_KIND_NONE, 0);
+    impi_err = impi_Test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Test);
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test_cancelled");
-    return impi_unsupported("MPI_Test_cancelled", IMPI_KIND_NONE, 0);
+    impi_err = impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Test_cancelled);
 
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
         MPI_Status *array_of_statuses)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testall");
-    return impi_unsupported("MPI_Testall", IMPI_KIND_NONE, 0);
+    impi_err = impi_Testall(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Testall);
 
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testany");
-    return impi_unsupported("MPI_Testany", IMPI_KIND_NONE, 0);
+    impi_err = impi_Testany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)flag,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Testany);
 
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testsome");
-    return impi_unsupported("MPI_Testsome", IMPI_KIND_NONE, 0);
+    impi_err = impi_Testsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
+        (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Testsome);
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Wait");
-    return impi_unsupported("MPI_Wait", IMPI_KIND_NONE, 0);
+    impi_err = impi_Wait((uintptr_t)request, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Wait);
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitall");
-    return impi_unsupported("MPI_Waitall", IMPI_KIND_NONE, 0);
+    impi_err = impi_Waitall(count, (uintptr_t)array_of_requests, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Waitall);
 
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitany");
-    return impi_unsupported("MPI_Waitany", IMPI_KIND_NONE, 0);
+    impi_err = impi_Waitany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Waitany);
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitsome");
-    return impi_unsupported("MPI_Waitsome", IMPI_KIND_NONE, 0);
+    impi_err = impi_Waitsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
+        (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Waitsome);

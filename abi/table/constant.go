@@ -52,7 +52,7 @@ func spaceStars(t string) string {
 }
 
 // ReadConstants merges the ABI's constants with those of libimpi's own. An own
-// row takes the place of the ABI's row of that name, which must have no value.
+// row takes the place of the ABI's row of that name, which must have no value; names that begin with IMPI_ are new.
 func ReadConstants(abiTSV, ownTSV string) ([]Constant, error) {
 	abi, err := readConstants(abiTSV)
 	if err != nil {
@@ -69,6 +69,10 @@ func ReadConstants(abiTSV, ownTSV string) ([]Constant, error) {
 	for _, c := range own {
 		c.Own = true
 		i, found := index[c.Name]
+		if !found && strings.HasPrefix(c.Name, "IMPI_") {
+			abi = append(abi, c)
+			continue
+		}
 		if !found {
 			return nil, fmt.Errorf("extensions.tsv: %s is not a name of constants.tsv", c.Name)
 		}

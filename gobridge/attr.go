@@ -1,0 +1,319 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"sync"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Attributes (MPI 5.0, 7.7): values that the program caches on communicators and datatypes under keys it has
+// made, with functions that are called when the object is duplicated and when the value goes.
+
+// keyval is a key. Its copy and delete functions may be the ABI's sentinels.
+type keyval struct {
+	forKind    kind
+	copy, free uintptr
+	extra      uintptr
+	freed      bool // by the program; lives on while values of it exist
+}
+
+// Sentinels of the ABI in place of functions (MPI 5.0, 20.3.4).
+const (
+	nullFunction = 0 // no copy, no delete
+	dupFunction  = 1 // copy the value
+)
+
+// firstKeyval is the smallest key of a program; predefined ones are below.
+const firstKeyval = 1 << 20
+
+var keyvals struct {
+	sync.RWMutex
+	all []*keyval // by key - firstKeyval; nil once freed
+}
+
+func keyvalOf(key int32, k kind) *keyval {
+	keyvals.RLock()
+	defer keyvals.RUnlock()
+	i := int(key) - firstKeyval
+	if i < 0 || i >= len(keyvals.all) {
+		return nil
+	}
+	kv := keyvals.all[i]
+	if kv == nil || kv.forKind != k {
+		return nil
+	}
+	return kv
+}
+
+// attributes are the values of one object, in the order in which they were first set.
+type attributes struct {
+	values []attribute
+}
+
+type attribute struct {
+	key   int32
+	kv    *keyval
+	value uintptr
+}
+
+func (a *attributes) find(key int32) int {
+	for i := range a.values {
+		if a.values[i].key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// set stores a value; an old one is deleted first. It answers the delete function's code.
+func (a *attributes) set(object uintptr, key int32, kv *keyval, value uintptr) int32 {
+	if i := a.find(key); i >= 0 {
+		if code := a.values[i].delete(object); code != 0 {
+			return code
+		}
+		a.values[i].value = value
+		return 0
+	}
+	a.values = append(a.values, attribute{key, kv, value})
+	return 0
+}
+
+// remove deletes a value.
+func (a *attributes) remove(object uintptr, i int) int32 {
+	if code := a.values[i].delete(object); code != 0 {
+		return code
+	}
+	a.values = append(a.values[:i], a.values[i+1:]...)
+	return 0
+}
+
+// deleteAll deletes all values, the last set first (as MPI demands for MPI_COMM_SELF); it stops at a refusal.
+func (a *attributes) deleteAll(object uintptr) int32 {
+	for i := len(a.values) - 1; i >= 0; i-- {
+		if code := a.remove(object, i); code != 0 {
+			return code
+		}
+	}
+	return 0
+}
+
+// copyAll gives a duplicate its values.
+func (a *attributes) copyAll(object uintptr, to *attributes) int32 {
+	for _, v := range a.values {
+		switch v.kv.copy {
+		case nullFunction:
+		case dupFunction:
+			to.values = append(to.values, v)
+		default:
+			var out C.uintptr_t
+			var flag C.int
+			code := C.impi_call_copy(C.uintptr_t(v.kv.copy), C.uintptr_t(object), C.int(v.key), C.uintptr_t(v.kv.extra), C.uintptr_t(v.value), &out, &flag)
+			if code != 0 {
+				return int32(code)
+			}
+			if flag != 0 {
+				to.values = append(to.values, attribute{v.key, v.kv, uintptr(out)})
+			}
+		}
+	}
+	return 0
+}
+
+func (v *attribute) delete(object uintptr) int32 {
+	if v.kv.free == nullFunction {
+		return 0
+	}
+	return int32(C.impi_call_delete(C.uintptr_t(v.kv.free), C.uintptr_t(object), C.int(v.key), C.uintptr_t(v.value), C.uintptr_t(v.kv.extra)))
+}
+
+func createKeyval(fn string, forKind kind, copyFn, deleteFn, key, extra uintptr) int32 {
+	k := check{fn: fn}
+	if !k.notStarted() {
+		k.result(key, "keyval")
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	keyvals.Lock()
+	keyvals.all = append(keyvals.all, &keyval{forKind: forKind, copy: copyFn, free: deleteFn, extra: extra})
+	put(key, int32(firstKeyval+len(keyvals.all)-1))
+	keyvals.Unlock()
+	return 0
+}
+
+func freeKeyval(fn string, forKind kind, key uintptr) int32 {
+	k := check{fn: fn}
+	if !k.notStarted() {
+		k.result(key, "keyval")
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	n := *ref[int32](key)
+	if keyvalOf(n, forKind) == nil {
+		k.badKey(n)
+		return k.fail()
+	}
+	keyvals.Lock()
+	keyvals.all[n-firstKeyval] = nil
+	keyvals.Unlock()
+	put[int32](key, abi.MPI_KEYVAL_INVALID)
+	return 0
+}
+
+func (k *check) badKey(key int32) {
+	k.set(abi.MPI_ERR_KEYVAL, "argument keyval (%d) is not a key for this kind of object, or has been freed", key)
+}
+
+//export impi_Comm_create_keyval
+func impi_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state uintptr) int32 {
+	return createKeyval("MPI_Comm_create_keyval", kindComm, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state)
+}
+
+//export impi_Type_create_keyval
+func impi_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state uintptr) int32 {
+	return createKeyval("MPI_Type_create_keyval", kindType, type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state)
+}
+
+//export impi_Comm_free_keyval
+func impi_Comm_free_keyval(comm_keyval uintptr) int32 {
+	return freeKeyval("MPI_Comm_free_keyval", kindComm, comm_keyval)
+}
+
+//export impi_Type_free_keyval
+func impi_Type_free_keyval(type_keyval uintptr) int32 {
+	return freeKeyval("MPI_Type_free_keyval", kindType, type_keyval)
+}
+
+// setAttr stores a value on an object whose attributes are a.
+func (k *check) setAttr(a *attributes, object uintptr, forKind kind, key int32, value uintptr) int32 {
+	kv := keyvalOf(key, forKind)
+	if kv == nil {
+		k.badKey(key)
+		return k.fail()
+	}
+	if code := a.set(object, key, kv, value); code != 0 {
+		return k.refused(code, "delete")
+	}
+	return 0
+}
+
+func (k *check) getAttr(a *attributes, key int32, forKind kind, value, flag uintptr) int32 {
+	k.result(value, "attribute_val")
+	k.result(flag, "flag")
+	i := a.find(key)
+	if i < 0 && keyvalOf(key, forKind) == nil {
+		k.badKey(key)
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	putFlag(flag, i >= 0)
+	if i >= 0 {
+		put(value, a.values[i].value)
+	}
+	return 0
+}
+
+func (k *check) deleteAttr(a *attributes, object uintptr, key int32, forKind kind) int32 {
+	i := a.find(key)
+	if i < 0 {
+		if keyvalOf(key, forKind) == nil {
+			k.badKey(key)
+			return k.fail()
+		}
+		return 0
+	}
+	if code := a.remove(object, i); code != 0 {
+		return k.refused(code, "delete")
+	}
+	return 0
+}
+
+// refused reports that an attribute's function answered an error; its code is the call's.
+func (k *check) refused(code int32, what string) int32 {
+	class, ok := errorClass(code)
+	if !ok {
+		class = abi.MPI_ERR_OTHER
+	}
+	return k.failed(libimpi.Errorf(int(class), "an attribute's %s function answered error %d", what, code))
+}
+
+//export impi_Comm_set_attr
+func impi_Comm_set_attr(comm uintptr, key int32, value uintptr) int32 {
+	k := check{fn: "MPI_Comm_set_attr"}
+	c := k.comm(comm)
+	if c == nil {
+		return k.fail()
+	}
+	if predefinedKey(key) {
+		k.set(abi.MPI_ERR_KEYVAL, "argument keyval (%d) is predefined and cannot be changed", key)
+		return k.fail()
+	}
+	return k.setAttr(&c.attrs, comm, kindComm, key, value)
+}
+
+//export impi_Comm_get_attr
+func impi_Comm_get_attr(comm uintptr, key int32, value, flag uintptr) int32 {
+	k := check{fn: "MPI_Comm_get_attr"}
+	c := k.comm(comm)
+	if c == nil {
+		return k.fail()
+	}
+	if predefinedKey(key) {
+		return k.predefinedAttr(c, key, value, flag)
+	}
+	return k.getAttr(&c.attrs, key, kindComm, value, flag)
+}
+
+//export impi_Comm_delete_attr
+func impi_Comm_delete_attr(comm uintptr, key int32) int32 {
+	k := check{fn: "MPI_Comm_delete_attr"}
+	c := k.comm(comm)
+	if c == nil {
+		return k.fail()
+	}
+	return k.deleteAttr(&c.attrs, comm, key, kindComm)
+}
+
+func typeAttrs(fn string, datatype uintptr) (k check, d *dataType) {
+	k.fn = fn
+	if k.notStarted() {
+		return k, nil
+	}
+	if d = dataTypeOf(datatype); d == nil {
+		k.badType(datatype, "datatype")
+	}
+	return k, d
+}
+
+//export impi_Type_set_attr
+func impi_Type_set_attr(datatype uintptr, type_keyval int32, attribute_val uintptr) int32 {
+	k, d := typeAttrs("MPI_Type_set_attr", datatype)
+	if d == nil {
+		return k.fail()
+	}
+	return k.setAttr(&d.attrs, datatype, kindType, type_keyval, attribute_val)
+}
+
+//export impi_Type_get_attr
+func impi_Type_get_attr(datatype uintptr, type_keyval int32, attribute_val, flag uintptr) int32 {
+	k, d := typeAttrs("MPI_Type_get_attr", datatype)
+	if d == nil {
+		return k.fail()
+	}
+	return k.getAttr(&d.attrs, type_keyval, kindType, attribute_val, flag)
+}
+
+//export impi_Type_delete_attr
+func impi_Type_delete_attr(datatype uintptr, type_keyval int32) int32 {
+	k, d := typeAttrs("MPI_Type_delete_attr", datatype)
+	if d == nil {
+		return k.fail()
+	}
+	return k.deleteAttr(&d.attrs, datatype, type_keyval, kindType)
+}

@@ -1,0 +1,91 @@
+/* What must be C: raising errors without a Go frame on the stack, calling the program's functions, and the
+ * guard for children of fork(). */
+#define _GNU_SOURCE
+#include "_cgo_export.h"
+#include "shim.h"
+#include "z_shim.h"
+#include "z_direct.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+typedef void handler_function(uintptr_t *object, int *code, ...);
+
+/* Does what an error handler wants done about a code. */
+static int act(const struct impi_action *action, int code)
+{
+    if (action->what == IMPI_CALL) {
+        uintptr_t object = action->handle;
+        int copy = code;
+        ((handler_function *)action->fn)(&object, &copy);
+    } else if (action->what != IMPI_RETURN) {
+        impi_error_fatal(code);
+    }
+    return code;
+}
+
+int impi_raise(int code)
+{
+    struct impi_action action;
+    impi_error_action(code, &action);
+    return act(&action, code);
+}
+
+int impi_unsupported(const char *function, int kind, uintptr_t handle)
+{
+    return impi_raise(impi_missing((char *)function, kind, handle));
+}
+
+/* A child of fork() has one thread and no Go scheduler: it must not enter Go. */
+int impi_forked;
+
+static void mark_child(void) { impi_forked = 1; }
+
+void impi_watch_fork(void)
+{
+    pthread_atfork(NULL, NULL, mark_child);
+}
+
+int impi_after_fork(const char *function)
+{
+    (void)function;
+    return MPI_ERR_OTHER;
+}
+
+void impi_call_op(uintptr_t fn, void *in, void *inout, int64_t count, uintptr_t type, int wide)
+{
+    MPI_Datatype t = (MPI_Datatype)type;
+    if (wide) {
+        MPI_Count n = count;
+        ((MPI_User_function_c *)fn)(in, inout, &n, &t);
+    } else {
+        int n = (int)count;
+        ((MPI_User_function *)fn)(in, inout, &n, &t);
+    }
+}
+
+/* The attribute callbacks of communicators, datatypes and windows have the same shape: a handle first. */
+typedef int copy_function(uintptr_t object, int keyval, void *extra, void *value, void *out, int *flag);
+typedef int delete_function(uintptr_t object, int keyval, void *value, void *extra);
+
+int impi_call_copy(uintptr_t fn, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value, uintptr_t *out, int *flag)
+{
+    return ((copy_function *)fn)(object, keyval, (void *)extra, (void *)value, out, flag);
+}
+
+int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra)
+{
+    return ((delete_function *)fn)(object, keyval, (void *)value, (void *)extra);
+}
+
+void impi_exit_now(int code) { _exit(code); }
+
+/* MPI_Comm_call_errhandler: the handler runs here, with no Go frame below it, and success follows if it returns. */
+int impi_direct_Comm_call_errhandler(MPI_Comm comm, int errorcode)
+{
+    struct impi_action action;
+    int err = impi_call_errhandler((uintptr_t)comm, errorcode, &action);
+    if (err) return impi_raise(err);
+    act(&action, errorcode);
+    return MPI_SUCCESS;
+}

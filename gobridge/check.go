@@ -1,0 +1,162 @@
+package main
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Argument checks. A check collects the first error of a call's arguments, in the order in which the function
+// has them; the export looks once at the end. It lives on the stack.
+type check struct {
+	fn  string
+	c   *communicator
+	err *libimpi.Error
+}
+
+// fail registers the error that was found and answers its code.
+func (k *check) fail() int32 { return fail(k.fn, k.c, k.err) }
+
+// failed registers an error of the call itself.
+func (k *check) failed(err error) int32 { return fail(k.fn, k.c, err) }
+
+func (k *check) set(class int, format string, args ...any) {
+	if k.err == nil {
+		k.err = libimpi.Errorf(class, format, args...)
+	}
+}
+
+// comm looks the communicator up; the others need it, so it comes first.
+func (k *check) comm(h uintptr) *communicator {
+	c := commOf(h)
+	if c != nil {
+		k.c = c
+		return c
+	}
+	switch {
+	case started() == nil:
+		k.err = notStarted()
+	case h == abi.MPI_COMM_NULL:
+		k.set(abi.MPI_ERR_COMM, "argument comm is MPI_COMM_NULL")
+	default:
+		k.set(abi.MPI_ERR_COMM, "argument comm (%#x) is not a communicator, or has been freed", h)
+	}
+	return nil
+}
+
+func (k *check) notStarted() bool {
+	if started() == nil {
+		k.err = notStarted()
+		return true
+	}
+	return false
+}
+
+// typ looks a datatype up that is used for communication.
+func (k *check) typ(h uintptr, arg string) *datatype.Type {
+	t := typeOf(h)
+	if t == nil {
+		k.badType(h, arg)
+		return nil
+	}
+	if !t.Committed() {
+		k.set(abi.MPI_ERR_TYPE, "argument %s is a datatype that has not been committed", arg)
+	}
+	return t
+}
+
+// anyType looks a datatype up, committed or not.
+func (k *check) anyType(h uintptr, arg string) *datatype.Type {
+	t := typeOf(h)
+	if t == nil {
+		k.badType(h, arg)
+	}
+	return t
+}
+
+func (k *check) badType(h uintptr, arg string) {
+	if h == abi.MPI_DATATYPE_NULL {
+		k.set(abi.MPI_ERR_TYPE, "argument %s is MPI_DATATYPE_NULL", arg)
+		return
+	}
+	k.set(abi.MPI_ERR_TYPE, "argument %s (%#x) is not a datatype, or has been freed", arg, h)
+}
+
+func (k *check) count(n int64, arg string) {
+	if n < 0 {
+		k.set(abi.MPI_ERR_COUNT, "argument %s is negative: %d", arg, n)
+	}
+}
+
+// buffer looks at the address of count elements: only data at absolute addresses may start at MPI_BOTTOM.
+func (k *check) buffer(p uintptr, count int64, t *datatype.Type, arg string) {
+	if p == abi.MPI_BOTTOM && count > 0 && t != nil && t.Handle() != 0 && t.Size() > 0 {
+		k.set(abi.MPI_ERR_BUFFER, "argument %s is NULL, for %d elements of %s", arg, count, t.Name())
+	}
+	if p == abi.MPI_IN_PLACE {
+		k.set(abi.MPI_ERR_BUFFER, "argument %s is MPI_IN_PLACE, which has no meaning here", arg)
+	}
+}
+
+// dest looks at the rank a message goes to.
+func (k *check) dest(rank int32, arg string) {
+	if k.c != nil && rank != abi.MPI_PROC_NULL && uint32(rank) >= uint32(k.c.Size()) {
+		k.badRank(rank, arg)
+	}
+}
+
+// source looks at the rank a message comes from.
+func (k *check) source(rank int32, arg string) {
+	if rank != abi.MPI_ANY_SOURCE {
+		k.dest(rank, arg)
+	}
+}
+
+func (k *check) badRank(rank int32, arg string) {
+	k.set(abi.MPI_ERR_RANK, "argument %s is %d, and %s has ranks 0 to %d", arg, rank, k.c, k.c.Size()-1)
+}
+
+func (k *check) sendTag(tag int32, arg string) {
+	if tag < 0 || tag > tagUB() {
+		k.set(abi.MPI_ERR_TAG, "argument %s is %d; tags are 0 to %d", arg, tag, tagUB())
+	}
+}
+
+func (k *check) recvTag(tag int32, arg string) {
+	if tag != abi.MPI_ANY_TAG {
+		k.sendTag(tag, arg)
+	}
+}
+
+func (k *check) root(root int32) {
+	if k.c != nil && uint32(root) >= uint32(k.c.Size()) {
+		k.set(abi.MPI_ERR_ROOT, "argument root is %d, and %s has ranks 0 to %d", root, k.c, k.c.Size()-1)
+	}
+}
+
+// result looks at the address of something the function returns.
+func (k *check) result(p uintptr, arg string) {
+	if p == 0 {
+		k.set(abi.MPI_ERR_ARG, "argument %s is NULL", arg)
+	}
+}
+
+// array looks at the address of n elements.
+func (k *check) array(p uintptr, n int, arg string) {
+	if p == 0 && n > 0 {
+		k.set(abi.MPI_ERR_ARG, "argument %s is NULL", arg)
+	}
+}
+
+func (k *check) group(h uintptr, arg string) *libimpi.Group {
+	g := groupOf(h)
+	if g != nil {
+		return g
+	}
+	if h == abi.MPI_GROUP_NULL {
+		k.set(abi.MPI_ERR_GROUP, "argument %s is MPI_GROUP_NULL", arg)
+	} else {
+		k.set(abi.MPI_ERR_GROUP, "argument %s (%#x) is not a group, or has been freed", arg, h)
+	}
+	return nil
+}

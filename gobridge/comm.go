@@ -1,0 +1,328 @@
+package main
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Communicators (MPI 5.0, chapter 7). A communicator is what a handle stands for: the engine's, and what only the
+// program sees of it.
+type communicator struct {
+	*libimpi.Comm
+	handle  uintptr
+	attrs   attributes
+	handler atomic.Pointer[errhandler]
+	info    *info
+
+	colors *colors // made when first asked for
+}
+
+func (c *communicator) errhandler() *errhandler { return c.handler.Load() }
+
+// String names the communicator in messages; the nil one too.
+func (c *communicator) String() string {
+	if c == nil {
+		return "no communicator"
+	}
+	return c.Comm.String()
+}
+
+func commOf(h uintptr) *communicator {
+	p := started()
+	if p == nil {
+		return nil
+	}
+	switch h {
+	case abi.MPI_COMM_WORLD:
+		return p.world
+	case abi.MPI_COMM_SELF:
+		return p.self
+	}
+	return comms.find(h)
+}
+
+func selfComm() *communicator {
+	if p := started(); p != nil {
+		return p.self
+	}
+	return nil
+}
+
+// bridged answers the communicator of an engine's.
+func bridged(c *libimpi.Comm) *communicator {
+	b, _ := c.Bridge.(*communicator)
+	return b
+}
+
+func newCommunicator(c *libimpi.Comm, handle uintptr) *communicator {
+	b := &communicator{Comm: c, handle: handle}
+	b.handler.Store(errorsAreFatal)
+	c.Bridge = b
+	return b
+}
+
+// publish gives a new communicator its handle, and its error handler from the one it was made of
+// (MPI 5.0, 9.3). A nil one is MPI_COMM_NULL.
+func publish(c *libimpi.Comm, from *communicator, out uintptr) *communicator {
+	if c == nil {
+		put[uintptr](out, abi.MPI_COMM_NULL)
+		return nil
+	}
+	b := newCommunicator(c, 0)
+	b.handler.Store(from.errhandler())
+	b.handle = comms.add(b)
+	put(out, b.handle)
+	return b
+}
+
+func commQuery(fn string, comm uintptr, results ...uintptr) (k check) {
+	k.fn = fn
+	if k.comm(comm) != nil {
+		for _, p := range results {
+			k.result(p, "for the result")
+		}
+	}
+	return k
+}
+
+//export impi_Comm_rank
+func impi_Comm_rank(comm, rank uintptr) int32 {
+	k := commQuery("MPI_Comm_rank", comm, rank)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(rank, int32(k.c.Rank()))
+	return 0
+}
+
+//export impi_Comm_size
+func impi_Comm_size(comm, size uintptr) int32 {
+	k := commQuery("MPI_Comm_size", comm, size)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(size, int32(k.c.Size()))
+	return 0
+}
+
+//export impi_Comm_test_inter
+func impi_Comm_test_inter(comm, flag uintptr) int32 {
+	k := commQuery("MPI_Comm_test_inter", comm, flag)
+	if k.err != nil {
+		return k.fail()
+	}
+	putFlag(flag, false)
+	return 0
+}
+
+//export impi_Comm_group
+func impi_Comm_group(comm, group uintptr) int32 {
+	k := commQuery("MPI_Comm_group", comm, group)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(group, saveGroup(k.c.Group()))
+	return 0
+}
+
+//export impi_Comm_compare
+func impi_Comm_compare(comm1, comm2, result uintptr) int32 {
+	k := commQuery("MPI_Comm_compare", comm1, result)
+	if k.err != nil {
+		return k.fail()
+	}
+	first := k.c
+	second := k.comm(comm2)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(result, int32(first.Compare(second.Comm)))
+	return 0
+}
+
+func dup(fn string, comm, newcomm uintptr, with *info) int32 {
+	k := commQuery(fn, comm, newcomm)
+	if k.err != nil {
+		return k.fail()
+	}
+	c, err := k.c.Dup()
+	if err != nil {
+		return k.failed(err)
+	}
+	b := publish(c, k.c, newcomm)
+	b.info = with
+	if code := k.c.attrs.copyAll(comm, &b.attrs); code != 0 {
+		put[uintptr](newcomm, abi.MPI_COMM_NULL)
+		comms.drop(b.handle)
+		return k.refused(code, "copy")
+	}
+	return 0
+}
+
+//export impi_Comm_dup
+func impi_Comm_dup(comm, newcomm uintptr) int32 {
+	if c := commOf(comm); c != nil {
+		return dup("MPI_Comm_dup", comm, newcomm, c.info)
+	}
+	return dup("MPI_Comm_dup", comm, newcomm, nil)
+}
+
+//export impi_Comm_dup_with_info
+func impi_Comm_dup_with_info(comm, info, newcomm uintptr) int32 {
+	k := commQuery("MPI_Comm_dup_with_info", comm, newcomm)
+	with := k.info(info)
+	if k.err != nil {
+		return k.fail()
+	}
+	return dup("MPI_Comm_dup_with_info", comm, newcomm, with.clone())
+}
+
+//export impi_Comm_create
+func impi_Comm_create(comm, group, newcomm uintptr) int32 {
+	k := commQuery("MPI_Comm_create", comm, newcomm)
+	if k.err != nil {
+		return k.fail()
+	}
+	g := k.group(group, "group")
+	if g != nil {
+		k.subgroup(g)
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	c, err := k.c.Create(g)
+	if err != nil {
+		return k.failed(err)
+	}
+	publish(c, k.c, newcomm)
+	return 0
+}
+
+// subgroup looks whether all of g belong to the communicator.
+func (k *check) subgroup(g *libimpi.Group) {
+	for r := 0; r < g.Size(); r++ {
+		if k.c.Group().Rank(g.World(r)) == abi.MPI_UNDEFINED {
+			k.set(abi.MPI_ERR_GROUP, "rank %d of argument group is not in %s", r, k.c)
+			return
+		}
+	}
+}
+
+//export impi_Comm_split
+func impi_Comm_split(comm uintptr, color, key int32, newcomm uintptr) int32 {
+	k := commQuery("MPI_Comm_split", comm, newcomm)
+	if color < 0 && color != abi.MPI_UNDEFINED {
+		k.set(abi.MPI_ERR_ARG, "argument color is negative: %d", color)
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	c, err := k.c.Split(color, key)
+	if err != nil {
+		return k.failed(err)
+	}
+	publish(c, k.c, newcomm)
+	return 0
+}
+
+//export impi_Comm_free
+func impi_Comm_free(comm uintptr) int32 {
+	k := check{fn: "MPI_Comm_free"}
+	if k.result(comm, "comm"); k.err != nil || k.notStarted() {
+		return k.fail()
+	}
+	h := *ref[uintptr](comm)
+	c := k.comm(h)
+	if c == nil {
+		return k.fail()
+	}
+	if h < firstInt {
+		k.set(abi.MPI_ERR_COMM, "%s cannot be freed", c)
+		return k.fail()
+	}
+	if code := c.attrs.deleteAll(h); code != 0 {
+		return k.refused(code, "delete")
+	}
+	if err := c.Free(); err != nil {
+		return k.failed(err)
+	}
+	comms.drop(h)
+	c.colors.free()
+	put[uintptr](comm, abi.MPI_COMM_NULL)
+	return 0
+}
+
+//export impi_Comm_set_name
+func impi_Comm_set_name(comm, comm_name uintptr) int32 {
+	k := commQuery("MPI_Comm_set_name", comm, comm_name)
+	if k.err != nil {
+		return k.fail()
+	}
+	k.c.Name = text(comm_name, abi.MPI_MAX_OBJECT_NAME-1)
+	return 0
+}
+
+//export impi_Comm_get_name
+func impi_Comm_get_name(comm, comm_name, resultlen uintptr) int32 {
+	k := commQuery("MPI_Comm_get_name", comm, comm_name, resultlen)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(resultlen, int32(putText(comm_name, k.c.Name, abi.MPI_MAX_OBJECT_NAME)))
+	return 0
+}
+
+//export impi_Comm_toint
+func impi_Comm_toint(comm uintptr) int32 { return toInt(comm) }
+
+//export impi_Comm_fromint
+func impi_Comm_fromint(comm int32) uintptr { return fromIntOr(&comms, comm, abi.MPI_COMM_NULL) }
+
+// predefinedKey says whether a key is one of those that every communicator, or MPI_COMM_WORLD, has.
+func predefinedKey(key int32) bool {
+	return key >= abi.MPI_TAG_UB && key <= abi.MPI_UNIVERSE_SIZE || key >= abi.IMPI_CLIENT_SIZE && key <= abi.IMPI_HOST_COLOR
+}
+
+// predefinedAttr answers the address of a predefined attribute's value (MPI 5.0, 9.1.2).
+func (k *check) predefinedAttr(c *communicator, key int32, value, flag uintptr) int32 {
+	k.result(value, "attribute_val")
+	k.result(flag, "flag")
+	if k.err != nil {
+		return k.fail()
+	}
+	v := started().values
+	var p *int32
+	switch key {
+	case abi.MPI_TAG_UB:
+		p = &v.tagUB
+	case abi.MPI_IO:
+		p = &v.io
+	case abi.MPI_HOST:
+		p = &v.host
+	case abi.MPI_WTIME_IS_GLOBAL:
+		p = &v.wtimeIsGlobal
+	case abi.MPI_APPNUM:
+		p = &v.appnum
+	case abi.MPI_UNIVERSE_SIZE:
+		p = &v.universe
+	case abi.MPI_LASTUSEDCODE:
+		v.lastCode = custom.last()
+		p = &v.lastCode
+	default:
+		if c.colors == nil {
+			c.colors = newColors(c.Colors())
+		}
+		p = &c.colors[key-abi.IMPI_CLIENT_SIZE]
+	}
+	putFlag(flag, true)
+	put(value, uintptr(unsafe.Pointer(p)))
+	return 0
+}
+
+// predefinedValues stand in C memory: the program holds their addresses.
+type predefinedValues struct {
+	tagUB, io, host, wtimeIsGlobal, appnum, universe, lastCode int32
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// How a datatype was made (MPI 5.0, 5.1.13), its name, and packing (5.2, 5.3).
+
+//export impi_Type_get_envelope
+func impi_Type_get_envelope(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner uintptr, wide int32) int32 {
+	k, t := typeQuery("MPI_Type_get_envelope", datatype, num_integers, num_addresses, num_datatypes, combiner)
+	if k.err != nil {
+		return k.fail()
+	}
+	c := t.Contents()
+	if len(c.LargeCounts) > 0 && wide == 0 {
+		k.set(abi.MPI_ERR_TYPE, "the datatype was made with large counts: use MPI_Type_get_envelope_c")
+		return k.fail()
+	}
+	put(num_integers, int64(len(c.Integers)))
+	put(num_addresses, int64(len(c.Addresses)))
+	put(num_datatypes, int64(len(c.Types)))
+	if num_large_counts != 0 {
+		put(num_large_counts, int64(len(c.LargeCounts)))
+	}
+	put(combiner, int32(c.Combiner))
+	return 0
+}
+
+//export impi_Type_get_contents
+func impi_Type_get_contents(datatype uintptr, max_integers, max_addresses, max_large_counts, max_datatypes int64,
+	array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes uintptr, wide int32) int32 {
+	k, t := typeQuery("MPI_Type_get_contents", datatype)
+	if k.err != nil {
+		return k.fail()
+	}
+	c := t.Contents()
+	switch {
+	case c.Combiner == abi.MPI_COMBINER_NAMED:
+		k.set(abi.MPI_ERR_TYPE, "the datatype is predefined and has no contents")
+	case len(c.LargeCounts) > 0 && wide == 0:
+		k.set(abi.MPI_ERR_TYPE, "the datatype was made with large counts: use MPI_Type_get_contents_c")
+	case int64(len(c.Integers)) > max_integers, int64(len(c.Addresses)) > max_addresses, int64(len(c.Types)) > max_datatypes,
+		wide != 0 && int64(len(c.LargeCounts)) > max_large_counts:
+		k.set(abi.MPI_ERR_ARG, "room for %d integers, %d addresses, %d large counts and %d datatypes; %d, %d, %d and %d are needed",
+			max_integers, max_addresses, max_large_counts, max_datatypes, len(c.Integers), len(c.Addresses), len(c.LargeCounts), len(c.Types))
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	for i, v := range c.Integers {
+		slice[int32](array_of_integers, len(c.Integers))[i] = int32(v)
+	}
+	copy(slice[int64](array_of_addresses, len(c.Addresses)), c.Addresses)
+	copy(slice[int64](array_of_large_counts, len(c.LargeCounts)), c.LargeCounts)
+	handles := slice[uintptr](array_of_datatypes, len(c.Types))
+	for i, t := range c.Types {
+		handles[i] = contentHandle(t)
+	}
+	return 0
+}
+
+// contentHandle is a handle for a constructor's argument: a new one for a derived type, which the program frees.
+func contentHandle(t *datatype.Type) uintptr {
+	switch t {
+	case datatype.LBMarker:
+		return handleLB
+	case datatype.UBMarker:
+		return handleUB
+	}
+	return handleOfType(t)
+}
+
+//export impi_Type_get_name
+func impi_Type_get_name(datatype, type_name, resultlen uintptr) int32 {
+	k, _ := typeQuery("MPI_Type_get_name", datatype, type_name, resultlen)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(resultlen, int32(putText(type_name, dataTypeOf(datatype).name, abi.MPI_MAX_OBJECT_NAME)))
+	return 0
+}
+
+//export impi_Type_set_name
+func impi_Type_set_name(datatype, type_name uintptr) int32 {
+	k, _ := typeQuery("MPI_Type_set_name", datatype, type_name)
+	if k.err != nil {
+		return k.fail()
+	}
+	dataTypeOf(datatype).name = text(type_name, abi.MPI_MAX_OBJECT_NAME-1)
+	return 0
+}
+
+//export impi_Get_address
+func impi_Get_address(location, address uintptr) int32 {
+	k := check{fn: "MPI_Get_address"}
+	if k.result(address, "address"); k.err != nil {
+		return k.fail()
+	}
+	put(address, location)
+	return 0
+}
+
+// packed is the representation that MPI_Pack makes for a communicator: on one that spans IMPI clients it is
+// external32 without a header (IMPI 0.0, 4.1).
+func (c *communicator) packed() datatype.Rep {
+	if c.Spans() {
+		return datatype.External32
+	}
+	return datatype.Native
+}
+
+// pack moves between typed memory and a packed buffer of size bytes from *position on, which it advances.
+func (k *check) pack(typed uintptr, count int64, t *datatype.Type, buffer uintptr, size int64, position uintptr, rep datatype.Rep, out bool) int32 {
+	k.count(count, "count")
+	k.count(size, "size")
+	k.result(position, "position")
+	k.buffer(typed, count, t, "inbuf or outbuf")
+	if k.err != nil {
+		return k.fail()
+	}
+	at64 := ref[int64](position)
+	n := t.PackedSize(count, rep)
+	if *at64 < 0 || *at64 > size || n > size-*at64 {
+		k.set(abi.MPI_ERR_TRUNCATE, "%d bytes from position %d do not fit the buffer of %d bytes", n, *at64, size)
+		return k.fail()
+	}
+	if n == 0 {
+		return 0
+	}
+	var cur datatype.Cursor
+	cur.Init(at(typed), count, t, rep)
+	bytes := unsafe.Slice((*byte)(unsafe.Add(at(buffer), *at64)), n)
+	if out {
+		cur.Pack(bytes)
+	} else {
+		cur.Unpack(bytes)
+	}
+	if err := cur.Err(); err != nil {
+		return k.failed(err)
+	}
+	*at64 += n
+	return 0
+}
+
+//export impi_Pack
+func impi_Pack(inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize int64, position, comm uintptr, wide int32) int32 {
+	k := check{fn: "MPI_Pack"}
+	if k.comm(comm) == nil {
+		return k.fail()
+	}
+	t := k.typ(datatype, "datatype")
+	return k.pack(inbuf, incount, t, outbuf, outsize, position, k.c.packed(), true)
+}
+
+//export impi_Unpack
+func impi_Unpack(inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64, datatype, comm uintptr, wide int32) int32 {
+	k := check{fn: "MPI_Unpack"}
+	if k.comm(comm) == nil {
+		return k.fail()
+	}
+	t := k.typ(datatype, "datatype")
+	return k.pack(outbuf, outcount, t, inbuf, insize, position, k.c.packed(), false)
+}
+
+//export impi_Pack_size
+func impi_Pack_size(incount int64, datatype, comm, size uintptr) int32 {
+	k := check{fn: "MPI_Pack_size"}
+	if k.comm(comm) == nil {
+		return k.fail()
+	}
+	k.count(incount, "incount")
+	t := k.anyType(datatype, "datatype")
+	k.result(size, "size")
+	if k.err != nil {
+		return k.fail()
+	}
+	put(size, t.PackedSize(incount, k.c.packed()))
+	return 0
+}
+
+// datarep checks the name of a data representation.
+func (k *check) datarep(p uintptr) {
+	if k.result(p, "datarep"); k.err != nil {
+		return
+	}
+	if s := text(p, abi.MPI_MAX_DATAREP_STRING); s != "external32" {
+		k.set(abi.MPI_ERR_ARG, "argument datarep is %q; only external32 is defined", s)
+	}
+}
+
+//export impi_Pack_external
+func impi_Pack_external(datarep, inbuf uintptr, incount int64, dt, outbuf uintptr, outsize int64, position uintptr) int32 {
+	k := check{fn: "MPI_Pack_external"}
+	if k.notStarted() {
+		return k.fail()
+	}
+	k.datarep(datarep)
+	t := k.typ(dt, "datatype")
+	return k.pack(inbuf, incount, t, outbuf, outsize, position, datatype.External32, true)
+}
+
+//export impi_Unpack_external
+func impi_Unpack_external(datarep, inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64, dt uintptr) int32 {
+	k := check{fn: "MPI_Unpack_external"}
+	if k.notStarted() {
+		return k.fail()
+	}
+	k.datarep(datarep)
+	t := k.typ(dt, "datatype")
+	return k.pack(outbuf, outcount, t, inbuf, insize, position, datatype.External32, false)
+}
+
+//export impi_Pack_external_size
+func impi_Pack_external_size(datarep uintptr, incount int64, dt, size uintptr) int32 {
+	k := check{fn: "MPI_Pack_external_size"}
+	if k.notStarted() {
+		return k.fail()
+	}
+	k.datarep(datarep)
+	k.count(incount, "incount")
+	t := k.anyType(dt, "datatype")
+	k.result(size, "size")
+	if k.err != nil {
+		return k.fail()
+	}
+	put(size, t.PackedSize(incount, datatype.External32))
+	return 0
+}

@@ -1,0 +1,107 @@
+package main
+
+// #include <stdlib.h>
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+)
+
+// Enquiries about the environment (MPI 5.0, 9.1), and memory (9.2).
+
+// Version is the release. The string that programs see begins with the name, because tools read "impi" as that of
+// another library.
+const Version = "0.1.0"
+
+//export impi_Get_version
+func impi_Get_version(version, subversion uintptr) int32 {
+	k := check{fn: "MPI_Get_version"}
+	k.result(version, "version")
+	k.result(subversion, "subversion")
+	if k.err != nil {
+		return k.fail()
+	}
+	put[int32](version, abi.MPI_VERSION)
+	put[int32](subversion, abi.MPI_SUBVERSION)
+	return 0
+}
+
+//export impi_Get_library_version
+func impi_Get_library_version(version, resultlen uintptr) int32 {
+	k := check{fn: "MPI_Get_library_version"}
+	k.result(version, "version")
+	k.result(resultlen, "resultlen")
+	if k.err != nil {
+		return k.fail()
+	}
+	s := fmt.Sprintf("libimpi %s (Interoperable MPI; not Intel MPI), MPI %d.%d, ABI %d.%d, IMPI 0.0, %s",
+		Version, abi.MPI_VERSION, abi.MPI_SUBVERSION, abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION, runtime.Version())
+	put(resultlen, int32(putText(version, s, abi.MPI_MAX_LIBRARY_VERSION_STRING)))
+	return 0
+}
+
+//export impi_Get_processor_name
+func impi_Get_processor_name(name, resultlen uintptr) int32 {
+	k := check{fn: "MPI_Get_processor_name"}
+	if !k.notStarted() {
+		k.result(name, "name")
+		k.result(resultlen, "resultlen")
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return k.failed(err)
+	}
+	put(resultlen, int32(putText(name, host, abi.MPI_MAX_PROCESSOR_NAME)))
+	return 0
+}
+
+//export impi_Alloc_mem
+func impi_Alloc_mem(size int64, info, baseptr uintptr) int32 {
+	k := check{fn: "MPI_Alloc_mem"}
+	if size < 0 {
+		k.set(abi.MPI_ERR_ARG, "argument size is negative: %d", size)
+	}
+	k.info(info)
+	k.result(baseptr, "baseptr")
+	if k.err != nil {
+		return k.fail()
+	}
+	var p unsafe.Pointer
+	if C.posix_memalign(&p, 64, C.size_t(max(size, 1))) != 0 {
+		k.set(abi.MPI_ERR_NO_MEM, "no memory for %d bytes", size)
+		return k.fail()
+	}
+	put(baseptr, p)
+	return 0
+}
+
+//export impi_Free_mem
+func impi_Free_mem(base uintptr) int32 {
+	C.free(at(base))
+	return 0
+}
+
+// newPredefinedValues makes room for the values of predefined attributes in C memory: the program may keep their
+// addresses.
+func newPredefinedValues() *predefinedValues {
+	return (*predefinedValues)(C.calloc(1, C.size_t(unsafe.Sizeof(predefinedValues{}))))
+}
+
+// colors are the values of IMPI's attributes of a communicator (IMPI 0.0, 2.5), in C memory.
+type colors [4]int32
+
+func newColors(values [4]int32) *colors {
+	c := (*colors)(C.calloc(1, C.size_t(unsafe.Sizeof(colors{}))))
+	*c = values
+	return c
+}
+
+func (c *colors) free() { C.free(unsafe.Pointer(c)) }

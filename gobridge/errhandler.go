@@ -1,0 +1,284 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"sync"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Error handlers, classes and codes (MPI 5.0, 9.3 to 9.5).
+
+//export impi_Comm_create_errhandler
+func impi_Comm_create_errhandler(comm_errhandler_fn, errhandlerOut uintptr) int32 {
+	k := check{fn: "MPI_Comm_create_errhandler"}
+	k.result(comm_errhandler_fn, "comm_errhandler_fn")
+	k.result(errhandlerOut, "errhandler")
+	if k.err != nil {
+		return k.fail()
+	}
+	put(errhandlerOut, save(&errhandler{action: C.IMPI_CALL, fn: comm_errhandler_fn}))
+	return 0
+}
+
+//export impi_Comm_set_errhandler
+func impi_Comm_set_errhandler(comm, errhandler uintptr) int32 {
+	k := commQuery("MPI_Comm_set_errhandler", comm)
+	h := k.errhandler(errhandler)
+	if k.err != nil {
+		return k.fail()
+	}
+	k.c.handler.Store(h)
+	return 0
+}
+
+func (k *check) errhandler(h uintptr) *errhandler {
+	e := errhandlerOf(h)
+	if e == nil {
+		k.set(abi.MPI_ERR_ERRHANDLER, "argument errhandler (%#x) is not an error handler, or has been freed", h)
+	}
+	return e
+}
+
+//export impi_Comm_get_errhandler
+func impi_Comm_get_errhandler(comm, errhandler uintptr) int32 {
+	k := commQuery("MPI_Comm_get_errhandler", comm, errhandler)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(errhandler, k.c.errhandler().handleOf())
+	return 0
+}
+
+//export impi_Errhandler_free
+func impi_Errhandler_free(errhandler uintptr) int32 {
+	k := check{fn: "MPI_Errhandler_free"}
+	if k.result(errhandler, "errhandler"); k.err != nil {
+		return k.fail()
+	}
+	h := *ref[uintptr](errhandler)
+	if k.errhandler(h); k.err != nil {
+		return k.fail()
+	}
+	if h >= firstInt {
+		unsave(h)
+	}
+	put[uintptr](errhandler, abi.MPI_ERRHANDLER_NULL)
+	return 0
+}
+
+// impi_Comm_call_errhandler raises a code of the program's choice; the handler is called by the shim, and the
+// answer for the caller is success if it returns (direct.c turns the code into that).
+//
+//export impi_call_errhandler
+func impi_call_errhandler(comm uintptr, errorcode int32, action *C.struct_impi_action) int32 {
+	k := commQuery("MPI_Comm_call_errhandler", comm)
+	if k.err != nil {
+		return k.fail()
+	}
+	h := k.c.errhandler()
+	action.what, action.fn, action.handle = C.int(h.action), C.uintptr_t(h.fn), C.uintptr_t(comm)
+	return 0
+}
+
+//export impi_Error_class
+func impi_Error_class(errorcode int32, errorclass uintptr) int32 {
+	k := check{fn: "MPI_Error_class"}
+	k.result(errorclass, "errorclass")
+	class, ok := errorClass(errorcode)
+	if !ok {
+		k.set(abi.MPI_ERR_ARG, "argument errorcode (%d) is not an error code", errorcode)
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	put(errorclass, class)
+	return 0
+}
+
+//export impi_Error_string
+func impi_Error_string(errorcode int32, str, resultlen uintptr) int32 {
+	k := check{fn: "MPI_Error_string"}
+	k.result(str, "string")
+	k.result(resultlen, "resultlen")
+	s, ok := describeCode(errorcode)
+	if !ok {
+		k.set(abi.MPI_ERR_ARG, "argument errorcode (%d) is not an error code", errorcode)
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	put(resultlen, int32(putText(str, s, abi.MPI_MAX_ERROR_STRING)))
+	return 0
+}
+
+// customCodes are the classes and codes that the program has added. Numbers are given in order from firstCustom.
+type customCodes struct {
+	sync.Mutex
+	entries []customCode
+}
+
+type customCode struct {
+	class   int32
+	isClass bool
+	text    string
+	removed bool
+}
+
+var custom customCodes
+
+// add gives the next number to a new class (of itself) or code.
+func (c *customCodes) add(class int32) int32 {
+	c.Lock()
+	defer c.Unlock()
+	n := int32(firstCustom + len(c.entries))
+	e := customCode{class: class}
+	if class < 0 {
+		e = customCode{class: n, isClass: true}
+	}
+	c.entries = append(c.entries, e)
+	return n
+}
+
+// entry finds what a number stands for; the lock is held.
+func (c *customCodes) entry(code int32) *customCode {
+	if i := int(code) - firstCustom; i >= 0 && i < len(c.entries) && !c.entries[i].removed {
+		return &c.entries[i]
+	}
+	return nil
+}
+
+func (c *customCodes) text(code int32) (string, bool) {
+	c.Lock()
+	defer c.Unlock()
+	if e := c.entry(code); e != nil {
+		return e.text, true
+	}
+	return "", false
+}
+
+func (c *customCodes) classOf(code int32) (int32, bool) {
+	c.Lock()
+	defer c.Unlock()
+	if e := c.entry(code); e != nil {
+		return e.class, true
+	}
+	return 0, false
+}
+
+// last is MPI_LASTUSEDCODE.
+func (c *customCodes) last() int32 {
+	c.Lock()
+	defer c.Unlock()
+	for i := len(c.entries) - 1; i >= 0; i-- {
+		if !c.entries[i].removed {
+			return int32(firstCustom + i)
+		}
+	}
+	return abi.MPI_ERR_LASTCODE
+}
+
+// remove takes a class or a code away; it must be what the caller says, and a class must have no codes.
+func (c *customCodes) remove(code int32, isClass bool) *libimpi.Error {
+	c.Lock()
+	defer c.Unlock()
+	e := c.entry(code)
+	if e == nil || e.isClass != isClass {
+		return libimpi.Errorf(abi.MPI_ERR_ARG, "%d has not been added by this program", code)
+	}
+	for i := range c.entries {
+		if o := &c.entries[i]; isClass && !o.removed && !o.isClass && o.class == code {
+			return libimpi.Errorf(abi.MPI_ERR_ARG, "class %d still has code %d", code, firstCustom+i)
+		}
+	}
+	e.removed = true
+	return nil
+}
+
+//export impi_Add_error_class
+func impi_Add_error_class(errorclass uintptr) int32 {
+	k := check{fn: "MPI_Add_error_class"}
+	if k.result(errorclass, "errorclass"); k.err != nil {
+		return k.fail()
+	}
+	put(errorclass, custom.add(-1))
+	return 0
+}
+
+//export impi_Add_error_code
+func impi_Add_error_code(errorclass int32, errorcode uintptr) int32 {
+	k := check{fn: "MPI_Add_error_code"}
+	k.result(errorcode, "errorcode")
+	if class, ok := errorClass(errorclass); !ok || class != errorclass {
+		k.set(abi.MPI_ERR_ARG, "argument errorclass (%d) is not an error class", errorclass)
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	put(errorcode, custom.add(errorclass))
+	return 0
+}
+
+//export impi_Add_error_string
+func impi_Add_error_string(errorcode int32, str uintptr) int32 {
+	k := check{fn: "MPI_Add_error_string"}
+	if k.result(str, "string"); k.err != nil {
+		return k.fail()
+	}
+	custom.Lock()
+	e := custom.entry(errorcode)
+	if e != nil {
+		e.text = text(str, abi.MPI_MAX_ERROR_STRING-1)
+	}
+	custom.Unlock()
+	if e == nil {
+		k.set(abi.MPI_ERR_ARG, "argument errorcode (%d) has not been added by this program", errorcode)
+		return k.fail()
+	}
+	return 0
+}
+
+//export impi_Remove_error_class
+func impi_Remove_error_class(errorclass int32) int32 {
+	k := check{fn: "MPI_Remove_error_class", err: custom.remove(errorclass, true)}
+	if k.err != nil {
+		return k.fail()
+	}
+	return 0
+}
+
+//export impi_Remove_error_code
+func impi_Remove_error_code(errorcode int32) int32 {
+	k := check{fn: "MPI_Remove_error_code", err: custom.remove(errorcode, false)}
+	if k.err != nil {
+		return k.fail()
+	}
+	return 0
+}
+
+//export impi_Remove_error_string
+func impi_Remove_error_string(errorcode int32) int32 {
+	k := check{fn: "MPI_Remove_error_string"}
+	custom.Lock()
+	e := custom.entry(errorcode)
+	if e != nil {
+		e.text = ""
+	}
+	custom.Unlock()
+	if e == nil {
+		k.set(abi.MPI_ERR_ARG, "argument errorcode (%d) has not been added by this program", errorcode)
+		return k.fail()
+	}
+	return 0
+}
+
+//export impi_Errhandler_toint
+func impi_Errhandler_toint(errhandler uintptr) int32 { return toInt(errhandler) }
+
+//export impi_Errhandler_fromint
+func impi_Errhandler_fromint(errhandler int32) uintptr {
+	return coldFromInt(errhandler, abi.MPI_ERRHANDLER_NULL)
+}

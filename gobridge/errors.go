@@ -1,0 +1,199 @@
+package main
+
+// #include "shim.h"
+// #include "z_shim.h"
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Error codes. A predefined class is its own code; an error with particulars has the code class + k<<6, where k
+// names one of the last errors, so that MPI_Error_string of the code can tell them. Codes stay within
+// MPI_ERR_LASTCODE (MPI 5.0, 9.4); classes and codes that the program adds lie above it.
+
+const (
+	classBits   = 6
+	classMask   = 1<<classBits - 1
+	errorSlots  = abi.MPI_ERR_LASTCODE >> classBits // k is 1 .. errorSlots
+	toolErrors  = abi.MPI_T_ERR_CANNOT_INIT >> classBits
+	firstCustom = abi.MPI_ERR_LASTCODE + 1
+)
+
+const kindOfComm = C.IMPI_KIND_COMM
+
+// raised is an error on its way to its handler, and afterwards what MPI_Error_string knows of its code.
+type raised struct {
+	code    int32
+	text    string
+	handler *errhandler
+	kind    int32   // whose handler: C.IMPI_KIND_COMM ...
+	object  uintptr // the handle that the handler gets
+}
+
+var recent struct {
+	sync.Mutex
+	next  int
+	slots [errorSlots + 1]raised
+}
+
+// register keeps an error and answers its code.
+func register(class int, text string, h *errhandler, kind int32, object uintptr) int32 {
+	recent.Lock()
+	defer recent.Unlock()
+	recent.next = recent.next%errorSlots + 1
+	if recent.next == toolErrors { // these codes are MPI_T's own
+		recent.next++
+	}
+	k := recent.next
+	code := int32(class + k<<classBits)
+	if class > classMask {
+		code = int32(class) // added by the program: no room for particulars in the code
+		k = 0
+	}
+	recent.slots[k] = raised{code, text, h, kind, object}
+	return code
+}
+
+// recall finds the error of a code, if it is still known.
+func recall(code int32) (raised, bool) {
+	recent.Lock()
+	defer recent.Unlock()
+	k := 0
+	if code <= abi.MPI_ERR_LASTCODE {
+		k = int(code >> classBits)
+	}
+	r := recent.slots[k]
+	return r, r.code == code && r.text != ""
+}
+
+// fail registers an error of function fn on communicator c; without one it is raised on MPI_COMM_SELF
+// (MPI 5.0, 9.3). It answers the code for the shim.
+func fail(fn string, c *communicator, err error) int32 {
+	e := libimpi.AsError(err)
+	handler, object := defaultHandler(), uintptr(abi.MPI_COMM_SELF)
+	if c == nil && e.Comm != nil {
+		c = bridged(e.Comm)
+	}
+	if c == nil {
+		c = selfComm()
+	}
+	if c != nil {
+		handler, object = c.errhandler(), c.handle
+	}
+	return register(e.Class, fn+": "+e.Error(), handler, kindOfComm, object)
+}
+
+// describeCode is the text of an error code, for MPI_Error_string.
+func describeCode(code int32) (string, bool) {
+	if r, ok := recall(code); ok {
+		return r.text, true
+	}
+	if s, ok := custom.text(code); ok {
+		return s, true
+	}
+	if class := int(code) & classMask; code >= 0 && code <= abi.MPI_ERR_LASTCODE && libimpi.ClassText(class) != "" {
+		return libimpi.ClassName(class) + ": " + libimpi.ClassText(class), true
+	}
+	return "", false
+}
+
+// errorClass is the class of an error code.
+func errorClass(code int32) (int32, bool) {
+	switch {
+	case code >= firstCustom:
+		return custom.classOf(code)
+	case code >= abi.MPI_T_ERR_CANNOT_INIT && code <= abi.MPI_T_ERR_PVAR_NO_ATOMIC:
+		return code, true
+	case code >= 0 && libimpi.ClassText(int(code)&classMask) != "":
+		return code & classMask, true
+	}
+	return 0, false
+}
+
+// errhandler is an error handler: one of the three predefined ones, or a function of the program.
+type errhandler struct {
+	action int32   // C.IMPI_FATAL ...
+	fn     uintptr // C.IMPI_CALL: void (*)(MPI_Comm *, int *, ...)
+}
+
+var (
+	errorsAreFatal = &errhandler{action: C.IMPI_FATAL}
+	errorsAbort    = &errhandler{action: C.IMPI_ABORT}
+	errorsReturn   = &errhandler{action: C.IMPI_RETURN}
+)
+
+// errhandlerOf answers the error handler of a handle, nil if it is none.
+func errhandlerOf(h uintptr) *errhandler {
+	switch h {
+	case abi.MPI_ERRORS_ARE_FATAL:
+		return errorsAreFatal
+	case abi.MPI_ERRORS_ABORT:
+		return errorsAbort
+	case abi.MPI_ERRORS_RETURN:
+		return errorsReturn
+	}
+	e, _ := restored[*errhandler](h)
+	return e
+}
+
+// handleOf is the handle under which the program knows the handler; a user's handler gets a new one, which the
+// program frees (MPI_Comm_get_errhandler).
+func (h *errhandler) handleOf() uintptr {
+	switch h {
+	case errorsAreFatal:
+		return abi.MPI_ERRORS_ARE_FATAL
+	case errorsAbort:
+		return abi.MPI_ERRORS_ABORT
+	case errorsReturn:
+		return abi.MPI_ERRORS_RETURN
+	}
+	return save(h)
+}
+
+// impi_error_action tells the shim what the error handler of a code wants.
+//
+//export impi_error_action
+func impi_error_action(code int32, action *C.struct_impi_action) {
+	r, ok := recall(code)
+	if !ok {
+		r = raised{code: code, handler: defaultHandler(), kind: kindOfComm, object: abi.MPI_COMM_SELF}
+	}
+	action.what = C.int(r.handler.action)
+	action.fn = C.uintptr_t(r.handler.fn)
+	action.handle = C.uintptr_t(r.object)
+}
+
+// impi_error_fatal ends the job because of an error whose handler is MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT.
+//
+//export impi_error_fatal
+func impi_error_fatal(code int32) {
+	text, ok := describeCode(code)
+	if !ok {
+		text = fmt.Sprintf("error code %d", code)
+	}
+	fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), text)
+	class, _ := errorClass(code)
+	endJob(max(class, 1), text)
+}
+
+// impi_missing registers the error of a function that has no implementation yet.
+//
+//export impi_missing
+func impi_missing(function *C.char, kind int32, handle uintptr) int32 {
+	var c *communicator
+	if kind == kindOfComm {
+		c = commOf(handle)
+	}
+	fn := C.GoString(function)
+	if started() == nil {
+		return fail(fn, nil, notStarted())
+	}
+	return fail(strings.TrimSuffix(fn, "_c"), c, libimpi.Errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "not implemented in this version of libimpi"))
+}

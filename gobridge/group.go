@@ -1,0 +1,239 @@
+package main
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Groups (MPI 5.0, 7.3).
+
+func groupQuery(fn string, group uintptr, results ...uintptr) (k check, g *libimpi.Group) {
+	k.fn = fn
+	if k.notStarted() {
+		return k, nil
+	}
+	g = k.group(group, "group")
+	for _, p := range results {
+		k.result(p, "for the result")
+	}
+	return k, g
+}
+
+//export impi_Group_size
+func impi_Group_size(group, size uintptr) int32 {
+	k, g := groupQuery("MPI_Group_size", group, size)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(size, int32(g.Size()))
+	return 0
+}
+
+//export impi_Group_rank
+func impi_Group_rank(group, rank uintptr) int32 {
+	k, g := groupQuery("MPI_Group_rank", group, rank)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(rank, int32(g.Rank(engine().Me())))
+	return 0
+}
+
+//export impi_Group_free
+func impi_Group_free(group uintptr) int32 {
+	k := check{fn: "MPI_Group_free"}
+	if k.result(group, "group"); k.err != nil || k.notStarted() {
+		return k.fail()
+	}
+	h := *ref[uintptr](group)
+	k.group(h, "group")
+	if k.err != nil {
+		return k.fail()
+	}
+	if h != abi.MPI_GROUP_EMPTY {
+		unsave(h)
+	}
+	put[uintptr](group, abi.MPI_GROUP_NULL)
+	return 0
+}
+
+// ranks reads a list of ranks of g.
+func (k *check) ranks(g *libimpi.Group, n int32, array uintptr, arg string) []int {
+	if n < 0 {
+		k.set(abi.MPI_ERR_ARG, "argument n is negative: %d", n)
+	}
+	k.array(array, int(n), arg)
+	if k.err != nil {
+		return nil
+	}
+	ranks := ints(array, int(n))
+	for i, r := range ranks {
+		if r < 0 || r >= g.Size() {
+			k.set(abi.MPI_ERR_RANK, "%s[%d] is %d, and the group has ranks 0 to %d", arg, i, r, g.Size()-1)
+		}
+	}
+	return ranks
+}
+
+func (k *check) newGroup(g *libimpi.Group, err error, out uintptr) int32 {
+	if err != nil {
+		return k.failed(err)
+	}
+	put(out, saveGroup(g))
+	return 0
+}
+
+//export impi_Group_incl
+func impi_Group_incl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
+	k, g := groupQuery("MPI_Group_incl", group, newgroup)
+	if k.err != nil {
+		return k.fail()
+	}
+	list := k.ranks(g, n, ranks, "ranks")
+	if k.err != nil {
+		return k.fail()
+	}
+	made, err := g.Incl(list)
+	return k.newGroup(made, err, newgroup)
+}
+
+//export impi_Group_excl
+func impi_Group_excl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
+	k, g := groupQuery("MPI_Group_excl", group, newgroup)
+	if k.err != nil {
+		return k.fail()
+	}
+	list := k.ranks(g, n, ranks, "ranks")
+	if k.err != nil {
+		return k.fail()
+	}
+	made, err := g.Excl(list)
+	return k.newGroup(made, err, newgroup)
+}
+
+// ranges reads triplets and expands them.
+func (k *check) ranges(g *libimpi.Group, n int32, array uintptr) []int {
+	if n < 0 {
+		k.set(abi.MPI_ERR_ARG, "argument n is negative: %d", n)
+	}
+	k.array(array, int(n), "ranges")
+	if k.err != nil {
+		return nil
+	}
+	triplets := make([][3]int, n)
+	for i, t := range slice[[3]int32](array, int(n)) {
+		triplets[i] = [3]int{int(t[0]), int(t[1]), int(t[2])}
+	}
+	list, err := g.Ranges(triplets)
+	if err != nil {
+		k.err = libimpi.AsError(err)
+	}
+	return list
+}
+
+//export impi_Group_range_incl
+func impi_Group_range_incl(group uintptr, n int32, ranges, newgroup uintptr) int32 {
+	k, g := groupQuery("MPI_Group_range_incl", group, newgroup)
+	if k.err != nil {
+		return k.fail()
+	}
+	list := k.ranges(g, n, ranges)
+	if k.err != nil {
+		return k.fail()
+	}
+	made, err := g.Incl(list)
+	return k.newGroup(made, err, newgroup)
+}
+
+//export impi_Group_range_excl
+func impi_Group_range_excl(group uintptr, n int32, ranges, newgroup uintptr) int32 {
+	k, g := groupQuery("MPI_Group_range_excl", group, newgroup)
+	if k.err != nil {
+		return k.fail()
+	}
+	list := k.ranges(g, n, ranges)
+	if k.err != nil {
+		return k.fail()
+	}
+	made, err := g.Excl(list)
+	return k.newGroup(made, err, newgroup)
+}
+
+func twoGroups(fn string, group1, group2, result uintptr) (k check, a, b *libimpi.Group) {
+	k.fn = fn
+	if k.notStarted() {
+		return k, nil, nil
+	}
+	a, b = k.group(group1, "group1"), k.group(group2, "group2")
+	k.result(result, "for the result")
+	return k, a, b
+}
+
+//export impi_Group_union
+func impi_Group_union(group1, group2, newgroup uintptr) int32 {
+	k, a, b := twoGroups("MPI_Group_union", group1, group2, newgroup)
+	if k.err != nil {
+		return k.fail()
+	}
+	return k.newGroup(a.Union(b), nil, newgroup)
+}
+
+//export impi_Group_intersection
+func impi_Group_intersection(group1, group2, newgroup uintptr) int32 {
+	k, a, b := twoGroups("MPI_Group_intersection", group1, group2, newgroup)
+	if k.err != nil {
+		return k.fail()
+	}
+	return k.newGroup(a.Intersection(b), nil, newgroup)
+}
+
+//export impi_Group_difference
+func impi_Group_difference(group1, group2, newgroup uintptr) int32 {
+	k, a, b := twoGroups("MPI_Group_difference", group1, group2, newgroup)
+	if k.err != nil {
+		return k.fail()
+	}
+	return k.newGroup(a.Difference(b), nil, newgroup)
+}
+
+//export impi_Group_compare
+func impi_Group_compare(group1, group2, result uintptr) int32 {
+	k, a, b := twoGroups("MPI_Group_compare", group1, group2, result)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(result, int32(a.Compare(b)))
+	return 0
+}
+
+//export impi_Group_translate_ranks
+func impi_Group_translate_ranks(group1 uintptr, n int32, ranks1, group2, ranks2 uintptr) int32 {
+	k := check{fn: "MPI_Group_translate_ranks"}
+	if k.notStarted() {
+		return k.fail()
+	}
+	a, b := k.group(group1, "group1"), k.group(group2, "group2")
+	if n < 0 {
+		k.set(abi.MPI_ERR_ARG, "argument n is negative: %d", n)
+	}
+	k.array(ranks1, int(n), "ranks1")
+	k.array(ranks2, int(n), "ranks2")
+	if k.err != nil {
+		return k.fail()
+	}
+	out := slice[int32](ranks2, int(n))
+	for i, r := range slice[int32](ranks1, int(n)) {
+		if r != abi.MPI_PROC_NULL && (r < 0 || int(r) >= a.Size()) {
+			k.set(abi.MPI_ERR_RANK, "ranks1[%d] is %d, and the group has ranks 0 to %d", i, r, a.Size()-1)
+			return k.fail()
+		}
+		out[i] = int32(a.Translate(int(r), b))
+	}
+	return 0
+}
+
+//export impi_Group_toint
+func impi_Group_toint(group uintptr) int32 { return toInt(group) }
+
+//export impi_Group_fromint
+func impi_Group_fromint(group int32) uintptr { return coldFromInt(group, abi.MPI_GROUP_NULL) }

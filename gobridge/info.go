@@ -1,0 +1,309 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/libimpi/libimpi/abi"
+)
+
+// Info objects (MPI 5.0, chapter 10): ordered lists of (key, value).
+type info struct {
+	mu      sync.Mutex
+	entries []infoEntry
+}
+
+type infoEntry struct{ key, value string }
+
+func (i *info) find(key string) int {
+	for n := range i.entries {
+		if i.entries[n].key == key {
+			return n
+		}
+	}
+	return -1
+}
+
+func (i *info) set(key, value string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n := i.find(key); n >= 0 {
+		i.entries[n].value = value
+		return
+	}
+	i.entries = append(i.entries, infoEntry{key, value})
+}
+
+func (i *info) get(key string) (string, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n := i.find(key); n >= 0 {
+		return i.entries[n].value, true
+	}
+	return "", false
+}
+
+// clone copies an info; nil stays nil.
+func (i *info) clone() *info {
+	if i == nil {
+		return nil
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return &info{entries: append([]infoEntry(nil), i.entries...)}
+}
+
+// infoEnv is MPI_INFO_ENV: what is known of how the process was started (MPI 5.0, 11.2.1).
+var infoEnv = sync.OnceValue(func() *info {
+	i := &info{}
+	if len(os.Args) > 0 {
+		i.set("command", os.Args[0])
+		i.set("argv", strings.Join(os.Args[1:], " "))
+	}
+	if wd, err := os.Getwd(); err == nil {
+		i.set("wdir", wd)
+	}
+	if host, err := os.Hostname(); err == nil {
+		i.set("host", host)
+	}
+	i.set("arch", runtime.GOARCH)
+	if p := started(); p != nil {
+		i.set("maxprocs", strconv.Itoa(p.world.Size()))
+	}
+	return i
+})
+
+// info looks up an info argument; MPI_INFO_NULL is nil and no error.
+func (k *check) info(h uintptr) *info {
+	switch h {
+	case abi.MPI_INFO_NULL:
+		return nil
+	case abi.MPI_INFO_ENV:
+		return infoEnv()
+	}
+	i, ok := restored[*info](h)
+	if !ok {
+		k.set(abi.MPI_ERR_INFO, "argument info (%#x) is not an info object, or has been freed", h)
+	}
+	return i
+}
+
+// someInfo is info where MPI_INFO_NULL is an error.
+func (k *check) someInfo(h uintptr) *info {
+	if h == abi.MPI_INFO_NULL {
+		k.set(abi.MPI_ERR_INFO, "argument info is MPI_INFO_NULL")
+		return nil
+	}
+	return k.info(h)
+}
+
+// infoKey reads a key.
+func (k *check) infoKey(p uintptr) string {
+	if k.result(p, "key"); k.err != nil {
+		return ""
+	}
+	s := text(p, abi.MPI_MAX_INFO_KEY+1)
+	if s == "" || len(s) >= abi.MPI_MAX_INFO_KEY {
+		k.set(abi.MPI_ERR_INFO_KEY, "argument key has %d characters; 1 to %d are allowed", len(s), abi.MPI_MAX_INFO_KEY-1)
+	}
+	return s
+}
+
+//export impi_Info_create
+func impi_Info_create(newinfo uintptr) int32 {
+	k := check{fn: "MPI_Info_create"}
+	if k.result(newinfo, "info"); k.err != nil {
+		return k.fail()
+	}
+	put(newinfo, save(&info{}))
+	return 0
+}
+
+//export impi_Info_create_env
+func impi_Info_create_env(argc int32, argv, newinfo uintptr) int32 {
+	k := check{fn: "MPI_Info_create_env"}
+	if k.result(newinfo, "info"); k.err != nil {
+		return k.fail()
+	}
+	put(newinfo, save(infoEnv().clone()))
+	return 0
+}
+
+//export impi_Info_dup
+func impi_Info_dup(infoHandle, newinfo uintptr) int32 {
+	k := check{fn: "MPI_Info_dup"}
+	i := k.someInfo(infoHandle)
+	if k.result(newinfo, "newinfo"); k.err != nil {
+		return k.fail()
+	}
+	put(newinfo, save(i.clone()))
+	return 0
+}
+
+//export impi_Info_free
+func impi_Info_free(infoHandle uintptr) int32 {
+	k := check{fn: "MPI_Info_free"}
+	if k.result(infoHandle, "info"); k.err != nil {
+		return k.fail()
+	}
+	h := *ref[uintptr](infoHandle)
+	k.someInfo(h)
+	if h == abi.MPI_INFO_ENV {
+		k.set(abi.MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed")
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	unsave(h)
+	put[uintptr](infoHandle, abi.MPI_INFO_NULL)
+	return 0
+}
+
+//export impi_Info_set
+func impi_Info_set(infoHandle, key, value uintptr) int32 {
+	k := check{fn: "MPI_Info_set"}
+	i := k.someInfo(infoHandle)
+	name := k.infoKey(key)
+	if k.result(value, "value"); k.err != nil {
+		return k.fail()
+	}
+	v := text(value, abi.MPI_MAX_INFO_VAL+1)
+	if v == "" || len(v) >= abi.MPI_MAX_INFO_VAL {
+		k.set(abi.MPI_ERR_INFO_VALUE, "argument value has %d characters; 1 to %d are allowed", len(v), abi.MPI_MAX_INFO_VAL-1)
+		return k.fail()
+	}
+	i.set(name, v)
+	return 0
+}
+
+//export impi_Info_delete
+func impi_Info_delete(infoHandle, key uintptr) int32 {
+	k := check{fn: "MPI_Info_delete"}
+	i := k.someInfo(infoHandle)
+	name := k.infoKey(key)
+	if k.err != nil {
+		return k.fail()
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	n := i.find(name)
+	if n < 0 {
+		k.set(abi.MPI_ERR_INFO_NOKEY, "there is no key %q", name)
+		return k.fail()
+	}
+	i.entries = append(i.entries[:n], i.entries[n+1:]...)
+	return 0
+}
+
+//export impi_Info_get
+func impi_Info_get(infoHandle, key uintptr, valuelen int32, value, flag uintptr) int32 {
+	k := check{fn: "MPI_Info_get"}
+	i := k.someInfo(infoHandle)
+	name := k.infoKey(key)
+	k.result(value, "value")
+	k.result(flag, "flag")
+	if valuelen < 0 {
+		k.set(abi.MPI_ERR_ARG, "argument valuelen is negative: %d", valuelen)
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	v, ok := i.get(name)
+	putFlag(flag, ok)
+	if ok {
+		putText(value, v, int(valuelen)+1)
+	}
+	return 0
+}
+
+//export impi_Info_get_string
+func impi_Info_get_string(infoHandle, key, buflen, value, flag uintptr) int32 {
+	k := check{fn: "MPI_Info_get_string"}
+	i := k.someInfo(infoHandle)
+	name := k.infoKey(key)
+	k.result(buflen, "buflen")
+	k.result(flag, "flag")
+	if k.err != nil {
+		return k.fail()
+	}
+	v, ok := i.get(name)
+	putFlag(flag, ok)
+	if ok {
+		if room := *ref[int32](buflen); room > 0 && value != 0 {
+			putText(value, v, int(room))
+		}
+		put(buflen, int32(len(v)+1))
+	}
+	return 0
+}
+
+//export impi_Info_get_valuelen
+func impi_Info_get_valuelen(infoHandle, key, valuelen, flag uintptr) int32 {
+	k := check{fn: "MPI_Info_get_valuelen"}
+	i := k.someInfo(infoHandle)
+	name := k.infoKey(key)
+	k.result(valuelen, "valuelen")
+	k.result(flag, "flag")
+	if k.err != nil {
+		return k.fail()
+	}
+	v, ok := i.get(name)
+	putFlag(flag, ok)
+	if ok {
+		put(valuelen, int32(len(v)))
+	}
+	return 0
+}
+
+//export impi_Info_get_nkeys
+func impi_Info_get_nkeys(infoHandle, nkeys uintptr) int32 {
+	k := check{fn: "MPI_Info_get_nkeys"}
+	i := k.someInfo(infoHandle)
+	if k.result(nkeys, "nkeys"); k.err != nil {
+		return k.fail()
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	put(nkeys, int32(len(i.entries)))
+	return 0
+}
+
+//export impi_Info_get_nthkey
+func impi_Info_get_nthkey(infoHandle uintptr, n int32, key uintptr) int32 {
+	k := check{fn: "MPI_Info_get_nthkey"}
+	i := k.someInfo(infoHandle)
+	if k.result(key, "key"); k.err != nil {
+		return k.fail()
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n < 0 || int(n) >= len(i.entries) {
+		k.set(abi.MPI_ERR_ARG, "argument n is %d, and there are %d keys", n, len(i.entries))
+		return k.fail()
+	}
+	putText(key, i.entries[n].key, abi.MPI_MAX_INFO_KEY)
+	return 0
+}
+
+//export impi_Info_toint
+func impi_Info_toint(info uintptr) int32 { return toInt(info) }
+
+//export impi_Info_fromint
+func impi_Info_fromint(info int32) uintptr { return coldFromInt(info, abi.MPI_INFO_NULL) }
+
+//export impi_Abi_get_info
+func impi_Abi_get_info(newinfo uintptr) int32 {
+	k := check{fn: "MPI_Abi_get_info"}
+	if k.result(newinfo, "info"); k.err != nil {
+		return k.fail()
+	}
+	i := &info{}
+	for _, key := range [...]string{"mpi_aint_size", "mpi_count_size", "mpi_offset_size"} {
+		i.set(key, "8")
+	}
+	put(newinfo, save(i))
+	return 0
+}

@@ -1,0 +1,348 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/shm"
+	"github.com/libimpi/libimpi/transport/tcp"
+	"golang.org/x/sys/unix"
+)
+
+// Start and end of MPI in a process (MPI 5.0, 11.2).
+
+// process is everything between MPI_Init and MPI_Finalize.
+type process struct {
+	engine      *libimpi.Engine
+	world, self *communicator
+	link        *boot.Link // nil in a process of its own
+	segment     *shm.Segment
+	thread      int32 // level of thread support
+	main        int   // the thread that called MPI_Init
+	values      *predefinedValues
+}
+
+var (
+	current   atomic.Pointer[process]
+	finalized atomic.Bool
+	starting  sync.Mutex
+)
+
+// started answers the process's state; nil before MPI_Init and after MPI_Finalize.
+func started() *process { return current.Load() }
+
+// engine is the engine, nil before MPI_Init and after MPI_Finalize.
+func engine() *libimpi.Engine {
+	if p := current.Load(); p != nil {
+		return p.engine
+	}
+	return nil
+}
+
+func tagUB() int32 { return current.Load().engine.TagUB() }
+
+func notStarted() *libimpi.Error {
+	if finalized.Load() {
+		return libimpi.Errorf(abi.MPI_ERR_OTHER, "called after MPI_Finalize")
+	}
+	return libimpi.Errorf(abi.MPI_ERR_OTHER, "called before MPI_Init")
+}
+
+// defaultHandler gets errors that belong to no communicator of the program.
+func defaultHandler() *errhandler { return errorsAreFatal }
+
+// whoAmI begins a line on stderr.
+func whoAmI() string {
+	host, _ := os.Hostname()
+	if p := started(); p != nil {
+		return fmt.Sprintf("libimpi: rank %d of %d (%s, pid %d)", p.world.Rank(), p.world.Size(), host, os.Getpid())
+	}
+	return fmt.Sprintf("libimpi: %s, pid %d", host, os.Getpid())
+}
+
+//export impi_Init
+func impi_Init(argc, argv uintptr) int32 { return initialize("MPI_Init", abi.MPI_THREAD_SINGLE) }
+
+//export impi_Init_thread
+func impi_Init_thread(argc, argv uintptr, required int32, provided uintptr) int32 {
+	k := check{fn: "MPI_Init_thread"}
+	if k.result(provided, "provided"); k.err != nil {
+		return k.fail()
+	}
+	level := int32(abi.MPI_THREAD_MULTIPLE)
+	for _, l := range [...]int32{abi.MPI_THREAD_SERIALIZED, abi.MPI_THREAD_FUNNELED, abi.MPI_THREAD_SINGLE} {
+		if required <= l {
+			level = l
+		}
+	}
+	if code := initialize("MPI_Init_thread", level); code != 0 {
+		return code
+	}
+	put(provided, level)
+	return 0
+}
+
+func initialize(fn string, level int32) int32 {
+	starting.Lock()
+	defer starting.Unlock()
+	switch {
+	case finalized.Load():
+		return fail(fn, nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "called after MPI_Finalize; MPI can be initialized once"))
+	case started() != nil:
+		return fail(fn, nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "called a second time"))
+	}
+	// Threads of the program that wait inside Go hold on to a P each; there must be some for the others.
+	if runtime.GOMAXPROCS(0) < minProcs {
+		runtime.GOMAXPROCS(minProcs)
+	}
+	C.impi_watch_fork()
+	p := &process{thread: level, main: unix.Gettid(), values: newPredefinedValues()}
+	if err := p.start(); err != nil {
+		return fail(fn, nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "cannot join the job: %v", err))
+	}
+	p.world = newCommunicator(p.engine.World(), abi.MPI_COMM_WORLD)
+	p.self = newCommunicator(p.engine.Self(), abi.MPI_COMM_SELF)
+	v := p.values
+	v.tagUB, v.io, v.host = p.engine.TagUB(), abi.MPI_ANY_SOURCE, abi.MPI_PROC_NULL
+	v.universe = int32(p.world.Size())
+	if onOneMachine(p.engine.Job()) {
+		v.wtimeIsGlobal = 1
+	}
+	current.Store(p)
+	return 0
+}
+
+// minProcs is the least number of Go's processors.
+const minProcs = 8
+
+// onOneMachine says whether all processes have the same address, and with it the same clock.
+func onOneMachine(j *transport.Job) bool {
+	for _, p := range j.Procs {
+		if p.HostID != j.Procs[0].HostID {
+			return false
+		}
+	}
+	return true
+}
+
+// joinTime bounds the connections to other clients' hosts, once all tables are there.
+const joinTime = 60 * time.Second
+
+// start finds the job and joins it.
+func (p *process) start() error {
+	link, w, err := boot.Attach(os.LookupEnv)
+	if errors.Is(err, boot.ErrSingleton) {
+		return p.startAlone()
+	}
+	if err != nil {
+		return err
+	}
+	p.link = link
+	job, listener := w.Job, (*tcp.Listener)(nil)
+	if w.IMPI {
+		if listener, err = tcp.Listen(w.Bind); err != nil {
+			return fmt.Errorf("listening for other clients at %v: %w", w.Bind, err)
+		}
+		defer listener.Close()
+		if err := link.Host(boot.Host{Addr: listener.Addr(), PID: uint32(os.Getpid())}); err != nil {
+			return err
+		}
+	}
+	if job == nil {
+		if job, err = link.Job(0); err != nil {
+			return err
+		}
+	}
+	return p.join(job, w, listener)
+}
+
+// join builds the engine on what the launcher gave.
+func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listener) (err error) {
+	fd := w.Shared
+	if fd < 0 {
+		if fd, err = shm.Create(1); err != nil {
+			return err
+		}
+		w.LocalRank, w.LocalSize = 0, 1
+	}
+	if p.segment, err = shm.Attach(fd, int(w.LocalRank)); err != nil {
+		return err
+	}
+	world, err := localRanks(job, int(w.LocalSize))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), joinTime)
+	defer cancel()
+	p.engine, err = libimpi.New(ctx, libimpi.Config{
+		Job: job, Segment: p.segment, World: world, Listener: listener,
+		NoRead: os.Getenv("IMPI_SINGLE_COPY") == "0",
+		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
+		OnLost: lost,
+	})
+	if err != nil {
+		return err
+	}
+	if p.link != nil {
+		p.link.Watch(func(l boot.Lost) {
+			if l.Rank == boot.LauncherLost {
+				fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), l)
+				C.impi_exit_now(1)
+			}
+		})
+	}
+	return nil
+}
+
+// localRanks are the world ranks of the processes that share this machine's memory: the caller's client is one
+// machine, and its ranks follow one another.
+func localRanks(job *transport.Job, n int) ([]int32, error) {
+	var world []int32
+	for r, proc := range job.Procs {
+		if proc.Client == job.Procs[job.Me].Client {
+			world = append(world, int32(r))
+		}
+	}
+	if n == 1 {
+		return []int32{job.Me}, nil
+	}
+	if len(world) != n {
+		return nil, fmt.Errorf("the launcher says %d processes share memory, the job's tables %d", n, len(world))
+	}
+	return world, nil
+}
+
+// startAlone makes a job of one process.
+func (p *process) startAlone() error {
+	job := &transport.Job{
+		Clients: 1, Hosts: []transport.Host{{NProcs: 1}},
+		Procs:      []transport.Proc{{HostID: netip.IPv6Loopback().As16(), PID: int64(os.Getpid())}},
+		MaxDataLen: 1, TagUB: 1<<31 - 1, AckMark: 1, HiWater: 1,
+	}
+	return p.join(job, boot.Welcome{LocalSize: 1, Shared: -1}, nil)
+}
+
+//export impi_Finalize
+func impi_Finalize() int32 {
+	const fn = "MPI_Finalize"
+	p := started()
+	if p == nil {
+		return fail(fn, nil, notStarted())
+	}
+	// Attributes of MPI_COMM_SELF go first: libraries hang their own end on them (MPI 5.0, 11.2.4).
+	if code := p.self.attrs.deleteAll(abi.MPI_COMM_SELF); code != 0 {
+		return (&check{fn: fn, c: p.self}).refused(code, "delete")
+	}
+	if err := p.engine.Finish(); err != nil {
+		return fail(fn, p.world, err)
+	}
+	if p.link != nil {
+		if err := p.link.Finalized(finishTime); err != nil {
+			return fail(fn, p.world, libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err))
+		}
+		p.link.Close()
+	}
+	finalized.Store(true)
+	current.Store(nil)
+	p.segment.Close()
+	return 0
+}
+
+// finishTime bounds the wait for the launcher's acknowledgement.
+const finishTime = 30 * time.Second
+
+//export impi_Initialized
+func impi_Initialized(flag uintptr) int32 {
+	k := check{fn: "MPI_Initialized"}
+	if k.result(flag, "flag"); k.err != nil {
+		return k.fail()
+	}
+	putFlag(flag, started() != nil || finalized.Load())
+	return 0
+}
+
+//export impi_Finalized
+func impi_Finalized(flag uintptr) int32 {
+	k := check{fn: "MPI_Finalized"}
+	if k.result(flag, "flag"); k.err != nil {
+		return k.fail()
+	}
+	putFlag(flag, finalized.Load())
+	return 0
+}
+
+//export impi_Abort
+func impi_Abort(comm uintptr, errorcode int32) int32 {
+	name := "no communicator"
+	if c := commOf(comm); c != nil {
+		name = c.String()
+	}
+	fmt.Fprintf(os.Stderr, "%s: MPI_Abort on %s with code %d\n", whoAmI(), name, errorcode)
+	endJob(errorcode, fmt.Sprintf("MPI_Abort(%d)", errorcode))
+	return 0
+}
+
+// lost ends the job because a peer is gone.
+func lost(err *libimpi.Error) {
+	fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), err)
+	endJob(1, err.Error())
+}
+
+// endJob ends every process of the job; it does not return. The launcher gets some time to end this one, so that
+// it can tell the ranks that died by its hand from those that failed.
+func endJob(code int32, text string) {
+	if p := started(); p != nil {
+		if p.link != nil && p.link.Abort(int(code), text) == nil {
+			time.Sleep(abortTime)
+		}
+		p.engine.Abort()
+	}
+	status := C.int(code & 0xff)
+	if status == 0 {
+		status = 1
+	}
+	C.impi_exit_now(status)
+}
+
+// abortTime is how long an aborting process waits to be ended by the launcher.
+const abortTime = 3 * time.Second
+
+//export impi_Query_thread
+func impi_Query_thread(provided uintptr) int32 {
+	k := check{fn: "MPI_Query_thread"}
+	if !k.notStarted() {
+		k.result(provided, "provided")
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	put(provided, started().thread)
+	return 0
+}
+
+//export impi_Is_thread_main
+func impi_Is_thread_main(flag uintptr) int32 {
+	k := check{fn: "MPI_Is_thread_main"}
+	if !k.notStarted() {
+		k.result(flag, "flag")
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	putFlag(flag, unix.Gettid() == started().main)
+	return 0
+}

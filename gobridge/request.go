@@ -1,0 +1,285 @@
+package main
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Requests (MPI 5.0, 3.7 and 3.9). The engine's ids are the handles.
+
+// requests looks at an array of requests; nil and the error's code if it cannot be.
+func requests(k *check, n int32, array uintptr) []uint64 {
+	if k.notStarted() {
+		return nil
+	}
+	if n < 0 {
+		k.set(abi.MPI_ERR_COUNT, "argument count is negative: %d", n)
+	}
+	k.array(array, int(n), "array_of_requests")
+	if k.err != nil {
+		return nil
+	}
+	return slice[uint64](array, int(n))
+}
+
+func oneRequest(k *check, request uintptr) *uint64 {
+	if k.notStarted() {
+		return nil
+	}
+	k.result(request, "request")
+	return ref[uint64](request)
+}
+
+//export impi_Wait
+func impi_Wait(request, status uintptr) int32 {
+	k := check{fn: "MPI_Wait"}
+	id := oneRequest(&k, request)
+	if k.err != nil {
+		return k.fail()
+	}
+	if err := engine().Wait(id, ref[libimpi.CStatus](status)); err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+//export impi_Test
+func impi_Test(request, flag, status uintptr) int32 {
+	k := check{fn: "MPI_Test"}
+	id := oneRequest(&k, request)
+	k.result(flag, "flag")
+	if k.err != nil {
+		return k.fail()
+	}
+	done, err := engine().Test(id, ref[libimpi.CStatus](status))
+	putFlag(flag, done)
+	if err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+//export impi_Waitall
+func impi_Waitall(count int32, array_of_requests, array_of_statuses uintptr) int32 {
+	k := check{fn: "MPI_Waitall"}
+	ids := requests(&k, count, array_of_requests)
+	if k.err != nil {
+		return k.fail()
+	}
+	if err := engine().WaitAll(ids, slice[libimpi.CStatus](array_of_statuses, int(count))); err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+//export impi_Testall
+func impi_Testall(count int32, array_of_requests, flag, array_of_statuses uintptr) int32 {
+	k := check{fn: "MPI_Testall"}
+	ids := requests(&k, count, array_of_requests)
+	k.result(flag, "flag")
+	if k.err != nil {
+		return k.fail()
+	}
+	done, err := engine().TestAll(ids, slice[libimpi.CStatus](array_of_statuses, int(count)))
+	putFlag(flag, done)
+	if err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+//export impi_Waitany
+func impi_Waitany(count int32, array_of_requests, index, status uintptr) int32 {
+	k := check{fn: "MPI_Waitany"}
+	ids := requests(&k, count, array_of_requests)
+	k.result(index, "index")
+	if k.err != nil {
+		return k.fail()
+	}
+	i, err := engine().WaitAny(ids, ref[libimpi.CStatus](status))
+	put(index, int32(i))
+	if err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+//export impi_Testany
+func impi_Testany(count int32, array_of_requests, index, flag, status uintptr) int32 {
+	k := check{fn: "MPI_Testany"}
+	ids := requests(&k, count, array_of_requests)
+	k.result(index, "index")
+	k.result(flag, "flag")
+	if k.err != nil {
+		return k.fail()
+	}
+	i, done, err := engine().TestAny(ids, ref[libimpi.CStatus](status))
+	put(index, int32(i))
+	putFlag(flag, done)
+	if err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+type someFunc func(ids []uint64, done []int32, st []libimpi.CStatus) (int, error)
+
+func some(fn string, n int32, array, outcount, indices, statuses uintptr, run someFunc) int32 {
+	k := check{fn: fn}
+	ids := requests(&k, n, array)
+	k.result(outcount, "outcount")
+	k.array(indices, int(n), "array_of_indices")
+	if k.err != nil {
+		return k.fail()
+	}
+	m, err := run(ids, slice[int32](indices, int(n)), slice[libimpi.CStatus](statuses, int(n)))
+	put(outcount, int32(m))
+	if err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+//export impi_Waitsome
+func impi_Waitsome(incount int32, array_of_requests, outcount, array_of_indices, array_of_statuses uintptr) int32 {
+	return some("MPI_Waitsome", incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
+		func(ids []uint64, done []int32, st []libimpi.CStatus) (int, error) {
+			return engine().WaitSome(ids, done, st)
+		})
+}
+
+//export impi_Testsome
+func impi_Testsome(incount int32, array_of_requests, outcount, array_of_indices, array_of_statuses uintptr) int32 {
+	return some("MPI_Testsome", incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
+		func(ids []uint64, done []int32, st []libimpi.CStatus) (int, error) {
+			return engine().TestSome(ids, done, st)
+		})
+}
+
+//export impi_Request_get_status
+func impi_Request_get_status(request uintptr, flag, status uintptr) int32 {
+	k := check{fn: "MPI_Request_get_status"}
+	if k.notStarted() {
+		return k.fail()
+	}
+	k.result(flag, "flag")
+	if k.err != nil {
+		return k.fail()
+	}
+	done, err := engine().GetStatus(uint64(request), ref[libimpi.CStatus](status))
+	putFlag(flag, done)
+	if err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+//export impi_Request_free
+func impi_Request_free(request uintptr) int32 {
+	k := check{fn: "MPI_Request_free"}
+	id := oneRequest(&k, request)
+	if k.err != nil {
+		return k.fail()
+	}
+	if err := engine().FreeRequest(id); err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+//export impi_Cancel
+func impi_Cancel(request uintptr) int32 {
+	k := check{fn: "MPI_Cancel"}
+	id := oneRequest(&k, request)
+	if k.err != nil {
+		return k.fail()
+	}
+	if err := engine().Cancel(*id); err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+func sendInit(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm, request uintptr, mode libimpi.SendMode) int32 {
+	a := sendArgs(fn, buf, count, dt, dest, tag, comm)
+	a.result(request, "request")
+	if a.err != nil {
+		return a.fail()
+	}
+	put(request, a.c.SendInit(at(buf), count, a.t, int(dest), tag, mode))
+	return 0
+}
+
+//export impi_Send_init
+func impi_Send_init(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
+	return sendInit("MPI_Send_init", buf, count, datatype, dest, tag, comm, request, libimpi.Standard)
+}
+
+//export impi_Ssend_init
+func impi_Ssend_init(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
+	return sendInit("MPI_Ssend_init", buf, count, datatype, dest, tag, comm, request, libimpi.Synchronous)
+}
+
+//export impi_Rsend_init
+func impi_Rsend_init(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
+	return sendInit("MPI_Rsend_init", buf, count, datatype, dest, tag, comm, request, libimpi.Ready)
+}
+
+//export impi_Recv_init
+func impi_Recv_init(buf uintptr, count int64, datatype uintptr, source, tag int32, comm, request uintptr) int32 {
+	a := recvArgs("MPI_Recv_init", buf, count, datatype, source, tag, comm)
+	a.result(request, "request")
+	if a.err != nil {
+		return a.fail()
+	}
+	put(request, a.c.RecvInit(at(buf), count, a.t, int(source), tag))
+	return 0
+}
+
+//export impi_Start
+func impi_Start(request uintptr) int32 {
+	k := check{fn: "MPI_Start"}
+	id := oneRequest(&k, request)
+	if k.err != nil {
+		return k.fail()
+	}
+	return k.start(*id)
+}
+
+//export impi_Startall
+func impi_Startall(count int32, array_of_requests uintptr) int32 {
+	k := check{fn: "MPI_Startall"}
+	ids := requests(&k, count, array_of_requests)
+	if k.err != nil {
+		return k.fail()
+	}
+	for _, id := range ids {
+		if code := k.start(id); code != 0 {
+			return code
+		}
+	}
+	return 0
+}
+
+func (k *check) start(id uint64) int32 {
+	if err := engine().Start(id); err != nil {
+		return k.failed(err)
+	}
+	return 0
+}
+
+//export impi_Request_toint
+func impi_Request_toint(request uintptr) int32 {
+	if request < firstInt {
+		return int32(request)
+	}
+	return int32(uint32(request)) + firstInt
+}
+
+//export impi_Request_fromint
+func impi_Request_fromint(request int32) uintptr {
+	if request < firstInt || engine() == nil {
+		return uintptr(request)
+	}
+	return uintptr(engine().RequestBySlot(uint32(request - firstInt)))
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// What a status says about the message (MPI 5.0, 3.2.5 and 13.3). The fields themselves are read and written in
+// C (direct.c).
+
+// statusArgs checks the arguments of a count query.
+func statusArgs(fn string, status, dt, count uintptr) (k check, st *libimpi.CStatus, t *datatype.Type) {
+	k.fn = fn
+	if k.notStarted() {
+		return k, nil, nil
+	}
+	k.result(status, "status")
+	t = k.anyType(dt, "datatype")
+	k.result(count, "count")
+	return k, ref[libimpi.CStatus](status), t
+}
+
+func representation(st *libimpi.CStatus) datatype.Rep {
+	if st.External() {
+		return datatype.External32
+	}
+	return datatype.Native
+}
+
+//export impi_Get_count
+func impi_Get_count(status, datatype, count uintptr) int32 {
+	k, st, t := statusArgs("MPI_Get_count", status, datatype, count)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(count, t.Count(st.Bytes(), representation(st)))
+	return 0
+}
+
+//export impi_Get_elements
+func impi_Get_elements(status, datatype, count uintptr) int32 {
+	k, st, t := statusArgs("MPI_Get_elements", status, datatype, count)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(count, t.Elements(st.Bytes(), representation(st)))
+	return 0
+}
+
+//export impi_Status_set_elements
+func impi_Status_set_elements(status, datatype uintptr, count int64) int32 {
+	k, st, t := statusArgs("MPI_Status_set_elements", status, datatype, status)
+	k.count(count, "count")
+	if k.err != nil {
+		return k.fail()
+	}
+	per := int64(1)
+	if n := t.Elements(t.Size(), 0); n > 0 {
+		per = n
+	}
+	st.SetBytes(count / per * t.Size())
+	st.SetExternal(false)
+	return 0
+}
+
+//export impi_Test_cancelled
+func impi_Test_cancelled(status, flag uintptr) int32 {
+	k := check{fn: "MPI_Test_cancelled"}
+	k.result(status, "status")
+	k.result(flag, "flag")
+	if k.err != nil {
+		return k.fail()
+	}
+	putFlag(flag, ref[libimpi.CStatus](status).Cancelled())
+	return 0
+}
+
+//export impi_Status_set_cancelled
+func impi_Status_set_cancelled(status uintptr, flag int32) int32 {
+	k := check{fn: "MPI_Status_set_cancelled"}
+	k.result(status, "status")
+	if k.err != nil {
+		return k.fail()
+	}
+	ref[libimpi.CStatus](status).SetCancelled(flag != 0)
+	return 0
+}

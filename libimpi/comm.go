@@ -1,0 +1,262 @@
+package libimpi
+
+import (
+	"fmt"
+	"sort"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/coll/span"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// Comm is an intracommunicator: a group and two message spaces, one for point-to-point and one for
+// collective messages. Context ids are counted as IMPI mandates (IMPI 0.0, 4.3): each process remembers the
+// largest id it has used, the members agree on the maximum m, and the new ids are m+1 and m+2.
+type Comm struct {
+	Name   string
+	Bridge any // what the bridge keeps with it
+
+	engine *Engine
+	group  *Group
+	rank   int32
+	p2p    *context
+	coll   *context
+	layout *span.Layout // nil unless the group spans IMPI clients
+	ops    collective
+	freed  bool
+}
+
+// Rank is the calling process's rank.
+func (c *Comm) Rank() int { return int(c.rank) }
+
+// Size is the number of processes.
+func (c *Comm) Size() int { return len(c.group.ranks) }
+
+// Group is the group of processes.
+func (c *Comm) Group() *Group { return c.group }
+
+// Spans says whether the communicator has processes of more than one IMPI client.
+func (c *Comm) Spans() bool { return c.layout != nil }
+
+// Freed says whether the program has freed the communicator.
+func (c *Comm) Freed() bool { return c.freed }
+
+func (c *Comm) describe() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return fmt.Sprintf("communicator %d of size %d", c.p2p.cid, c.Size())
+}
+
+// String names the communicator for messages.
+func (c *Comm) String() string { return c.describe() }
+
+// isSource says whether rank in the communicator is the process with the given world rank.
+func (c *Comm) isSource(rank, world int32) bool {
+	return uint32(rank) < uint32(len(c.group.ranks)) && c.group.ranks[rank] == world
+}
+
+// sourceOf is the rank of a process in the communicator, -1 if it has none.
+func (c *Comm) sourceOf(world int32) int32 {
+	if r := c.group.Rank(world); r != abi.MPI_UNDEFINED {
+		return int32(r)
+	}
+	return -1
+}
+
+// selfCID is the context id of MPI_COMM_SELF: outside the space of ids that cross clients (IMPI 0.0, 3.3).
+const selfCID = 1 << 63
+
+// newComm builds a communicator on a context id and makes its contexts known.
+func (e *Engine) newComm(g *Group, cid uint64) *Comm {
+	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me)), layout: e.layoutOf(g)}
+	c.ops.c = c
+	c.p2p = &context{cid: cid, comm: c, bySource: make([]sourceQueues, g.Size())}
+	c.coll = &context{cid: cid + 1, comm: c, bySource: make([]sourceQueues, g.Size())}
+	e.mu.Lock()
+	e.openContext(c.p2p)
+	e.openContext(c.coll)
+	e.mu.Unlock()
+	return c
+}
+
+// layoutOf tells which clients a group spans; nil if it is only one.
+func (e *Engine) layoutOf(g *Group) *span.Layout {
+	if e.job.Clients <= 1 || g.Size() == 0 {
+		return nil
+	}
+	several := false
+	client := make([]int32, g.Size())
+	for i, w := range g.ranks {
+		client[i] = e.job.Procs[w].Client
+		several = several || client[i] != client[0]
+	}
+	if !several {
+		return nil
+	}
+	return span.NewLayout(client, int64(e.job.XSize), int(e.job.MaxLinear))
+}
+
+// maxCID is the largest context id two clients may agree on (IMPI 0.0, 4.3).
+const maxCID = 18446744073709551600
+
+// agreeCID finds the context id of a new communicator among the members of c; every one of them takes part,
+// also those that will not be members.
+func (c *Comm) agreeCID() (uint64, error) {
+	e := c.engine
+	e.mu.Lock()
+	mine := e.maxCID
+	e.mu.Unlock()
+	if mine%2 == 0 {
+		mine++
+	}
+	var most uint64
+	t := datatype.Named(abi.MPI_UINT64_T)
+	send, recv := coll.Buf{Base: unsafe.Pointer(&mine), Count: 1, Type: t}, coll.Buf{Base: unsafe.Pointer(&most), Count: 1, Type: t}
+	if err := c.Allreduce(send, recv, op.Predefined(abi.MPI_MAX)); err != nil {
+		return 0, err
+	}
+	if most >= maxCID-1 {
+		return 0, errorf(abi.MPI_ERR_OTHER, "no context id left on %s", c.describe())
+	}
+	e.mu.Lock()
+	e.maxCID = max(e.maxCID, most+2)
+	e.mu.Unlock()
+	return most + 1, nil
+}
+
+// Dup makes a communicator of the same group (MPI_Comm_dup without attributes).
+func (c *Comm) Dup() (*Comm, error) {
+	cid, err := c.agreeCID()
+	if err != nil {
+		return nil, err
+	}
+	return c.engine.newComm(c.group, cid), nil
+}
+
+// Create makes a communicator of a subgroup of c; nil for processes outside it (MPI_Comm_create).
+func (c *Comm) Create(g *Group) (*Comm, error) {
+	cid, err := c.agreeCID()
+	if err != nil {
+		return nil, err
+	}
+	if g.Rank(c.engine.me) == abi.MPI_UNDEFINED {
+		return nil, nil
+	}
+	return c.engine.newComm(g, cid), nil
+}
+
+// Split makes one communicator for each color, ordered by key and then by rank; nil where color is negative
+// (MPI_UNDEFINED). Clients may differ in the value of MPI_UNDEFINED (IMPI 0.0, 4.7).
+func (c *Comm) Split(color, key int32) (*Comm, error) {
+	cid, err := c.agreeCID()
+	if err != nil {
+		return nil, err
+	}
+	mine := [3]int32{color, key, c.rank}
+	all := make([][3]int32, c.Size())
+	t := datatype.Named(abi.MPI_INT)
+	send, recv := coll.Buf{Base: unsafe.Pointer(&mine), Count: 3, Type: t}, coll.Buf{Base: unsafe.Pointer(&all[0]), Count: 3, Type: t}
+	if err := c.Allgather(send, recv); err != nil {
+		return nil, err
+	}
+	if color < 0 {
+		return nil, nil
+	}
+	g, err := c.splitGroup(all, color)
+	if err != nil {
+		return nil, err
+	}
+	return c.engine.newComm(g, cid), nil
+}
+
+// splitGroup is the group of those with the given color among {color, key, rank} of all.
+func (c *Comm) splitGroup(all [][3]int32, color int32) (*Group, error) {
+	var members [][3]int32
+	for i, m := range all {
+		if int(m[2]) != i {
+			return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s answered the split as rank %d", i, c.describe(), m[2])
+		}
+		if m[0] == color {
+			members = append(members, m)
+		}
+	}
+	sort.SliceStable(members, func(i, j int) bool { return members[i][1] < members[j][1] })
+	world := make([]int32, len(members))
+	for i, m := range members {
+		world[i] = c.group.ranks[m[2]]
+	}
+	return NewGroup(world), nil
+}
+
+// Compare answers MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR or MPI_UNEQUAL.
+func (c *Comm) Compare(o *Comm) int {
+	if c == o {
+		return abi.MPI_IDENT
+	}
+	if r := c.group.Compare(o.group); r != abi.MPI_IDENT {
+		return r
+	}
+	return abi.MPI_CONGRUENT
+}
+
+// Free gives the communicator up. On one that spans clients it is a barrier, as IMPI mandates (4.5).
+// Messages that are still under way keep what they need.
+func (c *Comm) Free() error {
+	if c.Spans() {
+		if err := c.Barrier(); err != nil {
+			return err
+		}
+	}
+	c.freed = true
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, ctx := range [...]*context{c.p2p, c.coll} {
+		if ctx.quiet() {
+			e.contexts.drop(ctx.cid)
+		}
+	}
+	return nil
+}
+
+// quiet says that no receive waits in the context. A message for a context that was dropped while it was quiet
+// belongs to an erroneous program.
+func (c *context) quiet() bool {
+	if c.anyRecv.head != nil || c.arrived.head != nil {
+		return false
+	}
+	for i := range c.bySource {
+		if c.bySource[i].posted.head != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Colors are IMPI's attributes of a communicator (IMPI 0.0, 2.5): how many clients its processes belong to, the
+// number of the caller's among them, and the same for hosts. Clients and hosts are numbered in the order of
+// their appearance in MPI_COMM_WORLD.
+func (c *Comm) Colors() [4]int32 {
+	job := c.engine.job
+	clients, hosts := map[int32]bool{}, map[int32]bool{}
+	for _, w := range c.group.ranks {
+		clients[job.Procs[w].Client] = true
+		hosts[job.Procs[w].Host] = true
+	}
+	me := job.Procs[c.engine.me]
+	return [4]int32{int32(len(clients)), below(clients, me.Client), int32(len(hosts)), below(hosts, me.Host)}
+}
+
+// below counts the members of a set that are smaller than n.
+func below(set map[int32]bool, n int32) (count int32) {
+	for m := range set {
+		if m < n {
+			count++
+		}
+	}
+	return count
+}

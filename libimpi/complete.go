@@ -1,0 +1,479 @@
+package libimpi
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// Completion of requests as programs ask for it: wait and test, for one, any, some and all (MPI 5.0, 3.7).
+// Requests are given by their ids, as the program holds them; the id of a completed one is replaced by
+// MPI_REQUEST_NULL, unless it is persistent.
+
+const nullRequest = abi.MPI_REQUEST_NULL
+
+// CStatus is MPI_Status of the ABI.
+type CStatus struct {
+	Source, Tag, Error int32
+	// Hidden: bytes of the message (low and high word), and flags.
+	bytes [2]uint32
+	flags uint32
+	_     [2]int32
+}
+
+const (
+	statusCancelled = 1 << iota
+	statusExternal
+)
+
+// Set stores what an operation reports, and leaves Error alone: MPI sets that only where a call has several
+// statuses (MPI 5.0, 3.2.5).
+func (s *CStatus) Set(st *Status) {
+	s.Source, s.Tag = st.Source, st.Tag
+	s.SetBytes(st.Bytes)
+	s.flags = 0
+	if st.Cancelled {
+		s.flags |= statusCancelled
+	}
+	if st.External {
+		s.flags |= statusExternal
+	}
+}
+
+// Bytes is the length of the message; external32 bytes if External says so.
+func (s *CStatus) Bytes() int64 { return int64(uint64(s.bytes[1])<<32 | uint64(s.bytes[0])) }
+
+// SetBytes stores the length of the message.
+func (s *CStatus) SetBytes(n int64) { s.bytes = [2]uint32{uint32(n), uint32(uint64(n) >> 32)} }
+
+// External says whether Bytes counts external32 bytes.
+func (s *CStatus) External() bool { return s.flags&statusExternal != 0 }
+
+// SetExternal says what Bytes counts.
+func (s *CStatus) SetExternal(on bool) { s.setFlag(statusExternal, on) }
+
+// Cancelled says whether the operation was cancelled.
+func (s *CStatus) Cancelled() bool { return s.flags&statusCancelled != 0 }
+
+// SetCancelled says whether the operation was cancelled.
+func (s *CStatus) SetCancelled(on bool) { s.setFlag(statusCancelled, on) }
+
+func (s *CStatus) setFlag(flag uint32, on bool) {
+	s.flags &^= flag
+	if on {
+		s.flags |= flag
+	}
+}
+
+func (s *CStatus) setEmpty() {
+	if s != nil {
+		s.Set(&emptyStatus)
+	}
+}
+
+// lookup finds the request of an id. A null request, or an inactive persistent one, is idle.
+func (e *Engine) lookup(id uint64) (r *Request, idle bool, err *Error) {
+	if id == nullRequest {
+		return nil, true, nil
+	}
+	if r = e.requests.find(id); r == nil {
+		return nil, false, errorf(abi.MPI_ERR_REQUEST, "request %#x is not an active request", id)
+	}
+	return r, !r.active, nil
+}
+
+// collect takes the result of a done request into st and replaces its id.
+func (e *Engine) collect(r *Request, id *uint64, st *CStatus) error {
+	persistent, comm := r.persistent, r.comm
+	got, err := e.finish(r)
+	if st != nil {
+		st.Set(&got)
+	}
+	if !persistent {
+		*id = nullRequest
+	}
+	if err != nil {
+		e := *AsError(err)
+		e.Comm = comm
+		return &e
+	}
+	return nil
+}
+
+// Wait completes one request. st may be nil.
+func (e *Engine) Wait(id *uint64, st *CStatus) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, idle, err := e.lookup(*id)
+	if err != nil {
+		return err
+	}
+	if idle {
+		st.setEmpty()
+		return nil
+	}
+	e.wait(r)
+	return e.collect(r, id, st)
+}
+
+// Test completes one request if it is done.
+func (e *Engine) Test(id *uint64, st *CStatus) (bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, idle, err := e.lookup(*id)
+	if err != nil {
+		return false, err
+	}
+	if idle {
+		st.setEmpty()
+		return true, nil
+	}
+	if !r.done {
+		e.pollAll()
+		if !r.done {
+			return false, e.failure()
+		}
+	}
+	return true, e.collect(r, id, st)
+}
+
+// check looks at every id before any is waited for.
+func (e *Engine) check(ids []uint64) *Error {
+	for i, id := range ids {
+		if _, _, err := e.lookup(id); err != nil {
+			err.Text = errorf(0, "element %d: %s", i, err.Text).Text
+			return err
+		}
+	}
+	return nil
+}
+
+// WaitAll completes all requests. st is nil or has an element for each. If any failed the answer is an Error of
+// class MPI_ERR_IN_STATUS, and the statuses say which.
+func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.check(ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if r, idle, _ := e.lookup(id); !idle {
+			e.wait(r)
+		}
+	}
+	return e.collectAll(ids, st)
+}
+
+// TestAll completes all requests if all are done.
+func (e *Engine) TestAll(ids []uint64, st []CStatus) (bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.check(ids); err != nil {
+		return false, err
+	}
+	if !e.allDone(ids) {
+		e.pollAll()
+		if !e.allDone(ids) {
+			return false, e.failure()
+		}
+	}
+	return true, e.collectAll(ids, st)
+}
+
+func (e *Engine) allDone(ids []uint64) bool {
+	for _, id := range ids {
+		if r, idle, _ := e.lookup(id); !idle && !r.done {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *Engine) collectAll(ids []uint64, st []CStatus) error {
+	var first error
+	failed := 0
+	for i := range ids {
+		s := element(st, i)
+		r, idle, _ := e.lookup(ids[i])
+		if idle {
+			s.setEmpty()
+			continue
+		}
+		err := e.collect(r, &ids[i], s)
+		if err == nil {
+			continue
+		}
+		if failed == 0 {
+			clearErrors(st)
+			first = err
+		}
+		failed++
+		if s != nil {
+			s.Error = int32(AsError(err).Class)
+		}
+	}
+	return inStatus(first, failed, len(ids))
+}
+
+// clearErrors gives MPI_SUCCESS to all statuses; called when the first failure shows that they matter.
+func clearErrors(st []CStatus) {
+	for i := range st {
+		st[i].Error = abi.MPI_SUCCESS
+	}
+}
+
+func inStatus(first error, failed, of int) error {
+	if failed == 0 {
+		return nil
+	}
+	err := errorf(abi.MPI_ERR_IN_STATUS, "%d of %d operations failed; the first: %v", failed, of, first)
+	err.Comm = AsError(first).Comm
+	return err
+}
+
+func element(st []CStatus, i int) *CStatus {
+	if st == nil {
+		return nil
+	}
+	return &st[i]
+}
+
+// WaitAny completes one of the requests and answers its index, MPI_UNDEFINED if none is active.
+func (e *Engine) WaitAny(ids []uint64, st *CStatus) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.check(ids); err != nil {
+		return abi.MPI_UNDEFINED, err
+	}
+	at, active := e.anyDone(ids)
+	if at < 0 && active {
+		e.waitFor(func() bool {
+			at, _ = e.anyDone(ids)
+			return at >= 0
+		}, anyPeer)
+	}
+	return e.collectAny(ids, at, active, st)
+}
+
+// TestAny is WaitAny that does not block; flag is false if one is active and none is done.
+func (e *Engine) TestAny(ids []uint64, st *CStatus) (at int, flag bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.check(ids); err != nil {
+		return abi.MPI_UNDEFINED, false, err
+	}
+	at, active := e.anyDone(ids)
+	if at < 0 && active {
+		e.pollAll()
+		if at, _ = e.anyDone(ids); at < 0 {
+			return abi.MPI_UNDEFINED, false, e.failure()
+		}
+	}
+	at, err = e.collectAny(ids, at, active, st)
+	return at, true, err
+}
+
+// anyDone finds a done request, -1 if there is none, and says whether any is active.
+func (e *Engine) anyDone(ids []uint64) (at int, active bool) {
+	for i, id := range ids {
+		r, idle, _ := e.lookup(id)
+		if idle {
+			continue
+		}
+		if r.done {
+			return i, true
+		}
+		active = true
+	}
+	return -1, active
+}
+
+func (e *Engine) collectAny(ids []uint64, at int, active bool, st *CStatus) (int, error) {
+	if at < 0 {
+		if active {
+			return abi.MPI_UNDEFINED, e.failure()
+		}
+		st.setEmpty()
+		return abi.MPI_UNDEFINED, nil
+	}
+	r, _, _ := e.lookup(ids[at])
+	return at, e.collect(r, &ids[at], st)
+}
+
+// WaitSome completes all requests that are done, at least one; done receives their indices and the answer is
+// how many, MPI_UNDEFINED if none is active. st is nil or has room for all.
+func (e *Engine) WaitSome(ids []uint64, done []int32, st []CStatus) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.check(ids); err != nil {
+		return abi.MPI_UNDEFINED, err
+	}
+	at, active := e.anyDone(ids)
+	if at < 0 && active {
+		e.waitFor(func() bool {
+			at, _ = e.anyDone(ids)
+			return at >= 0
+		}, anyPeer)
+		if at < 0 {
+			return abi.MPI_UNDEFINED, e.failure()
+		}
+	}
+	return e.collectSome(ids, active, done, st)
+}
+
+// TestSome is WaitSome that does not block.
+func (e *Engine) TestSome(ids []uint64, done []int32, st []CStatus) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.check(ids); err != nil {
+		return abi.MPI_UNDEFINED, err
+	}
+	at, active := e.anyDone(ids)
+	if at < 0 && active {
+		e.pollAll()
+		if at, _ = e.anyDone(ids); at < 0 {
+			return 0, e.failure()
+		}
+	}
+	return e.collectSome(ids, active, done, st)
+}
+
+func (e *Engine) collectSome(ids []uint64, active bool, done []int32, st []CStatus) (int, error) {
+	if !active {
+		return abi.MPI_UNDEFINED, nil
+	}
+	var first error
+	n, failed := 0, 0
+	for i := range ids {
+		r, idle, _ := e.lookup(ids[i])
+		if idle || !r.done {
+			continue
+		}
+		done[n] = int32(i)
+		s := element(st, n)
+		n++
+		err := e.collect(r, &ids[i], s)
+		if err == nil {
+			continue
+		}
+		if failed == 0 {
+			clearErrors(st)
+			first = err
+		}
+		failed++
+		if s != nil {
+			s.Error = int32(AsError(err).Class)
+		}
+	}
+	return n, inStatus(first, failed, n)
+}
+
+// GetStatus looks at a request without completing it (MPI_Request_get_status).
+func (e *Engine) GetStatus(id uint64, st *CStatus) (bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, idle, err := e.lookup(id)
+	if err != nil {
+		return false, err
+	}
+	if idle {
+		st.setEmpty()
+		return true, nil
+	}
+	if !r.done {
+		e.pollAll()
+		if !r.done {
+			return false, e.failure()
+		}
+	}
+	if st != nil {
+		st.Set(&r.status)
+	}
+	return true, nil
+}
+
+// FreeRequest gives a request up; what it does goes on (MPI_Request_free).
+func (e *Engine) FreeRequest(id *uint64) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, _, err := e.lookup(*id)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return errorf(abi.MPI_ERR_REQUEST, "MPI_REQUEST_NULL cannot be freed")
+	}
+	*id = nullRequest
+	if r.done || r.persistent && !r.active {
+		e.requests.put(r)
+	} else {
+		r.detached = true
+	}
+	return nil
+}
+
+// Cancel takes back a receive that has not been matched, or a send whose first packet has not left; a send
+// that waits for its receiver is cancelled if that agrees (IMPI 0.0, 3.7.4). The request still has to be
+// completed.
+func (e *Engine) Cancel(id uint64) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, idle, err := e.lookup(id)
+	if err != nil {
+		return err
+	}
+	if idle || r == nil {
+		return errorf(abi.MPI_ERR_REQUEST, "the request is not active")
+	}
+	if r.done || r.cancelAsked {
+		return nil
+	}
+	switch r.kind {
+	case recvRequest:
+		if r.length == 0 && r.moved == 0 && r.isPosted() {
+			r.ctx.unpost(r)
+			r.status.Cancelled = true
+			e.complete(r)
+		}
+	case sendRequest:
+		e.cancelSend(r)
+	}
+	return nil
+}
+
+// isPosted says whether the receive stands in its context's queue.
+func (r *Request) isPosted() bool {
+	return r.prev != nil || r.next != nil || r.ctx.recvList(r).head == r
+}
+
+func (e *Engine) cancelSend(r *Request) {
+	if r.peer == e.me {
+		if m := r.ctx.findSelf(r); m != nil {
+			r.ctx.take(m)
+			e.messages.put(m)
+			r.status.Cancelled = true
+			e.complete(r)
+		}
+		return
+	}
+	p := &e.peers[r.peer]
+	if p.first.remove(r) {
+		r.status.Cancelled = true
+		e.complete(r)
+		return
+	}
+	if !r.acked {
+		r.cancelAsked = true
+		e.reply = transport.Header{Kind: transport.Cancel, Src: e.me, Dst: r.peer, SrqID: r.id}
+		e.sendControl(&e.reply)
+	}
+}
+
+// RequestBySlot is the id of the request in a slot, as the low half of ids counts them; null if there is none.
+func (e *Engine) RequestBySlot(slot uint32) uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if slot == 0 || int(slot) > len(e.requests.slots) {
+		return nullRequest
+	}
+	return e.requests.slots[slot-1].id
+}

@@ -1,0 +1,149 @@
+// Package libimpi is the MPI engine: communicators, groups, requests, matching and progress.
+//
+// A message's way, outward: Comm.Send or Isend -> start (send.go) -> the peer's queue -> Transport.Send.
+// Inward: poll (progress.go) -> Transport.Poll -> Deliver (recv.go) -> matching (match.go) -> the receive's
+// buffer, or a copy that waits for its receive.
+//
+// One lock, Engine.mu, guards everything that messages touch. The thread that calls MPI does the work: it
+// takes the lock, and while it waits it polls the transports itself. Where sockets are in use, a watcher
+// takes the same lock and polls when no thread of the program does.
+package libimpi
+
+import (
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/shm"
+	"github.com/libimpi/libimpi/transport/tcp"
+)
+
+// Engine is the state of one MPI process.
+type Engine struct {
+	mu *shm.Segment // the lock, and the bell on which threads sleep
+
+	me    int32
+	job   *transport.Job
+	peers []peer // by world rank
+
+	local   *shm.Transport // inside the machine; nil if this process is alone there
+	remote  *tcp.Host      // to other clients; nil if there are none
+	ticks   uint32
+	patient bool // more ranks than cores on this machine: do not spin
+
+	requests requestTable
+	messages messagePool
+	contexts contextTable
+	busy     []int32 // peers that have something queued
+	maxCID   uint64  // largest context id in use, IMPI's max_cid
+
+	world, self *Comm
+	tagUB       int32
+
+	scratch []byte // for direct reads into buffers that are not one run of bytes
+	header  transport.Header
+	reply   transport.Header
+
+	failed atomic.Pointer[Error] // set once: a peer was lost
+	onLost func(*Error)          // tells the job; called without the lock
+}
+
+// peer is one process of MPI_COMM_WORLD as a message's destination.
+type peer struct {
+	tr     transport.Transport // nil for this process itself
+	limits transport.Limits
+	rep    datatype.Rep
+	local  int              // rank in the machine's segment, -1 if the peer is elsewhere
+	direct transport.Reader // may read the peer's memory; nil if the peer is elsewhere
+
+	// What waits for room, in the order in which it must leave: control packets, first packets, and then the
+	// continuations of long messages, a piece of each in turn.
+	control []transport.Header
+	first   requestQueue
+	streams requestQueue
+	queued  bool // stands in Engine.busy
+}
+
+// requestQueue is a FIFO of sends, linked through Request.next.
+type requestQueue struct{ head, tail *Request }
+
+func (q *requestQueue) push(r *Request) {
+	r.next = nil
+	if q.tail == nil {
+		q.head = r
+	} else {
+		q.tail.next = r
+	}
+	q.tail = r
+}
+
+func (q *requestQueue) pop() *Request {
+	r := q.head
+	q.head = r.next
+	if q.head == nil {
+		q.tail = nil
+	}
+	r.next = nil
+	return r
+}
+
+// remove takes r out of the queue and says whether it was there.
+func (q *requestQueue) remove(r *Request) bool {
+	var before *Request
+	for x := q.head; x != nil; before, x = x, x.next {
+		if x != r {
+			continue
+		}
+		if before == nil {
+			q.head = r.next
+		} else {
+			before.next = r.next
+		}
+		if q.tail == r {
+			q.tail = before
+		}
+		r.next = nil
+		return true
+	}
+	return false
+}
+
+// contextTable finds a context by id. Ids are dense and grow; a slice serves those below its length and a map
+// the rest (MPI_COMM_SELF, and ids that another client's count has driven far ahead).
+type contextTable struct {
+	low     []*context
+	high    map[uint64]*context
+	orphans map[uint64][]*orphan // packets of communicators that are not built here yet
+	waiting int                  // bytes of payload in orphans
+}
+
+const lowContexts = 1 << 16
+
+func (t *contextTable) find(cid uint64) *context {
+	if cid < uint64(len(t.low)) {
+		return t.low[cid]
+	}
+	return t.high[cid]
+}
+
+func (t *contextTable) add(c *context) {
+	if c.cid >= lowContexts {
+		if t.high == nil {
+			t.high = make(map[uint64]*context)
+		}
+		t.high[c.cid] = c
+		return
+	}
+	for uint64(len(t.low)) <= c.cid {
+		t.low = append(t.low, nil)
+	}
+	t.low[c.cid] = c
+}
+
+func (t *contextTable) drop(cid uint64) {
+	if cid < uint64(len(t.low)) {
+		t.low[cid] = nil
+		return
+	}
+	delete(t.high, cid)
+}

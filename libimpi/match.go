@@ -1,0 +1,196 @@
+package libimpi
+
+// Matching: which receive takes which message.
+//
+// A context is one message space (a communicator has two: point-to-point and collective). It keeps the
+// receives that wait for a message (posted) and the messages that wait for a receive (unexpected), each by
+// source and in order. MPI's rule (MPI 5.0, 3.5): a message takes the receive posted first among those that
+// fit; a receive takes the message that arrived first among those that fit, and messages of one source
+// arrive in the order sent. Receives from any source stand in a list of their own; a posting number tells
+// which of two candidates is older.
+//
+// Pure: no locks, no I/O, no allocation but for the growth of bySource. The engine's lock guards it.
+
+const (
+	anySource = -1 // MPI_ANY_SOURCE
+	anyTag    = -2 // MPI_ANY_TAG
+)
+
+// context is one message space.
+type context struct {
+	cid      uint64
+	comm     *Comm // whose space it is
+	bySource []sourceQueues
+	anyRecv  recvList // receives from MPI_ANY_SOURCE
+	arrived  messageList
+	posts    uint64 // numbers the receives, to find the older of two
+}
+
+type sourceQueues struct {
+	posted     recvList
+	unexpected messageList
+}
+
+// recvList is a FIFO of posted receives, linked through Request.next and prev.
+type recvList struct{ head, tail *Request }
+
+func (l *recvList) push(r *Request) {
+	r.prev, r.next = l.tail, nil
+	if l.tail == nil {
+		l.head = r
+	} else {
+		l.tail.next = r
+	}
+	l.tail = r
+}
+
+func (l *recvList) remove(r *Request) {
+	if r.prev == nil {
+		l.head = r.next
+	} else {
+		r.prev.next = r.next
+	}
+	if r.next == nil {
+		l.tail = r.prev
+	} else {
+		r.next.prev = r.prev
+	}
+	r.prev, r.next = nil, nil
+}
+
+// first finds the oldest receive of the list that takes tag.
+func (l *recvList) first(tag int32) *Request {
+	for r := l.head; r != nil; r = r.next {
+		if r.tag == tag || r.tag == anyTag {
+			return r
+		}
+	}
+	return nil
+}
+
+// messageList is a FIFO of unexpected messages; a message stands in two: its source's and the context's.
+type messageList struct{ head, tail *message }
+
+// source returns the queues of one source rank.
+func (c *context) source(rank int32) *sourceQueues {
+	return &c.bySource[rank]
+}
+
+// matchArrival takes the receive that a message from rank source with this tag belongs to out of the
+// posted queues; nil if there is none yet.
+func (c *context) matchArrival(source, tag int32) *Request {
+	q := c.source(source)
+	specific := q.posted.first(tag)
+	if c.anyRecv.head != nil {
+		if r := c.anyRecv.first(tag); r != nil && (specific == nil || r.posted < specific.posted) {
+			c.anyRecv.remove(r)
+			return r
+		}
+	}
+	if specific != nil {
+		q.posted.remove(specific)
+	}
+	return specific
+}
+
+// post adds a receive that found no message.
+func (c *context) post(r *Request) {
+	c.posts++
+	r.posted = c.posts
+	c.recvList(r).push(r)
+}
+
+// unpost takes back a receive that has not been matched.
+func (c *context) unpost(r *Request) { c.recvList(r).remove(r) }
+
+func (c *context) recvList(r *Request) *recvList {
+	if r.source == anySource {
+		return &c.anyRecv
+	}
+	return &c.source(r.source).posted
+}
+
+// find answers the oldest unexpected message that a receive for (source, tag) takes, and leaves it there.
+func (c *context) find(source, tag int32) *message {
+	if source == anySource {
+		for m := c.arrived.head; m != nil; m = m.nextAll {
+			if tag == anyTag || m.tag == tag {
+				return m
+			}
+		}
+		return nil
+	}
+	for m := c.source(source).unexpected.head; m != nil; m = m.nextSame {
+		if tag == anyTag || m.tag == tag {
+			return m
+		}
+	}
+	return nil
+}
+
+// keep adds a message that found no receive.
+func (c *context) keep(m *message) {
+	same := &c.source(m.source).unexpected
+	m.prevSame, m.nextSame = same.tail, nil
+	if same.tail == nil {
+		same.head = m
+	} else {
+		same.tail.nextSame = m
+	}
+	same.tail = m
+
+	m.prevAll, m.nextAll = c.arrived.tail, nil
+	if c.arrived.tail == nil {
+		c.arrived.head = m
+	} else {
+		c.arrived.tail.nextAll = m
+	}
+	c.arrived.tail = m
+}
+
+// take removes an unexpected message.
+func (c *context) take(m *message) {
+	same := &c.source(m.source).unexpected
+	if m.prevSame == nil {
+		same.head = m.nextSame
+	} else {
+		m.prevSame.nextSame = m.nextSame
+	}
+	if m.nextSame == nil {
+		same.tail = m.prevSame
+	} else {
+		m.nextSame.prevSame = m.prevSame
+	}
+	if m.prevAll == nil {
+		c.arrived.head = m.nextAll
+	} else {
+		m.prevAll.nextAll = m.nextAll
+	}
+	if m.nextAll == nil {
+		c.arrived.tail = m.prevAll
+	} else {
+		m.nextAll.prevAll = m.prevAll
+	}
+	m.nextSame, m.prevSame, m.nextAll, m.prevAll = nil, nil, nil, nil
+}
+
+// findCancel answers the newest unexpected message of process peer with this request id (IMPI 0.0, 3.7.4:
+// newest first, because ids of completed eager sends are used again).
+func (c *context) findCancel(peer int32, srqid uint64) *message {
+	for m := c.arrived.tail; m != nil; m = m.prevAll {
+		if m.peer == peer && m.srqid == srqid && m.self == nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// findSelf answers the unexpected message that refers to a send of this process.
+func (c *context) findSelf(r *Request) *message {
+	for m := c.arrived.head; m != nil; m = m.nextAll {
+		if m.self == r {
+			return m
+		}
+	}
+	return nil
+}

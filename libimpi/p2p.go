@@ -1,0 +1,354 @@
+package libimpi
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// Point-to-point communication as the bridge calls it. Arguments have been checked: ranks are in the
+// communicator or MPI_PROC_NULL (and MPI_ANY_SOURCE for a source), tags are in range, types are committed.
+
+// SendMode is one of MPI's send modes.
+type SendMode = sendMode
+
+// The send modes. Ready sends are standard ones: the receive is there.
+const (
+	Standard    = modeStandard
+	Synchronous = modeSynchronous
+	Ready       = modeReady
+	Buffered    = modeBuffered
+)
+
+// Send blocks until the buffer may be used again; a synchronous one until the receive has begun.
+func (c *Comm) Send(base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) error {
+	return c.send(c.p2p, base, count, t, dest, tag, mode)
+}
+
+func (c *Comm) send(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) error {
+	if dest == abi.MPI_PROC_NULL {
+		return nil
+	}
+	e := c.engine
+	e.mu.Lock()
+	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, c.group.ranks[dest], tag) {
+		e.mu.Unlock()
+		return nil
+	}
+	r := e.newSend(ctx, base, count, t, c.group.ranks[dest], tag, mode)
+	e.start(r)
+	e.wait(r)
+	_, err := e.finish(r)
+	e.mu.Unlock()
+	return err
+}
+
+// sendShort sends a short message that is one run of bytes, if nothing is before it and there is room.
+func (e *Engine) sendShort(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest, tag int32) bool {
+	p := &e.peers[dest]
+	if p.tr == nil || p.queued {
+		return false
+	}
+	data, n, single := t.Span(base, count)
+	if !single || n > int64(p.limits.Eager) || p.rep != datatype.Native && !t.Portable() {
+		return false
+	}
+	h := &e.header
+	h.Kind = transport.Data
+	h.Src, h.Dst = e.me, dest
+	h.LSRank, h.Tag, h.CID = ctx.comm.rank, tag, ctx.cid
+	h.MsgLen, h.Len = uint64(n), int(n)
+	h.SrqID, h.DrqID, h.Addr = 0, 0, 0
+	return p.tr.Send(h, unsafe.Slice((*byte)(data), n))
+}
+
+// Recv blocks until a message is received. st may be nil.
+func (c *Comm) Recv(base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32, st *Status) error {
+	return c.recv(c.p2p, base, count, t, source, tag, st)
+}
+
+func (c *Comm) recv(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32, st *Status) error {
+	if source == abi.MPI_PROC_NULL {
+		if st != nil {
+			*st = procNullStatus
+		}
+		return nil
+	}
+	e := c.engine
+	e.mu.Lock()
+	r := e.newRecv(ctx, base, count, t, source, tag)
+	e.postRecv(r)
+	e.wait(r)
+	got, err := e.finish(r)
+	e.mu.Unlock()
+	if st != nil {
+		*st = got
+	}
+	return err
+}
+
+// Isend starts a send and answers its request's id.
+func (c *Comm) Isend(base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
+	return c.isend(c.p2p, base, count, t, dest, tag, mode)
+}
+
+func (c *Comm) isend(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if dest == abi.MPI_PROC_NULL {
+		return e.newDone(ctx, emptyStatus)
+	}
+	world := c.group.ranks[dest]
+	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, world, tag) {
+		return e.newDone(ctx, emptyStatus)
+	}
+	r := e.newSend(ctx, base, count, t, world, tag, mode)
+	e.start(r)
+	return r.id
+}
+
+// Irecv starts a receive and answers its request's id.
+func (c *Comm) Irecv(base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) uint64 {
+	return c.irecv(c.p2p, base, count, t, source, tag)
+}
+
+func (c *Comm) irecv(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) uint64 {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if source == abi.MPI_PROC_NULL {
+		return e.newDone(ctx, procNullStatus)
+	}
+	r := e.newRecv(ctx, base, count, t, source, tag)
+	e.postRecv(r)
+	return r.id
+}
+
+// SendInit and RecvInit make persistent requests (MPI 5.0, 3.9).
+func (c *Comm) SendInit(base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.requests.get()
+	r.kind, r.comm, r.ctx, r.persistent, r.mode = sendRequest, c, c.p2p, true, mode
+	r.rank, r.tag, r.peer = int32(dest), tag, noPeer
+	if dest != abi.MPI_PROC_NULL {
+		r.peer = c.group.ranks[dest]
+	}
+	r.base, r.count, r.typ = base, count, t
+	return r.id
+}
+
+// RecvInit makes a persistent receive.
+func (c *Comm) RecvInit(base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) uint64 {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.requests.get()
+	r.kind, r.comm, r.ctx, r.persistent = recvRequest, c, c.p2p, true
+	r.rank, r.tag, r.peer = int32(source), tag, noPeer
+	r.base, r.count, r.typ = base, count, t
+	return r.id
+}
+
+// Start activates a persistent request.
+func (e *Engine) Start(id uint64) *Error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.requests.find(id)
+	switch {
+	case r == nil || !r.persistent:
+		return errorf(abi.MPI_ERR_REQUEST, "not a persistent request")
+	case r.active:
+		return errorf(abi.MPI_ERR_REQUEST, "the persistent request is already active")
+	}
+	r.active, r.done, r.acked, r.ended, r.cancelAsked = true, false, false, false, false
+	r.moved, r.length = 0, 0
+	r.status = emptyStatus
+	r.setBuffer(r.base, r.count, r.typ)
+	switch {
+	case r.rank == abi.MPI_PROC_NULL:
+		if r.kind == recvRequest {
+			r.status = procNullStatus
+		}
+		e.complete(r)
+	case r.kind == sendRequest:
+		e.start(r)
+	default:
+		r.source, r.peer = r.rank, noPeer
+		e.postRecv(r)
+	}
+	return nil
+}
+
+// Probe blocks until a message for (source, tag) can be received; IMPI and MPI alike see a message when its
+// first packet is complete.
+func (c *Comm) Probe(source int, tag int32, st *Status) error {
+	if source == abi.MPI_PROC_NULL {
+		*st = procNullStatus
+		return nil
+	}
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var m *message
+	e.waitFor(func() bool {
+		m = c.p2p.find(int32(source), tag)
+		return m != nil
+	}, anyPeer)
+	if m == nil {
+		return e.failed.Load()
+	}
+	m.describe(st)
+	return nil
+}
+
+// Iprobe is Probe that does not block.
+func (c *Comm) Iprobe(source int, tag int32, st *Status) (bool, error) {
+	if source == abi.MPI_PROC_NULL {
+		*st = procNullStatus
+		return true, nil
+	}
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	m := c.p2p.find(int32(source), tag)
+	if m == nil {
+		e.pollAll()
+		if m = c.p2p.find(int32(source), tag); m == nil {
+			return false, e.failure()
+		}
+	}
+	m.describe(st)
+	return true, nil
+}
+
+// describe fills the status a probe of the message answers.
+func (m *message) describe(st *Status) {
+	*st = Status{Source: m.source, Tag: m.tag, Bytes: m.length, External: m.external}
+}
+
+// Matched is a message taken out of matching by a matched probe, and the communicator it came on.
+type Matched struct {
+	comm *Comm
+	m    *message
+}
+
+// Comm is the communicator the message came on.
+func (m *Matched) Comm() *Comm { return m.comm }
+
+// Mprobe is Probe that takes the message, so that only Mrecv can receive it.
+func (c *Comm) Mprobe(source int, tag int32, st *Status) (*Matched, error) {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var m *message
+	e.waitFor(func() bool {
+		m = c.p2p.find(int32(source), tag)
+		return m != nil
+	}, anyPeer)
+	if m == nil {
+		return nil, e.failure()
+	}
+	return c.claim(m, st), nil
+}
+
+// Improbe is Mprobe that does not block; nil if there is no such message yet.
+func (c *Comm) Improbe(source int, tag int32, st *Status) (*Matched, error) {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	m := c.p2p.find(int32(source), tag)
+	if m == nil {
+		e.pollAll()
+		if m = c.p2p.find(int32(source), tag); m == nil {
+			return nil, e.failure()
+		}
+	}
+	return c.claim(m, st), nil
+}
+
+func (c *Comm) claim(m *message, st *Status) *Matched {
+	c.p2p.take(m)
+	m.describe(st)
+	return &Matched{c, m}
+}
+
+// Imrecv receives a matched message.
+func (m *Matched) Imrecv(base unsafe.Pointer, count int64, t *datatype.Type) uint64 {
+	e := m.comm.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.newRecv(m.comm.p2p, base, count, t, int(m.m.source), m.m.tag)
+	e.receiveKept(r, m.m)
+	return r.id
+}
+
+// noPeer stands where the other process is not known.
+const noPeer int32 = -1
+
+// newSend takes a request for a send; it has not started.
+func (e *Engine) newSend(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest, tag int32, mode sendMode) *Request {
+	r := e.requests.get()
+	r.kind, r.mode, r.active = sendRequest, mode, true
+	r.comm, r.ctx = ctx.comm, ctx
+	r.peer, r.tag = dest, tag
+	r.status = emptyStatus
+	r.setBuffer(base, count, t)
+	return r
+}
+
+// newRecv takes a request for a receive; it has not been posted.
+func (e *Engine) newRecv(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) *Request {
+	r := e.requests.get()
+	r.kind, r.active = recvRequest, true
+	r.comm, r.ctx = ctx.comm, ctx
+	r.source, r.tag, r.peer = int32(source), tag, noPeer
+	if source >= 0 {
+		r.peer = ctx.comm.group.ranks[source]
+	}
+	r.setBuffer(base, count, t)
+	return r
+}
+
+// newDone takes a request that is complete from the start.
+func (e *Engine) newDone(ctx *context, st Status) uint64 {
+	r := e.requests.get()
+	r.kind, r.active, r.done = sendRequest, true, true
+	r.comm, r.ctx, r.peer = ctx.comm, ctx, noPeer
+	r.status = st
+	return r.id
+}
+
+// failure is the error of a lost job, as an error that is nil when all is well.
+func (e *Engine) failure() error {
+	if f := e.failed.Load(); f != nil {
+		return f
+	}
+	return nil
+}
+
+// finish takes the result of a request that has been waited for and gives the request back; a persistent one
+// becomes inactive. If it is not done the job has failed, and the request stays with the transports.
+func (e *Engine) finish(r *Request) (Status, error) {
+	if !r.done {
+		r.detached = true
+		return emptyStatus, e.failure()
+	}
+	st := r.status
+	var err error
+	if st.Err != nil {
+		err = st.Err
+	} else if r.cur.Err() != nil {
+		err = AsError(r.cur.Err())
+	}
+	if r.persistent {
+		r.active = false
+	} else {
+		e.requests.put(r)
+	}
+	return st, err
+}

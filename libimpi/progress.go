@@ -1,0 +1,187 @@
+package libimpi
+
+import (
+	"time"
+
+	"github.com/libimpi/libimpi/transport/shm"
+	"golang.org/x/sys/unix"
+)
+
+// Progress. A thread that waits polls the transports, hands out what waited for room, and looks at its
+// condition again. It spins first, for a time worth a sleep and a wake-up, and then sleeps on the process's
+// bell; a program with more ranks than cores gives its core away at once.
+//
+// No wake-up is lost: the sleeper announces itself (bell.Prepare) before it polls for the last time, and
+// whoever brings work after that poll sees the announcement and rings. Work comes from another rank
+// (shm rings the bell after it has published), from the socket watcher, or from another thread of this
+// process that polled on the sleeper's behalf (complete).
+
+const (
+	// spinTime is how long a waiting thread polls before it sleeps: some times what a sleep and a wake-up
+	// cost together.
+	spinTime = 60 * time.Microsecond
+	// remoteEvery is how many polls of the rings go with one of the sockets, which costs a system call, when
+	// the awaited message may come from either.
+	remoteEvery = 16
+)
+
+// anyPeer is for a wait whose message may come from everywhere.
+const anyPeer int32 = -1
+
+// poll moves what can move, first of all what may come from process from. Engine lock held.
+func (e *Engine) poll(from int32) bool {
+	did := false
+	e.ticks++
+	if e.local != nil && e.local.Poll() {
+		did = true
+	}
+	if e.remote != nil && (e.local == nil || e.ticks%remoteEvery == 0 || from >= 0 && e.peers[from].local < 0) && e.remote.Poll() {
+		did = true
+	}
+	if len(e.busy) > 0 && e.flush() {
+		did = true
+	}
+	return did
+}
+
+// Progress polls once from a thread that waits for nothing: the socket watcher's.
+func (e *Engine) Progress() {
+	for more, n := true, 0; more && n < watcherPolls; n++ {
+		e.mu.Lock()
+		more = e.pollAll()
+		e.mu.Unlock()
+	}
+}
+
+// watcherPolls bounds one turn of the watcher: its caller looks for the program's own polls in between.
+const watcherPolls = 64
+
+func (e *Engine) pollAll() bool {
+	did := e.local != nil && e.local.Poll()
+	if e.remote != nil && e.remote.Poll() {
+		did = true
+	}
+	if len(e.busy) > 0 && e.flush() {
+		did = true
+	}
+	return did
+}
+
+// wait returns when r is done. Engine lock held, given up while waiting.
+func (e *Engine) wait(r *Request) {
+	if !r.done {
+		e.waitFor(func() bool { return r.done }, r.peer)
+	}
+}
+
+// waitFor returns when cond, which is called under the lock, says so, or when a peer is lost.
+// from is the process whose message is awaited, or anyPeer.
+func (e *Engine) waitFor(cond func() bool, from int32) {
+	var w waiter
+	for !cond() {
+		if e.failed.Load() != nil {
+			return
+		}
+		if e.poll(from) {
+			w.reset()
+			continue
+		}
+		w.pause(e, cond, from)
+	}
+}
+
+// waiter is how patient a wait has become.
+type waiter struct {
+	polls uint32
+	since time.Time
+}
+
+func (w *waiter) reset() { w.polls = 0 }
+
+// clockEvery is how many fruitless polls go with one look at the clock.
+const clockEvery = 16
+
+// pause spends the time between two polls. Engine lock held, given up in between.
+func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
+	w.polls++
+	if !e.patient {
+		if w.polls%clockEvery != 0 || !w.expired() {
+			e.spin(from)
+			return
+		}
+	} else if w.polls <= yields {
+		e.mu.Unlock()
+		yield()
+		e.mu.Lock()
+		return
+	}
+	e.sleep(cond)
+	w.reset()
+}
+
+// yields is how often a thread gives its core to another rank before it sleeps, when ranks outnumber cores.
+const yields = 4
+
+func (w *waiter) expired() bool {
+	if w.polls == clockEvery {
+		w.since = time.Now()
+		return false
+	}
+	return time.Since(w.since) > spinTime
+}
+
+// spin waits a moment without the lock, so that other threads of the program get on.
+func (e *Engine) spin(from int32) {
+	e.mu.Unlock()
+	switch {
+	case e.local == nil:
+	case from >= 0 && e.peers[from].local >= 0 && e.remote == nil:
+		e.local.Spin(e.peers[from].local, looks)
+	default:
+		shm.Pause(looks / 8)
+	}
+	e.mu.Lock()
+}
+
+// looks is how often a spinning thread looks at one ring before it polls them all.
+const looks = 64
+
+// sleep blocks the thread until something may have happened. Engine lock held, given up while asleep.
+func (e *Engine) sleep(cond func() bool) {
+	value := e.mu.Bell()
+	if !e.mu.PrepareSleep(value) {
+		return
+	}
+	if e.remote != nil {
+		e.remote.Arm()
+	}
+	if !e.pollAll() && !cond() && e.failed.Load() == nil {
+		e.mu.Unlock()
+		e.mu.Wait(value, longSleep)
+		e.mu.Lock()
+	}
+	e.mu.DoneSleep(value)
+}
+
+// longSleep is more than the segment lets a thread sleep at once.
+const longSleep = time.Hour
+
+// complete ends a request. Its owner may be asleep, or may have given it up.
+func (e *Engine) complete(r *Request) {
+	if r.cancelAsked {
+		r.ended = true
+		return
+	}
+	r.done = true
+	if r.detached {
+		e.requests.put(r)
+		return
+	}
+	e.ring()
+}
+
+// ring wakes the threads of this process that sleep.
+func (e *Engine) ring() { e.mu.Ring(e.mu.LocalRank()) }
+
+// yield gives the core to another process.
+func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -1,0 +1,271 @@
+package libimpi
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// Receiving. A packet comes up from a transport (Deliver), is attributed to its context, matched and stored,
+// or kept until its receive is posted (postRecv). All functions run under the engine's lock.
+
+// Deliver implements transport.Receiver.
+func (e *Engine) Deliver(h *transport.Header, payload []byte) {
+	switch h.Kind {
+	case transport.Data:
+		if uint64(h.Len) < h.MsgLen {
+			e.continuation(h, payload)
+			return
+		}
+		e.arrive(h, payload)
+	case transport.DataSync:
+		e.arrive(h, payload)
+	case transport.SyncAck:
+		e.syncAck(h)
+	case transport.Taken:
+		e.taken(h)
+	case transport.Cancel:
+		e.cancelAsked(h)
+	case transport.CancelYes, transport.CancelNo:
+		e.cancelAnswered(h)
+	}
+}
+
+// arrive takes the first packet of a message.
+func (e *Engine) arrive(h *transport.Header, payload []byte) {
+	ctx := e.contexts.find(h.CID)
+	if ctx == nil {
+		e.keepOrphan(h, payload)
+		return
+	}
+	source := h.LSRank
+	if !ctx.comm.isSource(source, h.Src) {
+		// The sender's own idea of its rank does not hold here; the process it is decides.
+		if source = ctx.comm.sourceOf(h.Src); source < 0 {
+			e.breach(h.Src, fmt.Sprintf("message for context %d, to which it does not belong", h.CID))
+			return
+		}
+	}
+	if r := ctx.matchArrival(source, h.Tag); r != nil {
+		e.accept(r, source, h, payload)
+		return
+	}
+	m := e.messages.get(h.Len)
+	copy(m.payload, payload)
+	m.source, m.tag, m.lsrank, m.peer = source, h.Tag, h.LSRank, h.Src
+	m.kind = uint8(h.Kind)
+	m.length, m.srqid, m.addr = int64(h.MsgLen), h.SrqID, h.Addr
+	m.external = e.peers[h.Src].rep != datatype.Native
+	ctx.keep(m)
+}
+
+// accept gives a message's first packet to the receive it matched.
+func (e *Engine) accept(r *Request, source int32, h *transport.Header, payload []byte) {
+	e.matched(r, source, h.Tag, h.Src, int64(h.MsgLen))
+	r.fill(payload)
+	if h.Kind == transport.Data {
+		e.complete(r)
+		return
+	}
+	e.answer(r, h.Src, h.SrqID, h.Addr)
+}
+
+// matched notes in a receive which message it has got.
+func (e *Engine) matched(r *Request, source, tag, peer int32, length int64) {
+	rep := e.peers[peer].rep
+	r.peer = peer
+	r.setWire(rep)
+	r.length = length
+	r.status.Source, r.status.Tag = source, tag
+	r.status.Bytes, r.status.External = length, rep != datatype.Native
+	if length > r.total {
+		r.status.Bytes = r.total
+		r.status.Err = truncated(r, length, r.total)
+	}
+}
+
+// answer replies to a DataSync that has been matched: the message is complete, or is read straight from the
+// sender's memory, or its rest is asked for.
+func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64) {
+	h := &e.reply
+	*h = transport.Header{Kind: transport.SyncAck, Src: e.me, Dst: peer, SrqID: srqid}
+	if r.moved >= r.length {
+		e.sendControl(h)
+		e.complete(r)
+		return
+	}
+	if addr != 0 && e.readDirect(r, peer, addr) {
+		h.Kind = transport.Taken
+		e.sendControl(h)
+		e.complete(r)
+		return
+	}
+	h.DrqID = r.id
+	e.sendControl(h)
+}
+
+// readDirect copies a long message out of the sender's memory.
+func (e *Engine) readDirect(r *Request, peer int32, addr uint64) bool {
+	reader := e.peers[peer].direct
+	if reader == nil {
+		return false
+	}
+	n := min(r.length, r.total)
+	if r.flat {
+		return n == 0 || reader.Read(peer, addr, unsafe.Slice((*byte)(r.data), n))
+	}
+	if e.scratch == nil {
+		e.scratch = make([]byte, 128<<10)
+	}
+	for at := int64(0); at < n; {
+		piece := e.scratch[:min(n-at, int64(len(e.scratch)))]
+		if !reader.Read(peer, addr+uint64(at), piece) {
+			r.cur.SeekTo(0)
+			return false
+		}
+		r.cur.Unpack(piece)
+		at += int64(len(piece))
+	}
+	return true
+}
+
+// continuation takes a further packet of a long message.
+func (e *Engine) continuation(h *transport.Header, payload []byte) {
+	r := e.requests.find(h.DrqID)
+	if r == nil || r.kind != recvRequest || r.done || r.ctx == nil || r.peer != h.Src ||
+		r.moved+int64(len(payload)) > r.length {
+		e.breach(h.Src, "continuation of a message that is not under way")
+		return
+	}
+	r.fill(payload)
+	if r.moved == r.length {
+		e.complete(r)
+	}
+}
+
+// postRecv starts a receive: it takes a message that is already there, or is posted.
+func (e *Engine) postRecv(r *Request) {
+	m := r.ctx.find(r.source, r.tag)
+	if m == nil {
+		r.ctx.post(r)
+		return
+	}
+	r.ctx.take(m)
+	e.receiveKept(r, m)
+}
+
+// receiveKept gives an unexpected message, already out of its queue, to a receive.
+func (e *Engine) receiveKept(r *Request, m *message) {
+	if m.self != nil {
+		e.transfer(r, m.self)
+	} else {
+		e.matched(r, m.source, m.tag, m.peer, m.length)
+		r.fill(m.payload)
+		if m.kind == uint8(transport.Data) {
+			e.complete(r)
+		} else {
+			e.answer(r, m.peer, m.srqid, m.addr)
+		}
+	}
+	e.messages.put(m)
+}
+
+// orphan is a packet of a communicator that this process has not built yet: the others were quicker.
+type orphan struct {
+	h       transport.Header
+	payload []byte
+}
+
+// maxOrphans bounds the payload kept for communicators that may never be built, in bytes. The packets of a
+// correct program that come this early are few.
+const maxOrphans = 1 << 30
+
+func (e *Engine) keepOrphan(h *transport.Header, payload []byte) {
+	if t := &e.contexts; t.waiting+len(payload) <= maxOrphans {
+		if t.orphans == nil {
+			t.orphans = make(map[uint64][]*orphan)
+		}
+		t.waiting += len(payload)
+		t.orphans[h.CID] = append(t.orphans[h.CID], &orphan{*h, append([]byte(nil), payload...)})
+		return
+	}
+	e.breach(h.Src, fmt.Sprintf("more than %d bytes for communicators that do not exist", maxOrphans))
+}
+
+// openContext makes a context known and delivers what came too early for it.
+func (e *Engine) openContext(c *context) {
+	e.contexts.add(c)
+	early := e.contexts.orphans[c.cid]
+	if early == nil {
+		return
+	}
+	delete(e.contexts.orphans, c.cid)
+	for _, o := range early {
+		e.contexts.waiting -= len(o.payload)
+		e.arrive(&o.h, o.payload)
+	}
+}
+
+// cancelAsked answers a CANCEL: yes if the message has not been matched, and then it is gone (IMPI 0.0, 3.7.4).
+func (e *Engine) cancelAsked(h *transport.Header) {
+	reply := transport.Header{Kind: transport.CancelNo, Src: e.me, Dst: h.Src, SrqID: h.SrqID}
+	if c, m := e.findUnexpected(h.Src, h.SrqID); m != nil {
+		c.take(m)
+		e.messages.put(m)
+		reply.Kind = transport.CancelYes
+	}
+	e.sendControl(&reply)
+}
+
+func (e *Engine) findUnexpected(peer int32, srqid uint64) (*context, *message) {
+	for _, c := range e.contexts.low {
+		if c != nil {
+			if m := c.findCancel(peer, srqid); m != nil {
+				return c, m
+			}
+		}
+	}
+	for _, c := range e.contexts.high {
+		if m := c.findCancel(peer, srqid); m != nil {
+			return c, m
+		}
+	}
+	return nil, nil
+}
+
+// cancelAnswered takes the receiver's decision on a send that this process wants cancelled.
+func (e *Engine) cancelAnswered(h *transport.Header) {
+	r := e.requests.find(h.SrqID)
+	if r == nil || r.kind != sendRequest || r.peer != h.Src || !r.cancelAsked {
+		e.breach(h.Src, "answer to a cancellation that was not asked for")
+		return
+	}
+	r.cancelAsked = false
+	if h.Kind == transport.CancelYes {
+		r.status.Cancelled = true
+		e.complete(r)
+		return
+	}
+	if r.ended {
+		e.complete(r)
+	}
+}
+
+// breach reports a peer that does not keep the protocol.
+func (e *Engine) breach(peer int32, what string) {
+	e.Lost(peer, fmt.Errorf("protocol error: %s", what))
+}
+
+// Lost implements transport.Receiver: a peer is gone, and with it the job.
+func (e *Engine) Lost(peer int32, err error) {
+	lost := errorf(abi.MPI_ERR_PROC_ABORTED, "rank %d of MPI_COMM_WORLD is lost: %v", peer, err)
+	if e.failed.CompareAndSwap(nil, lost) {
+		e.ring()
+		if e.onLost != nil {
+			go e.onLost(lost)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package libimpi
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// Status is what a completed operation reports (MPI 5.0, 3.2.5).
+type Status struct {
+	Source, Tag int32 // rank in the communicator, or MPI_ANY_SOURCE and MPI_ANY_TAG for an empty status
+	Err         *Error
+	Bytes       int64 // length of the message in bytes of its representation
+	External    bool  // the length counts external32 bytes, not native ones
+	Cancelled   bool
+}
+
+// emptyStatus is the status of a null or inactive request and of a completed send.
+var emptyStatus = Status{Source: anySource, Tag: anyTag}
+
+// procNullStatus is the status of a receive from MPI_PROC_NULL.
+var procNullStatus = Status{Source: abi.MPI_PROC_NULL, Tag: anyTag}
+
+type requestKind uint8
+
+const (
+	sendRequest requestKind = iota
+	recvRequest
+	taskRequest // a collective that runs on a goroutine
+)
+
+type sendMode uint8
+
+const (
+	modeStandard sendMode = iota
+	modeSynchronous
+	modeReady
+	modeBuffered
+)
+
+// Request is one operation under way. Requests are pooled; a request's id names its slot and how often that
+// slot has been used, so that an old id, from a program or from the wire, names nothing.
+//
+// All fields belong to the engine's lock, but for those set before the request is posted.
+type Request struct {
+	id   uint64
+	kind requestKind
+	mode sendMode
+
+	done       bool
+	detached   bool // freed by the program while active: goes back to the pool when done
+	persistent bool
+	active     bool // started, and not yet waited for
+
+	cancelAsked bool // send: CANCEL is under way to the receiver
+	ended       bool // send: complete but for the answer to CANCEL
+
+	comm *Comm
+	ctx  *context
+
+	// Envelope. source and tag are what a receive asks for; peer is the world rank at the other end.
+	source, tag int32
+	peer        int32
+	rank        int32 // persistent: destination or source as the program gave it
+	posted      uint64
+	next, prev  *Request // posted list of a context, or a queue of a peer
+
+	// Buffer: what the program gave, and the same as one run of bytes if it is one.
+	base   unsafe.Pointer
+	count  int64
+	typ    *datatype.Type
+	data   unsafe.Pointer
+	size   int64 // bytes, native
+	single bool  // data and size are valid: one run of bytes
+
+	// Transfer.
+	rep    datatype.Rep
+	flat   bool // the bytes on the wire are those of the single run
+	cur    datatype.Cursor
+	total  int64  // send: bytes of the message; receive: bytes there is room for
+	moved  int64  // bytes handed to the transport, or taken from it
+	length int64  // receive: bytes of the matched message
+	drqid  uint64 // send: the receiver's id, echoed by continuations
+	acked  bool   // send: the receiver has answered
+
+	status Status
+}
+
+// setBuffer gives the request its memory.
+func (r *Request) setBuffer(base unsafe.Pointer, count int64, t *datatype.Type) {
+	r.base, r.count, r.typ = base, count, t
+	r.data, r.size, r.single = t.Span(base, count)
+	if !r.single {
+		r.size = t.Size() * count
+	}
+}
+
+// setWire fixes the representation that the message has on its way.
+func (r *Request) setWire(rep datatype.Rep) {
+	r.rep = rep
+	r.moved = 0
+	r.total = r.size
+	if rep == datatype.Native {
+		r.flat = r.single
+	} else {
+		r.total = r.typ.PackedSize(r.count, rep)
+		r.flat = r.single && r.typ.Portable()
+	}
+	if !r.flat {
+		r.cur.Init(r.base, r.count, r.typ, rep)
+	}
+}
+
+// Pack produces the next bytes of a send (transport.Packer).
+func (r *Request) Pack(dst []byte) { r.cur.Pack(dst) }
+
+// bytes is the part of a flat request's memory from moved on, n bytes long.
+func (r *Request) bytes(n int64) []byte {
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(r.data, r.moved)), n)
+}
+
+// fill stores the next piece of a matched message. What does not fit is dropped: the truncation has been
+// noted when the message was matched.
+func (r *Request) fill(p []byte) {
+	n := int64(len(p))
+	if room := r.total - r.moved; n > room {
+		n = max(room, 0)
+	}
+	if n > 0 {
+		if r.flat {
+			copy(r.bytes(n), p[:n])
+		} else {
+			r.cur.Unpack(p[:n])
+		}
+	}
+	r.moved += int64(len(p))
+}
+
+// requestTable finds requests by id. Ids are generation<<32 | slot+1, never 0.
+type requestTable struct {
+	slots []*Request
+	idle  []*Request
+}
+
+const requestChunk = 64
+
+func (t *requestTable) get() *Request {
+	if len(t.idle) == 0 {
+		t.grow()
+	}
+	r := t.idle[len(t.idle)-1]
+	t.idle = t.idle[:len(t.idle)-1]
+	return r
+}
+
+func (t *requestTable) grow() {
+	chunk := make([]Request, requestChunk)
+	for i := range chunk {
+		r := &chunk[i]
+		t.slots = append(t.slots, r)
+		r.id = 1<<32 | uint64(len(t.slots))
+		t.idle = append(t.idle, r)
+	}
+	if cap(t.idle) < len(t.slots) {
+		t.idle = append(make([]*Request, 0, 2*len(t.slots)), t.idle...)
+	}
+}
+
+// put gives a request back. Its id names nothing from now on.
+func (t *requestTable) put(r *Request) {
+	id := r.id + 1<<32
+	if id>>32 == 0 {
+		id += 1 << 32
+	}
+	*r = Request{id: id}
+	t.idle = append(t.idle, r)
+}
+
+// find answers the request with this id, or nil.
+func (t *requestTable) find(id uint64) *Request {
+	slot := uint32(id)
+	if slot == 0 || int(slot) > len(t.slots) {
+		return nil
+	}
+	if r := t.slots[slot-1]; r.id == id {
+		return r
+	}
+	return nil
+}
+
+// message is one that arrived before its receive: the header's essentials and a copy of the payload.
+type message struct {
+	source, tag        int32
+	peer               int32
+	lsrank             int32
+	kind               uint8 // transport.Data or transport.DataSync
+	length             int64 // bytes of the whole message
+	srqid              uint64
+	addr               uint64
+	external           bool
+	payload            []byte
+	self               *Request // a send of this process to itself that waits here
+	nextSame, prevSame *message
+	nextAll, prevAll   *message
+	claimed            bool // taken out by a matched probe
+}

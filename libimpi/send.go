@@ -1,0 +1,275 @@
+package libimpi
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// Sending. A send is started (start), its first packet leaves at once or waits in its peer's queue, and what
+// follows depends on mode and size:
+//
+//	short, standard     one Data packet carries everything; done
+//	short, synchronous  one DataSync packet; done when SyncAck comes
+//	long                a DataSync packet with the first piece (or none, and the buffer's address); then either
+//	                    Taken: the receiver has read all of it, or SyncAck: the rest follows as continuations
+//
+// All functions run under the engine's lock.
+
+// start begins a send that has its comm, ctx, peer, tag, mode and buffer.
+func (e *Engine) start(r *Request) {
+	if r.peer == e.me {
+		e.sendSelf(r)
+		return
+	}
+	p := &e.peers[r.peer]
+	r.setWire(p.rep)
+	if p.first.head == nil && len(p.control) == 0 && e.sendFirst(p, r) {
+		return
+	}
+	p.first.push(r)
+	e.enqueue(r.peer, p)
+}
+
+// enqueue notes that peer p has something that waits for room.
+func (e *Engine) enqueue(rank int32, p *peer) {
+	if !p.queued {
+		p.queued = true
+		e.busy = append(e.busy, rank)
+	}
+}
+
+// sendFirst hands a message's first packet to the transport; false if there is no room.
+func (e *Engine) sendFirst(p *peer, r *Request) bool {
+	h := &e.header
+	h.Kind = transport.Data
+	h.Src, h.Dst = e.me, r.peer
+	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
+	h.MsgLen = uint64(r.total)
+	h.SrqID, h.DrqID, h.Addr = r.id, 0, 0
+	h.Len = int(r.total)
+	if r.total > int64(p.limits.Eager) {
+		h.Kind = transport.DataSync
+		h.Len = p.limits.Packet
+		if p.direct != nil {
+			h.Len = 0
+			if r.flat {
+				h.Addr = uint64(uintptr(r.data))
+			}
+		}
+	} else if r.mode == modeSynchronous {
+		h.Kind = transport.DataSync
+	}
+	if !e.push(p, r, h) {
+		return false
+	}
+	if h.Kind == transport.Data {
+		e.complete(r)
+	}
+	return true
+}
+
+// push sends a packet with the next h.Len bytes of r.
+func (e *Engine) push(p *peer, r *Request, h *transport.Header) bool {
+	if r.flat {
+		if !p.tr.Send(h, r.bytes(int64(h.Len))) {
+			return false
+		}
+	} else if !p.tr.SendFrom(h, r) {
+		return false
+	}
+	r.moved += int64(h.Len)
+	return true
+}
+
+// sendPiece sends the next continuation of a long message; false if there is no room.
+func (e *Engine) sendPiece(p *peer, r *Request) bool {
+	h := &e.header
+	h.Kind = transport.Data
+	h.Src, h.Dst = e.me, r.peer
+	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
+	h.MsgLen = uint64(r.total)
+	h.SrqID, h.DrqID, h.Addr = r.id, r.drqid, 0
+	h.Len = int(min(r.total-r.moved, int64(p.limits.Packet)))
+	return e.push(p, r, h)
+}
+
+// sendControl sends a packet without payload, now or as soon as there is room.
+func (e *Engine) sendControl(h *transport.Header) {
+	p := &e.peers[h.Dst]
+	if len(p.control) == 0 && p.tr.Send(h, nil) {
+		return
+	}
+	p.control = append(p.control, *h)
+	e.enqueue(h.Dst, p)
+}
+
+// flush hands over what waited for room. It answers whether anything left.
+func (e *Engine) flush() bool {
+	did := false
+	kept := e.busy[:0]
+	for _, rank := range e.busy {
+		p := &e.peers[rank]
+		if e.flushPeer(p) {
+			did = true
+		}
+		if len(p.control) > 0 || p.first.head != nil || p.streams.head != nil {
+			kept = append(kept, rank)
+		} else {
+			p.queued = false
+		}
+	}
+	e.busy = kept
+	return did
+}
+
+func (e *Engine) flushPeer(p *peer) bool {
+	sent := 0
+	for sent < len(p.control) && p.tr.Send(&p.control[sent], nil) {
+		sent++
+	}
+	did := sent > 0
+	if did {
+		p.control = append(p.control[:0], p.control[sent:]...)
+	}
+	if len(p.control) > 0 {
+		return did
+	}
+	for p.first.head != nil {
+		r := p.first.head
+		// Out of the queue first: completing the request may give it back to the pool.
+		if !e.sendFirstQueued(p, r) {
+			return did
+		}
+		did = true
+	}
+	for p.streams.head != nil {
+		r := p.streams.head
+		if !e.sendPiece(p, r) {
+			return did
+		}
+		did = true
+		p.streams.pop()
+		if r.moved < r.total {
+			p.streams.push(r)
+		} else {
+			e.complete(r)
+		}
+	}
+	return did
+}
+
+// sendFirstQueued is sendFirst for the head of the queue.
+func (e *Engine) sendFirstQueued(p *peer, r *Request) bool {
+	next := r.next
+	p.first.pop()
+	if e.sendFirst(p, r) {
+		return true
+	}
+	r.next = next
+	p.first.head = r
+	if next == nil {
+		p.first.tail = r
+	}
+	return false
+}
+
+// syncAck takes the receiver's word that it has matched a DataSync of ours.
+func (e *Engine) syncAck(h *transport.Header) {
+	r := e.awaiting(h)
+	if r == nil {
+		return
+	}
+	r.acked = true
+	r.drqid = h.DrqID
+	if r.moved >= r.total {
+		e.complete(r)
+		return
+	}
+	p := &e.peers[r.peer]
+	p.streams.push(r)
+	e.enqueue(r.peer, p)
+}
+
+// taken takes the receiver's word that it has read the whole buffer.
+func (e *Engine) taken(h *transport.Header) {
+	r := e.awaiting(h)
+	if r == nil {
+		return
+	}
+	r.acked = true
+	r.moved = r.total
+	e.complete(r)
+}
+
+// awaiting finds the send that an answer is about: one to that peer whose first packet has left and that has
+// not been answered. Anything else is a peer's mistake and is reported as its loss.
+func (e *Engine) awaiting(h *transport.Header) *Request {
+	r := e.requests.find(h.SrqID)
+	if r == nil || r.kind != sendRequest || r.peer != h.Src || r.acked || r.done {
+		e.breach(h.Src, "answer to a message that was not sent or has been answered")
+		return nil
+	}
+	return r
+}
+
+// sendSelf delivers a message of this process to itself: straight into a waiting receive, or as an unexpected
+// message that holds a copy (short) or refers to the send (long, synchronous).
+func (e *Engine) sendSelf(r *Request) {
+	r.setWire(datatype.Native)
+	source := r.comm.rank
+	if recv := r.ctx.matchArrival(source, r.tag); recv != nil {
+		e.transfer(recv, r)
+		return
+	}
+	keepCopy := r.mode != modeSynchronous && r.total <= selfEager
+	n := 0
+	if keepCopy {
+		n = int(r.total)
+	}
+	m := e.messages.get(n)
+	m.source, m.tag, m.lsrank, m.peer = source, r.tag, source, e.me
+	m.length = r.total
+	if keepCopy {
+		if r.flat {
+			copy(m.payload, r.bytes(r.total))
+		} else {
+			r.cur.Pack(m.payload)
+		}
+		r.ctx.keep(m)
+		e.complete(r)
+		return
+	}
+	m.self = r
+	r.ctx.keep(m)
+}
+
+// selfEager is the largest message to oneself, in bytes, that is copied aside when no receive waits for it.
+const selfEager = 64 << 10
+
+// transfer copies a message from a send to a receive of this process.
+func (e *Engine) transfer(recv, send *Request) {
+	recv.status.Source, recv.status.Tag = send.comm.rank, send.tag
+	recv.status.Bytes, recv.status.External = send.total, false
+	if send.total > recv.size {
+		recv.status.Bytes = recv.size
+		recv.status.Err = truncated(recv, send.total, recv.size)
+	}
+	if send.single && recv.single {
+		n := min(send.size, recv.size)
+		if n > 0 {
+			copy(unsafe.Slice((*byte)(recv.data), n), unsafe.Slice((*byte)(send.data), n))
+		}
+	} else {
+		datatype.Copy(recv.base, recv.count, recv.typ, send.base, send.count, send.typ)
+	}
+	e.complete(send)
+	e.complete(recv)
+}
+
+func truncated(r *Request, length, room int64) *Error {
+	return errorf(abi.MPI_ERR_TRUNCATE, "message of %d bytes from rank %d with tag %d does not fit the receive of %d bytes on %s",
+		length, r.status.Source, r.status.Tag, room, r.comm.describe())
+}

@@ -1,0 +1,141 @@
+package libimpi
+
+import (
+	stdcontext "context"
+	"fmt"
+	"time"
+
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/shm"
+	"github.com/libimpi/libimpi/transport/tcp"
+	"golang.org/x/sys/unix"
+)
+
+// Config is what a process has learned of its job before it can take part in it.
+type Config struct {
+	Job      *transport.Job
+	Segment  *shm.Segment  // the machine's; of one rank if the process is alone
+	World    []int32       // world rank of each local rank of the segment
+	Listener *tcp.Listener // where higher hosts connect to; nil in a job of one client
+	NoRead   bool          // never read other processes' memory
+	Warn     func(string)  // told of what a user may want to know; may be nil
+	OnLost   func(*Error)  // a peer is lost: ends the job
+}
+
+// New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
+// connected, or ctx is done.
+func New(ctx stdcontext.Context, c Config) (*Engine, error) {
+	e := &Engine{mu: c.Segment, me: c.Job.Me, job: c.Job, onLost: c.OnLost, tagUB: c.Job.TagUB, maxCID: 1}
+	if err := e.connect(ctx, c); err != nil {
+		return nil, err
+	}
+	e.reach()
+	e.patient = e.neighbours() > cores()
+	everybody := make([]int32, len(c.Job.Procs))
+	for i := range everybody {
+		everybody[i] = int32(i)
+	}
+	e.world = e.newComm(NewGroup(everybody), 0)
+	e.world.Name = "MPI_COMM_WORLD"
+	e.self = e.newComm(NewGroup([]int32{e.me}), selfCID)
+	e.self.Name = "MPI_COMM_SELF"
+	return e, nil
+}
+
+func (e *Engine) connect(ctx stdcontext.Context, c Config) (err error) {
+	if c.Segment.LocalSize() > 1 {
+		if e.local, err = shm.New(shm.Config{Segment: c.Segment, World: c.World, Receiver: e, NoRead: c.NoRead}); err != nil {
+			return err
+		}
+	}
+	if c.Job.Clients > 1 {
+		e.remote, err = tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, e, e.Progress, tcp.Options{Warn: c.Warn})
+	}
+	return err
+}
+
+// reach finds the transport to each process.
+func (e *Engine) reach() {
+	e.peers = make([]peer, len(e.job.Procs))
+	for w := range e.peers {
+		p := &e.peers[w]
+		p.local = -1
+		if int32(w) == e.me {
+			continue
+		}
+		if e.local != nil && e.local.Local(int32(w)) >= 0 {
+			p.tr, p.limits = e.local, e.local.Limits()
+			p.local = e.local.Local(int32(w))
+			p.direct = e.local
+			continue
+		}
+		p.tr, p.limits, p.rep = e.remote, e.remote.Limits(), datatype.External32
+	}
+}
+
+// neighbours is the number of processes that share this machine's cores, as far as their addresses tell: those
+// of other clients on the same machine count, too.
+func (e *Engine) neighbours() int {
+	n := 0
+	for _, p := range e.job.Procs {
+		if p.HostID == e.job.Procs[e.me].HostID {
+			n++
+		}
+	}
+	return max(n, e.mu.LocalSize())
+}
+
+// cores is the number of processors this process may run on.
+func cores() int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return 1
+	}
+	return set.Count()
+}
+
+// Me is the process's rank in MPI_COMM_WORLD.
+func (e *Engine) Me() int32 { return e.me }
+
+// Job is what the process knows of the job.
+func (e *Engine) Job() *transport.Job { return e.job }
+
+// World and Self are the predefined communicators.
+func (e *Engine) World() *Comm { return e.world }
+
+// Self is MPI_COMM_SELF.
+func (e *Engine) Self() *Comm { return e.self }
+
+// TagUB is the largest tag.
+func (e *Engine) TagUB() int32 { return e.tagUB }
+
+// finishTime is how long the end of a job waits for the other hosts.
+const finishTime = 30 * time.Second
+
+// Finish ends communication in order (IMPI 0.0, 2.4 and 3.8): a barrier on MPI_COMM_WORLD, then what still
+// waits for room, then the connections.
+func (e *Engine) Finish() error {
+	if err := e.world.Barrier(); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waitFor(func() bool { return len(e.busy) == 0 }, anyPeer)
+	if err := e.failure(); err != nil {
+		return err
+	}
+	if e.remote != nil {
+		if err := e.remote.Finish(time.Now().Add(finishTime)); err != nil {
+			return fmt.Errorf("at the end of the job: %w", err)
+		}
+	}
+	return nil
+}
+
+// Abort closes the connections without ceremony: the other clients see that this process has not finished.
+func (e *Engine) Abort() {
+	if e.remote != nil {
+		e.remote.Abort()
+	}
+}
