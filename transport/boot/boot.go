@@ -1,0 +1,105 @@
+// Package boot is how a process finds its job: the link between a rank and the launcher that started it.
+//
+// The launcher starts each rank with one end of a Unix stream socket pair, whose number is in IMPI_BOOT_FD. On
+// it, in this order:
+//
+//	rank                              launcher
+//	hello {version, pid}          ->
+//	                              <-  welcome {local rank and size, job id, settings, IMPI?, tables}
+//	                                  and the descriptor of the shared memory, or refuse {text}
+//	if the job spans machines:
+//	host {address, pid, host id}  ->  the launcher speaks with the IMPI server for all its ranks
+//	                              <-  job {tables}
+//	while the job runs:           <-  lost {rank, text}, at any time
+//	abort {code, text}            ->  at any time after hello
+//	at the end of MPI_Finalize:
+//	finalized                     ->
+//	                              <-  ack
+//
+//	link.go      the rank's end: Attach
+//	launcher.go  the launcher's end
+//	frame.go     messages as bytes: a length of 4 bytes, big-endian, and that much JSON
+//	tables.go    transport.Job as bytes
+//	foreign.go   started by somebody else's launcher?
+//
+// Both sides check everything: sizes before they read, order and values before they believe. The IMPI server and
+// a client's side of it are the packages server and client below this one.
+package boot
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+)
+
+// Version is the version of the protocol between launcher and rank. Both must have the same.
+const Version = 1
+
+// Environment variables that a launcher sets for a rank. All but the first are for scripts to read.
+const (
+	EnvFD        = "IMPI_BOOT_FD"    // descriptor of the rank's end of the link
+	EnvRank      = "IMPI_RANK"       // rank in this launcher's part of MPI_COMM_WORLD
+	EnvSize      = "IMPI_SIZE"       // size of that part
+	EnvLocalRank = "IMPI_LOCAL_RANK" // rank among the processes on this machine
+	EnvLocalSize = "IMPI_LOCAL_SIZE" // their number
+
+	// EnvSingleton, set to "ok" by the user, lets a process be alone that somebody started together with others.
+	EnvSingleton = "IMPI_SINGLETON"
+)
+
+// Limits on what either side accepts.
+const (
+	MaxToLauncher = 64 << 10 // bytes of a message from a rank
+	MaxToRank     = 64 << 20 // bytes of a message from the launcher: tables of about 1.4 million processes
+	MaxLocalSize  = 1 << 16
+	MaxText       = 8 << 10 // bytes; what is longer is cut off
+	maxJobID      = 256
+)
+
+// ErrSingleton: nobody started this process as a part of anything. It is rank 0 of 1.
+var ErrSingleton = errors.New("not started by a launcher: a job of one process")
+
+// Hello is the first word of a rank.
+type Hello struct {
+	Version int `json:"version"`
+	PID     int `json:"pid"` // as the rank sees it
+}
+
+// Host asks for the tables of an IMPI job, and says what the launcher needs to contribute for this rank.
+type Host struct {
+	Addr   netip.AddrPort `json:"addr"` // where the rank listens
+	PID    uint32         `json:"pid"`
+	HostID [16]byte       `json:"-"` // P_IPV6; zero: the address of Addr
+}
+
+// Finalized says that MPI_Finalize is about to return.
+type Finalized struct{}
+
+// Abort says that the rank has called MPI_Abort, or found a fatal error.
+type Abort struct {
+	Code int    `json:"code"`
+	Text string `json:"text"`
+}
+
+// Lost is the death of another process. Rank is its world rank, or LauncherLost.
+type Lost struct {
+	Rank int32  `json:"rank"`
+	Text string `json:"text"`
+}
+
+// LauncherLost in place of a rank: the launcher itself has gone.
+const LauncherLost int32 = -1
+
+func (l Lost) Error() string {
+	if l.Rank == LauncherLost {
+		return "the launcher was lost: " + l.Text
+	}
+	return fmt.Sprintf("rank %d was lost: %s", l.Rank, l.Text)
+}
+
+func cut(s string) string {
+	if len(s) > MaxText {
+		return s[:MaxText]
+	}
+	return s
+}

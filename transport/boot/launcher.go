@@ -1,0 +1,176 @@
+package boot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+)
+
+// LauncherEnd is the launcher's end of the link to one rank. One goroutine may call Next; all else may be called by
+// any.
+//
+//	l, child, err := NewLauncherEnd()
+//	cmd.ExtraFiles = []*os.File{child}               // descriptor 3 in the rank
+//	cmd.Env = append(env, RankEnv(3, rank, size, localRank, localSize)...)
+//	err = cmd.Start(); child.Close()
+//	for m, err := l.Next(); err == nil; m, err = l.Next() { switch m := m.(type) { ... } }
+type LauncherEnd struct {
+	port  *port
+	state rankState
+	impi  atomic.Bool // the rank was promised an IMPI job
+}
+
+// rankState is what a rank has said so far, which decides what it may say next.
+type rankState uint8
+
+const (
+	silent rankState = iota
+	greeted
+	hosted
+	finalized
+)
+
+// Message is Hello, Host, Finalized or Abort.
+type Message any
+
+// NewLauncherEnd makes a link. child is the rank's end, to be inherited by it and closed by the launcher.
+func NewLauncherEnd() (l *LauncherEnd, child *os.File, err error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	child = os.NewFile(uintptr(fds[1]), "rank's end")
+	f := os.NewFile(uintptr(fds[0]), "launcher's end")
+	defer f.Close()
+	conn, err := net.FileConn(f)
+	if err != nil {
+		child.Close()
+		return nil, nil, err
+	}
+	p, err := newPort(conn, MaxToLauncher, false)
+	if err != nil {
+		child.Close()
+		return nil, nil, err
+	}
+	return &LauncherEnd{port: p}, child, nil
+}
+
+// RankEnv is what to add to a rank's environment; fd is the descriptor as the rank has it.
+func RankEnv(fd, rank, size, localRank, localSize int) []string {
+	list := []struct {
+		name  string
+		value int
+	}{{EnvFD, fd}, {EnvRank, rank}, {EnvSize, size}, {EnvLocalRank, localRank}, {EnvLocalSize, localSize}}
+	var env []string
+	for _, v := range list {
+		env = append(env, v.name+"="+strconv.Itoa(v.value))
+	}
+	return env
+}
+
+// SetDeadline limits Next; zero lets it wait for ever.
+func (l *LauncherEnd) SetDeadline(t time.Time) { l.port.conn.SetReadDeadline(t) }
+
+// Next waits for what the rank says next. io.EOF: it has closed the link, which is in order before Hello, when
+// the program does not use MPI, and after Finalized. A message out of order is an error, and the link is then of no
+// use. A Hello of another version has been refused when Next answers its error.
+func (l *LauncherEnd) Next() (Message, error) {
+	m, err := l.port.next()
+	if err != nil {
+		if l.state != silent && l.state != finalized && err == io.EOF {
+			return nil, fmt.Errorf("the process closed its link to the launcher without MPI_Finalize: %w", io.ErrUnexpectedEOF)
+		}
+		return nil, err
+	}
+	switch {
+	case m.Type == msgHello && l.state == silent:
+		return l.hello(m)
+	case m.Type == msgHost && l.state == greeted && l.impi.Load():
+		b, err := decode[hostBody](m)
+		if err != nil {
+			return nil, err
+		}
+		h, err := b.host()
+		if err != nil {
+			return nil, err
+		}
+		l.state = hosted
+		return h, nil
+	case m.Type == msgFinalized && (l.state == greeted || l.state == hosted):
+		l.state = finalized
+		return Finalized{}, nil
+	case m.Type == msgAbort && l.state != silent:
+		a, err := decode[Abort](m)
+		if err != nil {
+			return nil, err
+		}
+		a.Text = cut(a.Text)
+		return a, nil
+	}
+	return nil, fmt.Errorf("the process sent %.20q to the launcher out of order", m.Type)
+}
+
+func (l *LauncherEnd) hello(m message) (Message, error) {
+	h, err := decode[Hello](m)
+	if err != nil {
+		return nil, err
+	}
+	if h.Version != Version {
+		err := fmt.Errorf("the program's libmpi speaks version %d with its launcher, and this launcher %d: they are of different releases",
+			h.Version, Version)
+		l.Refuse(err.Error())
+		return nil, err
+	}
+	if h.PID < 1 {
+		return nil, fmt.Errorf("the process says that its pid is %d", h.PID)
+	}
+	l.state = greeted
+	return h, nil
+}
+
+// Welcome answers Hello. Shared is the descriptor of the shared memory, which stays the launcher's, or -1; Job is
+// nil in an IMPI job, and must be there in any other.
+func (l *LauncherEnd) Welcome(w Welcome) error {
+	b := welcomeBody{Version: Version, LocalRank: w.LocalRank, LocalSize: w.LocalSize, JobID: w.JobID, Settings: w.Settings,
+		Shared: w.Shared >= 0, IMPI: w.IMPI, Bind: w.Bind}
+	if (w.Job != nil) == w.IMPI {
+		return errors.New("the tables of an IMPI job come after Host, those of any other with its welcome")
+	}
+	if w.Job != nil {
+		b.Tables = EncodeJob(w.Job)
+	}
+	l.impi.Store(w.IMPI)
+	return l.port.send(msgWelcome, b, w.Shared, time.Now().Add(sendTime))
+}
+
+// Refuse answers Hello with the reason why the rank cannot be part of the job.
+func (l *LauncherEnd) Refuse(text string) error {
+	return l.port.send(msgRefuse, refuseBody{cut(text)}, -1, time.Now().Add(sendTime))
+}
+
+// Job answers Host with the tables of the IMPI job; j.Me is this rank's.
+func (l *LauncherEnd) Job(j *transport.Job) error {
+	return l.port.send(msgJob, jobBody{EncodeJob(j)}, -1, time.Now().Add(sendTime))
+}
+
+// Ack answers Finalized. From then on the rank may exit.
+func (l *LauncherEnd) Ack() error { return l.port.send(msgAck, nil, -1, time.Now().Add(sendTime)) }
+
+// lostTime is how long the launcher tries to tell a rank of another's death: one that is stopped must not keep it.
+const lostTime = time.Second
+
+// Lost tells the rank that another has died. It can be called at any time after Welcome.
+func (l *LauncherEnd) Lost(rank int32, text string) error {
+	return l.port.send(msgLost, Lost{rank, cut(text)}, -1, time.Now().Add(lostTime))
+}
+
+// Close closes the link; a Next that waits ends.
+func (l *LauncherEnd) Close() error { return l.port.conn.Close() }

@@ -1,0 +1,343 @@
+package boot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+)
+
+// Welcome is what a rank learns at once.
+type Welcome struct {
+	LocalRank int32 // among the processes of this machine that share memory
+	LocalSize int32
+	JobID     string            // the same for all ranks of a launcher, different for every start
+	Settings  map[string]string // the launcher's word on settings, by name
+	Shared    int               // descriptor of the shared memory, the receiver's to close; -1: none
+	IMPI      bool              // the job has other clients: call Host, then Job
+	Bind      netip.Addr        // IMPI: the address at which to listen
+	Job       *transport.Job    // not IMPI: the tables, Me included
+}
+
+// welcomeTime is how long a rank waits for its welcome: the launcher sends it when all ranks of the machine have
+// said hello, and a machine can be slow to start the last.
+const (
+	welcomeTime = 5 * time.Minute
+	sendTime    = 30 * time.Second
+)
+
+// Link is a rank's connection to its launcher.
+//
+// Until Watch, only Host, Job and Finalized use it, on the caller's thread. Watch starts the one goroutine that it
+// can have.
+type Link struct {
+	port *port
+
+	mu       sync.Mutex    // guards what follows
+	watching chan struct{} // closed when the watcher has ended; nil: there is none
+	ended    bool          // we have ended it: the launcher's going is no news
+	ack      chan struct{} // closed when the launcher has acknowledged
+	acked    bool
+}
+
+// Attach finds the launcher that started this process, says hello, and waits for its welcome. It is to be called
+// once in a process.
+//
+// It answers ErrSingleton if nobody started us as part of a job, and *ForeignError if somebody did whom we cannot
+// join, unless IMPI_SINGLETON=ok. Any other error means that there is a launcher and something is wrong with it.
+func Attach(env Env) (*Link, Welcome, error) { return attach(env, welcomeTime) }
+
+func attach(env Env, patience time.Duration) (*Link, Welcome, error) {
+	alone, _ := env(EnvSingleton)
+	text, ok := env(EnvFD)
+	if !ok {
+		if alone != "ok" {
+			if e := Foreign(env); e != nil {
+				return nil, Welcome{}, e
+			}
+		}
+		return nil, Welcome{}, ErrSingleton
+	}
+	p, err := inherit(text)
+	if err != nil {
+		if alone == "ok" {
+			return nil, Welcome{}, ErrSingleton
+		}
+		return nil, Welcome{}, fmt.Errorf("%s=%s: %w (was this program started by a rank, or through a wrapper that closes descriptors? "+
+			"Unset %s, or set %s=ok, to run it alone)", EnvFD, text, err, EnvFD, EnvSingleton)
+	}
+	l := &Link{port: p, ack: make(chan struct{})}
+	w, err := l.greet(time.Now().Add(patience))
+	if err != nil {
+		p.conn.Close()
+		p.dropDescriptors()
+		return nil, Welcome{}, fmt.Errorf("the launcher that started this process does not answer as it should: %w", err)
+	}
+	return l, w, nil
+}
+
+// inherit takes over the descriptor that the launcher left us.
+func inherit(text string) (*port, error) {
+	fd, err := strconv.Atoi(text)
+	if err != nil || fd < 0 {
+		return nil, errors.New("not a descriptor")
+	}
+	kind, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_TYPE)
+	if err != nil {
+		return nil, fmt.Errorf("not the launcher's socket: %w", err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if _, unix := name.(*syscall.SockaddrUnix); err != nil || !unix || kind != syscall.SOCK_STREAM {
+		return nil, errors.New("not the launcher's socket")
+	}
+	f := os.NewFile(uintptr(fd), EnvFD)
+	defer f.Close() // FileConn has its own, which is not inherited
+	conn, err := net.FileConn(f)
+	if err != nil {
+		return nil, err
+	}
+	return newPort(conn, MaxToRank, true)
+}
+
+// greet is hello and welcome.
+func (l *Link) greet(deadline time.Time) (Welcome, error) {
+	if err := l.port.send(msgHello, Hello{Version: Version, PID: os.Getpid()}, -1, deadline); err != nil {
+		return Welcome{}, err
+	}
+	m, err := l.port.receive(deadline)
+	if err != nil {
+		return Welcome{}, fmt.Errorf("waiting for its welcome: %w", err)
+	}
+	switch m.Type {
+	case msgRefuse:
+		r, err := decode[refuseBody](m)
+		if err != nil {
+			return Welcome{}, err
+		}
+		return Welcome{}, errors.New(cut(r.Text))
+	case msgWelcome:
+		b, err := decode[welcomeBody](m)
+		if err != nil {
+			return Welcome{}, err
+		}
+		return l.welcome(b)
+	}
+	return Welcome{}, fmt.Errorf("it sent %.20q instead of a welcome", m.Type)
+}
+
+// welcome checks a welcome and takes the descriptor that came with it.
+func (l *Link) welcome(b welcomeBody) (Welcome, error) {
+	w := Welcome{LocalRank: b.LocalRank, LocalSize: b.LocalSize, JobID: b.JobID, Settings: b.Settings, Shared: -1, IMPI: b.IMPI, Bind: b.Bind}
+	switch {
+	case b.Version != Version:
+		return Welcome{}, fmt.Errorf("it speaks version %d and we speak %d: launcher and library are of different releases", b.Version, Version)
+	case b.LocalSize < 1 || b.LocalSize > MaxLocalSize || b.LocalRank < 0 || b.LocalRank >= b.LocalSize:
+		return Welcome{}, fmt.Errorf("it says that we are local rank %d of %d", b.LocalRank, b.LocalSize)
+	case len(b.JobID) > maxJobID:
+		return Welcome{}, fmt.Errorf("its job id has %d bytes", len(b.JobID))
+	case b.IMPI && !b.Bind.IsValid():
+		return Welcome{}, errors.New("it promises an IMPI job and does not say where to listen")
+	}
+	if !b.IMPI {
+		j, err := decodeMine(b.Tables)
+		if err != nil {
+			return Welcome{}, err
+		}
+		w.Job = j
+	}
+	if b.Shared || len(l.port.fds) > 0 {
+		fd, err := l.port.descriptor()
+		if err != nil {
+			return Welcome{}, err
+		}
+		w.Shared = fd
+	}
+	l.port.takes = false
+	return w, nil
+}
+
+// decodeMine reads tables that must say who we are.
+func decodeMine(b []byte) (*transport.Job, error) {
+	j, err := DecodeJob(b)
+	if err == nil && j.Me < 0 {
+		err = errors.New("job tables: they do not say which rank we are")
+	}
+	return j, err
+}
+
+// Host gives the launcher what it needs of this rank for an IMPI job. The listening socket is open.
+func (l *Link) Host(h Host) error {
+	return l.port.send(msgHost, newHostBody(h), -1, time.Now().Add(sendTime))
+}
+
+// Job waits for the tables of an IMPI job, for d, or for ever if d is 0, as other clients may be started by hand.
+// The error is a Lost if a rank of ours dies meanwhile.
+func (l *Link) Job(d time.Duration) (*transport.Job, error) {
+	m, err := l.port.receive(deadlineIn(d))
+	if err != nil {
+		return nil, fmt.Errorf("waiting for the launcher's job tables: %w", err)
+	}
+	switch m.Type {
+	case msgJob:
+		b, err := decode[jobBody](m)
+		if err != nil {
+			return nil, err
+		}
+		return decodeMine(b.Tables)
+	case msgLost:
+		lost, err := decode[Lost](m)
+		if err != nil {
+			return nil, err
+		}
+		lost.Text = cut(lost.Text)
+		return nil, lost
+	}
+	return nil, fmt.Errorf("waiting for the launcher's job tables: it sent %.20q", m.Type)
+}
+
+// Watch starts a goroutine that calls lost for every death of which the launcher tells, and for the launcher's own
+// unless Finalized or Close came first. It is called after Job and before Finalized, at most once.
+func (l *Link) Watch(lost func(Lost)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.watching == nil && !l.ended {
+		l.watching = make(chan struct{})
+		go l.watch(lost, l.watching)
+	}
+}
+
+func (l *Link) watch(lost func(Lost), done chan struct{}) {
+	defer close(done)
+	for {
+		m, err := l.port.receive(time.Time{})
+		if err == nil {
+			var notice *Lost
+			if notice, err = l.notice(m); notice != nil {
+				lost(*notice)
+			}
+		}
+		if err != nil {
+			l.mu.Lock()
+			ended := l.ended
+			l.mu.Unlock()
+			if !ended {
+				lost(Lost{LauncherLost, reason(err)})
+			}
+			return
+		}
+	}
+}
+
+func reason(err error) string {
+	if err == io.EOF {
+		return "it has closed its connection"
+	}
+	return err.Error()
+}
+
+// notice takes a message that may come while the job runs.
+func (l *Link) notice(m message) (*Lost, error) {
+	switch m.Type {
+	case msgLost:
+		n, err := decode[Lost](m)
+		if err != nil {
+			return nil, err
+		}
+		if n.Rank < 0 {
+			return nil, fmt.Errorf("it reports the death of rank %d", n.Rank)
+		}
+		n.Text = cut(n.Text)
+		return &n, nil
+	case msgAck:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if !l.ended || l.acked {
+			return nil, errors.New("it acknowledges what we did not say")
+		}
+		l.acked = true
+		close(l.ack)
+		return nil, nil
+	}
+	return nil, fmt.Errorf("it sent %.20q", m.Type)
+}
+
+// Finalized tells the launcher that MPI_Finalize is done, and waits until it knows, for d or for ever if d is 0:
+// after that this process may end without being taken for dead.
+func (l *Link) Finalized(d time.Duration) error {
+	l.mu.Lock()
+	first, watching := !l.ended, l.watching
+	l.ended = true
+	l.mu.Unlock()
+	if !first {
+		return errors.New("finalized twice, or after Close")
+	}
+	deadline := deadlineIn(d)
+	if err := l.port.send(msgFinalized, nil, -1, deadline); err != nil {
+		return err
+	}
+	if watching != nil {
+		return l.awaitWatched(d, watching)
+	}
+	for {
+		m, err := l.port.receive(deadline)
+		if err == nil {
+			_, err = l.notice(m)
+		}
+		if err != nil {
+			return fmt.Errorf("waiting for the launcher to acknowledge the end: %w", err)
+		}
+		if m.Type == msgAck {
+			return nil
+		}
+	}
+}
+
+func (l *Link) awaitWatched(d time.Duration, watching chan struct{}) error {
+	var expired <-chan time.Time
+	if d > 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		expired = t.C
+	}
+	select {
+	case <-l.ack:
+		return nil
+	case <-expired:
+		return fmt.Errorf("the launcher has not acknowledged the end within %v", d)
+	case <-watching:
+	}
+	select {
+	case <-l.ack: // came last
+		return nil
+	default:
+		return errors.New("the launcher has gone without acknowledging the end")
+	}
+}
+
+// Abort tells the launcher to end the job. text says why, for the user.
+func (l *Link) Abort(code int, text string) error {
+	return l.port.send(msgAbort, Abort{code, cut(text)}, -1, time.Now().Add(sendTime))
+}
+
+// Close closes the link. Without Finalized before it, the launcher takes this rank for dead.
+func (l *Link) Close() error {
+	l.mu.Lock()
+	l.ended = true
+	l.mu.Unlock()
+	return l.port.conn.Close()
+}
+
+func deadlineIn(d time.Duration) time.Time {
+	if d <= 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(d)
+}
