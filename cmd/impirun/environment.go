@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/boot"
 )
 
 // place is where a rank stands in its job.
 type place struct {
-	rank, size           int // in the whole job
-	localRank, localSize int // on this machine, in this client
-	worldKnown           bool
+	rank, size           int // in the part of the job that this launcher starts
+	localRank, localSize int // in this client
 }
 
 // ours are variables that we set ourselves; what an outer launcher left there must not reach a rank.
 var ours = []string{
-	"IMPI_RANK", "IMPI_SIZE", "IMPI_LOCAL_RANK", "IMPI_LOCAL_SIZE", "IMPI_BOOT_FD", "IMPI_JOB",
+	boot.EnvFD, boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, "IMPI_JOB",
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT",
 }
 
@@ -40,14 +41,9 @@ func environment(base []string, g *options.Program, job string, p place) []strin
 	}
 	number := func(name string, value int) { env = append(env, name+"="+strconv.Itoa(value)) }
 	env = append(env, "IMPI_JOB="+job)
-	if p.worldKnown { // a client learns its first world rank only from the server, when its ranks run
-		number("IMPI_RANK", p.rank)
-		number("IMPI_SIZE", p.size)
-		number("PMI_RANK", p.rank)
-		number("PMI_SIZE", p.size)
-	}
-	number("IMPI_LOCAL_RANK", p.localRank)
-	number("IMPI_LOCAL_SIZE", p.localSize)
+	env = append(env, boot.RankEnv(supervise.LinkFD, p.rank, p.size, p.localRank, p.localSize)...)
+	number("PMI_RANK", p.rank)
+	number("PMI_SIZE", p.size)
 	number("MPI_LOCALRANKID", p.localRank)
 	number("MPI_LOCALNRANKS", p.localSize)
 	return env

@@ -45,8 +45,7 @@ func processes(plan *options.Plan, job string, shares []share) ([]supervise.Proc
 			for rank >= shares[client].first+shares[client].n {
 				client++
 			}
-			at := place{rank: rank, size: size, localRank: rank - shares[client].first, localSize: shares[client].n,
-				worldKnown: plan.Mode != options.Client}
+			at := place{rank: rank, size: size, localRank: rank - shares[client].first, localSize: shares[client].n}
 			list = append(list, supervise.Process{
 				Path: path, Argv: g.Argv, Dir: g.Dir, Env: environment(base, g, job, at), Stdin: stdinOf(plan, rank),
 			})

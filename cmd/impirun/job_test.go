@@ -27,13 +27,13 @@ func TestRanksAreDividedAsEvenlyAsPossible(t *testing.T) {
 
 func TestARankGetsTheEnvironmentThatWasAskedFor(t *testing.T) {
 	base := []string{"A=1", "B=2", "PATH=/bin", "IMPI_RANK=77", "PMI_RANK=88", "IMPI_BOOT_FD=9"}
-	at := place{rank: 3, size: 5, localRank: 1, localSize: 2, worldKnown: true}
+	at := place{rank: 3, size: 5, localRank: 1, localSize: 2}
 	for _, c := range []struct {
 		line       string
 		want, gone []string
 	}{
 		{"p", []string{"A=1", "B=2", "IMPI_RANK=3", "IMPI_SIZE=5", "PMI_RANK=3", "PMI_SIZE=5", "IMPI_LOCAL_RANK=1",
-			"MPI_LOCALRANKID=1", "MPI_LOCALNRANKS=2"}, []string{"IMPI_BOOT_FD"}},
+			"MPI_LOCALRANKID=1", "MPI_LOCALNRANKS=2", "IMPI_BOOT_FD=3"}, []string{"HOME"}},
 		{"-x A=5 -x A=6 p", []string{"A=6", "B=2"}, nil},
 		{"-genv A 5 -env A 6 p", []string{"A=6"}, nil},
 		{"-envnone -x B p", []string{"B=2"}, []string{"A", "PATH"}},

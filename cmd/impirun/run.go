@@ -1,26 +1,148 @@
 package main
 
 import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"math/big"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/transport/boot/server"
 )
 
+// run starts the plan's ranks as one client, or as several with a server among them, and waits for their end.
 func run(plan *options.Plan) error {
 	if err := checkHosts(plan); err != nil {
 		return err
 	}
-	list, err := processes(plan, newJobID(), split(plan.Size(), max(1, plan.Clients)))
+	shares := split(plan.Size(), max(1, plan.Clients))
+	jobID := newJobID()
+	list, err := processes(plan, jobID, shares)
 	if err != nil {
 		return err
 	}
-	job, err := supervise.Start(supervise.Config{Host: hostname(), Grace: plan.Grace, Timeout: plan.Timeout,
-		Recovery: plan.Recovery, Prefix: prefixes(plan)}, list)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	meetings, farewell, err := meetings(ctx, plan)
 	if err != nil {
 		return err
 	}
-	if cause := job.Wait(); cause != nil {
+	parts := make([]*part, len(shares))
+	for i, s := range shares {
+		if parts[i], err = newPart(s, jobID, meetings[i], list); err != nil {
+			return err
+		}
+	}
+	cause, err := runParts(plan, list, parts)
+	if err != nil {
+		return err
+	}
+	finishAll(parts, cause == nil)
+	if cause != nil {
 		return &endError{cause, plan.Quiet}
+	}
+	if parts[0].joined() { // not if the programs never called MPI_Init
+		farewell()
 	}
 	return nil
 }
 
+// runParts starts all processes and answers why they ended badly, if they did.
+func runParts(plan *options.Plan, list []supervise.Process, parts []*part) (*supervise.Cause, error) {
+	config := supervise.Config{Host: hostname(), Grace: plan.Grace, Timeout: plan.Timeout, Recovery: plan.Recovery,
+		Prefix: prefixes(plan)}
+	config.Drain = func(rank int) {
+		for _, p := range parts {
+			if i := rank - p.first; i >= 0 && i < p.n {
+				p.drain(i)
+			}
+		}
+	}
+	job, err := supervise.Start(config, list)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range parts {
+		p.listenAll(job)
+	}
+	return job.Wait(), nil
+}
+
+// finishAll takes leave of the server for all clients at once: it answers when the last has.
+func finishAll(parts []*part, well bool) {
+	var done sync.WaitGroup
+	for _, p := range parts {
+		done.Go(func() { p.finish(well) })
+	}
+	done.Wait()
+}
+
+// meetings says where each client meets the others: nowhere, at the server that the user named, or at one of
+// our own. farewell waits until that one has finished.
+func meetings(ctx context.Context, plan *options.Plan) (list []*meeting, farewell func(), err error) {
+	farewell = func() {}
+	switch {
+	case plan.Mode == options.Client:
+		m := &meeting{ctx: ctx, address: plan.Address, rank: int32(plan.Rank), verbose: plan.Verbose}
+		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil {
+			m.bind, err = addressTowards(plan.Address)
+		}
+		return []*meeting{m}, farewell, err
+	case plan.Clients > 0:
+		return ownServer(ctx, plan)
+	}
+	return []*meeting{nil}, farewell, nil
+}
+
+// addressTowards is the address of this machine that a route to the server uses: other clients can reach the
+// server, so the same way most likely leads to us. Nothing is sent.
+func addressTowards(address string) (netip.Addr, error) {
+	c, err := net.Dial("udp", address)
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("the server's address %s: %w", address, err)
+	}
+	defer c.Close()
+	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), nil
+}
+
+// ownServer serves the plan's clients on this machine. What goes wrong there shows in a client or in a rank, and
+// is reported as that.
+func ownServer(ctx context.Context, plan *options.Plan) ([]*meeting, func(), error) {
+	methods, err := ownMethods()
+	if err != nil {
+		return nil, nil, err
+	}
+	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	s, err := server.Listen(server.Options{Clients: plan.Clients, Bind: loopback, Auth: methods})
+	if err != nil {
+		return nil, nil, err
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		s.Serve(ctx)
+	}()
+	list := make([]*meeting, plan.Clients)
+	for i := range list {
+		list[i] = &meeting{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback, verbose: plan.Verbose}
+	}
+	return list, func() { <-served }, nil
+}
+
+// ownMethods are the methods that the user enabled, or else a key that nobody knows.
+func ownMethods() (auth.Methods, error) {
+	if os.Getenv(auth.EnvKey) != "" {
+		return auth.FromEnv(os.LookupEnv)
+	}
+	key, err := rand.Int(rand.Reader, big.NewInt(0).Lsh(big.NewInt(1), 63))
+	if err != nil {
+		return auth.Methods{}, err
+	}
+	return auth.WithKey(key.Uint64()), nil
+}

@@ -42,6 +42,7 @@ type Job struct {
 	mu     sync.Mutex
 	ledger *ledger
 	living map[int]int // pid -> rank
+	docket docket      // ends and aborts that are not in the ledger yet
 	own    []bool      // by rank: leads a process group of its own
 
 	changed chan struct{}  // the ledger may have changed
@@ -185,10 +186,13 @@ func isTerminal(fd int) bool {
 	return err == nil
 }
 
-// Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them.
-func (j *Job) Initialized(rank int)   { j.note(func(l *ledger) { l.initialized(rank) }) }
-func (j *Job) Finalized(rank int)     { j.note(func(l *ledger) { l.finalized(rank) }) }
-func (j *Job) Aborted(rank, code int) { j.note(func(l *ledger) { l.aborted(rank, code) }) }
+// Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them. text says why
+// a rank gave up, if it did not call MPI_Abort itself.
+func (j *Job) Initialized(rank int) { j.note(func(l *ledger) { l.initialized(rank) }) }
+func (j *Job) Finalized(rank int)   { j.note(func(l *ledger) { l.finalized(rank) }) }
+func (j *Job) Aborted(rank, code int, text string) {
+	j.note(func(*ledger) { j.docket.add(verdict{rank: rank, aborted: true, code: code, text: text}) })
+}
 
 // First says which world rank the first process has, once that is known: messages name world ranks.
 func (j *Job) First(rank int) { j.note(func(l *ledger) { l.first = rank }) }
@@ -220,6 +224,7 @@ func (j *Job) Wait() *Cause {
 		case dead := <-j.reaped:
 			j.enter(dead.endings)
 			if dead.last {
+				j.judge(true)
 				j.relays.Wait()
 				return j.ledger.cause
 			}
@@ -238,12 +243,14 @@ func (j *Job) Wait() *Cause {
 			j.note(func(l *ledger) { l.timedOut(j.config.Timeout) })
 		case <-end.grace:
 			end.now()
+		case <-j.docket.limit:
 		}
+		j.judge(false)
 		end.advance()
 	}
 }
 
-// enter writes a batch of ended ranks into the ledger.
+// enter puts ranks that have ended on the docket, after what they had said.
 func (j *Job) enter(dead []ending) {
 	for _, e := range dead {
 		if e.rank < 0 {
@@ -252,7 +259,7 @@ func (j *Job) enter(dead []ending) {
 		if j.config.Drain != nil {
 			j.config.Drain(e.rank)
 		}
-		j.note(func(l *ledger) { l.ended(e.rank, e.status) })
+		j.note(func(*ledger) { j.docket.add(verdict{rank: e.rank, status: e.status}) })
 	}
 }
 

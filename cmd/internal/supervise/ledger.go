@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"fmt"
+	"strings"
 	"syscall"
 	"time"
 
@@ -66,12 +67,17 @@ func (l *ledger) initialized(rank int) {
 
 func (l *ledger) finalized(rank int) { l.entries[rank].phase = finalized }
 
-func (l *ledger) aborted(rank, code int) {
+func (l *ledger) aborted(rank, code int, text string) {
 	exit := code & 0xff
 	if exit == 0 {
 		exit = 1
 	}
-	l.blame(rank, exit, true, "called MPI_Abort(%d)", code)
+	if strings.HasPrefix(text, "MPI_Abort(") || text == "" {
+		l.blame(rank, exit, true, "called MPI_Abort(%d)", code)
+	} else {
+		first, _, _ := strings.Cut(text, "\n")
+		l.blame(rank, exit, true, "gave up: %s", first)
+	}
 	l.doomed = true // MPI_Abort means everybody, with --enable-recovery too
 }
 
@@ -142,22 +148,4 @@ func (l *ledger) over() bool {
 		}
 	}
 	return true
-}
-
-// origin orders ranks that were found dead at the same moment: the one that a signal killed comes before
-// one that exited, since the exit may be the answer to the loss of the other.
-func origin(a, b syscall.WaitStatus) int {
-	return weight(a) - weight(b)
-}
-
-func weight(s syscall.WaitStatus) int {
-	switch {
-	case s.Signaled() && s.Signal() != syscall.SIGTERM:
-		return 0
-	case s.Signaled():
-		return 1
-	case s.ExitStatus() != 0:
-		return 2
-	}
-	return 3
 }

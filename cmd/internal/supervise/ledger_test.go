@@ -38,13 +38,13 @@ func TestTheFirstAbnormalRankIsTheCause(t *testing.T) {
 			code: 134, text: "rank 0 on here (pid 100) was killed by signal 6 (SIGABRT, aborted, core dumped)", doomed: true},
 		"the second does not count": {facts: func(l *ledger) { end(l, 1, exited(3)); end(l, 0, killed(syscall.SIGTERM)) },
 			code: 3, text: "rank 1", doomed: true},
-		"abort": {facts: func(l *ledger) { l.initialized(1); l.aborted(1, 7); end(l, 1, exited(9)) },
+		"abort": {facts: func(l *ledger) { l.initialized(1); l.aborted(1, 7, ""); end(l, 1, exited(9)) },
 			code: 7, text: "rank 1 on here (pid 101) called MPI_Abort(7)", doomed: true},
-		"abort with 0":    {facts: func(l *ledger) { l.aborted(1, 0) }, code: 1, text: "MPI_Abort(0)", doomed: true},
-		"abort with 256":  {facts: func(l *ledger) { l.aborted(1, 256) }, code: 1, text: "MPI_Abort(256)", doomed: true},
-		"abort with -1":   {facts: func(l *ledger) { l.aborted(1, -1) }, code: 255, text: "MPI_Abort(-1)", doomed: true},
-		"abort with 1000": {facts: func(l *ledger) { l.aborted(1, 1000) }, code: 232, text: "MPI_Abort(1000)", doomed: true},
-		"abort in spite of recovery": {recovery: true, facts: func(l *ledger) { l.aborted(1, 5) },
+		"abort with 0":    {facts: func(l *ledger) { l.aborted(1, 0, "") }, code: 1, text: "MPI_Abort(0)", doomed: true},
+		"abort with 256":  {facts: func(l *ledger) { l.aborted(1, 256, "") }, code: 1, text: "MPI_Abort(256)", doomed: true},
+		"abort with -1":   {facts: func(l *ledger) { l.aborted(1, -1, "") }, code: 255, text: "MPI_Abort(-1)", doomed: true},
+		"abort with 1000": {facts: func(l *ledger) { l.aborted(1, 1000, "") }, code: 232, text: "MPI_Abort(1000)", doomed: true},
+		"abort in spite of recovery": {recovery: true, facts: func(l *ledger) { l.aborted(1, 5, "") },
 			code: 5, text: "MPI_Abort(5)", doomed: true},
 		"no finalize": {facts: func(l *ledger) { l.initialized(0); end(l, 0, exited(0)) },
 			code: 1, text: "rank 0 on here (pid 100) exited without calling MPI_Finalize", doomed: true},
@@ -89,13 +89,35 @@ func TestAJobIsOverWhenEveryRankHasEnded(t *testing.T) {
 	}
 }
 
-func TestOfRanksFoundDeadTogetherTheKilledOneComesFirst(t *testing.T) {
-	order := []syscall.WaitStatus{killed(syscall.SIGKILL), killed(syscall.SIGTERM), exited(1), exited(0)}
-	for i, a := range order {
-		for j, b := range order {
-			if got := origin(a, b); (got < 0) != (i < j) || (got == 0) != (i == j) {
-				t.Errorf("origin(%#x, %#x) = %d", a, b, got)
-			}
+func TestWhatMayBeAnAnswerComesAfterWhatItAnswers(t *testing.T) {
+	order := []verdict{{status: killed(syscall.SIGKILL)}, {aborted: true, code: 1}, {status: killed(syscall.SIGTERM)},
+		{status: exited(1)}, {status: exited(0)}}
+	for i := 1; i < len(order); i++ {
+		if order[i-1].weight() >= order[i].weight() {
+			t.Errorf("%+v does not come before %+v", order[i-1], order[i])
 		}
+	}
+	for i, want := range []bool{false, true, true, true, false} {
+		if got := order[i].mayBeAnswer(); got != want {
+			t.Errorf("%+v may be an answer: %v", order[i], got)
+		}
+	}
+}
+
+func TestTheDocketBlamesTheKilledRankAndNotTheOneThatNoticed(t *testing.T) {
+	j := &Job{ledger: newLedger("here", 2, false), living: map[int]int{}}
+	j.docket.add(verdict{rank: 0, aborted: true, code: 1, text: "rank 1 was lost"})
+	j.docket.add(verdict{rank: 1, status: killed(syscall.SIGKILL)})
+	j.judge(false)
+	if c := j.ledger.cause; c == nil || c.Code != 137 {
+		t.Errorf("cause %+v, want that of rank 1", c)
+	}
+}
+
+func TestARankThatGivesUpSaysWhy(t *testing.T) {
+	l := newLedger("here", 1, false)
+	l.aborted(0, 3, "message of 8 bytes truncated\nat line 7")
+	if want := "rank 0 on here (pid 0) gave up: message of 8 bytes truncated"; l.cause.Text != want || l.cause.Code != 3 {
+		t.Errorf("%+v, want %q", l.cause, want)
 	}
 }

@@ -61,24 +61,41 @@ func children(parent int) []int {
 		if err != nil {
 			continue
 		}
-		if ppid, zombie := parentOf(pid); ppid == parent && !zombie {
+		if st, ok := readStat(pid); ok && st.parent == parent && !st.zombie() {
 			found = append(found, pid)
 		}
 	}
 	return found
 }
 
-// parentOf reads fields 3 and 4 of /proc/PID/stat; the name before them may hold blanks and parentheses.
-func parentOf(pid int) (ppid int, zombie bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+// stat is what the kernel says of a process.
+type stat struct {
+	state  string
+	parent int
+	flags  uint64
+}
+
+// readStat reads fields 3, 4 and 9 of /proc/PID/stat; the name before them may hold blanks and parentheses.
+func readStat(pid int) (s stat, ok bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return 0, false
+		return s, false
 	}
-	text := string(stat)
+	text := string(b)
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(fields) < 2 {
-		return 0, false
+	if len(fields) < 7 {
+		return s, false
 	}
-	ppid, _ = strconv.Atoi(fields[1])
-	return ppid, fields[0] == "Z" || fields[0] == "X"
+	s.state = fields[0]
+	s.parent, _ = strconv.Atoi(fields[1])
+	s.flags, _ = strconv.ParseUint(fields[6], 10, 64)
+	return s, true
+}
+
+func (s stat) zombie() bool { return s.state == "Z" || s.state == "X" }
+
+// dying says whether the process has begun to end: its sockets may be closed before it can be waited for.
+func (s stat) dying() bool {
+	const exiting = 0x4 // PF_EXITING
+	return s.zombie() || s.flags&exiting != 0
 }

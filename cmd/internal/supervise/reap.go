@@ -2,7 +2,6 @@ package supervise
 
 import (
 	"os"
-	"slices"
 	"syscall"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 )
 
 // reap waits for children until there are none, and reports them in batches: those that were dead at the
-// same moment together, the one that may have caused the other deaths first. It runs on its own goroutine.
+// same moment together. It runs on its own goroutine.
 func (j *Job) reap() {
 	defer close(j.reaped)
 	for {
@@ -53,7 +52,6 @@ func (j *Job) collect() batch {
 		}
 		dead.endings = append(dead.endings, e)
 	}
-	slices.SortStableFunc(dead.endings, func(a, b ending) int { return origin(a.status, b.status) })
 	return dead
 }
 

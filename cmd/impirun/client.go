@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/transport/boot/client"
+	"github.com/libimpi/libimpi/transport/shm"
+)
+
+// A part is the ranks of one client, which share this machine's memory, and what the launcher says to them.
+//
+// Flow: a goroutine for each rank reads its link (listen) -> hello; when all have said it, each is welcomed
+// with the shared memory -> in a job of several clients each then says where it listens; when all have, one of
+// the goroutines speaks with the server for all (join), and each gets the tables -> finalized, acknowledged.
+//
+// A rank that ends never holds its goroutine up: left, closed by drain, ends every wait.
+type part struct {
+	share
+	jobID string
+	meet  *meeting // nil: a job of one client
+	ends  []*boot.LauncherEnd
+	left  []chan struct{} // closed when the rank's process has ended
+	heard []chan struct{} // closed when its link has been read to the end
+
+	job *supervise.Job // set by listenAll
+
+	mu      sync.Mutex // guards what follows
+	pids    []uint32   // by local rank, 0: no hello yet
+	greeted int
+	shared  int           // descriptor, -1 before all have greeted
+	welcome chan struct{} // closed when all have greeted
+	hosts   []client.Host
+	hosted  int
+	session *client.Session
+}
+
+// meeting is where and how a client meets the others.
+type meeting struct {
+	ctx     context.Context
+	address string
+	rank    int32
+	methods auth.Methods
+	bind    netip.Addr
+	verbose bool
+}
+
+// drainTime is how long a link is read on after its process ended, if a process that it left behind still has
+// the other end. What the process itself had said is there already.
+const drainTime = 500 * time.Millisecond
+
+// newPart makes the links of one client's ranks and puts the ranks' ends into their processes.
+func newPart(s share, jobID string, meet *meeting, list []supervise.Process) (*part, error) {
+	p := &part{share: s, jobID: jobID, meet: meet, shared: -1, welcome: make(chan struct{}),
+		pids: make([]uint32, s.n), hosts: make([]client.Host, s.n)}
+	for i := range s.n {
+		end, child, err := boot.NewLauncherEnd()
+		if err != nil {
+			return nil, fmt.Errorf("the link to rank %d: %w", s.first+i, err)
+		}
+		list[s.first+i].Link = child
+		p.ends = append(p.ends, end)
+		p.left = append(p.left, make(chan struct{}))
+		p.heard = append(p.heard, make(chan struct{}))
+	}
+	return p, nil
+}
+
+// listenAll starts to listen to the ranks of a job that has been started.
+func (p *part) listenAll(job *supervise.Job) {
+	p.job = job
+	for i := range p.n {
+		go p.listen(i)
+	}
+}
+
+// drain returns when what the ended rank i had said is noted.
+func (p *part) drain(i int) {
+	close(p.left[i])
+	p.ends[i].SetDeadline(time.Now().Add(drainTime))
+	<-p.heard[i]
+	p.ends[i].Close()
+}
+
+// listen reads the link of rank i to its end.
+func (p *part) listen(i int) {
+	defer close(p.heard[i])
+	for {
+		m, err := p.ends[i].Next()
+		if err == nil {
+			err = p.take(i, m)
+		}
+		if err != nil {
+			// The end of the link is no news: how the process ends will tell. So is a rank that does not listen.
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrDeadlineExceeded) &&
+				!errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
+				p.job.Fail(supervise.Cause{Code: 1, Text: fmt.Sprintf("rank %d: %v", p.first+i, err)})
+			}
+			return
+		}
+	}
+}
+
+// take acts on one message of rank i.
+func (p *part) take(i int, m boot.Message) error {
+	switch m := m.(type) {
+	case boot.Hello:
+		p.job.Initialized(p.first + i)
+		return p.greet(i, m)
+	case boot.Host:
+		p.host(i, m)
+	case boot.Finalized:
+		p.job.Finalized(p.first + i)
+		return p.ends[i].Ack()
+	case boot.Abort:
+		p.job.Aborted(p.first+i, m.Code, m.Text)
+	}
+	return nil
+}
+
+// greet waits until all ranks have said hello, and welcomes rank i.
+func (p *part) greet(i int, hello boot.Hello) error {
+	if err := p.arrive(i, hello); err != nil {
+		return err
+	}
+	select {
+	case <-p.welcome:
+	case <-p.left[i]:
+		return nil
+	}
+	w := boot.Welcome{LocalRank: int32(i), LocalSize: int32(p.n), JobID: p.jobID, Shared: p.shared}
+	if p.meet != nil {
+		w.IMPI, w.Bind = true, p.meet.bind
+	} else {
+		w.Job = boot.OneClient(p.pids...)
+		w.Job.Me = int32(i)
+	}
+	return p.ends[i].Welcome(w)
+}
+
+// arrive notes a hello; the last one makes the shared memory.
+func (p *part) arrive(i int, hello boot.Hello) (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pids[i] = uint32(hello.PID)
+	if p.greeted++; p.greeted < p.n {
+		return nil
+	}
+	if p.shared, err = shm.Create(p.n); err != nil {
+		return err
+	}
+	close(p.welcome)
+	return nil
+}
+
+// host notes where rank i listens; after the last one this client joins the others.
+func (p *part) host(i int, h boot.Host) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hosts[i] = client.Host{Addr: h.Addr, Procs: []client.Proc{{HostID: h.HostID, PID: h.PID}}}
+	if p.hosted++; p.hosted == p.n {
+		go p.join()
+	}
+}
+
+// join meets the other clients at the server and hands out the tables.
+func (p *part) join() {
+	m := p.meet
+	if m.verbose {
+		complain("joining the server at %s as client %d", m.address, m.rank)
+	}
+	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, client.Default(p.hosts...), client.Options{})
+	if err != nil {
+		p.job.Fail(supervise.Cause{Code: 1, Text: err.Error()})
+		return
+	}
+	p.mu.Lock()
+	p.session = session
+	p.mu.Unlock()
+	session.Watch(func(err error) {
+		if m.verbose {
+			complain("warning: %v", err) // the job can go on (IMPI 0.0, 2.4)
+		}
+	})
+	first := firstRank(tables, m.rank)
+	p.job.First(first - p.first)
+	for i, end := range p.ends {
+		mine := *tables
+		mine.Me = int32(first + i)
+		if end.Job(&mine) != nil {
+			return // the rank has ended: the job is over
+		}
+	}
+}
+
+// firstRank is the lowest world rank of a client.
+func firstRank(tables *transport.Job, rank int32) int {
+	for r, proc := range tables.Procs {
+		if proc.Client == rank {
+			return r
+		}
+	}
+	return 0
+}
+
+// joined says whether this client has met the others.
+func (p *part) joined() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.session != nil
+}
+
+// finish ends what the part has open: with a farewell to the server if all went well.
+func (p *part) finish(well bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shared >= 0 {
+		unix.Close(p.shared)
+	}
+	if p.session == nil {
+		return
+	}
+	if !well {
+		p.session.Close()
+	} else if err := p.session.Fini(); err != nil && p.meet.verbose {
+		complain("warning: %v", err)
+	}
+}
