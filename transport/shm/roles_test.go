@@ -1,4 +1,307 @@
 package shm
 
-func sourceRole(fd, rank int) {}
-func sleepyRole(fd, rank int) {}
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+	"golang.org/x/sys/unix"
+)
+
+// sleepUntil is the engine's way to wait: poll, announce, poll again, sleep.
+func sleepUntil(t *Transport, done func() bool) {
+	for !done() {
+		if t.Poll() {
+			continue
+		}
+		s := t.seg
+		v := s.Bell()
+		if !s.PrepareSleep(v) {
+			continue
+		}
+		if !t.Poll() && !done() {
+			s.Wait(v, time.Second)
+		}
+		s.DoneSleep(v)
+	}
+}
+
+// sleepyRole sends back each message and sleeps in between, always.
+func sleepyRole(fd, rank int) {
+	end := false
+	r := &receiver{lost: func(int32, error) { end = true }}
+	t := join(fd, rank, r)
+	r.deliver = func(h *transport.Header, p []byte) {
+		end = h.Tag == tagEnd
+		back := *h
+		back.Src, back.Dst = h.Dst, h.Src
+		t.Send(&back, p)
+	}
+	sleepUntil(t, func() bool { t.CheckPeers(); return end })
+	t.seg.Close()
+}
+
+// sourceRole sends numbered messages of random sizes for ever, with pauses at times.
+func sourceRole(fd, rank int) {
+	t := join(fd, rank, &receiver{})
+	r := rand.New(rand.NewPCG(3, 4))
+	buf := make([]byte, t.limits.Packet)
+	for k := uint64(0); ; k++ {
+		n := 8 + r.IntN(len(buf)-8)>>r.IntN(12)
+		fill(buf[:n], k)
+		h := transport.Header{Src: 101, Dst: 100, Tag: int32(n), CID: k, Len: n, MsgLen: uint64(n)}
+		for !t.Send(&h, buf) {
+			runtime.Gosched()
+		}
+		if r.IntN(500) == 0 {
+			time.Sleep(time.Duration(r.IntN(100)) * time.Microsecond)
+		}
+	}
+}
+
+func fill(b []byte, k uint64) {
+	binary.NativeEndian.PutUint64(b, k)
+	for i := 8; i < len(b); i++ {
+		b[i] = byte(k) + byte(i)
+	}
+}
+
+// TestAKilledPeerIsLostOnceAfterAllItSent kills a process in the middle of its sending.
+func TestAKilledPeerIsLostOnceAfterAllItSent(t *testing.T) {
+	for round := range 4 {
+		fd := create(t, 2)
+		cmd := start(t, "source", fd, 1)
+		s := attach(t, fd, 0)
+		r := &receiver{}
+		x := newTransport(t, s, r)
+		next := uint64(0)
+		want := make([]byte, x.limits.Packet)
+		r.deliver = func(h *transport.Header, p []byte) {
+			fill(want[:len(p)], next)
+			if r.nlost != 0 || h.CID != next || int(h.Tag) != len(p) || string(p) != string(want[:len(p)]) {
+				t.Fatalf("message %d: %+v, %d bytes, lost %d", next, *h, len(p), r.nlost)
+			}
+			next++
+		}
+		for target := uint64(1000 + 777*round); next < target; {
+			if !x.Poll() {
+				runtime.Gosched()
+			}
+		}
+		if x.CheckPeers(); r.nlost != 0 {
+			t.Fatal("lost while it lived")
+		}
+		cmd.Process.Kill()
+		cmd.Wait()
+		for range 3 {
+			x.CheckPeers()
+			x.Poll()
+		}
+		if r.nlost != 1 {
+			t.Fatalf("Lost %d times", r.nlost)
+		}
+		s.Close()
+	}
+}
+
+func TestAPeerThatDetachesIsNotLost(t *testing.T) {
+	fd := create(t, 2)
+	cmd := start(t, "sleepy", fd, 1)
+	s := attach(t, fd, 0)
+	defer s.Close()
+	r := &receiver{}
+	x := newTransport(t, s, r)
+	x.Send(&transport.Header{Src: 100, Dst: 101, Tag: tagEnd}, nil)
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if x.CheckPeers(); r.nlost != 0 {
+		t.Error("lost")
+	}
+}
+
+func TestALocalRankIsClaimedOnce(t *testing.T) {
+	fd := create(t, 2)
+	start(t, "idle", fd, 1)
+	s := attach(t, fd, 0)
+	defer s.Close()
+	x := newTransport(t, s, &receiver{})
+	sleepUntil(x, func() bool { return x.seg.peers[1].in.ring != nil })
+	d := dup(t, fd)
+	if again, err := Attach(d, 1); err == nil {
+		again.Close()
+		t.Fatal("two processes are local rank 1")
+	}
+	unix.Close(d)
+}
+
+// TestNoRingIsLost passes a message to and fro between two processes that sleep for each: if one ring were
+// lost, the sleep would last a second and the count of long sleeps would tell.
+func TestNoRingIsLost(t *testing.T) {
+	fd := create(t, 2)
+	cmd := start(t, "sleepy", fd, 1)
+	s := attach(t, fd, 0)
+	defer s.Close()
+	got := 0
+	x := newTransport(t, s, &receiver{deliver: func(*transport.Header, []byte) { got++ }})
+	r := rand.New(rand.NewPCG(5, 6))
+	h := transport.Header{Src: 100, Dst: 101}
+	for k := range 20000 {
+		if !x.Send(&h, nil) {
+			t.Fatal("no room")
+		}
+		if n := r.IntN(300); n > 0 {
+			Pause(uint32(n))
+		}
+		sleepUntil(x, func() bool { return got > k })
+	}
+	h.Tag = tagEnd
+	x.Send(&h, nil)
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestASenderIsWokenWhenThereIsRoom has a sender sleep on a full ring.
+func TestASenderIsWokenWhenThereIsRoom(t *testing.T) {
+	from, to := two(t, 2, &receiver{})
+	const total = 100000
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		h := transport.Header{Src: 100, Dst: 101}
+		for range total {
+			sleepUntil(from, func() bool { return from.Send(&h, nil) })
+		}
+	})
+	got := 0
+	to.rx = &receiver{deliver: func(*transport.Header, []byte) { got++ }}
+	sleepUntil(to, func() bool { return got == total })
+	wg.Wait()
+}
+
+// TestEveryThreadThatSleepsIsWoken has several threads of one rank sleep at once for different words.
+func TestEveryThreadThatSleepsIsWoken(t *testing.T) {
+	s := attach(t, create(t, 1), 0)
+	defer s.Close()
+	const threads, rounds = 4, 300
+	var word [threads]atomic.Uint32
+	var wg sync.WaitGroup
+	for i := range threads {
+		wg.Go(func() {
+			for want := uint32(1); want <= rounds; want++ {
+				for word[i].Load() < want {
+					v := s.Bell()
+					if s.PrepareSleep(v) {
+						if word[i].Load() < want {
+							s.Wait(v, time.Second)
+						}
+						s.DoneSleep(v)
+					}
+				}
+			}
+		})
+	}
+	for n := 0; n < threads*rounds; n++ {
+		word[n%threads].Add(1)
+		s.Ring(0)
+	}
+	wg.Wait()
+	if w := s.loadBell(); w.sleepers() != 0 {
+		t.Errorf("%d sleepers are left", w.sleepers())
+	}
+}
+
+func TestSleepersAreCountedOnlyForTheirBell(t *testing.T) {
+	s := attach(t, create(t, 1), 0)
+	defer s.Close()
+	v := s.Bell()
+	if !s.PrepareSleep(v) || !s.PrepareSleep(v) || s.loadBell().sleepers() != 2 {
+		t.Fatal("two threads have announced themselves")
+	}
+	s.DoneSleep(v)
+	if n := s.loadBell().sleepers(); n != 1 {
+		t.Errorf("%d sleepers, want 1", n)
+	}
+	s.Ring(0)
+	if n := s.loadBell().sleepers(); n != 0 || s.Bell() != v+1 {
+		t.Errorf("after the ring: %d sleepers, bell %d", n, s.Bell())
+	}
+	if s.PrepareSleep(v) {
+		t.Error("the bell has rung")
+	}
+	s.PrepareSleep(v + 1)
+	s.DoneSleep(v) // of the thread that was woken: not the new one's count
+	if n := s.loadBell().sleepers(); n != 1 {
+		t.Errorf("%d sleepers, want 1", n)
+	}
+	s.Wait(v, time.Hour) // returns at once: the bell is not v
+}
+
+func TestTheLockExcludes(t *testing.T) {
+	s := attach(t, create(t, 1), 0)
+	defer s.Close()
+	n := 0
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 20000 {
+				s.Lock()
+				n++
+				s.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if n != 80000 {
+		t.Errorf("%d of 80000", n)
+	}
+	if !s.TryLock() || s.TryLock() {
+		t.Error("TryLock takes a free lock, and only a free one")
+	}
+	s.Unlock()
+	if s.priv.lock != lockFree {
+		t.Error("not free")
+	}
+}
+
+func TestMemoryOfAPeerIsRead(t *testing.T) {
+	fd := create(t, 2)
+	start(t, "lend", fd, 1)
+	s := attach(t, fd, 0)
+	defer s.Close()
+	var lent transport.Header
+	x := newTransport(t, s, &receiver{deliver: func(h *transport.Header, _ []byte) { lent = *h }})
+	sleepUntil(x, func() bool { return lent.Addr != 0 })
+	if !x.CanRead(101) {
+		t.Skip("the kernel does not let us read another process")
+	}
+	dst := make([]byte, lent.MsgLen)
+	if !x.Read(101, lent.Addr, dst) {
+		t.Fatal("cannot read")
+	}
+	for i, b := range dst {
+		if b != byte(i*7) {
+			t.Fatalf("byte %d is %d", i, b)
+		}
+	}
+	if x.Read(101, 8, dst) || x.Read(7, lent.Addr, dst) {
+		t.Error("read where nothing is")
+	}
+	if n := testing.AllocsPerRun(100, func() { x.Read(101, lent.Addr, dst[:64]) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	off, err := New(Config{Segment: s, World: worldOf(2), Receiver: &receiver{}, NoRead: true})
+	if err != nil || off.CanRead(101) || off.Read(101, lent.Addr, dst) {
+		t.Error("reads although it is forbidden")
+	}
+	s.control(1).probeValue++
+	other := newTransport(t, s, &receiver{})
+	if other.CanRead(101) {
+		t.Error("believes a process that has not the word it published")
+	}
+}
