@@ -21,8 +21,9 @@ test: build
 	@tools/bootstrap test
 	ctest --preset $(PRESET)
 
+# Beside the other MPI implementations of this machine; make bench GROUPS="shm coll" for a part.
 bench: build
-	$(build)/stage/bin/mpiexec -n 2 $(build)/bench/mpibench
+	go run ./bench/compare -stage $(build)/stage $(GROUPS)
 
 install: build
 	cmake --install $(build) --prefix $(PREFIX)

@@ -7,9 +7,15 @@ type setting struct {
 	help           string
 }
 
+// internal are variables that impirun sets for its ranks; they are not for users to set.
+var internal = []string{"IMPI_BOOT_FD", "IMPI_JOB", "IMPI_RANK", "IMPI_SIZE", "IMPI_LOCAL_RANK", "IMPI_LOCAL_SIZE"}
+
+// settings are all that there are: a test compares them with what the sources read.
 var settings = []setting{
 	{"IMPI_AUTH_KEY", "unset", true, "key of a job of several clients: a decimal number below 2^63"},
 	{"IMPI_AUTH_NONE", "unset", false, "if set, clients may join a job without a key"},
+	{"IMPI_SINGLETON", "unset", false, "ok: run alone, whatever launcher has started this process"},
+	{"IMPI_SINGLE_COPY", "1", false, "0: never read out of another process's memory (process_vm_readv)"},
 	{"MPIEXEC_TIMEOUT", "none", false, "seconds after which impirun ends a job"},
 	{"IMPI_CC", "cc", false, "compiler that mpicc runs (also MPICH_CC, OMPI_CC, I_MPI_CC)"},
 	{"IMPI_CXX", "c++", false, "compiler that mpicxx runs (also MPICH_CXX, OMPI_CXX, I_MPI_CXX)"},
