@@ -1,5 +1,7 @@
 package main
 
+import "C"
+
 import (
 	"sync/atomic"
 	"unsafe"

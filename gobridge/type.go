@@ -1,5 +1,7 @@
 package main
 
+import "C"
+
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"

@@ -11,7 +11,7 @@ import (
 // Collective operations: the algorithms of coll on the communicator's collective context, and those of coll/span,
 // with IMPI's mandated global phases, where it spans clients. Arguments have been checked.
 
-// collective is a communicator as the algorithms see it (coll.Comm).
+// collective is a communicator as the algorithms see it (span.Comm).
 type collective struct{ c *Comm }
 
 func (k *collective) Rank() int { return int(k.c.rank) }
@@ -23,6 +23,12 @@ func (k *collective) Send(b coll.Buf, to, tag int) error {
 
 func (k *collective) Recv(b coll.Buf, from, tag int) error {
 	return k.c.recv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag), nil)
+}
+
+func (k *collective) RecvLen(b coll.Buf, from, tag int) (int64, error) {
+	var st Status
+	err := k.c.recv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag), &st)
+	return st.Bytes, err
 }
 
 func (k *collective) Isend(b coll.Buf, to, tag int) (coll.Req, error) {

@@ -71,8 +71,12 @@ func (c *Comm) sourceOf(world int32) int32 {
 const selfCID = 1 << 63
 
 // newComm builds a communicator on a context id and makes its contexts known.
-func (e *Engine) newComm(g *Group, cid uint64) *Comm {
-	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me)), layout: e.layoutOf(g)}
+func (e *Engine) newComm(g *Group, cid uint64) (*Comm, error) {
+	layout, err := e.layoutOf(g)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me)), layout: layout}
 	c.ops.c = c
 	c.p2p = &context{cid: cid, comm: c, bySource: make([]sourceQueues, g.Size())}
 	c.coll = &context{cid: cid + 1, comm: c, bySource: make([]sourceQueues, g.Size())}
@@ -80,13 +84,13 @@ func (e *Engine) newComm(g *Group, cid uint64) *Comm {
 	e.openContext(c.p2p)
 	e.openContext(c.coll)
 	e.mu.Unlock()
-	return c
+	return c, nil
 }
 
 // layoutOf tells which clients a group spans; nil if it is only one.
-func (e *Engine) layoutOf(g *Group) *span.Layout {
+func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 	if e.job.Clients <= 1 || g.Size() == 0 {
-		return nil
+		return nil, nil
 	}
 	several := false
 	client := make([]int32, g.Size())
@@ -95,9 +99,9 @@ func (e *Engine) layoutOf(g *Group) *span.Layout {
 		several = several || client[i] != client[0]
 	}
 	if !several {
-		return nil
+		return nil, nil
 	}
-	return span.NewLayout(client, int64(e.job.XSize), int(e.job.MaxLinear))
+	return span.NewLayout(client, int64(e.job.XSize), int64(e.job.MaxLinear))
 }
 
 // maxCID is the largest context id two clients may agree on (IMPI 0.0, 4.3).
@@ -134,7 +138,7 @@ func (c *Comm) Dup() (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.engine.newComm(c.group, cid), nil
+	return c.engine.newComm(c.group, cid)
 }
 
 // Create makes a communicator of a subgroup of c; nil for processes outside it (MPI_Comm_create).
@@ -146,7 +150,7 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 	if g.Rank(c.engine.me) == abi.MPI_UNDEFINED {
 		return nil, nil
 	}
-	return c.engine.newComm(g, cid), nil
+	return c.engine.newComm(g, cid)
 }
 
 // Split makes one communicator for each color, ordered by key and then by rank; nil where color is negative
@@ -170,7 +174,7 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.engine.newComm(g, cid), nil
+	return c.engine.newComm(g, cid)
 }
 
 // splitGroup is the group of those with the given color among {color, key, rank} of all.

@@ -36,9 +36,14 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	for i := range everybody {
 		everybody[i] = int32(i)
 	}
-	e.world = e.newComm(NewGroup(everybody), 0)
+	var err error
+	if e.world, err = e.newComm(NewGroup(everybody), 0); err != nil {
+		return nil, err
+	}
 	e.world.Name = "MPI_COMM_WORLD"
-	e.self = e.newComm(NewGroup([]int32{e.me}), selfCID)
+	if e.self, err = e.newComm(NewGroup([]int32{e.me}), selfCID); err != nil {
+		return nil, err
+	}
 	e.self.Name = "MPI_COMM_SELF"
 	return e, nil
 }
