@@ -26,17 +26,17 @@ import (
 // A ring between Bell() and Wait changes the bell, and futex_wait refuses. So does PrepareSleep, which counts
 // itself only while the bell is still v; the count hence belongs to this value of the bell, and DoneSleep takes
 // back what nobody has cleared. Clearing it with the ring means that one sender wakes, not each sender until the
-// sleeper runs. If a sender is killed between clearing and waking, the sleeper stays asleep at most maxWait.
+// sleeper runs. If a sender is killed between clearing and waking, the sleeper stays asleep at most longestWait.
 //
 // What a rank waits for is any change that ends in Ring: a record, room in a ring, a word of another thread of
 // its own. All of them are stores followed by a look at sleepers, and the argument is the same.
 //
 // Where the kernel refuses membarrier to a process, it sets sleepersNoBarrier for good, which sends others into
 // Ring's slow path, and itself fences always. Nobody sleeps before it has attached, and a sender that has
-// read the word before the bit was set published its record long before; maxWait covers the rest.
+// read the word before the bit was set published its record long before; longestWait covers the rest.
 
-// maxWait bounds every sleep: an answer to what no protocol can prevent, a peer killed in the middle of Ring.
-const maxWait = time.Second
+// longestWait bounds every sleep: an answer to what no protocol can prevent, a peer killed in the middle of Ring.
+const longestWait = time.Second
 
 // ringTries bounds the fight for a bell word: a peer that writes nonsense there cannot hold us.
 const ringTries = 1000
@@ -65,7 +65,7 @@ func (s *Segment) PrepareSleep(v uint32) bool {
 // Wait sleeps until the bell is no longer v, but not for longer than timeout nor a second. It may return early.
 func (s *Segment) Wait(v uint32, timeout time.Duration) {
 	if timeout > 0 {
-		futexWait(&s.bell.bell, v, min(timeout, maxWait), futexShared)
+		futexWait(&s.bell.bell, v, min(timeout, s.maxWait), futexShared)
 	}
 }
 

@@ -95,7 +95,7 @@ func TestAFalsePositionEndsTheLink(t *testing.T) {
 
 // TestNoiseInTheSegmentDoesNoHarm lets a rank find random words in everything that its peer can write.
 func TestNoiseInTheSegmentDoesNoHarm(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(100) {
 		noise(t, rand.New(rand.NewPCG(seed, 2)), 4000)
 	}
 }
@@ -117,10 +117,6 @@ func noise(t testing.TB, r *rand.Rand, n int) {
 		s.bell.inbound[i] = r.Uint64() // also rings of ranks that do not exist
 	}
 	s.bell.inbound[0] |= 1
-	for src := range 300 {
-		to.links[src].reported = false
-	}
-	rx.lost = func(int32, error) {}
 	deliver := rx.deliver
 	rx.deliver = func(h *transport.Header, p []byte) {
 		if h.Src == 100 {

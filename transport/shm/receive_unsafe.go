@@ -52,7 +52,7 @@ func (t *Transport) PollFrom(src int) bool {
 	if t.inside {
 		return false
 	}
-	if t.seg.peers[src].in.ring == nil {
+	if t.peers[src].in.ring == nil {
 		return t.Poll()
 	}
 	did := t.drain(src)
@@ -65,7 +65,7 @@ func (t *Transport) PollFrom(src int) bool {
 // Spin looks at most n times (n > 0) whether the next packet of a local rank has come, with a pause after
 // each look, and answers whether it has. It needs no lock if nobody else polls.
 func (t *Transport) Spin(src int, n uint32) bool {
-	in := &t.seg.peers[src].in
+	in := &t.peers[src].in
 	if in.ring == nil {
 		w, bit := &t.seg.bell.inbound[src/64], uint64(1)<<(src%64)
 		for ; n > 0 && atomic.LoadUint64(w)&bit == 0; n-- {
@@ -78,7 +78,7 @@ func (t *Transport) Spin(src int, n uint32) bool {
 
 // drain delivers at most batch packets of a local rank, whose ring may be closed.
 func (t *Transport) drain(src int) bool {
-	in := &t.seg.peers[src].in
+	in := &t.peers[src].in
 	n := 0
 	// The engine may send while it takes a packet, find the peer's position damaged, and so close the ring.
 	for n < batch && in.ring != nil && t.take(in, src) {
@@ -152,7 +152,7 @@ func validKind(kind uint32, n, msgLen uint64) bool {
 func (t *Transport) tell(in *inbound) {
 	in.told = in.read
 	storeRelease64(&in.pos.read, in.read)
-	if atomic.LoadUint32(&in.ctl.sleepers)|t.seg.priv.fence != 0 {
+	if atomic.LoadUint32(&in.ctl.sleepers)|t.fence != 0 {
 		ring(in.ctl)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,6 +31,7 @@ type Segment struct {
 	priv      *private
 	peers     []peer // by local rank, in private memory
 	bell      *control
+	maxWait   time.Duration // longestWait, but in tests
 }
 
 var errNoSegment = errors.New("shm: descriptor is not a job segment")
@@ -98,7 +100,7 @@ func Attach(fd, localRank int) (*Segment, error) {
 		return nil, err
 	}
 	unix.CloseOnExec(fd)
-	s := &Segment{fd: fd, n: n, rank: localRank, ringBytes: RingBytes(n)}
+	s := &Segment{fd: fd, n: n, rank: localRank, ringBytes: RingBytes(n), maxWait: longestWait}
 	if err := s.mapMemory(); err != nil {
 		return nil, err
 	}

@@ -29,6 +29,9 @@ type Transport struct {
 	first int32   // smallest world rank here
 	local []int16 // by world rank - first; -1: not here
 
+	peers []peer // of seg
+	fence uint32 // of seg's private memory
+
 	me      int32
 	links   []link  // by local rank
 	senders []int32 // local ranks whose rings to us are open, in the order they appeared
@@ -60,7 +63,7 @@ type Config struct {
 func New(c Config) (*Transport, error) {
 	s := c.Segment
 	t := &Transport{seg: s, rx: c.Receiver, ring: uint64(s.ringBytes), mask: uint64(s.ringBytes - 1),
-		max: uint64(maxPayload(s.ringBytes)), world: c.World, links: make([]link, s.n), senders: make([]int32, 0, s.n)}
+		max: uint64(maxPayload(s.ringBytes)), world: c.World, peers: s.peers, fence: s.priv.fence, links: make([]link, s.n), senders: make([]int32, 0, s.n)}
 	t.limits = transport.Limits{Eager: min(maxEager, int(t.max)), Packet: min(maxPacket, int(t.max))}
 	if err := t.tabulate(); err != nil {
 		return nil, err
