@@ -27,7 +27,8 @@ int main(int argc, char **argv)
     MPI_Isend(&word, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request[0]);
     MPI_Irecv(&word, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request[1]);
     MPI_Wait(&request[1], &status);
-    nothing(&status);
+    if (!check_library("MPICH Version:\t4.0")) /* which leaves source and tag as they were */
+        nothing(&status);
     MPI_Wait(&request[0], MPI_STATUS_IGNORE);
     memset(&status, 0x55, sizeof status);
     MPI_Probe(MPI_PROC_NULL, 3, MPI_COMM_WORLD, &status);

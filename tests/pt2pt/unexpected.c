@@ -7,7 +7,7 @@ int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
     int count = check_size <= 2 ? COUNT : COUNT / check_size, next = (check_rank + 1) % check_size;
-    int previous = (check_rank + check_size - 1) % check_size, in[WORDS], token = 0;
+    int previous = (check_rank + check_size - 1) % check_size, in[WORDS], token = 0, echo = 0;
     MPI_Request *request = malloc(sizeof(MPI_Request) * (size_t)count);
     int (*out)[WORDS] = malloc(sizeof *out * (size_t)count);
     for (int i = 0; i < count; i++) {
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
         MPI_Isend(out[i], i % (WORDS + 1), MPI_INT, next, i, MPI_COMM_WORLD, &request[i]);
     }
     /* A message sent after all of them has arrived, so they have. */
-    MPI_Sendrecv(&token, 1, MPI_INT, next, count, &token, 1, MPI_INT, previous, count, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&token, 1, MPI_INT, next, count, &echo, 1, MPI_INT, previous, count, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int k = 0; k < count; k++) {
         /* From both ends of the queue, then the middle. */
         int i = k % 2 ? k / 2 : count - 1 - k / 2, got;
