@@ -175,6 +175,9 @@ func (h *Host) Poll() bool {
 		h.watch.start()
 	}
 	did := h.poll()
+	if did {
+		h.watch.found()
+	}
 	h.polling = false
 	return did
 }

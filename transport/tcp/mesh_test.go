@@ -302,7 +302,7 @@ func TestTheSecondConnectionOfARankIsTurnedAway(t *testing.T) {
 	strange(t, at[0], rank(2))
 	second := strange(t, at[0], rank(2))
 	third := strange(t, at[0], rank(2))
-	closed := make(chan bool)
+	closed := make(chan bool, 2)
 	for _, c := range []net.Conn{second, third} {
 		go func() { c.Read(make([]byte, 1)); closed <- true }()
 	}

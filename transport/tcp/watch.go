@@ -22,41 +22,43 @@ import (
 //     a period passes without Poll: 1 ms, doubled up to 8 ms as long as Poll is being called. The watcher
 //     does not wake the engine for such an event: the poller sees it.
 //
+// Who disarms. An event that the poller takes before the watcher's thread runs is no event: epoll looks again,
+// and waits on, armed, to be scheduled in vain for the next packet, and the next. So a Poll that finds
+// something well after the arming disarms, and kicks the watcher into waiting by the timer.
 // So a program that polls pays for one timer in 8 ms, and an idle one sits armed and pays nothing.
 //
 // No wake-up is lost:
 //   - Arming is EPOLL_CTL_MOD, with which the kernel looks at the state of the inner epoll, and so at
 //     its sockets. Traffic between a thread's last Poll and its Arm fires at once; later traffic fires when
 //     it comes. There is no gap between the two.
-//   - armed is true from before the MOD until after the event: at most one arming is outstanding, and the
-//     event of one cannot be taken for that of another.
+//   - armed is true from before the MOD until the watcher has seen the event, or the kick that follows a
+//     disarming: while it is true, either the outer is armed or the watcher is about to look.
 //   - Arm does nothing if armed is already true. Either that arming has not fired; then it covers the
-//     caller. Or it has fired and the watcher is about to clear armed; it may have fired for something
+//     caller. Or it has fired, or was undone, and the watcher is about to clear armed; it may have fired for something
 //     that was polled long ago, and what comes next would find the outer disarmed. So the caller first sets
 //     asleep and then looks at armed again: if it is still true, then the watcher's clearing comes after,
 //     and after clearing the watcher looks at asleep, wakes, and arms anew. If not, Arm starts over.
 //     (All of these are sequentially consistent atomics.)
-//   - Between an event that the watcher leaves to the poller and the next arming, the outer is disarmed.
-//     Who sleeps in that time calls Arm; who does not, is not waiting, and the timer covers it.
+//   - After a disarming, or an event left to the poller, the outer is disarmed until the next arming. Who
+//     goes to sleep in that time calls Arm. Who slept before is served by the poller, and when that goes
+//     off to compute without a word, by the timer.
 type watch struct {
-	inner, outer, stopper int
-	wake                  func()
+	inner, outer int
+	kicker       int // an eventfd: look at stopped, or take it that a Poll has disarmed
+	wake         func()
+
+	quietMin, quietMax time.Duration // see above; tests have others
 
 	polls  atomic.Uint64 // how often Poll was called
 	at     atomic.Uint64 // polls at the last arming
 	armed  atomic.Bool
 	asleep atomic.Bool // a thread has relied on an arming that was already there
 
-	mu      sync.Mutex // guards outer and stopper against reuse: armings and stop, not the hot path
+	mu      sync.Mutex // guards the descriptors against reuse; not taken on the hot path
 	running bool
 	stopped bool
 	done    chan struct{} // closed when the goroutine has ended
 }
-
-const (
-	quietMin = time.Millisecond
-	quietMax = 8 * time.Millisecond
-)
 
 // newWatch makes a watcher of inner, which stays the caller's. Its goroutine is not running yet.
 func newWatch(inner int, wake func()) (*watch, error) {
@@ -64,13 +66,14 @@ func newWatch(inner int, wake func()) (*watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	stopper, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	kicker, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		unix.Close(outer)
 		return nil, err
 	}
-	w := &watch{inner: inner, outer: outer, stopper: stopper, wake: wake, done: make(chan struct{})}
-	err = unix.EpollCtl(outer, unix.EPOLL_CTL_ADD, stopper, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(stopper)})
+	w := &watch{inner: inner, outer: outer, kicker: kicker, wake: wake, done: make(chan struct{}),
+		quietMin: time.Millisecond, quietMax: 8 * time.Millisecond}
+	err = unix.EpollCtl(outer, unix.EPOLL_CTL_ADD, kicker, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(kicker)})
 	if err == nil {
 		err = unix.EpollCtl(outer, unix.EPOLL_CTL_ADD, inner, &unix.EpollEvent{Events: unix.EPOLLONESHOT, Fd: int32(inner)})
 	}
@@ -83,6 +86,32 @@ func newWatch(inner int, wake func()) (*watch, error) {
 
 // polled notes a call of Poll. Calls are serial.
 func (w *watch) polled() { w.polls.Store(w.polls.Load() + 1) }
+
+// enough is how many polls after an arming show that the program is polling, and not just waking up.
+const enough = 8
+
+// found notes that a Poll has found something.
+func (w *watch) found() {
+	if !w.armed.Load() || w.polls.Load()-w.at.Load() < enough {
+		return
+	}
+	w.at.Store(w.polls.Load()) // not again until the watcher has looked
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.stopped {
+		w.mod(unix.EPOLLONESHOT)
+		w.kick()
+	}
+}
+
+func (w *watch) mod(events uint32) {
+	unix.EpollCtl(w.outer, unix.EPOLL_CTL_MOD, w.inner, &unix.EpollEvent{Events: events, Fd: int32(w.inner)})
+}
+
+func (w *watch) kick() {
+	one := [8]byte{7: 1}
+	unix.Write(w.kicker, one[:])
+}
 
 // arm makes sure that what is there to be polled, or comes from now on, wakes the engine.
 func (w *watch) arm() {
@@ -97,7 +126,7 @@ func (w *watch) arm() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.stopped {
-		unix.EpollCtl(w.outer, unix.EPOLL_CTL_MOD, w.inner, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT, Fd: int32(w.inner)})
+		w.mod(unix.EPOLLIN | unix.EPOLLONESHOT)
 	}
 }
 
@@ -124,31 +153,30 @@ func (w *watch) stop() {
 		close(w.done)
 		return
 	}
-	one := [8]byte{7: 1}
-	unix.Write(w.stopper, one[:])
+	w.kick()
 }
 
 func (w *watch) release() {
 	unix.Close(w.outer)
-	unix.Close(w.stopper)
+	unix.Close(w.kicker)
 }
 
 // run is the goroutine.
 func (w *watch) run() {
 	defer close(w.done)
 	defer w.release()
-	quiet := quietMin
+	quiet := w.quietMin
 	seen := w.polls.Load()
 	for {
-		event, stop := w.wait(quiet)
+		event, kicked, stop := w.wait(quiet)
 		switch {
 		case stop:
 			return
-		case event:
-			quiet = quietMin
+		case event || kicked:
+			quiet = w.quietMin
 			w.armed.Store(false)
 			seen = w.polls.Load()
-			if w.asleep.Swap(false) || seen == w.at.Load() {
+			if w.asleep.Swap(false) || !kicked && seen == w.at.Load() {
 				w.wake()
 				if w.polls.Load() != seen {
 					w.arm()
@@ -159,13 +187,14 @@ func (w *watch) run() {
 			w.arm()
 		default:
 			seen = w.polls.Load()
-			quiet = min(2*quiet, quietMax)
+			quiet = min(2*quiet, w.quietMax)
 		}
 	}
 }
 
-// wait sleeps until the outer epoll fires: for ever if it is armed, otherwise for the time given.
-func (w *watch) wait(quiet time.Duration) (event, stop bool) {
+// wait sleeps until the outer epoll fires, or there is a kick: for ever if it is armed, otherwise for the
+// time given.
+func (w *watch) wait(quiet time.Duration) (event, kicked, stop bool) {
 	ms := int(quiet / time.Millisecond)
 	if w.armed.Load() {
 		ms = -1
@@ -173,13 +202,19 @@ func (w *watch) wait(quiet time.Duration) (event, stop bool) {
 	var events [2]unix.EpollEvent
 	n, err := unix.EpollWait(w.outer, events[:], ms)
 	if err != nil {
-		return false, err != unix.EINTR
+		return false, false, err != unix.EINTR
 	}
 	for _, e := range events[:n] {
-		if e.Fd == int32(w.stopper) {
-			return false, true
+		if e.Fd == int32(w.inner) {
+			event = true
+			continue
 		}
-		event = true
+		kicked = true
+		var count [8]byte
+		unix.Read(w.kicker, count[:])
+		w.mu.Lock()
+		stop = w.stopped
+		w.mu.Unlock()
 	}
-	return event, false
+	return event, kicked, stop
 }
