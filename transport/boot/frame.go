@@ -149,14 +149,16 @@ func (p *port) fill(b []byte) error {
 			p.keep(oob[:oobn])
 		}
 		got += n
-		switch {
-		case (n == 0 && err == nil || errors.Is(err, io.EOF)) && got == 0:
-			return io.EOF
-		case n == 0 && err == nil || errors.Is(err, io.EOF):
-			return io.ErrUnexpectedEOF
-		case err != nil:
+		if err == nil && n > 0 {
+			continue
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
+		if got > 0 {
+			return io.ErrUnexpectedEOF
+		}
+		return io.EOF
 	}
 	return nil
 }
