@@ -17,7 +17,7 @@ func Allgather(c Comm, send, recv Buf) (err error) {
 	defer s.Done(&err)
 	switch {
 	case int64(p)*block >= allgatherLong:
-		return s.ring(c, &blocks{buf: recv}, tagAllgather)
+		return s.ring(c, &Blocks{buf: recv}, tagAllgather)
 	case p&(p-1) == 0:
 		return s.allgatherDoubling(c, recv)
 	}
@@ -32,15 +32,15 @@ func Allgatherv(c Comm, send Buf, recv VBuf) (err error) {
 	}
 	s := NewScratch()
 	defer s.Done(&err)
-	return s.ring(c, &blocks{v: recv, kind: varying}, tagAllgather)
+	return s.ring(c, &Blocks{v: recv, kind: varying}, tagAllgather)
 }
 
 // ring passes the blocks, of which every rank has its own, to the next rank until all have come round.
-func (s *Scratch) ring(c Comm, b *blocks, tag int) error {
+func (s *Scratch) ring(c Comm, b *Blocks, tag int) error {
 	p, r := c.Size(), c.Rank()
 	next, prev := (r+1)%p, (r-1+p)%p
 	for i := range p - 1 {
-		if err := s.Exchange(c, b.at((r-i+p)%p), next, b.at((r-i-1+p)%p), prev, tag); err != nil {
+		if err := s.Exchange(c, b.At((r-i+p)%p), next, b.At((r-i-1+p)%p), prev, tag); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,8 @@
 package coll
 
-// blocks is a buffer of one block for each rank, of any of the three forms. It is a plain struct and not an
+// Blocks is a buffer of one block for each rank, of any of the three forms. It is a plain struct and not an
 // interface, so that handing it down allocates nothing.
-type blocks struct {
+type Blocks struct {
 	buf  Buf
 	v    VBuf
 	w    WBuf
@@ -16,7 +16,13 @@ const (
 	consecutive // as varying, but the blocks lie one after the other; for few calls with each
 )
 
-func (b *blocks) at(i int) Buf {
+// Even, Varying and Each make Blocks of the three kinds of buffer.
+func Even(b Buf) Blocks     { return Blocks{buf: b} }
+func Varying(v VBuf) Blocks { return Blocks{v: v, kind: varying} }
+func Each(w WBuf) Blocks    { return Blocks{w: w, kind: each} }
+
+// At is the block of rank i.
+func (b *Blocks) At(i int) Buf {
 	switch b.kind {
 	case varying:
 		return b.v.Block(i)
@@ -29,7 +35,7 @@ func (b *blocks) at(i int) Buf {
 }
 
 // within is block i of a vector all that is cut as b is.
-func (b *blocks) within(all Buf, i int) Buf {
+func (b *Blocks) within(all Buf, i int) Buf {
 	if b.kind != consecutive {
 		return all.Slice(int64(i)*b.buf.Count, b.buf.Count)
 	}
@@ -57,13 +63,13 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 	case p == 1:
 		return copyOwn(recv, send)
 	case send.IsInPlace():
-		return s.swapAll(c, &blocks{buf: recv})
+		return s.swapAll(c, &Blocks{buf: recv})
 	case block < bruckLong && p >= bruckRanks:
 		return s.alltoallBruck(c, send, recv, block)
 	case block < overlapLong:
-		return s.pairwise(c, &blocks{buf: send}, &blocks{buf: recv}, window/2)
+		return s.pairwise(c, &Blocks{buf: send}, &Blocks{buf: recv}, window/2)
 	}
-	return s.pairwise(c, &blocks{buf: send}, &blocks{buf: recv}, 1)
+	return s.pairwise(c, &Blocks{buf: send}, &Blocks{buf: recv}, 1)
 }
 
 // Alltoallv gives send.Block(i) to rank i, and takes recv.Block(i) from it. send may be InPlaceV (at all
@@ -71,42 +77,42 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 func Alltoallv(c Comm, send, recv VBuf) (err error) {
 	s := NewScratch()
 	defer s.Done(&err)
-	r := &blocks{v: recv, kind: varying}
+	r := &Blocks{v: recv, kind: varying}
 	if send.IsInPlace() {
 		return s.swapAll(c, r)
 	}
-	return s.pairwise(c, &blocks{v: send, kind: varying}, r, window/4)
+	return s.pairwise(c, &Blocks{v: send, kind: varying}, r, window/4)
 }
 
 // Alltoallw is Alltoallv with a type for each block and displacements in bytes.
 func Alltoallw(c Comm, send, recv WBuf) (err error) {
 	s := NewScratch()
 	defer s.Done(&err)
-	r := &blocks{w: recv, kind: each}
+	r := &Blocks{w: recv, kind: each}
 	if send.IsInPlace() {
 		return s.swapAll(c, r)
 	}
-	return s.pairwise(c, &blocks{w: send, kind: each}, r, window/4)
+	return s.pairwise(c, &Blocks{w: send, kind: each}, r, window/4)
 }
 
 // pairwise: in step i a rank sends to the one i above it and receives from the one i below; width steps are
 // under way at once.
-func (s *Scratch) pairwise(c Comm, send, recv *blocks, width int) error {
+func (s *Scratch) pairwise(c Comm, send, recv *Blocks, width int) error {
 	p, r := c.Size(), c.Rank()
-	if err := Copy(recv.at(r), send.at(r)); err != nil {
+	if err := Copy(recv.At(r), send.At(r)); err != nil {
 		return err
 	}
 	for i := 1; i < p; i += width {
 		last := min(i+width, p)
 		for k := i; k < last; k++ {
 			from := (r - k + p) % p
-			if err := s.Add(c.Irecv(recv.at(from), from, tagAlltoall)); err != nil {
+			if err := s.Add(c.Irecv(recv.At(from), from, tagAlltoall)); err != nil {
 				return err
 			}
 		}
 		for k := i; k < last; k++ {
 			to := (r + k) % p
-			if err := s.Add(c.Isend(send.at(to), to, tagAlltoall)); err != nil {
+			if err := s.Add(c.Isend(send.At(to), to, tagAlltoall)); err != nil {
 				return err
 			}
 		}
@@ -119,11 +125,11 @@ func (s *Scratch) pairwise(c Comm, send, recv *blocks, width int) error {
 
 // swapAll is the exchange in place. In step i ranks whose sum is i (modulo p) swap their blocks, through a
 // packed copy of the outgoing one.
-func (s *Scratch) swapAll(c Comm, b *blocks) error {
+func (s *Scratch) swapAll(c Comm, b *Blocks) error {
 	p, r := c.Size(), c.Rank()
 	longest := int64(0)
 	for i := range p {
-		longest = max(longest, b.at(i).Size())
+		longest = max(longest, b.At(i).Size())
 	}
 	mem, err := s.Alloc(longest)
 	if err != nil {
@@ -134,7 +140,7 @@ func (s *Scratch) swapAll(c Comm, b *blocks) error {
 		if peer == r {
 			continue
 		}
-		place := b.at(peer)
+		place := b.At(peer)
 		n := place.Size()
 		if err := Pack(mem[:n], place, 0); err != nil {
 			return err

@@ -9,7 +9,7 @@ func ReduceScatterBlock(c Comm, send, recv Buf, op Op) (err error) {
 	if !send.IsInPlace() {
 		in.Base = send.Base
 	}
-	return reduceScatter(c, &blocks{buf: in}, in.Slice(0, int64(p)*recv.Count), recv, op)
+	return reduceScatter(c, &Blocks{buf: in}, in.Slice(0, int64(p)*recv.Count), recv, op)
 }
 
 // ReduceScatter is ReduceScatterBlock with a block of counts[i] elements for rank i; counts are the same at all
@@ -24,12 +24,12 @@ func ReduceScatter(c Comm, send, recv Buf, counts []int64, op Op) (err error) {
 		total += n
 	}
 	recv.Count = counts[c.Rank()]
-	return reduceScatter(c, &blocks{v: VBuf{in.Base, counts, nil, in.Type}, kind: consecutive}, in.Slice(0, total), recv, op)
+	return reduceScatter(c, &Blocks{v: VBuf{in.Base, counts, nil, in.Type}, kind: consecutive}, in.Slice(0, total), recv, op)
 }
 
 // reduceScatter. Short: Allreduce's recursive doubling on a copy, log p rounds. Long: p-1 steps in each of which
 // a rank sends the block of another one and combines one for itself. Long and in rank order: Reduce, Scatterv.
-func reduceScatter(c Comm, send *blocks, all, recv Buf, op Op) (err error) {
+func reduceScatter(c Comm, send *Blocks, all, recv Buf, op Op) (err error) {
 	p, r := c.Size(), c.Rank()
 	if all.Count == 0 {
 		return nil
@@ -63,7 +63,7 @@ func reduceScatter(c Comm, send *blocks, all, recv Buf, op Op) (err error) {
 }
 
 // reduceScatterPairwise: the result arises in a temporary, for recv may hold blocks that are still to be sent.
-func (s *Scratch) reduceScatterPairwise(c Comm, send *blocks, recv Buf, op Op) error {
+func (s *Scratch) reduceScatterPairwise(c Comm, send *Blocks, recv Buf, op Op) error {
 	p, r := c.Size(), c.Rank()
 	acc, err := s.Typed(recv.Count, recv.Type)
 	if err != nil {
@@ -73,12 +73,12 @@ func (s *Scratch) reduceScatterPairwise(c Comm, send *blocks, recv Buf, op Op) e
 	if err != nil {
 		return err
 	}
-	if err := Copy(acc, send.at(r)); err != nil {
+	if err := Copy(acc, send.At(r)); err != nil {
 		return err
 	}
 	for i := 1; i < p; i++ {
 		to, from := (r+i)%p, (r-i+p)%p
-		if err := s.Exchange(c, send.at(to), to, tmp, from, tagReduceScatter); err != nil {
+		if err := s.Exchange(c, send.At(to), to, tmp, from, tagReduceScatter); err != nil {
 			return err
 		}
 		if recv.Count == 0 {
@@ -91,7 +91,7 @@ func (s *Scratch) reduceScatterPairwise(c Comm, send *blocks, recv Buf, op Op) e
 	return Copy(recv, acc)
 }
 
-func (s *Scratch) reduceThenScatter(c Comm, send *blocks, all, recv Buf, op Op) error {
+func (s *Scratch) reduceThenScatter(c Comm, send *Blocks, all, recv Buf, op Op) error {
 	out := all
 	if c.Rank() == 0 {
 		var err error

@@ -1,0 +1,267 @@
+// Package span holds the collectives on a communicator that spans IMPI clients (IMPI 0.0, chapter 4).
+//
+// A client takes part by its master, its lowest rank in the communicator; in an operation with a root the root
+// itself stands for its client. An operation has local phases inside each client, which are ours (package coll
+// on a view of the local ranks), and a global phase between the masters, whose messages are mandated: who sends
+// what to whom, and with which tag. No other message crosses clients.
+//
+//	layout.go   who is in which client; the view of the local ranks; the two trees
+//	tree.go     Barrier, Bcast, Reduce, Allreduce, Scan
+//	gather.go   Gather, Gatherv, Allgather, Allgatherv
+//	scatter.go  Scatter, Scatterv, Reduce_scatter
+//	alltoall.go Alltoall, Alltoallv
+//	extend.go   what IMPI 0.0 does not know: Exscan, Reduce_scatter_block, Alltoallw
+//
+// Sizes are always those of external32, in bytes. A "packed" message is external32 made by the datatype cursor
+// and sent as MPI_BYTE; a "typed" one is left to the engine, which converts it; on the wire they are the same.
+// Messages of length 0 in the lists are really sent.
+package span
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// Comm is a communicator that can tell how long a message was: in the tree of Gatherv a master passes on blocks
+// whose lengths only the root knows (IMPI 0.0, 4.13).
+type Comm interface {
+	coll.Comm
+	// RecvLen is Recv that answers the bytes received.
+	RecvLen(b coll.Buf, from, tag int) (int64, error)
+}
+
+// Tags of the messages between clients (IMPI 0.0, 4.25). Others begin at tagLocal.
+const (
+	tagBarrier   = 110
+	tagBcast     = 120
+	tagGather    = 130
+	tagGatherv   = 140
+	tagScatter   = 150
+	tagScatterv  = 160
+	tagAlltoall  = 170
+	tagAlltoallv = 180
+	tagReduce    = 190
+	tagScan      = 200
+
+	tagLocal     = 1000 // added to the tags of package coll and of messages that stay inside a client
+	tagExtension = 1500 // added to the tags of package coll for operations that IMPI does not know
+	tagAlltoallw = 1900
+)
+
+// Defaults of the two values that clients negotiate (IMPI 0.0, 2.3.5 and 4.25).
+const (
+	DefaultXSize     = 1024
+	DefaultMaxLinear = 4
+)
+
+// Layout says which client each rank belongs to. It is made once for a communicator and not changed after its
+// first use, so that calls may share it.
+type Layout struct {
+	// ReceiverMajor orders the blocks of a short Alltoall message by receiver first. The text does not say; the
+	// default is by sender.
+	ReceiverMajor bool
+	// AnyGatherTag lets the root of a long Gatherv accept any tag from other clients: by the letter of IMPI 0.0,
+	// 4.13, they send 130 where the root expects 140. It needs a Comm whose Irecv knows MPI_ANY_TAG, and that no other
+	// collective is under way on the communicator.
+	AnyGatherTag bool
+
+	client    []int32   // client of each rank, numbered by master
+	place     []int32   // place of each rank among its client's
+	members   [][]int32 // ranks of each client, ascending; the first is its master
+	xsize     int64
+	maxLinear int64
+}
+
+// NewLayout makes a Layout from a number for each rank that is equal for the ranks of one client. xsize
+// (bytes of external32) and maxLinear (clients) are the negotiated C_COLL_XSIZE and C_COLL_MAXLINEAR; -1 is
+// the default.
+func NewLayout(client []int32, xsize, maxLinear int64) (*Layout, error) {
+	if len(client) == 0 || xsize < -1 || maxLinear < -1 || xsize > 1<<31-1 {
+		return nil, &coll.Error{Class: abi.MPI_ERR_ARG, Msg: fmt.Sprintf("layout of %d ranks with XSIZE %d and MAXLINEAR %d", len(client), xsize, maxLinear)}
+	}
+	l := &Layout{xsize: xsize, maxLinear: maxLinear}
+	if xsize == -1 {
+		l.xsize = DefaultXSize
+	}
+	if maxLinear == -1 {
+		l.maxLinear = DefaultMaxLinear
+	}
+	number := map[int32]int32{}
+	for r, c := range client {
+		i, known := number[c]
+		if !known {
+			i = int32(len(l.members))
+			number[c] = i
+			l.members = append(l.members, nil)
+		}
+		l.client = append(l.client, i)
+		l.place = append(l.place, int32(len(l.members[i])))
+		l.members[i] = append(l.members[i], int32(r))
+	}
+	return l, nil
+}
+
+// Clients is the number of clients.
+func (l *Layout) Clients() int { return len(l.members) }
+
+func (l *Layout) master(i int) int { return int(l.members[i][0]) }
+
+func (l *Layout) linear() bool { return int64(len(l.members)) <= l.maxLinear }
+
+// procs is the number of ranks in the clients whose master numbers are root + from .. root + to - 1 around.
+func (l *Layout) procs(root, from, to int) int64 {
+	n := 0
+	for v := from; v < to; v++ {
+		n += len(l.members[(root+v)%len(l.members)])
+	}
+	return int64(n)
+}
+
+// call is one collective call of one rank.
+type call struct {
+	Comm
+	*Layout
+	*coll.Scratch
+	me     int // rank
+	mine   int // number of its client
+	root   int // rank
+	rooted int // number of root's client
+	local  view
+	spare  coll.Buf // see tmp
+	packed []byte   // see arrival
+	counts []int64  // working memory of the v-variants inside a client
+	displs []int64
+}
+
+// view shows some ranks of a communicator as a communicator of their own: all of them, or those of a client.
+type view struct {
+	c     Comm
+	ranks []int32 // nil: all
+	me    int
+	shift int // added to tags
+}
+
+var calls = sync.Pool{New: func() any { return new(call) }}
+
+func enter(c Comm, l *Layout, root int) *call {
+	k := calls.Get().(*call)
+	k.Comm, k.Layout, k.Scratch, k.me, k.root = c, l, coll.NewScratch(), c.Rank(), root
+	k.mine, k.rooted = int(l.client[k.me]), int(l.client[root])
+	k.local = view{c, l.members[k.mine], int(l.place[k.me]), tagLocal}
+	return k
+}
+
+// leave gives working memory back, unless messages may be under way into it.
+func (k *call) leave(err *error) {
+	k.Done(err)
+	k.Comm, k.Layout, k.Scratch, k.local, k.spare, k.packed = nil, nil, nil, view{}, coll.Buf{}, nil
+	calls.Put(k)
+}
+
+func (k *call) isMaster() bool { return k.local.me == 0 }
+
+// home says whether this rank is in the client of root.
+func (k *call) home() bool { return k.mine == k.rooted }
+
+// speaks says whether this rank takes part in the global phase of a rooted operation.
+func (k *call) speaks() bool { return k.me == k.root || k.isMaster() && !k.home() }
+
+// localRoot is the place of the rank that stands for this client.
+func (k *call) localRoot() int {
+	if k.home() {
+		return int(k.place[k.root])
+	}
+	return 0
+}
+
+// v is this client's number, counted from root's.
+func (k *call) v() int { return (k.mine - k.rooted + k.Clients()) % k.Clients() }
+
+// speaker is the rank that stands for the client of the given number counted from root's.
+func (k *call) speaker(v int) int {
+	if v == 0 {
+		return k.root
+	}
+	return k.master((v + k.rooted) % k.Clients())
+}
+
+// tag is the mandated tag for a message that goes to or comes from another client.
+func (k *call) tag(peer, tag int) int {
+	if int(k.client[peer]) == k.mine {
+		return tagLocal + tag
+	}
+	return tag
+}
+
+// recvExactly receives a packed message whose length is known.
+func (k *call) recvExactly(b []byte, from, tag int) error {
+	n, err := k.RecvLen(coll.Bytes(b), from, tag)
+	if err == nil && n != int64(len(b)) {
+		err = &coll.Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf("message of %d bytes from rank %d with tag %d, want %d bytes", n, from, tag, len(b))}
+	}
+	return err
+}
+
+// above is the lowest power of two greater than v: in the tree of Barrier and Bcast the children of v are
+// v + above, v + 2 above, ..., and its parent is v - above/2, that is v without its highest bit.
+func above(v int) int {
+	b := 1
+	for b <= v {
+		b <<= 1
+	}
+	return b
+}
+
+// below is the lowest bit of v, or for 0 the first power of two not less than n: in the tree of Gather and
+// Reduce the children of v are v + 1, v + 2, v + 4, ... less than v + below, and its parent is v - below.
+func below(v, n int) int {
+	if v != 0 {
+		return v & -v
+	}
+	b := 1
+	for b < n {
+		b <<= 1
+	}
+	return b
+}
+
+func packedSize(b coll.Buf) int64 {
+	if b.Count == 0 {
+		return 0
+	}
+	return b.Type.PackedSize(b.Count, datatype.External32)
+}
+
+func (w *view) Rank() int { return w.me }
+
+func (w *view) Size() int {
+	if w.ranks == nil {
+		return w.c.Size()
+	}
+	return len(w.ranks)
+}
+
+func (w *view) rank(i int) int {
+	if w.ranks == nil {
+		return i
+	}
+	return int(w.ranks[i])
+}
+
+func (w *view) Send(b coll.Buf, to, tag int) error { return w.c.Send(b, w.rank(to), tag+w.shift) }
+
+func (w *view) Recv(b coll.Buf, from, tag int) error { return w.c.Recv(b, w.rank(from), tag+w.shift) }
+
+func (w *view) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
+	return w.c.Isend(b, w.rank(to), tag+w.shift)
+}
+
+func (w *view) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
+	return w.c.Irecv(b, w.rank(from), tag+w.shift)
+}
+
+func (w *view) Wait(reqs ...coll.Req) error { return w.c.Wait(reqs...) }

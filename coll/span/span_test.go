@@ -1,0 +1,577 @@
+package span_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/colltest"
+	"github.com/libimpi/libimpi/coll/span"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+var _ span.Comm = (*colltest.Comm)(nil)
+
+// clients lays out m clients of uneven sizes (1, 2, 3, 1, ...): one after the other, dealt out in turn, or mixed
+// so that the highest number appears first.
+func clients(m, style int) []int32 {
+	var left, c []int32
+	for i := range m {
+		left = append(left, int32(i%3+1))
+	}
+	if style == 0 {
+		for i, n := range left {
+			for range n {
+				c = append(c, int32(i))
+			}
+		}
+		return c
+	}
+	for taken := true; taken; {
+		taken = false
+		for i := range left {
+			if style == 2 {
+				i = m - 1 - i
+			}
+			if left[i] > 0 {
+				left[i], taken = left[i]-1, true
+				c = append(c, int32(i))
+			}
+		}
+	}
+	return c
+}
+
+type setting struct {
+	client []int32
+	l      *span.Layout
+	p      int
+}
+
+type shape struct {
+	count int64
+	typ   *datatype.Type
+}
+
+// The blocks of 16 ints are 64 bytes; with the XSIZE of 100 that the tests use, some shapes are short and some long.
+var shapes = []shape{{1, colltest.Int}, {3, colltest.Gapped}, {0, colltest.Int}, {5, colltest.Gapped}, {20, colltest.Long}, {4, colltest.Mixed}, {900, colltest.Double}}
+
+// everywhere runs f on 1 to 9 clients in several layouts, and checks the tags of all messages: those of IMPI
+// between clients (ours if it is an extension), others inside.
+func everywhere(t *testing.T, extension bool, f func(c *colltest.Comm, s setting, sh shape) error) {
+	t.Parallel()
+	for m := 1; m <= 9; m++ {
+		for style := range 3 {
+			client := clients(m, style)
+			w := colltest.New(len(client))
+			w.Client, w.Log = client, true
+			l, err := span.NewLayout(client, 100, -1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, sh := range shapes {
+				if m > 3 && (m+style+i)%3 != 0 {
+					continue
+				}
+				s := setting{client, l, len(client)}
+				if err := w.Run(func(c *colltest.Comm) error { return f(c, s, sh) }); err != nil {
+					t.Fatalf("%d clients %v, count=%d size=%d: %v", m, client, sh.count, sh.typ.Size(), err)
+				}
+				for _, msg := range w.Messages() {
+					inside := client[msg.Src] == client[msg.Dst]
+					if (inside || extension) != (msg.Tag >= 1000) {
+						t.Fatalf("%d clients %v: message %+v", m, client, msg)
+					}
+				}
+			}
+		}
+	}
+}
+
+// rooted tries a master, the last rank, and a rank that is not a master, if there is one.
+func rooted(t *testing.T, f func(c *colltest.Comm, s setting, sh shape, root int) error) {
+	everywhere(t, false, func(c *colltest.Comm, s setting, sh shape) error {
+		for _, root := range []int{0, s.p - 1, s.p * 2 / 3} {
+			if err := f(c, s, sh, root); err != nil {
+				return fmt.Errorf("root=%d: %w", root, err)
+			}
+		}
+		return nil
+	})
+}
+
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
+	t.Parallel()
+	for m := 1; m <= 9; m++ {
+		for _, maxLinear := range []int64{-1, 0, 1, 100} {
+			client := clients(m, m%3)
+			w := colltest.New(len(client))
+			l, err := span.NewLayout(client, -1, maxLinear)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entered := make(chan int, len(client))
+			if err := w.Run(func(c *colltest.Comm) error {
+				entered <- c.Rank()
+				if err := span.Barrier(c, l); err != nil {
+					return err
+				}
+				if len(entered) != len(client) {
+					return fmt.Errorf("left when %d had entered", len(entered))
+				}
+				return nil
+			}); err != nil {
+				t.Fatalf("%d clients: %v", m, err)
+			}
+		}
+	}
+}
+
+func TestBcast(t *testing.T) {
+	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
+		m, want := colltest.NewMem(sh.count, sh.typ), colltest.Pattern(sh.count, sh.typ, root, 0)
+		if c.Rank() == root {
+			m.Put(0, want)
+		}
+		return first(span.Bcast(c, s.l, m.Buf, root), m.Expect("bcast", 0, want), m.ExpectGaps())
+	})
+}
+
+func TestGather(t *testing.T) {
+	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
+		for _, inPlace := range []bool{false, true} {
+			own := colltest.Pattern(sh.count, sh.typ, c.Rank(), root)
+			send, recv := colltest.NewMem(sh.count, sh.typ), colltest.NewMem(int64(s.p)*sh.count, sh.typ)
+			send.Put(0, own)
+			out := send.Buf
+			if inPlace && c.Rank() == root {
+				recv.Put(int64(root)*sh.count, own)
+				out = coll.InPlace()
+			}
+			in := coll.Buf{}
+			if c.Rank() == root {
+				in = recv.Of(sh.count)
+			}
+			if err := span.Gather(c, s.l, out, in, root); err != nil {
+				return err
+			}
+			for i := 0; c.Rank() == root && i < s.p; i++ {
+				if err := recv.Expect("gather", int64(i)*sh.count, colltest.Pattern(sh.count, sh.typ, i, root)); err != nil {
+					return err
+				}
+			}
+			if err := recv.ExpectGaps(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func TestScatter(t *testing.T) {
+	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
+		for _, inPlace := range []bool{false, true} {
+			send, recv := colltest.NewMem(int64(s.p)*sh.count, sh.typ), colltest.NewMem(sh.count, sh.typ)
+			out, in := coll.Buf{}, recv.Buf
+			if c.Rank() == root {
+				out = send.Of(sh.count)
+				for i := range s.p {
+					send.Put(int64(i)*sh.count, colltest.Pattern(sh.count, sh.typ, root, i))
+				}
+				if inPlace {
+					in = coll.InPlace()
+				}
+			}
+			if err := span.Scatter(c, s.l, out, in, root); err != nil {
+				return err
+			}
+			if in.IsInPlace() {
+				continue
+			}
+			if err := first(recv.Expect("scatter", 0, colltest.Pattern(sh.count, sh.typ, root, c.Rank())), recv.ExpectGaps()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// layout is counts and displacements of a v-variant: uneven, some 0, placed in reverse with a gap between.
+func layout(p int, count int64) (counts, displs []int64, room int64) {
+	counts, displs = make([]int64, p), make([]int64, p)
+	for i := p - 1; i >= 0; i-- {
+		counts[i] = count * int64((i+2)%3) / 2
+		displs[i] = room
+		room += counts[i] + 1
+	}
+	return counts, displs, room
+}
+
+func TestGatherv(t *testing.T) {
+	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
+		counts, displs, room := layout(s.p, sh.count)
+		for _, inPlace := range []bool{false, true} {
+			own := colltest.Pattern(counts[c.Rank()], sh.typ, c.Rank(), root)
+			send, recv := colltest.NewMem(counts[c.Rank()], sh.typ), colltest.NewMem(room, sh.typ)
+			send.Put(0, own)
+			out, in := send.Buf, coll.VBuf{}
+			if c.Rank() == root {
+				in = recv.V(counts, displs)
+				if inPlace {
+					recv.Put(displs[root], own)
+					out = coll.InPlace()
+				}
+			}
+			if err := span.Gatherv(c, s.l, out, in, root); err != nil {
+				return err
+			}
+			for i := 0; c.Rank() == root && i < s.p; i++ {
+				if err := recv.Expect("gatherv", displs[i], colltest.Pattern(counts[i], sh.typ, i, root)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func TestScatterv(t *testing.T) {
+	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
+		counts, displs, room := layout(s.p, sh.count)
+		for _, inPlace := range []bool{false, true} {
+			send, recv := colltest.NewMem(room, sh.typ), colltest.NewMem(counts[c.Rank()], sh.typ)
+			out, in := coll.VBuf{}, recv.Buf
+			if c.Rank() == root {
+				out = send.V(counts, displs)
+				for i := range s.p {
+					send.Put(displs[i], colltest.Pattern(counts[i], sh.typ, root, i))
+				}
+				if inPlace {
+					in = coll.InPlace()
+				}
+			}
+			if err := span.Scatterv(c, s.l, out, in, root); err != nil {
+				return err
+			}
+			if in.IsInPlace() {
+				continue
+			}
+			if err := first(recv.Expect("scatterv", 0, colltest.Pattern(counts[c.Rank()], sh.typ, root, c.Rank())), recv.ExpectGaps()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func TestAllgather(t *testing.T) {
+	everywhere(t, false, func(c *colltest.Comm, s setting, sh shape) error {
+		for _, inPlace := range []bool{false, true} {
+			own := colltest.Pattern(sh.count, sh.typ, c.Rank(), 0)
+			send, recv := colltest.NewMem(sh.count, sh.typ), colltest.NewMem(int64(s.p)*sh.count, sh.typ)
+			send.Put(0, own)
+			out := send.Buf
+			if inPlace {
+				recv.Put(int64(c.Rank())*sh.count, own)
+				out = coll.InPlace()
+			}
+			if err := span.Allgather(c, s.l, out, recv.Of(sh.count)); err != nil {
+				return err
+			}
+			for i := range s.p {
+				if err := recv.Expect("allgather", int64(i)*sh.count, colltest.Pattern(sh.count, sh.typ, i, 0)); err != nil {
+					return err
+				}
+			}
+			if err := recv.ExpectGaps(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Some ranks keep the blocks in order without gaps, others not.
+func TestAllgatherv(t *testing.T) {
+	everywhere(t, false, func(c *colltest.Comm, s setting, sh shape) error {
+		counts, displs, room := layout(s.p, sh.count)
+		if c.Rank()%2 == 1 {
+			at := int64(0)
+			for i := range displs {
+				displs[i], at = at, at+counts[i]
+			}
+		}
+		for _, inPlace := range []bool{false, true} {
+			own := colltest.Pattern(counts[c.Rank()], sh.typ, c.Rank(), 0)
+			send, recv := colltest.NewMem(counts[c.Rank()], sh.typ), colltest.NewMem(room, sh.typ)
+			send.Put(0, own)
+			out := send.Buf
+			if inPlace {
+				recv.Put(displs[c.Rank()], own)
+				out = coll.InPlace()
+			}
+			if err := span.Allgatherv(c, s.l, out, recv.V(counts, displs)); err != nil {
+				return err
+			}
+			for i := range s.p {
+				if err := recv.Expect("allgatherv", displs[i], colltest.Pattern(counts[i], sh.typ, i, 0)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func TestAlltoall(t *testing.T) {
+	everywhere(t, false, func(c *colltest.Comm, s setting, sh shape) error {
+		sh.count = min(sh.count, 100)
+		for _, inPlace := range []bool{false, true} {
+			send, recv := colltest.NewMem(int64(s.p)*sh.count, sh.typ), colltest.NewMem(int64(s.p)*sh.count, sh.typ)
+			from, out := send, send.Of(sh.count)
+			if inPlace {
+				from, out = recv, coll.InPlace()
+			}
+			for i := range s.p {
+				from.Put(int64(i)*sh.count, colltest.Pattern(sh.count, sh.typ, c.Rank(), i))
+			}
+			if err := span.Alltoall(c, s.l, out, recv.Of(sh.count)); err != nil {
+				return err
+			}
+			for i := range s.p {
+				if err := recv.Expect("alltoall", int64(i)*sh.count, colltest.Pattern(sh.count, sh.typ, i, c.Rank())); err != nil {
+					return err
+				}
+			}
+			if err := recv.ExpectGaps(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func TestAlltoallReceiverMajor(t *testing.T) {
+	t.Parallel()
+	client := []int32{0, 1, 0, 1, 1, 2}
+	w := colltest.New(len(client))
+	w.Client = client
+	l, err := span.NewLayout(client, -1, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.ReceiverMajor = true
+	if err := w.Run(func(c *colltest.Comm) error {
+		send, recv := colltest.NewMem(6, colltest.Int), colltest.NewMem(6, colltest.Int)
+		for i := range 6 {
+			send.Put(int64(i), colltest.Pattern(1, colltest.Int, c.Rank(), i))
+		}
+		if err := span.Alltoall(c, l, send.Of(1), recv.Of(1)); err != nil {
+			return err
+		}
+		for i := range 6 {
+			if err := recv.Expect("alltoall", int64(i), colltest.Pattern(1, colltest.Int, i, c.Rank())); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// matrix is the layout of rank r in an exchange of uneven blocks, symmetric if it is to be done in place.
+func matrix(p, r int, count int64, send, symmetric bool) (counts, displs []int64, room int64) {
+	counts, displs = make([]int64, p), make([]int64, p)
+	for i := range p {
+		a, b := r, i
+		if !send {
+			a, b = i, r
+		}
+		if symmetric {
+			a, b = min(a, b), max(a, b)
+		}
+		counts[i], displs[i] = count*int64((2*a+b)%3)/2, room
+		room += counts[i] + 1
+	}
+	return counts, displs, room
+}
+
+func exchange(c *colltest.Comm, s setting, sh shape, inPlace, w bool) error {
+	sc, sd, sroom := matrix(s.p, c.Rank(), sh.count, true, inPlace)
+	rc, rd, rroom := matrix(s.p, c.Rank(), sh.count, false, inPlace)
+	send, recv := colltest.NewMem(sroom, sh.typ), colltest.NewMem(rroom, sh.typ)
+	from := send
+	if inPlace {
+		from = recv
+	}
+	for i := range s.p {
+		from.Put(sd[i], colltest.Pattern(sc[i], sh.typ, c.Rank(), i))
+	}
+	var err error
+	if w {
+		types, sb, rb := make([]*datatype.Type, s.p), make([]int64, s.p), make([]int64, s.p)
+		for i := range types {
+			types[i], sb[i], rb[i] = sh.typ, sd[i]*sh.typ.Extent(), rd[i]*sh.typ.Extent()
+		}
+		out := coll.WBuf{Base: send.Base, Counts: sc, Displs: sb, Types: types}
+		if inPlace {
+			out = coll.InPlaceW()
+		}
+		err = span.Alltoallw(c, s.l, out, coll.WBuf{Base: recv.Base, Counts: rc, Displs: rb, Types: types})
+	} else {
+		out := send.V(sc, sd)
+		if inPlace {
+			out = coll.InPlaceV()
+		}
+		err = span.Alltoallv(c, s.l, out, recv.V(rc, rd))
+	}
+	for i := 0; err == nil && i < s.p; i++ {
+		err = recv.Expect("exchange", rd[i], colltest.Pattern(rc[i], sh.typ, i, c.Rank()))
+	}
+	return err
+}
+
+func TestAlltoallv(t *testing.T) {
+	everywhere(t, false, func(c *colltest.Comm, s setting, sh shape) error {
+		sh.count = min(sh.count, 100)
+		return first(exchange(c, s, sh, false, false), exchange(c, s, sh, true, false))
+	})
+}
+
+func TestAlltoallw(t *testing.T) {
+	everywhere(t, true, func(c *colltest.Comm, s setting, sh shape) error {
+		sh.count = min(sh.count, 100)
+		return first(exchange(c, s, sh, false, true), exchange(c, s, sh, true, true))
+	})
+}
+
+// vector is what a reduction is tried with: see the tests of package coll.
+type vector struct {
+	count    int64
+	typ      *datatype.Type
+	commutes bool
+}
+
+func (v vector) maps(n int64, r int) []byte {
+	m := colltest.Maps(n, r)
+	for i := 0; v.commutes && i < len(m); i += 8 {
+		copy(m[i:], []byte{1, 0, 0, 0})
+	}
+	return m
+}
+
+func (v vector) combined(n int64, from, to int) []byte {
+	acc := v.maps(n, from)
+	for r := from + 1; r < to; r++ {
+		acc = colltest.ComposePacked(acc, v.maps(n, r))
+	}
+	return acc
+}
+
+func (v vector) ends(n int64, r int, inPlace bool) (send coll.Buf, recv *colltest.Mem) {
+	s, recv := colltest.NewMem(n, v.typ), colltest.NewMem(n, v.typ)
+	if inPlace {
+		recv.Put(0, v.maps(n, r))
+		return coll.InPlace(), recv
+	}
+	s.Put(0, v.maps(n, r))
+	return s.Buf, recv
+}
+
+func reductions(t *testing.T, extension bool, f func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error) {
+	everywhere(t, extension, func(c *colltest.Comm, s setting, sh shape) error {
+		v := vector{sh.count, colltest.MapGapped, sh.count%2 == 0}
+		if sh.count == 3 {
+			v.typ = colltest.MapBelow
+		}
+		for _, inPlace := range []bool{false, true} {
+			for _, v.commutes = range []bool{false, true} {
+				if err := f(c, s, v, colltest.Affine{Commutes: v.commutes}, inPlace); err != nil {
+					return fmt.Errorf("inPlace=%v commutes=%v: %w", inPlace, v.commutes, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func TestReduce(t *testing.T) {
+	reductions(t, false, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
+		for _, root := range []int{0, s.p - 1, s.p * 2 / 3} {
+			send, recv := v.ends(v.count, c.Rank(), inPlace && c.Rank() == root)
+			if err := span.Reduce(c, s.l, send, recv.Buf, o, root); err != nil {
+				return err
+			}
+			if c.Rank() == root {
+				if err := first(recv.Expect("reduce", 0, v.combined(v.count, 0, s.p)), recv.ExpectGaps()); err != nil {
+					return fmt.Errorf("root=%d: %w", root, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func TestAllreduce(t *testing.T) {
+	reductions(t, false, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
+		send, recv := v.ends(v.count, c.Rank(), inPlace)
+		return first(span.Allreduce(c, s.l, send, recv.Buf, o),
+			recv.Expect("allreduce", 0, v.combined(v.count, 0, s.p)), recv.ExpectGaps())
+	})
+}
+
+func TestScan(t *testing.T) {
+	reductions(t, false, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
+		send, recv := v.ends(v.count, c.Rank(), inPlace)
+		return first(span.Scan(c, s.l, send, recv.Buf, o),
+			recv.Expect("scan", 0, v.combined(v.count, 0, c.Rank()+1)), recv.ExpectGaps())
+	})
+}
+
+func TestExscan(t *testing.T) {
+	reductions(t, true, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
+		send, recv := v.ends(v.count, c.Rank(), inPlace)
+		want := recv.Get(0, v.count)
+		if c.Rank() > 0 {
+			want = v.combined(v.count, 0, c.Rank())
+		}
+		return first(span.Exscan(c, s.l, send, recv.Buf, o), recv.Expect("exscan", 0, want), recv.ExpectGaps())
+	})
+}
+
+func TestReduceScatter(t *testing.T) {
+	reductions(t, false, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
+		r, counts, at, total := c.Rank(), make([]int64, s.p), int64(0), int64(0)
+		for i := range counts {
+			counts[i] = min(v.count, 30) * int64(i%3)
+			if i < r {
+				at += counts[i]
+			}
+			total += counts[i]
+		}
+		all := v.combined(total, 0, s.p)
+		send, recv := v.ends(total, r, inPlace)
+		return first(span.ReduceScatter(c, s.l, send, recv.Of(counts[r]), counts, o),
+			recv.Expect("reduce_scatter", 0, all[at*8:(at+counts[r])*8]))
+	})
+}
+
+func TestReduceScatterBlock(t *testing.T) {
+	reductions(t, true, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
+		r, block := int64(c.Rank()), min(v.count, 200)
+		all := v.combined(block*int64(s.p), 0, s.p)
+		send, recv := v.ends(block*int64(s.p), c.Rank(), inPlace)
+		return first(span.ReduceScatterBlock(c, s.l, send, recv.Of(block), o),
+			recv.Expect("block", 0, all[r*block*8:(r+1)*block*8]))
+	})
+}
