@@ -146,7 +146,9 @@ func (h *Host) reply(l *link) {
 	for k < len(l.replies) && (l.fini || h.Send(&l.replies[k], nil)) {
 		k++
 	}
-	l.replies = l.replies[:copy(l.replies, l.replies[k:])]
+	if k > 0 {
+		l.replies = l.replies[:copy(l.replies, l.replies[k:])]
+	}
 }
 
 func (h *Host) closeAll() {
