@@ -1,12 +1,26 @@
 package shm
 
 import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"unsafe"
 )
 
-// TestTypesLieWhereTheLayoutSays compares the Go types with the offsets documented in layout.go.
-func TestTypesLieWhereTheLayoutSays(t *testing.T) {
+var rewrite = flag.Bool("rewrite", false, "write z_layout.h anew")
+
+// place is a field of the Go types, what layout.go says of it, and the C type and field.
+type place struct {
+	got, want uintptr
+	typ       string // C: struct impi_shm_<typ>
+	field     string // "" for the size of the whole
+}
+
+func places() []place {
 	var (
 		h  header
 		c  control
@@ -14,65 +28,195 @@ func TestTypesLieWhereTheLayoutSays(t *testing.T) {
 		r  record
 		f  fullRecord
 		pr private
+		o  outbound
+		in inbound
 		pe peer
 	)
-	for _, x := range []struct {
-		name      string
-		got, want uintptr
-	}{
-		{"header.magic", unsafe.Offsetof(h.magic), 0},
-		{"header.version", unsafe.Offsetof(h.version), 8},
-		{"header.localSize", unsafe.Offsetof(h.localSize), 12},
-		{"header.bytes", unsafe.Offsetof(h.bytes), 16},
-		{"header.ringBytes", unsafe.Offsetof(h.ringBytes), 24},
-		{"header.creator", unsafe.Offsetof(h.creator), 28},
-		{"control.bell", unsafe.Offsetof(c.bell), 0},
-		{"control.sleepers", unsafe.Offsetof(c.sleepers), 4},
-		{"control.state", unsafe.Offsetof(c.state), 64},
-		{"control.pid", unsafe.Offsetof(c.pid), 68},
-		{"control.probeAddr", unsafe.Offsetof(c.probeAddr), 72},
-		{"control.probeValue", unsafe.Offsetof(c.probeValue), 80},
-		{"control.inbound", unsafe.Offsetof(c.inbound), 128},
-		{"control", unsafe.Sizeof(c), controlBytes},
-		{"position.read", unsafe.Offsetof(p.read), 0},
-		{"position", unsafe.Sizeof(p), LineBytes},
-		{"record.state", unsafe.Offsetof(r.state), 0},
-		{"record.tag", unsafe.Offsetof(r.tag), 4},
-		{"record.cid", unsafe.Offsetof(r.cid), 8},
-		{"record.lsrank", unsafe.Offsetof(r.lsrank), 16},
-		{"record.srqid", unsafe.Offsetof(r.srqid), 20},
-		{"record.body", unsafe.Offsetof(r.body), 24},
-		{"record", unsafe.Sizeof(r), LineBytes},
-		{"full.kind", unsafe.Offsetof(f.kind), 20},
-		{"full.msgLen", unsafe.Offsetof(f.msgLen), 24},
-		{"full.srqID", unsafe.Offsetof(f.srqID), 32},
-		{"full.drqID", unsafe.Offsetof(f.drqID), 40},
-		{"full.addr", unsafe.Offsetof(f.addr), 48},
-		{"full", unsafe.Sizeof(f), LineBytes},
-		{"private.lock", unsafe.Offsetof(pr.lock), 0},
-		{"private.segment", unsafe.Offsetof(pr.segment), 64},
-		{"private.localSize", unsafe.Offsetof(pr.localSize), 72},
-		{"private.localRank", unsafe.Offsetof(pr.localRank), 76},
-		{"private.ringBytes", unsafe.Offsetof(pr.ringBytes), 80},
-		{"private.maxPayload", unsafe.Offsetof(pr.maxPayload), 84},
-		{"private.fence", unsafe.Offsetof(pr.fence), 88},
-		{"private.probe", unsafe.Offsetof(pr.probe), 96},
-		{"private", unsafe.Sizeof(pr), privateHead},
-		{"peer.out.tail", unsafe.Offsetof(pe.out.tail), 0},
-		{"peer.out.limit", unsafe.Offsetof(pe.out.limit), 8},
-		{"peer.out.ring", unsafe.Offsetof(pe.out.ring), 16},
-		{"peer.out.pos", unsafe.Offsetof(pe.out.pos), 24},
-		{"peer.out.ctl", unsafe.Offsetof(pe.out.ctl), 32},
-		{"peer.in", unsafe.Offsetof(pe.in), 64},
-		{"peer.in.told", unsafe.Offsetof(pe.in.told), 8},
-		{"peer.in.ring", unsafe.Offsetof(pe.in.ring), 16},
-		{"peer.in.pos", unsafe.Offsetof(pe.in.pos), 24},
-		{"peer.in.ctl", unsafe.Offsetof(pe.in.ctl), 32},
-		{"peer", unsafe.Sizeof(pe), privatePeer},
-	} {
+	return []place{
+		{unsafe.Offsetof(h.magic), 0, "header", "magic"},
+		{unsafe.Offsetof(h.version), 8, "header", "version"},
+		{unsafe.Offsetof(h.localSize), 12, "header", "local_size"},
+		{unsafe.Offsetof(h.bytes), 16, "header", "bytes"},
+		{unsafe.Offsetof(h.ringBytes), 24, "header", "ring_bytes"},
+		{unsafe.Offsetof(h.creator), 28, "header", "creator"},
+		{unsafe.Offsetof(c.bell), 0, "control", "bell"},
+		{unsafe.Offsetof(c.sleepers), 4, "control", "sleepers"},
+		{unsafe.Offsetof(c.state), 64, "control", "state"},
+		{unsafe.Offsetof(c.pid), 68, "control", "pid"},
+		{unsafe.Offsetof(c.probeAddr), 72, "control", "probe_addr"},
+		{unsafe.Offsetof(c.probeValue), 80, "control", "probe_value"},
+		{unsafe.Offsetof(c.inbound), 128, "control", "inbound"},
+		{unsafe.Sizeof(c), controlBytes, "control", ""},
+		{unsafe.Offsetof(p.read), 0, "position", "read"},
+		{unsafe.Sizeof(p), LineBytes, "position", ""},
+		{unsafe.Offsetof(r.state), 0, "record", "state"},
+		{unsafe.Offsetof(r.tag), 4, "record", "tag"},
+		{unsafe.Offsetof(r.cid), 8, "record", "cid"},
+		{unsafe.Offsetof(r.lsrank), 16, "record", "lsrank"},
+		{unsafe.Offsetof(r.srqid), 20, "record", "srqid"},
+		{unsafe.Offsetof(r.body), 24, "record", "body"},
+		{unsafe.Sizeof(r), LineBytes, "record", ""},
+		{unsafe.Offsetof(f.kind), 20, "full", "kind"},
+		{unsafe.Offsetof(f.msgLen), 24, "full", "msg_len"},
+		{unsafe.Offsetof(f.srqID), 32, "full", "srq_id"},
+		{unsafe.Offsetof(f.drqID), 40, "full", "drq_id"},
+		{unsafe.Offsetof(f.addr), 48, "full", "addr"},
+		{unsafe.Sizeof(f), LineBytes, "full", ""},
+		{unsafe.Offsetof(pr.lock), 0, "private", "lock"},
+		{unsafe.Offsetof(pr.segment), 64, "private", "segment"},
+		{unsafe.Offsetof(pr.localSize), 72, "private", "local_size"},
+		{unsafe.Offsetof(pr.localRank), 76, "private", "local_rank"},
+		{unsafe.Offsetof(pr.ringBytes), 80, "private", "ring_bytes"},
+		{unsafe.Offsetof(pr.maxPayload), 84, "private", "max_payload"},
+		{unsafe.Offsetof(pr.fence), 88, "private", "fence"},
+		{unsafe.Offsetof(pr.probe), 96, "private", "probe"},
+		{unsafe.Sizeof(pr), privateHead, "private", ""},
+		{unsafe.Sizeof(pe), privatePeer, "peer", ""},
+		{unsafe.Offsetof(o.tail), 0, "outbound", "tail"},
+		{unsafe.Offsetof(o.limit), 8, "outbound", "limit"},
+		{unsafe.Offsetof(o.ring), 16, "outbound", "ring"},
+		{unsafe.Offsetof(o.pos), 24, "outbound", "pos"},
+		{unsafe.Offsetof(o.ctl), 32, "outbound", "ctl"},
+		{unsafe.Sizeof(o), LineBytes, "outbound", ""},
+		{unsafe.Offsetof(in.read), 0, "inbound", "read"},
+		{unsafe.Offsetof(in.told), 8, "inbound", "told"},
+		{unsafe.Offsetof(in.ring), 16, "inbound", "ring"},
+		{unsafe.Offsetof(in.pos), 24, "inbound", "pos"},
+		{unsafe.Offsetof(in.ctl), 32, "inbound", "ctl"},
+		{unsafe.Sizeof(in), LineBytes, "inbound", ""},
+		{unsafe.Offsetof(pe.in), 64, "peer", "in"},
+		{unsafe.Sizeof(pe), privatePeer, "peer", ""},
+	}
+}
+
+func (p place) String() string { return p.typ + "." + p.field }
+
+// TestTypesLieWhereTheLayoutSays compares the Go types with the offsets documented in layout.go.
+func TestTypesLieWhereTheLayoutSays(t *testing.T) {
+	for _, x := range places() {
 		if x.got != x.want {
-			t.Errorf("%s: %d, documented as %d", x.name, x.got, x.want)
+			t.Errorf("%v: %d, documented as %d", x, x.got, x.want)
 		}
+	}
+}
+
+const cTypes = `
+struct impi_shm_header {
+	uint64_t magic;
+	uint32_t version, local_size;
+	uint64_t bytes;
+	uint32_t ring_bytes, creator;
+};
+
+struct impi_shm_control {
+	uint32_t bell, sleepers, pad0[14];
+	uint32_t state, pid;
+	uint64_t probe_addr, probe_value, pad1[5];
+	uint64_t inbound[IMPI_SHM_MAX_LOCAL / 64];
+};
+
+struct impi_shm_position {
+	uint64_t read, pad[7];
+};
+
+struct impi_shm_record {
+	uint32_t state;
+	int32_t tag;
+	uint64_t cid;
+	int32_t lsrank;
+	uint32_t srqid;
+	unsigned char body[IMPI_SHM_INLINE_BYTES];
+};
+
+struct impi_shm_full {
+	uint32_t state;
+	int32_t tag;
+	uint64_t cid;
+	int32_t lsrank;
+	uint32_t kind;
+	uint64_t msg_len, srq_id, drq_id, addr, pad;
+};
+
+struct impi_shm_outbound {
+	uint64_t tail, limit;
+	unsigned char *ring;
+	struct impi_shm_position *pos;
+	struct impi_shm_control *ctl;
+	uint64_t pad[3];
+};
+
+struct impi_shm_inbound {
+	uint64_t read, told;
+	unsigned char *ring;
+	struct impi_shm_position *pos;
+	struct impi_shm_control *ctl;
+	uint64_t pad[3];
+};
+
+struct impi_shm_peer {
+	struct impi_shm_outbound out;
+	struct impi_shm_inbound in;
+};
+
+struct impi_shm_private {
+	uint32_t lock, pad0[15];
+	unsigned char *segment;
+	uint32_t local_size, local_rank, ring_bytes, max_payload, fence, pad1;
+	uint64_t probe, pad2[3];
+	struct impi_shm_peer peers[];
+};
+
+`
+
+// cHeader is z_layout.h: the constants and types above, and an assertion for each place.
+func cHeader() []byte {
+	var b bytes.Buffer
+	fmt.Fprint(&b, "/* Generated by layout_unsafe_test.go (go test -run TestTheCHeader -rewrite). DO NOT EDIT.\n",
+		"   What the bytes mean is said in layout.go. For 64-bit machines. */\n",
+		"#ifndef IMPI_SHM_LAYOUT_H\n#define IMPI_SHM_LAYOUT_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n")
+	for _, c := range []struct {
+		name  string
+		value uint64
+	}{
+		{"MAGIC", magic}, {"VERSION", version}, {"MAX_LOCAL", MaxLocal}, {"LINE_BYTES", LineBytes},
+		{"INLINE_BYTES", inlineBytes}, {"FORM_SHORT", FormShort}, {"FORM_FULL", FormFull},
+		{"FORM_SKIP", FormSkip}, {"FORM_MASK", formMask}, {"LENGTH_SHIFT", lengthShift},
+		{"STATE_ABSENT", stateAbsent}, {"STATE_ATTACHED", stateAttached}, {"STATE_DETACHED", stateDetached},
+		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
+		{"LOCK_FREE", lockFree}, {"LOCK_HELD", lockHeld}, {"LOCK_SLEEP", lockSleep},
+	} {
+		fmt.Fprintf(&b, "#define IMPI_SHM_%s UINT64_C(%#x)\n", c.name, c.value)
+	}
+	b.WriteString(cTypes)
+	for _, p := range places() {
+		if p.field == "" {
+			fmt.Fprintf(&b, "_Static_assert(sizeof(struct impi_shm_%s) == %d, \"layout\");\n", p.typ, p.want)
+		} else {
+			fmt.Fprintf(&b, "_Static_assert(offsetof(struct impi_shm_%s, %s) == %d, \"layout\");\n", p.typ, p.field, p.want)
+		}
+	}
+	b.WriteString("\n#endif\n")
+	return b.Bytes()
+}
+
+func TestTheCHeaderIsTheLayout(t *testing.T) {
+	const name = "z_layout.h"
+	if *rewrite {
+		if err := os.WriteFile(name, cHeader(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(name)
+	if err != nil || !bytes.Equal(got, cHeader()) {
+		t.Fatalf("%s is not what this package has: run go test with -rewrite (%v)", name, err)
+	}
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler: the assertions in the header are not checked here")
+	}
+	out := filepath.Join(t.TempDir(), "o")
+	if msg, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Werror", "-x", "c", "-c", "-o", out, name).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, msg)
 	}
 }
 

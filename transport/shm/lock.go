@@ -21,11 +21,13 @@ func (s *Segment) TryLock() bool {
 func (s *Segment) Lock() {
 	if !s.TryLock() {
 		lockSlow(&s.priv.lock)
+		s.shadow.acquired()
 	}
 }
 
 // Unlock frees the lock. Any thread may do it.
 func (s *Segment) Unlock() {
+	s.shadow.released()
 	if atomic.SwapUint32(&s.priv.lock, lockFree) == lockSleep {
 		futexWake(&s.priv.lock, 1, futexPrivate)
 	}

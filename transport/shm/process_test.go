@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,6 +43,7 @@ func start(tb testing.TB, role string, fd, rank int) *exec.Cmd {
 	cmd.Env = append(os.Environ(), "SHM_ROLE="+role, fmt.Sprint("SHM_RANK=", rank))
 	cmd.ExtraFiles = []*os.File{file}
 	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}

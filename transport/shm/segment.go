@@ -31,6 +31,7 @@ type Segment struct {
 	priv      *private
 	peers     []peer // by local rank, in private memory
 	bell      *control
+	shadow    lockShadow
 	maxWait   time.Duration // longestWait, but in tests
 }
 
