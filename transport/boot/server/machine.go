@@ -218,6 +218,9 @@ func (m *Machine) Received(id int, data []byte) []Action {
 		}
 		need := c.need()
 		n := min(need-len(c.buf), len(data))
+		if cap(c.buf)-len(c.buf) < n { // memory grows with what arrives, not with what is announced
+			c.buf = slices.Grow(c.buf, min(need-len(c.buf), max(n, len(c.buf))))
+		}
 		c.buf = append(c.buf, data[:n]...)
 		data = data[n:]
 		if len(c.buf) < need {

@@ -286,7 +286,7 @@ func (l *link) next() (b []byte, finished bool) {
 func (s *Server) read(l *link) {
 	defer s.running.Done()
 	defer close(l.readDone)
-	buf := make([]byte, 16<<10)
+	buf := make([]byte, 64<<10)
 	for {
 		n, err := l.conn.Read(buf)
 		if n > 0 {

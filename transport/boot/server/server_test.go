@@ -38,6 +38,9 @@ func start(t *testing.T, opt Options) *house {
 	if opt.Auth.Mask() == 0 {
 		opt.Auth = auth.WithKey(5678)
 	}
+	if opt.CloseTimeout == 0 {
+		opt.CloseTimeout = 300 * time.Millisecond // tests that keep their connection open need not wait longer
+	}
 	opt.Log = func(s string) { h.mu.Lock(); h.logs = append(h.logs, s); h.mu.Unlock() }
 	s, err := Listen(opt)
 	if err != nil {
@@ -250,11 +253,11 @@ func TestStrangersDoNotKeepAJobFromStarting(t *testing.T) {
 func TestASlowReaderHoldsNobodyUp(t *testing.T) {
 	h := start(t, Options{Clients: 2})
 	slow, quick := h.client(0), h.client(1)
-	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<18) // 4 MiB, more than sockets hold
+	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<17) // 2 MiB, and 8 of them more than sockets hold
 	slow.say(done)
 	quick.hear(impi(2))
 	var all [][]byte
-	for l := range wire.Label(6) {
+	for l := range wire.Label(8) {
 		quick.say(coll(0x5000+l, data...))
 		all = append(all, chdr(0x5000+l, 2, data...))
 		quick.hear(all[l])
