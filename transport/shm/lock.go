@@ -14,7 +14,11 @@ const (
 
 // TryLock takes the lock if it is free.
 func (s *Segment) TryLock() bool {
-	return atomic.CompareAndSwapUint32(&s.priv.lock, lockFree, lockHeld)
+	if !atomic.CompareAndSwapUint32(&s.priv.lock, lockFree, lockHeld) {
+		return false
+	}
+	s.shadow.acquired()
+	return true
 }
 
 // Lock takes the lock, and waits for it: spinning at first, then asleep.
