@@ -319,12 +319,10 @@ func TestWhoDoesNotComeIsNamed(t *testing.T) {
 	ls, at := listen(t, lay)
 	ls[0].Close()
 	ctx, cancel := context.WithCancel(context.Background())
-	e := newEngine()
+	m := newMesh(makeJob(lay, at, nil), 2, Options{})
+	defer m.closeAll()
 	done := make(chan error)
-	go func() {
-		_, err := Connect(ctx, makeJob(lay, at, nil), 2, ls[2], e, e.wake, Options{})
-		done <- err
-	}()
+	go func() { done <- m.form(ctx, ls[2].tcp) }()
 	c, err := ls[1].tcp.Accept() // host 1 is there
 	if err != nil {
 		t.Fatal(err)
@@ -336,6 +334,17 @@ func TestWhoDoesNotComeIsNamed(t *testing.T) {
 	}
 	if host, _, _ := net.SplitHostPort(c.RemoteAddr().String()); host != "127.0.0.1" {
 		t.Errorf("connected from %s", host)
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		m.mu.Lock()
+		settled := m.connected() == 1 && m.reasons[0] != nil
+		m.mu.Unlock()
+		if settled {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("host 1 is not connected, or host 0 not given up on")
+		}
 	}
 	cancel()
 	err = <-done
