@@ -26,6 +26,7 @@ static void lengths(void)
     static double a[OPS_LONGEST], b[OPS_LONGEST];
     for (size_t l = 0; l < sizeof length / sizeof *length; l++) {
         int n = length[l], root = (int)l % check_size;
+        if (check_library("MPICH Version:\t4.0")) root = 0; /* from 1024 on it crashes in place at other roots */
         for (int i = 0; i < n; i++) a[i] = check_rank * 3 + i;
         memset(b, 0, sizeof b);
         MPI_Allreduce(a, b, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
