@@ -1,0 +1,124 @@
+/* Attributes: set, found, copied by dup as their callbacks say, deleted by delete, overwrite and free. */
+/* ranks: 1 2 3 */
+#include "../check.h"
+
+static int copies, deletes, refuse, fail;
+static void *last_deleted;
+static char extra;
+
+static int copy(MPI_Comm comm, int key, void *state, void *in, void *out, int *flag)
+{
+    int rank = -1;
+    (void)key;
+    CHECK(state == &extra);
+    MPI_Comm_rank(comm, &rank);
+    CHECK_EQ(rank, check_rank);
+    copies++;
+    *(void **)out = (char *)in + 1;
+    *flag = !refuse;
+    return fail ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static int drop(MPI_Comm comm, int key, void *value, void *state)
+{
+    (void)comm, (void)key;
+    CHECK(state == &extra);
+    deletes++;
+    last_deleted = value;
+    return MPI_SUCCESS;
+}
+
+static void *get(MPI_Comm comm, int key)
+{
+    void *value = NULL;
+    int flag = -1;
+    CHECK_EQ(MPI_Comm_get_attr(comm, key, &value, &flag), MPI_SUCCESS);
+    return flag ? value : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static char a[4], b[4];
+    int key = MPI_KEYVAL_INVALID, plain, shared, spare;
+    MPI_Comm c, d;
+    check_start(&argc, &argv);
+    CHECK_EQ(MPI_Comm_create_keyval(copy, drop, &key, &extra), MPI_SUCCESS);
+    CHECK(key != MPI_KEYVAL_INVALID);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &plain, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &shared, NULL);
+    CHECK(plain != shared && plain != key);
+    MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    CHECK(get(c, key) == NULL);
+    MPI_Comm_set_attr(c, key, a);
+    MPI_Comm_set_attr(c, plain, a);
+    MPI_Comm_set_attr(c, shared, b);
+    CHECK(get(c, key) == a && get(c, plain) == a && get(c, shared) == b);
+
+    /* dup asks the callbacks, each communicator its own value. */
+    MPI_Comm_dup(c, &d);
+    CHECK_EQ(copies, 1);
+    CHECK(get(d, key) == a + 1);
+    CHECK(get(d, plain) == NULL);
+    CHECK(get(d, shared) == b);
+    CHECK(get(c, key) == a);
+    /* Overwriting deletes the old value. */
+    MPI_Comm_set_attr(d, key, b);
+    CHECK_EQ(deletes, 1);
+    CHECK(last_deleted == a + 1);
+    CHECK(get(d, key) == b);
+    MPI_Comm_delete_attr(d, key);
+    CHECK_EQ(deletes, 2);
+    CHECK(last_deleted == b && get(d, key) == NULL);
+    MPI_Comm_free(&d);
+    CHECK_EQ(deletes, 2);
+    /* The callback may say no. */
+    refuse = 1;
+    MPI_Comm_dup(c, &d);
+    CHECK(get(d, key) == NULL);
+    MPI_Comm_free(&d);
+    CHECK_EQ(deletes, 2);
+    refuse = 0;
+    /* split and create do not copy. */
+    copies = 0;
+    MPI_Comm_split(c, 0, 0, &d);
+    CHECK_EQ(copies, 0);
+    CHECK(get(d, key) == NULL);
+    MPI_Comm_free(&d);
+    /* A key that is freed lives on while attributes use it. */
+    spare = key;
+    MPI_Comm_free_keyval(&spare);
+    CHECK_EQ(spare, MPI_KEYVAL_INVALID);
+    CHECK(get(c, key) == a);
+    MPI_Comm_free(&c);
+    CHECK_EQ(deletes, 3);
+    CHECK(last_deleted == a);
+    MPI_Comm_free_keyval(&plain);
+    MPI_Comm_free_keyval(&shared);
+
+    /* A copy that fails makes dup fail. */
+    MPI_Comm_create_keyval(copy, drop, &key, &extra);
+    MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+    MPI_Comm_set_attr(c, key, a);
+    fail = 1;
+    CHECK(MPI_Comm_dup(c, &d) != MPI_SUCCESS);
+    fail = 0;
+    MPI_Comm_free(&c);
+    MPI_Comm_free_keyval(&key);
+
+    /* Datatypes have attributes, too. */
+    MPI_Datatype t;
+    void *value = NULL;
+    int flag = -1;
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &key, NULL);
+    MPI_Type_contiguous(2, MPI_INT, &t);
+    MPI_Type_set_attr(t, key, b);
+    MPI_Type_get_attr(t, key, &value, &flag);
+    CHECK(flag && value == b);
+    MPI_Type_delete_attr(t, key);
+    MPI_Type_get_attr(t, key, &value, &flag);
+    CHECK_EQ(flag, 0);
+    MPI_Type_free(&t);
+    MPI_Type_free_keyval(&key);
+    return check_end();
+}
