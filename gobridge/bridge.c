@@ -52,15 +52,15 @@ int impi_after_fork(const char *function)
     return MPI_ERR_OTHER;
 }
 
-void impi_call_op(uintptr_t fn, void *in, void *inout, int64_t count, uintptr_t type, int wide)
+void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t type, int wide)
 {
     MPI_Datatype t = (MPI_Datatype)type;
     if (wide) {
         MPI_Count n = count;
-        ((MPI_User_function_c *)fn)(in, inout, &n, &t);
+        ((MPI_User_function_c *)fn)((void *)in, (void *)inout, &n, &t);
     } else {
         int n = (int)count;
-        ((MPI_User_function *)fn)(in, inout, &n, &t);
+        ((MPI_User_function *)fn)((void *)in, (void *)inout, &n, &t);
     }
 }
 

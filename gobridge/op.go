@@ -41,7 +41,8 @@ func (o *userOp) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) 
 	}
 	for count > 0 {
 		n := min(count, most)
-		C.impi_call_op(C.uintptr_t(o.fn), in, inout, C.int64_t(n), C.uintptr_t(o.handle), wide)
+		// As numbers: the memory may be Go's, which does not move and which the caller holds on to.
+		C.impi_call_op(C.uintptr_t(o.fn), C.uintptr_t(uintptr(in)), C.uintptr_t(uintptr(inout)), C.int64_t(n), C.uintptr_t(o.handle), wide)
 		in, inout = unsafe.Add(in, n*t.Extent()), unsafe.Add(inout, n*t.Extent())
 		count -= n
 	}

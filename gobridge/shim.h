@@ -29,7 +29,7 @@ void impi_watch_fork(void);
 int impi_after_fork(const char *function);
 
 /* Calls of the program's functions. */
-void impi_call_op(uintptr_t fn, void *in, void *inout, int64_t count, uintptr_t type, int wide);
+void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t type, int wide);
 int impi_call_copy(uintptr_t fn, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value, uintptr_t *out, int *flag);
 int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra);
 

@@ -27,6 +27,13 @@ extern GoInt32 impi_Alltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr
 extern GoInt32 impi_Barrier(GoUintptr comm);
 extern GoInt32 impi_Bcast(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root,
         GoUintptr comm);
+extern GoInt32 impi_Bsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm);
+extern GoInt32 impi_Bsend_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Buffer_attach(GoUintptr buffer, GoInt64 size);
+extern GoInt32 impi_Buffer_detach(GoUintptr buffer_addr, GoUintptr size);
+extern GoInt32 impi_Buffer_flush(void);
 extern GoInt32 impi_Cancel(GoUintptr request);
 extern GoInt32 impi_Comm_compare(GoUintptr comm1, GoUintptr comm2, GoUintptr result);
 extern GoInt32 impi_Comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
@@ -90,6 +97,8 @@ extern GoInt32 impi_Group_toint(GoUintptr group);
 extern GoInt32 impi_Group_translate_ranks(GoUintptr group1, GoInt32 n, GoUintptr ranks1,
         GoUintptr group2, GoUintptr ranks2);
 extern GoInt32 impi_Group_union(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
+extern GoInt32 impi_Ibsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
+        GoInt32 tag, GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Improbe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag,
         GoUintptr message, GoUintptr status);
 extern GoInt32 impi_Imrecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message,

@@ -11,67 +11,98 @@
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend");
-    return impi_unsupported("MPI_Bsend", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Bsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Bsend);
 
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_c");
-    return impi_unsupported("MPI_Bsend_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Bsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Bsend_c);
 
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_init");
-    return impi_unsupported("MPI_Bsend_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Bsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Bsend_init);
 
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_init_c");
-    return impi_unsupported("MPI_Bsend_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Bsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Bsend_init_c);
 
 int PMPI_Buffer_attach(void *buffer, int size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_attach");
-    return impi_unsupported("MPI_Buffer_attach", IMPI_KIND_NONE, 0);
+    impi_err = impi_Buffer_attach((uintptr_t)buffer, size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Buffer_attach);
 
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_attach_c");
-    return impi_unsupported("MPI_Buffer_attach_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Buffer_attach((uintptr_t)buffer, size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Buffer_attach_c);
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size)
 {
+    MPI_Count impi_size = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_detach");
-    return impi_unsupported("MPI_Buffer_detach", IMPI_KIND_NONE, 0);
+    impi_err = impi_Buffer_detach((uintptr_t)buffer_addr, size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (size) *size = impi_narrow(impi_size);
+    return 0;
 }
 WEAK(MPI_Buffer_detach);
 
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_detach_c");
-    return impi_unsupported("MPI_Buffer_detach_c", IMPI_KIND_NONE, 0);
+    impi_err = impi_Buffer_detach((uintptr_t)buffer_addr, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Buffer_detach_c);
 
 int PMPI_Buffer_flush(void)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_flush");
-    return impi_unsupported("MPI_Buffer_flush", IMPI_KIND_NONE, 0);
+    impi_err = impi_Buffer_flush();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Buffer_flush);
 
@@ -159,16 +190,24 @@ WEAK(MPI_Get_count_c);
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibsend");
-    return impi_unsupported("MPI_Ibsend", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Ibsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ibsend);
 
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibsend_c");
-    return impi_unsupported("MPI_Ibsend_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Ibsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ibsend_c);
 

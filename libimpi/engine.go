@@ -37,6 +37,7 @@ type Engine struct {
 	busy     []int32 // peers that have something queued
 	maxCID   uint64  // largest context id in use, IMPI's max_cid
 
+	buffer      attachedBuffer
 	world, self *Comm
 	tagUB       int32
 

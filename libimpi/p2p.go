@@ -175,6 +175,12 @@ func (e *Engine) Start(id uint64) *Error {
 			r.status = procNullStatus
 		}
 		e.complete(r)
+	case r.kind == sendRequest && r.mode == modeBuffered:
+		if err := e.bsend(r.ctx, r.base, r.count, r.typ, r.rank, r.tag); err != nil {
+			r.active = false
+			return AsError(err)
+		}
+		e.complete(r)
 	case r.kind == sendRequest:
 		e.start(r)
 	default:

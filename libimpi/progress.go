@@ -173,6 +173,7 @@ func (e *Engine) complete(r *Request) {
 		return
 	}
 	r.done = true
+	e.buffer.used -= r.reserved
 	if r.detached {
 		e.requests.put(r)
 		return

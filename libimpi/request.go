@@ -84,6 +84,8 @@ type Request struct {
 	drqid  uint64 // send: the receiver's id, echoed by continuations
 	acked  bool   // send: the receiver has answered
 
+	reserved int64 // buffered send: bytes of the attached buffer, given back at the end
+
 	status Status
 }
 

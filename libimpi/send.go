@@ -93,6 +93,10 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 	h.MsgLen = uint64(r.total)
 	h.SrqID, h.DrqID, h.Addr = r.id, r.drqid, 0
 	h.Len = int(min(r.total-r.moved, int64(p.limits.Packet)))
+	if uint64(h.Len) == h.MsgLen {
+		// The first packet was empty. A continuation is told from a whole message by being shorter.
+		h.Len /= 2
+	}
 	return e.push(p, r, h)
 }
 
