@@ -89,16 +89,15 @@ func larger[T ordered](in, inout unsafe.Pointer, n int64) {
 	}
 }
 
-// words runs a bitwise operation on size*n bytes, eight at a time: it does not matter where elements begin.
+// words runs a bitwise operation on so many bytes, 64 at a time: it does not matter where elements begin.
 func words(in, inout unsafe.Pointer, bytes int64, wide func(x, y *[8]uint64), narrow func(x, y byte) byte) {
-	a, b := vectors[uint64](in, inout, bytes/8)
-	for len(a) >= 8 && len(b) >= 8 {
-		wide((*[8]uint64)(a), (*[8]uint64)(b))
-		a, b = a[8:], b[8:]
+	a, b := vectors[byte](in, inout, bytes)
+	for len(a) >= 64 && len(b) >= 64 {
+		wide((*[8]uint64)(unsafe.Pointer(&a[0])), (*[8]uint64)(unsafe.Pointer(&b[0])))
+		a, b = a[64:], b[64:]
 	}
-	p, q := vectors[byte](in, inout, bytes)
-	for i := bytes / 64 * 64; i < bytes; i++ {
-		q[i] = narrow(p[i], q[i])
+	for i := range a {
+		b[i] = narrow(a[i], b[i])
 	}
 }
 
