@@ -20,7 +20,7 @@ func impi_Comm_create_errhandler(comm_errhandler_fn, errhandlerOut uintptr) int3
 	if k.err != nil {
 		return k.fail()
 	}
-	put(errhandlerOut, save(&errhandler{action: C.IMPI_CALL, fn: comm_errhandler_fn}))
+	put(errhandlerOut, (&errhandler{action: C.IMPI_CALL, fn: comm_errhandler_fn}).hold())
 	return 0
 }
 
@@ -49,7 +49,7 @@ func impi_Comm_get_errhandler(comm, errhandler uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	put(errhandler, k.c.errhandler().handleOf())
+	put(errhandler, k.c.errhandler().hold())
 	return 0
 }
 
@@ -59,13 +59,11 @@ func impi_Errhandler_free(errhandler uintptr) int32 {
 	if k.result(errhandler, "errhandler"); k.err != nil {
 		return k.fail()
 	}
-	h := *ref[uintptr](errhandler)
-	if k.errhandler(h); k.err != nil {
+	h := k.errhandler(*ref[uintptr](errhandler))
+	if k.err != nil {
 		return k.fail()
 	}
-	if h >= firstInt {
-		unsave(h)
-	}
+	h.release()
 	put[uintptr](errhandler, abi.MPI_ERRHANDLER_NULL)
 	return 0
 }

@@ -121,40 +121,51 @@ func errorClass(code int32) (int32, bool) {
 type errhandler struct {
 	action int32   // C.IMPI_FATAL ...
 	fn     uintptr // C.IMPI_CALL: void (*)(MPI_Comm *, int *, ...)
+
+	mu     sync.Mutex
+	handle uintptr // of a user's handler, while the program holds one
+	holds  int     // how often the program has to free it
 }
 
 var (
-	errorsAreFatal = &errhandler{action: C.IMPI_FATAL}
-	errorsAbort    = &errhandler{action: C.IMPI_ABORT}
-	errorsReturn   = &errhandler{action: C.IMPI_RETURN}
+	errorsAreFatal = &errhandler{action: C.IMPI_FATAL, handle: abi.MPI_ERRORS_ARE_FATAL}
+	errorsAbort    = &errhandler{action: C.IMPI_ABORT, handle: abi.MPI_ERRORS_ABORT}
+	errorsReturn   = &errhandler{action: C.IMPI_RETURN, handle: abi.MPI_ERRORS_RETURN}
 )
 
 // errhandlerOf answers the error handler of a handle, nil if it is none.
 func errhandlerOf(h uintptr) *errhandler {
-	switch h {
-	case abi.MPI_ERRORS_ARE_FATAL:
-		return errorsAreFatal
-	case abi.MPI_ERRORS_ABORT:
-		return errorsAbort
-	case abi.MPI_ERRORS_RETURN:
-		return errorsReturn
+	for _, e := range [...]*errhandler{errorsAreFatal, errorsAbort, errorsReturn} {
+		if h == e.handle {
+			return e
+		}
 	}
 	e, _ := restored[*errhandler](h)
 	return e
 }
 
-// handleOf is the handle under which the program knows the handler; a user's handler gets a new one, which the
-// program frees (MPI_Comm_get_errhandler).
-func (h *errhandler) handleOf() uintptr {
-	switch h {
-	case errorsAreFatal:
-		return abi.MPI_ERRORS_ARE_FATAL
-	case errorsAbort:
-		return abi.MPI_ERRORS_ABORT
-	case errorsReturn:
-		return abi.MPI_ERRORS_RETURN
+// hold answers the handler's handle, which the program has to free once more.
+func (h *errhandler) hold() uintptr {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.handle == 0 {
+		h.handle = save(h)
 	}
-	return save(h)
+	h.holds++
+	return h.handle
+}
+
+// release is the program's freeing of the handle.
+func (h *errhandler) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.action != C.IMPI_CALL {
+		return
+	}
+	if h.holds--; h.holds == 0 {
+		unsave(h.handle)
+		h.handle = 0
+	}
 }
 
 // impi_error_action tells the shim what the error handler of a code wants.
