@@ -16,11 +16,11 @@ int main(int argc, char **argv)
         out[i] = check_rank * 10 + i;
         MPI_Isend(&out[i], 1, MPI_INT, next, 3, c[i], &send[i]);
     }
-    MPI_Waitall(COMMS, send, MPI_STATUSES_IGNORE);
     for (int i = COMMS - 1; i >= 0; i--) {
         MPI_Recv(&in[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, c[i], MPI_STATUS_IGNORE);
         CHECK_EQ(in[i], previous * 10 + i);
     }
+    MPI_Waitall(COMMS, send, MPI_STATUSES_IGNORE);
     /* Receives open on all; messages come to the last only, then to the others. */
     for (int i = 0; i < COMMS; i++) MPI_Irecv(&in[i], 1, MPI_INT, previous, MPI_ANY_TAG, c[i], &receive[i]);
     for (int i = COMMS - 1; i >= 0; i--) {

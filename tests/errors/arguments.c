@@ -52,9 +52,11 @@ static void collectives(void)
     CHECK_CLASS(MPI_Reduce(buf, out, 1, MPI_INT, MPI_SUM, check_size, world), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Reduce(buf, out, 1, MPI_INT, MPI_OP_NULL, 0, world), MPI_ERR_OP);
     CHECK_CLASS(MPI_Allreduce(buf, out, 1, MPI_INT, MPI_OP_NULL, world), MPI_ERR_OP);
-    CHECK_CLASS(MPI_Allreduce(buf, out, -1, MPI_INT, MPI_SUM, world), MPI_ERR_COUNT);
+    if (!check_library("MPICH Version:\t4.0")) /* which crashes */
+        CHECK_CLASS(MPI_Allreduce(buf, out, -1, MPI_INT, MPI_SUM, world), MPI_ERR_COUNT);
     CHECK_CLASS(MPI_Allreduce(buf, out, 1, MPI_FLOAT, MPI_BAND, world), MPI_ERR_OP); /* no bits in a float */
-    CHECK_CLASS(MPI_Allreduce(buf, out, 1, MPI_DOUBLE, MPI_LXOR, world), MPI_ERR_OP);
+    if (!check_library("MPICH")) /* which extends the logical operations */
+        CHECK_CLASS(MPI_Allreduce(buf, out, 1, MPI_DOUBLE, MPI_LXOR, world), MPI_ERR_OP);
     CHECK_CLASS(MPI_Scan(buf, out, 1, MPI_C_DOUBLE_COMPLEX, MPI_MAX, world), MPI_ERR_OP);
     CHECK_CLASS(MPI_Gather(buf, 1, MPI_INT, out, 1, MPI_INT, check_size, world), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Scatterv(buf, counts, at, MPI_INT, out, 1, MPI_INT, -9, world), MPI_ERR_ROOT);
@@ -76,8 +78,7 @@ static void without_communicator(void)
     CHECK_CLASS(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Comm_free(&c), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Type_size(MPI_DATATYPE_NULL, &n), MPI_ERR_TYPE);
-    if (check_library("MPICH")) CHECK_CLASS(MPI_Type_contiguous(-1, MPI_INT, &t), MPI_ERR_ARG);
-    else CHECK_CLASS(MPI_Type_contiguous(-1, MPI_INT, &t), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Type_contiguous(-1, MPI_INT, &t), MPI_ERR_COUNT);
     CHECK_CLASS(MPI_Group_size(MPI_GROUP_NULL, &n), MPI_ERR_GROUP);
     CHECK_CLASS(MPI_Op_free(&op), MPI_ERR_OP); /* predefined */
     CHECK_CLASS(MPI_Comm_group(MPI_COMM_NULL, &g), MPI_ERR_COMM);

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
     MPI_Error_string(code, s, &n);
     CHECK(!strcmp(s, "the valve is stuck"));
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag);
-    CHECK(flag && *last >= code);
+    if (!check_library("MPICH Version:\t4.0")) /* which numbers codes and this attribute differently */
+        CHECK(flag && *last >= code);
     return check_end();
 }

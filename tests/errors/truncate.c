@@ -19,10 +19,8 @@ static void once(int sent, int room, int posted)
     MPI_Sendrecv(&token, 1, MPI_INT, next, 2, &echo, 1, MPI_INT, previous, 2, comm, MPI_STATUS_IGNORE);
     if (posted) code = MPI_Wait(&receive, &status);
     else code = MPI_Recv(in, room, MPI_BYTE, previous, 1, comm, &status);
-    /* Open MPI 4 does not see it in messages to oneself, and writes one byte too many in others. */
-    int excused = check_library("Open MPI v4");
-    if (!excused || next != check_rank) CHECK_CLASS(code, MPI_ERR_TRUNCATE);
-    for (int i = 0; i < 64 && !excused; i++)
+    CHECK_CLASS(code, MPI_ERR_TRUNCATE);
+    for (int i = 0; i < 64; i++)
         CHECK_SAY(in[room + i] == 0xA5, "%d bytes into %d: byte %d behind the buffer was written", sent, room, i);
     MPI_Wait(&send, MPI_STATUS_IGNORE);
     /* The message is gone; the next one is whole. */
@@ -36,7 +34,6 @@ static void once(int sent, int room, int posted)
 /* In Waitall the statuses say which request failed, and how. */
 static void waitall(void)
 {
-    if (check_library("Open MPI v4") && next == check_rank) return;
     int in[3][2], word[4] = {1, 2, 3, 4};
     MPI_Request request[3];
     MPI_Status status[3];
@@ -67,8 +64,15 @@ int main(int argc, char **argv)
     previous = (check_rank + check_size - 1) % check_size;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    /* Completion calls name no communicator; libraries differ in whose handler they ask. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     static const int sizes[][2] = {{1, 0}, {8, 7}, {100, 10}, {5000, 4999}, {100000, 0}, {100000, 50}, {2000000, 1999999}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    size_t cases = sizeof sizes / sizeof *sizes;
+    /* Open MPI 4 writes long messages past the end of the buffer, and does not see it at all in messages to oneself. */
+    if (check_library("Open MPI v4")) cases = 3;
+    if (check_library("Open MPI v4") && check_size == 1) return check_end();
+    for (size_t i = 0; i < cases; i++) {
         once(sizes[i][0], sizes[i][1], 0);
         once(sizes[i][0], sizes[i][1], 1);
     }
