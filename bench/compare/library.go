@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -124,7 +125,9 @@ func (l *library) run(j job) (string, float64, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, l.launchPath, args...)
 	cmd.Env = env
-	cmd.WaitDelay = 5 * time.Second
+	// A launcher that is killed leaves its ranks behind; one that is asked takes them along.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	begin := time.Now()
