@@ -102,21 +102,36 @@ func words(in, inout unsafe.Pointer, bytes int64, wide func(x, y *[8]uint64), na
 }
 
 func and8(x, y *[8]uint64) {
-	for i := range y {
-		y[i] &= x[i]
-	}
+	y[0] &= x[0]
+	y[1] &= x[1]
+	y[2] &= x[2]
+	y[3] &= x[3]
+	y[4] &= x[4]
+	y[5] &= x[5]
+	y[6] &= x[6]
+	y[7] &= x[7]
 }
 
 func or8(x, y *[8]uint64) {
-	for i := range y {
-		y[i] |= x[i]
-	}
+	y[0] |= x[0]
+	y[1] |= x[1]
+	y[2] |= x[2]
+	y[3] |= x[3]
+	y[4] |= x[4]
+	y[5] |= x[5]
+	y[6] |= x[6]
+	y[7] |= x[7]
 }
 
 func xor8(x, y *[8]uint64) {
-	for i := range y {
-		y[i] ^= x[i]
-	}
+	y[0] ^= x[0]
+	y[1] ^= x[1]
+	y[2] ^= x[2]
+	y[3] ^= x[3]
+	y[4] ^= x[4]
+	y[5] ^= x[5]
+	y[6] ^= x[6]
+	y[7] ^= x[7]
 }
 
 func and1(x, y byte) byte { return x & y }
