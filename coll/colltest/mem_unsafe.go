@@ -76,9 +76,8 @@ func (m *Mem) ExpectGaps() error {
 	return nil
 }
 
-// Pattern is n elements of t, packed, that tell who made them: small whole numbers in any basic type of at
-// least 4 bytes would not survive every conversion, and so each element is made of its basic types' own
-// small numbers.
+// Pattern is n elements of t, packed, that tell who made them for whom. They are made from external32, so that
+// every value survives the way there and back.
 func Pattern(n int64, t *datatype.Type, from, to int) []byte {
 	p := make([]byte, t.PackedSize(n, datatype.External32))
 	seed := uint32(from*1009 + to*31)

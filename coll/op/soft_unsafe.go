@@ -12,7 +12,7 @@ type scalar[T any] interface {
 	mul(T) T
 }
 
-// real is a scalar with an order. less is false if either side is NaN; unordered says whether one is.
+// real is a scalar with an order. less is false if either side is NaN.
 type real[T any] interface {
 	scalar[T]
 	neg() T
