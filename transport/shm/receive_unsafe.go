@@ -47,15 +47,17 @@ func (t *Transport) pollAll(n int) bool {
 	return did
 }
 
-// PollFrom is Poll for packets of one local rank, for a receive that knows its source.
+// PollFrom delivers the next packet of one local rank, for a receive that knows its source. It is one packet and
+// no more because to look at the line after it is a cache miss, which would hold up what the caller sends next.
 func (t *Transport) PollFrom(src int) bool {
 	if t.inside {
 		return false
 	}
-	if t.peers[src].in.ring == nil {
+	in := &t.peers[src].in
+	if in.ring == nil {
 		return t.Poll()
 	}
-	did := t.drain(src)
+	did := t.take(in, src)
 	if t.mourn != 0 {
 		did = t.report() || did
 	}

@@ -180,7 +180,8 @@ func TestASenderIsWokenWhenThereIsRoom(t *testing.T) {
 	wg.Go(func() {
 		h := transport.Header{Src: 100, Dst: 101}
 		for range total {
-			sleepUntil(from, func() bool { return from.Send(&h, nil) })
+			sent := false // asked again once it is true
+			sleepUntil(from, func() bool { sent = sent || from.Send(&h, nil); return sent })
 		}
 	})
 	got := 0

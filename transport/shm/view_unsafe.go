@@ -79,7 +79,8 @@ type outbound struct {
 	_           pointerPad
 	ctl         *control
 	_           pointerPad
-	_           [3]uint64
+	clear       uint64
+	_           [2]uint64
 }
 
 type inbound struct {
