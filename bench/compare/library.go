@@ -107,7 +107,7 @@ type job struct {
 	tcp   bool
 }
 
-// run starts a job and waits for it, at most five minutes. It answers its output, the seconds it took, and an
+// run starts a job and waits for it, at most ten minutes. It answers its output, the seconds it took, and an
 // error that has the end of its stderr.
 func (l *library) run(j job) (string, float64, error) {
 	args := []string{}
@@ -121,7 +121,7 @@ func (l *library) run(j job) (string, float64, error) {
 	}
 	args = append(args, "-n", fmt.Sprint(j.ranks), j.path)
 	args = append(args, j.args...)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, l.launchPath, args...)
 	cmd.Env = env
