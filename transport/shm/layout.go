@@ -70,7 +70,6 @@ import "math/bits"
 //	  16  ptr  ring to the peer, 0 as long as it is not open
 //	  24  ptr  its position line
 //	  32  ptr  the peer's control block
-//	  40  u64  clear: the state word of the line at this position (of tail's count) has been cleared ahead
 //	  64  u64  read: bytes consumed
 //	  72  u64  told: the value last written to the position line; when read-told reaches a quarter of the
 //	           ring, it is written anew and the peer's sleepers are looked at

@@ -77,7 +77,6 @@ func places() []place {
 		{unsafe.Offsetof(o.ring), 16, "outbound", "ring"},
 		{unsafe.Offsetof(o.pos), 24, "outbound", "pos"},
 		{unsafe.Offsetof(o.ctl), 32, "outbound", "ctl"},
-		{unsafe.Offsetof(o.clear), 40, "outbound", "clear"},
 		{unsafe.Sizeof(o), LineBytes, "outbound", ""},
 		{unsafe.Offsetof(in.read), 0, "inbound", "read"},
 		{unsafe.Offsetof(in.told), 8, "inbound", "told"},
@@ -143,7 +142,7 @@ struct impi_shm_outbound {
 	unsigned char *ring;
 	struct impi_shm_position *pos;
 	struct impi_shm_control *ctl;
-	uint64_t clear, pad[2];
+	uint64_t pad[3];
 };
 
 struct impi_shm_inbound {

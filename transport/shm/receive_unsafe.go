@@ -47,8 +47,8 @@ func (t *Transport) pollAll(n int) bool {
 	return did
 }
 
-// PollFrom delivers the next packet of one local rank, for a receive that knows its source. It is one packet and
-// no more because to look at the line after it is a cache miss, which would hold up what the caller sends next.
+// PollFrom delivers the next packet of one local rank, for a receive that knows its source: it is done
+// with one as a rule, and need not fetch the cache line after it.
 func (t *Transport) PollFrom(src int) bool {
 	if t.inside {
 		return false

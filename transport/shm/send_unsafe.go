@@ -16,8 +16,6 @@ import (
 //  2. The header and the payload are written in place.
 //  3. publish clears the state word after the record, then stores the record's own, released. The peer
 //     polls that very word: for a small message one cache line changes hands.
-//     To clear a word costs a cache line that the peer has read a lap ago, so it is done ahead, once the
-//     record is out, for the case that the next one is of one line.
 //  4. If the peer sleeps, ring its bell (bell.go).
 
 // Send puts one packet on its way, see transport.Transport. A packet to a process already lost is swallowed.
@@ -41,9 +39,7 @@ func (t *Transport) Send(h *transport.Header, payload []byte) bool {
 
 // sendLine is steps 2 to 4 for a record of one line, for which there is room: it never needs a skip record.
 func (t *Transport) sendLine(o *outbound, h *transport.Header, payload []byte) {
-	if o.clear != o.tail+LineBytes {
-		t.clearAt(o, o.tail+LineBytes)
-	}
+	t.clearAt(o, o.tail+LineBytes)
 	r := (*record)(unsafe.Add(o.ring, o.tail&t.mask))
 	r.tag, r.cid, r.lsrank, r.srqid = h.Tag, h.CID, h.LSRank, uint32(h.SrqID)
 	if len(payload) == 8 {
@@ -53,7 +49,6 @@ func (t *Transport) sendLine(o *outbound, h *transport.Header, payload []byte) {
 	}
 	storeRelease32(&r.state, FormShort|uint32(len(payload))<<lengthShift)
 	o.tail += LineBytes
-	t.clearAhead(o)
 	if atomic.LoadUint32(&o.ctl.sleepers)|t.fence != 0 {
 		ring(o.ctl)
 	}
@@ -143,9 +138,7 @@ func (t *Transport) refresh(o *outbound, dst int, need uint64) bool {
 
 func (t *Transport) publish(o *outbound, r room, form uint32, n int) {
 	state := form | uint32(n)<<lengthShift
-	if o.clear != o.tail+r.grow {
-		t.clearAt(o, o.tail+r.grow)
-	}
+	t.clearAt(o, o.tail+r.grow)
 	if r.skip != nil {
 		r.to.state = state
 		storeRelease32(&r.skip.state, FormSkip)
@@ -153,22 +146,14 @@ func (t *Transport) publish(o *outbound, r room, form uint32, n int) {
 		storeRelease32(&r.to.state, state)
 	}
 	o.tail += r.grow
-	t.clearAhead(o)
 	if atomic.LoadUint32(&o.ctl.sleepers)|t.fence != 0 {
 		ring(o.ctl)
 	}
 }
 
+// clearAt clears the state word of the line at a position: the end of what the peer will find.
 func (t *Transport) clearAt(o *outbound, at uint64) {
 	(*record)(unsafe.Add(o.ring, at&t.mask)).state = 0
-}
-
-// clearAhead clears the state word after the next record, if that will be of one line and has room.
-func (t *Transport) clearAhead(o *outbound) {
-	if o.tail+2*LineBytes <= o.limit {
-		o.clear = o.tail + LineBytes
-		t.clearAt(o, o.clear)
-	}
 }
 
 // open makes the ring to a local rank ready on first use.

@@ -79,8 +79,7 @@ type outbound struct {
 	_           pointerPad
 	ctl         *control
 	_           pointerPad
-	clear       uint64
-	_           [2]uint64
+	_           [3]uint64
 }
 
 type inbound struct {

@@ -65,7 +65,7 @@ struct impi_shm_outbound {
 	unsigned char *ring;
 	struct impi_shm_position *pos;
 	struct impi_shm_control *ctl;
-	uint64_t clear, pad[2];
+	uint64_t pad[3];
 };
 
 struct impi_shm_inbound {
@@ -133,7 +133,6 @@ _Static_assert(offsetof(struct impi_shm_outbound, limit) == 8, "layout");
 _Static_assert(offsetof(struct impi_shm_outbound, ring) == 16, "layout");
 _Static_assert(offsetof(struct impi_shm_outbound, pos) == 24, "layout");
 _Static_assert(offsetof(struct impi_shm_outbound, ctl) == 32, "layout");
-_Static_assert(offsetof(struct impi_shm_outbound, clear) == 40, "layout");
 _Static_assert(sizeof(struct impi_shm_outbound) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_inbound, read) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_inbound, told) == 8, "layout");
