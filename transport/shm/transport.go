@@ -43,6 +43,11 @@ type Transport struct {
 	copier  copier
 }
 
+var (
+	_ transport.Transport = (*Transport)(nil)
+	_ transport.Reader    = (*Transport)(nil)
+)
+
 // link is what Go alone knows of a peer.
 type link struct {
 	err      error
