@@ -38,6 +38,8 @@ extern GoInt32 impi_Cancel(GoUintptr request);
 extern GoInt32 impi_Comm_compare(GoUintptr comm1, GoUintptr comm2, GoUintptr result);
 extern GoInt32 impi_Comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 impi_Comm_create_errhandler(GoUintptr comm_errhandler_fn, GoUintptr errhandler);
+extern GoInt32 impi_Comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 tag,
+        GoUintptr newcomm);
 extern GoInt32 impi_Comm_create_keyval(GoUintptr comm_copy_attr_fn,
         GoUintptr comm_delete_attr_fn, GoUintptr comm_keyval, GoUintptr extra_state);
 extern GoInt32 impi_Comm_delete_attr(GoUintptr comm, GoInt32 comm_keyval);
@@ -57,6 +59,8 @@ extern GoInt32 impi_Comm_set_errhandler(GoUintptr comm, GoUintptr errhandler);
 extern GoInt32 impi_Comm_set_name(GoUintptr comm, GoUintptr comm_name);
 extern GoInt32 impi_Comm_size(GoUintptr comm, GoUintptr size);
 extern GoInt32 impi_Comm_split(GoUintptr comm, GoInt32 color, GoInt32 key, GoUintptr newcomm);
+extern GoInt32 impi_Comm_split_type(GoUintptr comm, GoInt32 split_type, GoInt32 key,
+        GoUintptr info, GoUintptr newcomm);
 extern GoInt32 impi_Comm_test_inter(GoUintptr comm, GoUintptr flag);
 extern GoInt32 impi_Comm_toint(GoUintptr comm);
 extern GoInt32 impi_Errhandler_free(GoUintptr errhandler);

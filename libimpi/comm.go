@@ -109,7 +109,10 @@ const maxCID = 18446744073709551600
 
 // agreeCID finds the context id of a new communicator among the members of c; every one of them takes part,
 // also those that will not be members.
-func (c *Comm) agreeCID() (uint64, error) {
+func (c *Comm) agreeCID() (uint64, error) { return c.agreeCIDOn(nil) }
+
+// agreeCIDOn is agreeCID among the members of a subset of c, or of c itself if that is nil.
+func (c *Comm) agreeCIDOn(members *subset) (uint64, error) {
 	e := c.engine
 	e.mu.Lock()
 	mine := e.maxCID
@@ -120,7 +123,13 @@ func (c *Comm) agreeCID() (uint64, error) {
 	var most uint64
 	t := datatype.Named(abi.MPI_UINT64_T)
 	send, recv := coll.Buf{Base: unsafe.Pointer(&mine), Count: 1, Type: t}, coll.Buf{Base: unsafe.Pointer(&most), Count: 1, Type: t}
-	if err := c.Allreduce(send, recv, op.Predefined(abi.MPI_MAX)); err != nil {
+	var err error
+	if members != nil {
+		err = coll.Allreduce(members, send, recv, op.Predefined(abi.MPI_MAX))
+	} else {
+		err = c.Allreduce(send, recv, op.Predefined(abi.MPI_MAX))
+	}
+	if err != nil {
 		return 0, err
 	}
 	if most >= maxCID-1 {
@@ -152,6 +161,44 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 	}
 	return c.engine.newComm(g, cid)
 }
+
+// CreateGroup makes a communicator of a subgroup of c; only the members of g call it (MPI_Comm_create_group).
+// tag keeps apart calls of several threads.
+func (c *Comm) CreateGroup(g *Group, tag int32) (*Comm, error) {
+	cid, err := c.agreeCIDOn(&subset{&c.ops, c.group, g, int(tag)})
+	if err != nil {
+		return nil, err
+	}
+	return c.engine.newComm(g, cid)
+}
+
+// subset is the members of g as the algorithms see them: their messages travel in the communicator that all of
+// them belong to, under tags of their own.
+type subset struct {
+	all   *collective
+	of, g *Group
+	tag   int
+}
+
+// subsetTags lies above the tags of collectives on the whole communicator.
+const subsetTags = 1 << 30
+
+func (s *subset) Rank() int        { return s.g.Rank(s.all.c.engine.me) }
+func (s *subset) Size() int        { return s.g.Size() }
+func (s *subset) rank(i int) int   { return s.of.Rank(s.g.World(i)) }
+func (s *subset) tagged(t int) int { return subsetTags + s.tag%(1<<20)<<8 + t }
+
+func (s *subset) Send(b coll.Buf, to, tag int) error { return s.all.Send(b, s.rank(to), s.tagged(tag)) }
+func (s *subset) Recv(b coll.Buf, from, tag int) error {
+	return s.all.Recv(b, s.rank(from), s.tagged(tag))
+}
+func (s *subset) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
+	return s.all.Isend(b, s.rank(to), s.tagged(tag))
+}
+func (s *subset) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
+	return s.all.Irecv(b, s.rank(from), s.tagged(tag))
+}
+func (s *subset) Wait(reqs ...coll.Req) error { return s.all.Wait(reqs...) }
 
 // Split makes one communicator for each color, ordered by key and then by rank; nil where color is negative
 // (MPI_UNDEFINED). Clients may differ in the value of MPI_UNDEFINED (IMPI 0.0, 4.7).
@@ -195,6 +242,9 @@ func (c *Comm) splitGroup(all [][3]int32, color int32) (*Group, error) {
 	}
 	return NewGroup(world), nil
 }
+
+// MachineColor is the same for two processes exactly if they can share memory.
+func (c *Comm) MachineColor() int32 { return c.engine.job.Procs[c.engine.me].Client }
 
 // Compare answers MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR or MPI_UNEQUAL.
 func (c *Comm) Compare(o *Comm) int {

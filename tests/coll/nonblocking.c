@@ -1,4 +1,5 @@
 /* Nonblocking collectives: several under way at once, completed in any order, the program's buffers its own after. */
+/* needs: MPI_Iallreduce MPI_Ibcast MPI_Ibarrier */
 #include "../check.h"
 
 enum { N = 500 };
