@@ -19,7 +19,7 @@ import (
 const (
 	// spinTime is how long a waiting thread polls before it sleeps: some times what a sleep and a wake-up
 	// cost together.
-	spinTime = 60 * time.Microsecond
+	spinTime = 2 * time.Millisecond
 	// remoteEvery is how many polls of the rings go with one of the sockets, which costs a system call, when
 	// the awaited message may come from either.
 	remoteEvery = 16
@@ -44,13 +44,23 @@ func (e *Engine) poll(from int32) bool {
 	return did
 }
 
-// Progress polls once from a thread that waits for nothing: the socket watcher's.
+// Progress polls from a thread that waits for nothing: the socket watcher's. The watcher may come once more after
+// the end.
 func (e *Engine) Progress() {
-	for more, n := true, 0; more && n < watcherPolls; n++ {
+	e.watcher.Lock()
+	defer e.watcher.Unlock()
+	for more, n := !e.over, 0; more && n < watcherPolls; n++ {
 		e.mu.Lock()
 		more = e.pollAll()
 		e.mu.Unlock()
 	}
+}
+
+// retire returns when the watcher is out of the engine, for good. Called without the lock.
+func (e *Engine) retire() {
+	e.watcher.Lock()
+	e.over = true
+	e.watcher.Unlock()
 }
 
 // watcherPolls bounds one turn of the watcher: its caller looks for the program's own polls in between.
@@ -176,9 +186,8 @@ func (e *Engine) complete(r *Request) {
 	e.buffer.used -= r.reserved
 	if r.detached {
 		e.requests.put(r)
-		return
 	}
-	e.ring()
+	e.ring() // also for a detached one: a thread may wait for the attached buffer
 }
 
 // ring wakes the threads of this process that sleep.

@@ -1,8 +1,11 @@
 package tcp
 
 import (
+	"errors"
+	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,7 +15,7 @@ import (
 //
 // All sockets are in an inner epoll, level-triggered. The inner epoll is in an outer one, with EPOLLONESHOT:
 // once the outer has fired it says nothing more until it is armed again, and packets for a program that
-// polls wake nobody. A goroutine sits in a blocking epoll_wait on the outer. When it fires, and nobody
+// polls wake nobody. A goroutine waits for the outer in Go's netpoller. When it fires, and nobody
 // polls, the goroutine calls wake: the engine takes its lock and polls. That is all the watcher ever does.
 //
 // Who arms. A thread that is going to sleep calls Arm. When nobody calls it (the program went off to
@@ -44,6 +47,8 @@ import (
 //     off to compute without a word, by the timer.
 type watch struct {
 	inner, outer int
+	sleeper      *os.File // owns outer
+	conn         syscall.RawConn
 	kicker       int // an eventfd: look at stopped, or take it that a Poll has disarmed
 	wake         func()
 
@@ -66,12 +71,22 @@ func newWatch(inner int, wake func()) (*watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	kicker, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err != nil {
+	if err := unix.SetNonblock(outer, true); err != nil { // for os.NewFile to give it to the netpoller
 		unix.Close(outer)
 		return nil, err
 	}
-	w := &watch{inner: inner, outer: outer, kicker: kicker, wake: wake, done: make(chan struct{}),
+	sleeper := os.NewFile(uintptr(outer), "epoll")
+	conn, err := sleeper.SyscallConn()
+	if err != nil {
+		sleeper.Close()
+		return nil, err
+	}
+	kicker, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		sleeper.Close()
+		return nil, err
+	}
+	w := &watch{inner: inner, outer: outer, sleeper: sleeper, conn: conn, kicker: kicker, wake: wake, done: make(chan struct{}),
 		quietMin: time.Millisecond, quietMax: 8 * time.Millisecond}
 	err = unix.EpollCtl(outer, unix.EPOLL_CTL_ADD, kicker, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(kicker)})
 	if err == nil {
@@ -157,7 +172,7 @@ func (w *watch) stop() {
 }
 
 func (w *watch) release() {
-	unix.Close(w.outer)
+	w.sleeper.Close()
 	unix.Close(w.kicker)
 }
 
@@ -193,16 +208,24 @@ func (w *watch) run() {
 }
 
 // wait sleeps until the outer epoll fires, or there is a kick: for ever if it is armed, otherwise for the
-// time given.
+// time given. It sleeps in Go's netpoller and not in a system call of its own: after each of those Go's
+// monitor thread looks around every 20 us for some milliseconds, on a core that the program spins on.
 func (w *watch) wait(quiet time.Duration) (event, kicked, stop bool) {
-	ms := int(quiet / time.Millisecond)
-	if w.armed.Load() {
-		ms = -1
+	deadline := time.Time{}
+	if !w.armed.Load() {
+		deadline = time.Now().Add(quiet)
 	}
 	var events [2]unix.EpollEvent
-	n, err := unix.EpollWait(w.outer, events[:], ms)
+	n := 0
+	err := w.sleeper.SetReadDeadline(deadline)
+	if err == nil {
+		err = w.conn.Read(func(uintptr) bool {
+			n = ready(w.outer, events[:])
+			return n > 0
+		})
+	}
 	if err != nil {
-		return false, false, err != unix.EINTR
+		return false, false, !errors.Is(err, os.ErrDeadlineExceeded)
 	}
 	for _, e := range events[:n] {
 		if e.Fd == int32(w.inner) {
