@@ -81,7 +81,7 @@ func (e *Engine) bsend(ctx *context, base unsafe.Pointer, count int64, t *dataty
 	world := ctx.comm.group.ranks[dest]
 	rep := e.peers[world].rep
 	n := t.PackedSize(count, rep)
-	if err := e.reserve(n + abi.MPI_BSEND_OVERHEAD); err != nil {
+	if err := e.reserve(n); err != nil {
 		return err
 	}
 	copied := make([]byte, n)
@@ -101,17 +101,22 @@ func (e *Engine) bsend(ctx *context, base unsafe.Pointer, count int64, t *dataty
 	return nil
 }
 
-// reserve takes n bytes of the attached buffer, once what is on its way out has been given a chance to leave.
+// reserve takes room for a message of n bytes from the attached buffer, once what is on its way out has been given
+// a chance to leave.
 func (e *Engine) reserve(n int64) error {
 	b := &e.buffer
 	if !b.attached {
 		return errorf(abi.MPI_ERR_BUFFER, "a buffered send needs a buffer: call MPI_Buffer_attach")
 	}
-	for b.used+n > b.size && e.pollAll() {
+	for !b.fits(n) && n < b.size && e.pollAll() {
 	}
-	if b.used+n > b.size {
-		return errorf(abi.MPI_ERR_BUFFER, "a buffered send needs %d bytes, and %d of the attached %d are free", n, b.size-b.used, b.size)
+	if !b.fits(n) {
+		return errorf(abi.MPI_ERR_BUFFER, "a buffered send needs %d bytes and %d of overhead, and %d of the attached %d are free",
+			n, abi.MPI_BSEND_OVERHEAD, b.size-b.used, b.size)
 	}
-	b.used += n
+	b.used += n + abi.MPI_BSEND_OVERHEAD
 	return nil
 }
+
+// fits says whether there is room for a message of n bytes, which may be as large as a number can be.
+func (b *attachedBuffer) fits(n int64) bool { return n <= b.size-b.used-abi.MPI_BSEND_OVERHEAD }

@@ -75,10 +75,19 @@ func (e *Engine) lookup(id uint64) (r *Request, idle bool, err *Error) {
 	if id == nullRequest {
 		return nil, true, nil
 	}
-	if r = e.requests.find(id); r == nil {
+	if r = e.requests.find(id); r == nil || r.detached {
 		return nil, false, errorf(abi.MPI_ERR_REQUEST, "request %#x is not an active request", id)
 	}
 	return r, !r.active, nil
+}
+
+// active answers the request of an id that is being waited for; nil if the id is null, inactive, or, because it
+// stands twice in an array or another thread has completed it, no longer a request.
+func (e *Engine) active(id uint64) *Request {
+	if r, idle, err := e.lookup(id); err == nil && !idle {
+		return r
+	}
+	return nil
 }
 
 // collect takes the result of a done request into st and replaces its id.
@@ -156,7 +165,7 @@ func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
 		return err
 	}
 	for _, id := range ids {
-		if r, idle, _ := e.lookup(id); !idle {
+		if r := e.active(id); r != nil {
 			e.wait(r)
 		}
 	}
@@ -181,7 +190,7 @@ func (e *Engine) TestAll(ids []uint64, st []CStatus) (bool, error) {
 
 func (e *Engine) allDone(ids []uint64) bool {
 	for _, id := range ids {
-		if r, idle, _ := e.lookup(id); !idle && !r.done {
+		if r := e.active(id); r != nil && !r.done {
 			return false
 		}
 	}
@@ -193,12 +202,15 @@ func (e *Engine) collectAll(ids []uint64, st []CStatus) error {
 	failed := 0
 	for i := range ids {
 		s := element(st, i)
-		r, idle, _ := e.lookup(ids[i])
+		r, idle, unknown := e.lookup(ids[i])
 		if idle {
 			s.setEmpty()
 			continue
 		}
-		err := e.collect(r, &ids[i], s)
+		var err error = unknown
+		if r != nil {
+			err = e.collect(r, &ids[i], s)
+		}
 		if err == nil {
 			continue
 		}
@@ -275,8 +287,8 @@ func (e *Engine) TestAny(ids []uint64, st *CStatus) (at int, flag bool, err erro
 // anyDone finds a done request, -1 if there is none, and says whether any is active.
 func (e *Engine) anyDone(ids []uint64) (at int, active bool) {
 	for i, id := range ids {
-		r, idle, _ := e.lookup(id)
-		if idle {
+		r := e.active(id)
+		if r == nil {
 			continue
 		}
 		if r.done {
@@ -344,8 +356,8 @@ func (e *Engine) collectSome(ids []uint64, active bool, done []int32, st []CStat
 	var first error
 	n, failed := 0, 0
 	for i := range ids {
-		r, idle, _ := e.lookup(ids[i])
-		if idle || !r.done {
+		r := e.active(ids[i])
+		if r == nil || !r.done {
 			continue
 		}
 		done[n] = int32(i)
@@ -461,7 +473,7 @@ func (e *Engine) cancelSend(r *Request) {
 		e.complete(r)
 		return
 	}
-	if !r.acked {
+	if r.expects {
 		r.cancelAsked = true
 		e.reply = transport.Header{Kind: transport.Cancel, Src: e.me, Dst: r.peer, SrqID: r.id}
 		e.sendControl(&e.reply)
@@ -472,8 +484,8 @@ func (e *Engine) cancelSend(r *Request) {
 func (e *Engine) RequestBySlot(slot uint32) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if slot == 0 || int(slot) > len(e.requests.slots) {
-		return nullRequest
+	if r := e.requests.at(slot); r != nil {
+		return r.id
 	}
-	return e.requests.slots[slot-1].id
+	return nullRequest
 }

@@ -10,6 +10,7 @@
 package libimpi
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/datatype"
@@ -44,6 +45,9 @@ type Engine struct {
 	scratch []byte // for direct reads into buffers that are not one run of bytes
 	header  transport.Header
 	reply   transport.Header
+
+	watcher sync.Mutex // held while the socket watcher polls; guards over
+	over    bool       // the engine's lock is about to go away
 
 	failed atomic.Pointer[Error] // set once: a peer was lost
 	onLost func(*Error)          // tells the job; called without the lock

@@ -165,7 +165,7 @@ func (e *Engine) Start(id uint64) *Error {
 	case r.active:
 		return errorf(abi.MPI_ERR_REQUEST, "the persistent request is already active")
 	}
-	r.active, r.done, r.acked, r.ended, r.cancelAsked = true, false, false, false, false
+	r.active, r.done, r.expects, r.ended, r.cancelAsked = true, false, false, false, false
 	r.moved, r.length = 0, 0
 	r.status = emptyStatus
 	r.setBuffer(r.base, r.count, r.typ)
@@ -341,7 +341,7 @@ func (e *Engine) failure() error {
 // becomes inactive. If it is not done the job has failed, and the request stays with the transports.
 func (e *Engine) finish(r *Request) (Status, error) {
 	if !r.done {
-		r.detached = true
+		r.detached = !r.persistent
 		return emptyStatus, e.failure()
 	}
 	st := r.status

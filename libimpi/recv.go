@@ -2,6 +2,8 @@ package libimpi
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
@@ -36,6 +38,10 @@ func (e *Engine) Deliver(h *transport.Header, payload []byte) {
 
 // arrive takes the first packet of a message.
 func (e *Engine) arrive(h *transport.Header, payload []byte) {
+	if h.MsgLen > math.MaxInt64 {
+		e.breach(h.Src, fmt.Sprintf("message of %d bytes", h.MsgLen))
+		return
+	}
 	ctx := e.contexts.find(h.CID)
 	if ctx == nil {
 		e.keepOrphan(h, payload)
@@ -59,7 +65,13 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 	m.kind = uint8(h.Kind)
 	m.length, m.srqid, m.addr = int64(h.MsgLen), h.SrqID, h.Addr
 	m.external = e.peers[h.Src].rep != datatype.Native
+	e.keep(ctx, m)
+}
+
+// keep adds a message that found no receive to its context, where a thread may be asleep in a probe.
+func (e *Engine) keep(ctx *context, m *message) {
 	ctx.keep(m)
+	e.ring()
 }
 
 // accept gives a message's first packet to the receive it matched.
@@ -104,6 +116,7 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64) {
 		return
 	}
 	h.DrqID = r.id
+	r.expects = true
 	e.sendControl(h)
 }
 
@@ -120,10 +133,11 @@ func (e *Engine) readDirect(r *Request, peer int32, addr uint64) bool {
 	if e.scratch == nil {
 		e.scratch = make([]byte, 128<<10)
 	}
+	r.cur.SeekTo(0)
 	for at := int64(0); at < n; {
 		piece := e.scratch[:min(n-at, int64(len(e.scratch)))]
 		if !reader.Read(peer, addr+uint64(at), piece) {
-			r.cur.SeekTo(0)
+			r.cur.SeekTo(r.moved)
 			return false
 		}
 		r.cur.Unpack(piece)
@@ -135,13 +149,13 @@ func (e *Engine) readDirect(r *Request, peer int32, addr uint64) bool {
 // continuation takes a further packet of a long message.
 func (e *Engine) continuation(h *transport.Header, payload []byte) {
 	r := e.requests.find(h.DrqID)
-	if r == nil || r.kind != recvRequest || r.done || r.ctx == nil || r.peer != h.Src ||
-		r.moved+int64(len(payload)) > r.length {
+	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || int64(len(payload)) > r.length-r.moved {
 		e.breach(h.Src, "continuation of a message that is not under way")
 		return
 	}
 	r.fill(payload)
 	if r.moved == r.length {
+		r.expects = false
 		e.complete(r)
 	}
 }
@@ -179,20 +193,43 @@ type orphan struct {
 	payload []byte
 }
 
-// maxOrphans bounds the payload kept for communicators that may never be built, in bytes. The packets of a
+// size is the memory that the packet takes, in bytes; what the tables need for it is in the constant.
+func (o *orphan) size() int { return len(o.payload) + 256 }
+
+// maxOrphans bounds the memory kept for communicators that may never be built, in bytes. The packets of a
 // correct program that come this early are few.
 const maxOrphans = 1 << 30
 
 func (e *Engine) keepOrphan(h *transport.Header, payload []byte) {
-	if t := &e.contexts; t.waiting+len(payload) <= maxOrphans {
-		if t.orphans == nil {
-			t.orphans = make(map[uint64][]*orphan)
-		}
-		t.waiting += len(payload)
-		t.orphans[h.CID] = append(t.orphans[h.CID], &orphan{*h, append([]byte(nil), payload...)})
+	t := &e.contexts
+	if t.waiting+len(payload) > maxOrphans {
+		e.breach(h.Src, fmt.Sprintf("more than %d bytes for communicators that do not exist", maxOrphans))
 		return
 	}
-	e.breach(h.Src, fmt.Sprintf("more than %d bytes for communicators that do not exist", maxOrphans))
+	if t.orphans == nil {
+		t.orphans = make(map[uint64][]*orphan)
+	}
+	o := &orphan{*h, append([]byte(nil), payload...)}
+	t.waiting += o.size()
+	t.orphans[h.CID] = append(t.orphans[h.CID], o)
+}
+
+// cancelOrphan drops the newest packet of process peer with this request id, and says whether there was one.
+func (t *contextTable) cancelOrphan(peer int32, srqid uint64) bool {
+	for cid, early := range t.orphans {
+		for i := len(early) - 1; i >= 0; i-- {
+			if o := early[i]; o.h.Src == peer && o.h.SrqID == srqid {
+				t.waiting -= o.size()
+				if early = slices.Delete(early, i, i+1); len(early) == 0 {
+					delete(t.orphans, cid)
+				} else {
+					t.orphans[cid] = early
+				}
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // openContext makes a context known and delivers what came too early for it.
@@ -204,7 +241,7 @@ func (e *Engine) openContext(c *context) {
 	}
 	delete(e.contexts.orphans, c.cid)
 	for _, o := range early {
-		e.contexts.waiting -= len(o.payload)
+		e.contexts.waiting -= o.size()
 		e.arrive(&o.h, o.payload)
 	}
 }
@@ -216,9 +253,18 @@ func (e *Engine) cancelAsked(h *transport.Header) {
 		c.take(m)
 		e.messages.put(m)
 		reply.Kind = transport.CancelYes
+	} else if e.contexts.cancelOrphan(h.Src, h.SrqID) {
+		reply.Kind = transport.CancelYes
+	}
+	if len(e.peers[h.Src].control) >= maxReplies {
+		e.breach(h.Src, fmt.Sprintf("%d answers are waiting for it to read, and it asks for more", maxReplies))
+		return
 	}
 	e.sendControl(&reply)
 }
+
+// maxReplies bounds the answers that wait for a peer which asks for cancellations without end and reads nothing.
+const maxReplies = 1 << 16
 
 func (e *Engine) findUnexpected(peer int32, srqid uint64) (*context, *message) {
 	for _, c := range e.contexts.low {
@@ -243,8 +289,13 @@ func (e *Engine) cancelAnswered(h *transport.Header) {
 		e.breach(h.Src, "answer to a cancellation that was not asked for")
 		return
 	}
+	if h.Kind == transport.CancelYes && !r.expects {
+		e.breach(h.Src, "cancellation of a message that has been received")
+		return
+	}
 	r.cancelAsked = false
 	if h.Kind == transport.CancelYes {
+		r.expects = false
 		r.status.Cancelled = true
 		e.complete(r)
 		return

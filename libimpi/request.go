@@ -25,7 +25,8 @@ var procNullStatus = Status{Source: abi.MPI_PROC_NULL, Tag: anyTag}
 type requestKind uint8
 
 const (
-	sendRequest requestKind = iota
+	noRequest requestKind = iota // the slot is free: its id names nothing yet
+	sendRequest
 	recvRequest
 	taskRequest // a collective that runs on a goroutine
 )
@@ -82,7 +83,10 @@ type Request struct {
 	moved  int64  // bytes handed to the transport, or taken from it
 	length int64  // receive: bytes of the matched message
 	drqid  uint64 // send: the receiver's id, echoed by continuations
-	acked  bool   // send: the receiver has answered
+
+	// expects says that the peer owes a packet about this request: the answer to a DataSync that has left (send), or
+	// the rest of a message that has been asked for (receive). Only such a request listens to its peer.
+	expects bool
 
 	reserved int64 // buffered send: bytes of the attached buffer, given back at the end
 
@@ -184,11 +188,18 @@ func (t *requestTable) put(r *Request) {
 
 // find answers the request with this id, or nil.
 func (t *requestTable) find(id uint64) *Request {
-	slot := uint32(id)
-	if slot == 0 || int(slot) > len(t.slots) {
+	if r := t.at(uint32(id)); r != nil && r.id == id {
+		return r
+	}
+	return nil
+}
+
+// at answers the request in a slot, as the low half of ids counts them; nil if the slot is free.
+func (t *requestTable) at(slot uint32) *Request {
+	if slot == 0 || uint64(slot) > uint64(len(t.slots)) {
 		return nil
 	}
-	if r := t.slots[slot-1]; r.id == id {
+	if r := t.slots[slot-1]; r.kind != noRequest {
 		return r
 	}
 	return nil

@@ -67,6 +67,8 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 	}
 	if h.Kind == transport.Data {
 		e.complete(r)
+	} else {
+		r.expects = true
 	}
 	return true
 }
@@ -126,6 +128,9 @@ func (e *Engine) flush() bool {
 		}
 	}
 	e.busy = kept
+	if len(kept) == 0 {
+		e.ring() // a thread may wait for this: Finish
+	}
 	return did
 }
 
@@ -186,7 +191,6 @@ func (e *Engine) syncAck(h *transport.Header) {
 	if r == nil {
 		return
 	}
-	r.acked = true
 	r.drqid = h.DrqID
 	if r.moved >= r.total {
 		e.complete(r)
@@ -203,7 +207,6 @@ func (e *Engine) taken(h *transport.Header) {
 	if r == nil {
 		return
 	}
-	r.acked = true
 	r.moved = r.total
 	e.complete(r)
 }
@@ -212,10 +215,11 @@ func (e *Engine) taken(h *transport.Header) {
 // not been answered. Anything else is a peer's mistake and is reported as its loss.
 func (e *Engine) awaiting(h *transport.Header) *Request {
 	r := e.requests.find(h.SrqID)
-	if r == nil || r.kind != sendRequest || r.peer != h.Src || r.acked || r.done {
+	if r == nil || r.kind != sendRequest || r.peer != h.Src || !r.expects {
 		e.breach(h.Src, "answer to a message that was not sent or has been answered")
 		return nil
 	}
+	r.expects = false
 	return r
 }
 
@@ -242,12 +246,12 @@ func (e *Engine) sendSelf(r *Request) {
 		} else {
 			r.cur.Pack(m.payload)
 		}
-		r.ctx.keep(m)
+		e.keep(r.ctx, m)
 		e.complete(r)
 		return
 	}
 	m.self = r
-	r.ctx.keep(m)
+	e.keep(r.ctx, m)
 }
 
 // selfEager is the largest message to oneself, in bytes, that is copied aside when no receive waits for it.

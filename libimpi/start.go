@@ -119,11 +119,19 @@ func (e *Engine) TagUB() int32 { return e.tagUB }
 const finishTime = 30 * time.Second
 
 // Finish ends communication in order (IMPI 0.0, 2.4 and 3.8): a barrier on MPI_COMM_WORLD, then what still
-// waits for room, then the connections.
+// waits for room, then the connections. When it has succeeded, the segment may be closed.
 func (e *Engine) Finish() error {
 	if err := e.world.Barrier(); err != nil {
 		return err
 	}
+	if err := e.finishRemote(); err != nil {
+		return err
+	}
+	e.retire()
+	return nil
+}
+
+func (e *Engine) finishRemote() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.waitFor(func() bool { return len(e.busy) == 0 }, anyPeer)
@@ -138,9 +146,14 @@ func (e *Engine) Finish() error {
 	return nil
 }
 
-// Abort closes the connections without ceremony: the other clients see that this process has not finished.
+// Abort closes the connections without ceremony: the other clients see that this process has not finished. Threads
+// that wait in MPI stay there.
 func (e *Engine) Abort() {
-	if e.remote != nil {
-		e.remote.Abort()
+	if e.remote == nil {
+		return
 	}
+	e.mu.Lock()
+	e.remote.Abort()
+	e.mu.Unlock()
+	e.retire()
 }
