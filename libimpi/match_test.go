@@ -1,0 +1,268 @@
+package libimpi
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden traces anew")
+
+// matcher drives a context by the lines of a trace:
+//
+//	post NAME SOURCE TAG    a receive; answers the message it takes, or waits
+//	arrive NAME SOURCE TAG  a message; answers the receive it takes, or is kept
+//	probe SOURCE TAG        answers the message a receive would take, or none
+//	take NAME               a matched probe takes a message out
+//	cancel NAME             a receive or a message is taken back; answers whether it was there
+//	cancelid PEER ID        the newest message of a process with that request id is taken back
+type matcher struct {
+	ctx      context
+	receives map[string]*Request
+	messages map[string]*message
+	names    map[any]string
+}
+
+func newMatcher(sources int) *matcher {
+	return &matcher{
+		ctx:      context{bySource: make([]sourceQueues, sources)},
+		receives: map[string]*Request{}, messages: map[string]*message{}, names: map[any]string{},
+	}
+}
+
+func (m *matcher) run(line string) string {
+	f := strings.Fields(line)
+	word := func(i int) int32 {
+		if f[i] == "any" {
+			return map[bool]int32{true: anySource, false: anyTag}[i == len(f)-2]
+		}
+		n, err := strconv.Atoi(f[i])
+		if err != nil {
+			panic(line)
+		}
+		return int32(n)
+	}
+	switch f[0] {
+	case "post":
+		return m.post(f[1], word(2), word(3))
+	case "arrive":
+		return m.arrive(f[1], word(2), word(3))
+	case "probe":
+		return m.nameOf(m.ctx.find(word(1), word(2)))
+	case "take":
+		m.ctx.take(m.messages[f[1]])
+		delete(m.messages, f[1])
+		return "taken"
+	case "cancel":
+		return m.cancel(f[1])
+	case "cancelid":
+		x := m.ctx.findCancel(word(1), uint64(word(2)))
+		if x != nil {
+			m.ctx.take(x)
+		}
+		return m.nameOf(x)
+	}
+	panic(line)
+}
+
+func (m *matcher) nameOf(x *message) string {
+	if x == nil {
+		return "none"
+	}
+	return m.names[x]
+}
+
+func (m *matcher) post(name string, source, tag int32) string {
+	r := &Request{source: source, tag: tag}
+	if x := m.ctx.find(source, tag); x != nil {
+		m.ctx.take(x)
+		delete(m.messages, m.names[x])
+		return m.names[x]
+	}
+	m.ctx.post(r)
+	m.receives[name], m.names[r] = r, name
+	return "waits"
+}
+
+// arrive uses the digits of a message's name as its request id.
+func (m *matcher) arrive(name string, source, tag int32) string {
+	if r := m.ctx.matchArrival(source, tag); r != nil {
+		delete(m.receives, m.names[r])
+		return m.names[r]
+	}
+	id, _ := strconv.Atoi(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz"))
+	x := &message{source: source, tag: tag, peer: source, srqid: uint64(id)}
+	m.ctx.keep(x)
+	m.messages[name], m.names[x] = x, name
+	return "kept"
+}
+
+func (m *matcher) cancel(name string) string {
+	if r := m.receives[name]; r != nil {
+		m.ctx.unpost(r)
+		delete(m.receives, name)
+		return "yes"
+	}
+	if x := m.messages[name]; x != nil {
+		m.ctx.take(x)
+		delete(m.messages, name)
+		return "yes"
+	}
+	return "no"
+}
+
+func TestTracesMatchAsTheyAlwaysDid(t *testing.T) {
+	files, err := filepath.Glob("testdata/match_*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no traces: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := newMatcher(4)
+			lines := strings.Split(string(content), "\n")
+			for i, line := range lines {
+				call, want, _ := strings.Cut(line, "=>")
+				if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
+					continue
+				}
+				got := m.run(call)
+				lines[i] = fmt.Sprintf("%-22s => %s", strings.TrimSpace(call), got)
+				if want = strings.TrimSpace(want); got != want && !*update {
+					t.Errorf("line %d: %s => %s, want %s", i+1, strings.TrimSpace(call), got, want)
+				}
+			}
+			if *update {
+				if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// oracle is MPI's rule in its plainest form: two lists in order of time (MPI 5.0, 3.5).
+type oracle struct{ receives, messages []item }
+
+type item struct {
+	name        string
+	source, tag int32
+}
+
+func fits(recv, msg item) bool {
+	return (recv.source == anySource || recv.source == msg.source) && (recv.tag == anyTag || recv.tag == msg.tag)
+}
+
+func (o *oracle) post(r item) string {
+	for i, m := range o.messages {
+		if fits(r, m) {
+			o.messages = slices.Delete(o.messages, i, i+1)
+			return m.name
+		}
+	}
+	o.receives = append(o.receives, r)
+	return "waits"
+}
+
+func (o *oracle) arrive(m item) string {
+	for i, r := range o.receives {
+		if fits(r, m) {
+			o.receives = slices.Delete(o.receives, i, i+1)
+			return r.name
+		}
+	}
+	o.messages = append(o.messages, m)
+	return "kept"
+}
+
+func (o *oracle) probe(r item) string {
+	for _, m := range o.messages {
+		if fits(r, m) {
+			return m.name
+		}
+	}
+	return "none"
+}
+
+func (o *oracle) cancel(name string) string {
+	for _, list := range []*[]item{&o.receives, &o.messages} {
+		for i, x := range *list {
+			if x.name == name {
+				*list = slices.Delete(*list, i, i+1)
+				return "yes"
+			}
+		}
+	}
+	return "no"
+}
+
+func TestMatchingIsThatOfTheOracle(t *testing.T) {
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		sources, tags := 1+rng.Int32N(4), 1+rng.Int32N(3)
+		m, o := newMatcher(int(sources)), &oracle{}
+		var trace []string
+		for i := range 400 {
+			x := item{name: fmt.Sprint("x", i), source: rng.Int32N(sources), tag: rng.Int32N(tags)}
+			r := x
+			if rng.IntN(3) == 0 {
+				r.source = anySource
+			}
+			if rng.IntN(3) == 0 {
+				r.tag = anyTag
+			}
+			var got, want, line string
+			switch k := rng.IntN(10); {
+			case k < 4:
+				line, got, want = fmt.Sprint("post ", r), m.post(r.name, r.source, r.tag), o.post(r)
+			case k < 8:
+				line, got, want = fmt.Sprint("arrive ", x), m.arrive(x.name, x.source, x.tag), o.arrive(x)
+			case k == 8:
+				line, got, want = fmt.Sprint("probe ", r), m.nameOf(m.ctx.find(r.source, r.tag)), o.probe(r)
+			default:
+				name := fmt.Sprint("x", rng.IntN(i+1))
+				line, got, want = "cancel "+name, m.cancel(name), o.cancel(name)
+			}
+			trace = append(trace, line+" => "+got)
+			if got != want {
+				t.Fatalf("seed %d: want %s\n%s", seed, want, strings.Join(trace, "\n"))
+			}
+		}
+		if empty := len(o.receives) == 0 && len(o.messages) == 0; empty != (m.ctx.quiet() && m.ctx.arrived.head == nil) {
+			t.Fatalf("seed %d: quiet says %t", seed, !empty)
+		}
+	}
+}
+
+// A receive or message that has left its queues points at none that has stayed.
+func TestWhatLeavesAQueueIsForgotten(t *testing.T) {
+	for _, middle := range []int{0, 1, 2} {
+		m := newMatcher(1)
+		var rs []*Request
+		var ms []*message
+		for i := range 3 {
+			m.post(fmt.Sprint("r", i), 0, int32(10+i))
+			m.arrive(fmt.Sprint("m", i), 0, int32(i))
+			rs, ms = append(rs, m.receives[fmt.Sprint("r", i)]), append(ms, m.messages[fmt.Sprint("m", i)])
+		}
+		m.ctx.unpost(rs[middle])
+		m.ctx.take(ms[middle])
+		if r, x := rs[middle], ms[middle]; r.next != nil || r.prev != nil || x.nextAll != nil || x.prevAll != nil || x.nextSame != nil || x.prevSame != nil {
+			t.Errorf("number %d still points into its queues", middle)
+		}
+		for i, r := range rs {
+			if in := r == m.ctx.bySource[0].posted.head || r.prev != nil; in == (i == middle) {
+				t.Errorf("without %d: receive %d in the queue: %t", middle, i, in)
+			}
+		}
+	}
+}
