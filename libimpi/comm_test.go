@@ -1,0 +1,307 @@
+package libimpi
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// spaces are the kinds of job that communicators are tested in.
+var spaces = map[string]options{
+	"one client":  {clients: []int{3}},
+	"two clients": {clients: []int{2, 1}},
+}
+
+// ids checks a communicator's context ids.
+func wantCIDs(t *testing.T, c *Comm, p2p uint64) {
+	t.Helper()
+	if c.p2p.cid != p2p || c.coll.cid != p2p+1 {
+		t.Errorf("rank %d: context ids %d and %d, want %d and %d", c.engine.me, c.p2p.cid, c.coll.cid, p2p, p2p+1)
+	}
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	if c.engine.contexts.find(p2p) != c.p2p || c.engine.contexts.find(p2p+1) != c.coll {
+		t.Errorf("rank %d: the contexts of %d are not known", c.engine.me, p2p)
+	}
+}
+
+func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
+	for name, o := range spaces {
+		t.Run(name, func(t *testing.T) {
+			es := makeWorld(t, o)
+			together(t, es, func(e *Engine) {
+				w := e.World()
+				wantCIDs(t, w, 0)
+				c, err := w.Dup()
+				must(t, err)
+				wantCIDs(t, c, 2)
+				c, err = w.Dup()
+				must(t, err)
+				wantCIDs(t, c, 4)
+				// The largest of all counts, made odd (IMPI 0.0, 4.3).
+				if e.me == 1 {
+					e.maxCID = 40
+				}
+				c, err = c.Dup()
+				must(t, err)
+				wantCIDs(t, c, 42)
+				// All colors of a split have the same id, and those without a color count, too.
+				color := int32(e.me % 2)
+				if e.me == 2 {
+					color = abi.MPI_UNDEFINED
+				}
+				c, err = w.Split(color, 0)
+				must(t, err)
+				if (c == nil) != (e.me == 2) {
+					t.Errorf("rank %d of color %d: %v", e.me, color, c)
+				}
+				if c != nil {
+					wantCIDs(t, c, 44)
+					if c.Size() != 1 || c.Spans() {
+						t.Errorf("size %d, spans %t", c.Size(), c.Spans())
+					}
+				}
+				g, err := w.Group().Incl([]int{2, 0})
+				must(t, err)
+				c, err = w.Create(g)
+				must(t, err)
+				if (c == nil) != (e.me == 1) {
+					t.Errorf("rank %d: %v", e.me, c)
+				}
+				if c != nil {
+					wantCIDs(t, c, 46)
+					if c.Rank() != map[int32]int{2: 0, 0: 1}[e.me] || c.Spans() != (name == "two clients") {
+						t.Errorf("rank %d is rank %d, spans %t", e.me, c.Rank(), c.Spans())
+					}
+					must(t, c.Barrier())
+				}
+				c, err = w.Dup()
+				must(t, err)
+				wantCIDs(t, c, 48)
+				// Freeing lowers no count: messages may be under way.
+				must(t, c.Free())
+				c, err = w.Dup()
+				must(t, err)
+				wantCIDs(t, c, 50)
+				// Far beyond the dense table.
+				e.maxCID = 1<<40 + 1
+				c, err = w.Dup()
+				must(t, err)
+				wantCIDs(t, c, 1<<40+2)
+				must(t, c.Barrier())
+				must(t, c.Free())
+				// And to the end of all ids.
+				e.mu.Lock()
+				if e.me == 0 {
+					e.maxCID = maxCID - 1
+				}
+				e.mu.Unlock()
+				_, err = w.Dup()
+				wantClass(t, err, abi.MPI_ERR_OTHER)
+				must(t, w.Barrier())
+			})
+			noFailure(t, es)
+		})
+	}
+}
+
+func TestSplitOrdersByKeyAndThenByRank(t *testing.T) {
+	for name, o := range spaces {
+		t.Run(name, func(t *testing.T) {
+			es := makeWorld(t, o)
+			together(t, es, func(e *Engine) {
+				for _, tt := range []struct {
+					keys [3]int32
+					want []int32
+				}{
+					{[3]int32{0, 0, 0}, []int32{0, 1, 2}},
+					{[3]int32{5, 5, -1}, []int32{2, 0, 1}},
+					{[3]int32{-1 << 31, 1<<31 - 1, 0}, []int32{0, 2, 1}},
+				} {
+					c, err := e.World().Split(7, tt.keys[e.me])
+					must(t, err)
+					if !slices.Equal(c.group.ranks, tt.want) || c.rank != int32(slices.Index(tt.want, e.me)) {
+						t.Errorf("keys %v: ranks %v, mine %d", tt.keys, c.group.ranks, c.rank)
+					}
+					// Messages go by the new ranks.
+					var st Status
+					right, left := (c.Rank()+1)%3, (c.Rank()+2)%3
+					in, out := []byte{0}, []byte{byte(e.me)}
+					must(t, c.Sendrecv(at(out), 1, byteT, right, 0, at(in), 1, byteT, left, 0, &st))
+					if in[0] != byte(tt.want[left]) || st.Source != int32(left) {
+						t.Errorf("rank %d got from %d by rank %d", c.rank, in[0], st.Source)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestCommunicatorsKeepMessagesApart(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		w := e.World()
+		d, err := w.Dup()
+		must(t, err)
+		if w.Compare(w) != abi.MPI_IDENT || w.Compare(d) != abi.MPI_CONGRUENT || w.Compare(e.Self()) != abi.MPI_UNEQUAL {
+			t.Error("compare")
+		}
+		peer := 1 - w.Rank()
+		a, b := []byte{1}, []byte{2}
+		x, y := []byte{0}, []byte{0}
+		ids := []uint64{
+			w.Irecv(at(x), 1, byteT, peer, abi.MPI_ANY_TAG), d.Irecv(at(y), 1, byteT, abi.MPI_ANY_SOURCE, 0),
+			d.Isend(at(b), 1, byteT, peer, 0, Standard), w.Isend(at(a), 1, byteT, peer, 0, Standard),
+		}
+		must(t, w.Barrier()) // takes none of them
+		must(t, e.WaitAll(ids, nil))
+		if x[0] != 1 || y[0] != 2 {
+			t.Errorf("got %d and %d", x[0], y[0])
+		}
+		must(t, d.Free())
+		if !d.Freed() {
+			t.Error("not freed")
+		}
+	})
+}
+
+// agreed makes a communicator of the whole world without a word between the processes, at one of them only.
+func agreed(t *testing.T, e *Engine, cid uint64) *Comm {
+	t.Helper()
+	c, err := e.newComm(e.World().group, cid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestMessagesWaitForTheirCommunicator(t *testing.T) {
+	for name, o := range map[string]options{"shm": {clients: []int{2}}, "tcp": {clients: []int{1, 1}}} {
+		t.Run(name, func(t *testing.T) {
+			es := makeWorld(t, o)
+			a, b := es[0], es[1]
+			const cid = 70
+			c := agreed(t, a, cid)
+			const n = 12
+			var sends []*uint64
+			for i := range n {
+				v := newVector(int64(size(i)), byteT).put(pattern(size(i), i))
+				id := c.Isend(v.base, v.count, byteT, 1, 3, SendMode(i%2))
+				sends = append(sends, &id)
+			}
+			// A synchronous one is cancelled while nobody knows its communicator.
+			cancelled := c.Isend(at(pattern(8, 0)), 8, byteT, 1, 3, Synchronous)
+			until(t, es, "early packets", func() bool { return len(b.contexts.orphans[cid]) == n+1 })
+			must(t, a.Cancel(cancelled))
+			if st := finishAll(t, es, a, &cancelled)[0]; !st.Cancelled() {
+				t.Error("a message that nobody could have received was not cancelled")
+			}
+			if len(b.contexts.orphans[cid]) != n {
+				t.Errorf("%d packets are waiting, want %d", len(b.contexts.orphans[cid]), n)
+			}
+			d := agreed(t, b, cid)
+			if b.contexts.waiting != 0 || len(b.contexts.orphans) != 0 {
+				t.Errorf("%d bytes are waiting still", b.contexts.waiting)
+			}
+			for i := range n {
+				in := make([]byte, size(i))
+				id := d.Irecv(at(in), int64(len(in)), byteT, 0, 3)
+				if finishAll(t, es, b, &id); !bytes.Equal(in, pattern(size(i), i)) {
+					t.Errorf("message %d: wrong data", i)
+				}
+			}
+			finishAll(t, es, a, sends...)
+			for _, e := range es {
+				idle(t, e, 0)
+			}
+			noFailure(t, es)
+		})
+	}
+}
+
+func TestCancelledOrphansLeaveNothing(t *testing.T) {
+	es := world(t, 2)
+	e := es[0]
+	for cid := range uint64(100) {
+		e.deliver(transport.Header{Kind: transport.DataSync, Src: 1, CID: 1000 + cid, SrqID: 5}, nil)
+		e.deliver(transport.Header{Kind: transport.Cancel, Src: 1, SrqID: 5}, nil)
+	}
+	if e.contexts.waiting != 0 || len(e.contexts.orphans) != 0 {
+		t.Errorf("%d bytes for %d communicators", e.contexts.waiting, len(e.contexts.orphans))
+	}
+}
+
+func TestAFreedCommunicatorEndsWhatItHasBegun(t *testing.T) {
+	for name, o := range map[string]options{"reading": {clients: []int{2}}, "not reading": {clients: []int{2}, noRead: true}} {
+		t.Run(name, func(t *testing.T) {
+			es := makeWorld(t, o)
+			a, b := es[0], es[1]
+			const cid = 70
+			c, d := agreed(t, a, cid), agreed(t, b, cid)
+			out, in, in2 := pattern(300<<10, 1), make([]byte, 300<<10), make([]byte, 8)
+			recv, small := d.Irecv(at(in), 300<<10, byteT, 0, 1), d.Irecv(at(in2), 8, byteT, abi.MPI_ANY_SOURCE, 2)
+			send := c.Isend(at(out), 300<<10, byteT, 1, 1, Standard)
+			must(t, c.Free())
+			must(t, d.Free())
+			id := c.Isend(at(out), 8, byteT, 1, 2, Standard) // queued, as it were, before the freeing
+			finishAll(t, es, b, &recv, &small)
+			finishAll(t, es, a, &send, &id)
+			if !bytes.Equal(in, out) || !bytes.Equal(in2, out[:8]) {
+				t.Error("wrong data")
+			}
+			if a.contexts.find(cid) != nil || a.contexts.find(cid+1) != nil || b.contexts.find(cid+1) != nil {
+				t.Error("a quiet context is still known")
+			}
+			// What comes for a context that is gone is kept aside and harms nothing.
+			a.deliver(transport.Header{Kind: transport.Data, Src: 1, LSRank: 1, CID: cid}, []byte("x"))
+			if len(a.contexts.orphans[cid]) != 1 {
+				t.Error("a late message is not among the orphans")
+			}
+			noFailure(t, es)
+		})
+	}
+}
+
+func TestColorsCountClientsAndHosts(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2, 1}})
+	together(t, es, func(e *Engine) {
+		if got, want := e.World().Colors(), [4]int32{2, e.me / 2, 3, e.me}; got != want {
+			t.Errorf("rank %d: colors %v, want %v", e.me, got, want)
+		}
+		if got, want := e.Self().Colors(), [4]int32{1, 0, 1, 0}; got != want {
+			t.Errorf("rank %d alone: colors %v, want %v", e.me, got, want)
+		}
+	})
+}
+
+func TestNamesForMessages(t *testing.T) {
+	es := world(t, 1)
+	c := agreed(t, es[0], 8)
+	if got := fmt.Sprint(es[0].World(), es[0].Self(), c); got != "MPI_COMM_WORLD MPI_COMM_SELF communicator 8 of size 1" {
+		t.Error(got)
+	}
+}
+
+// Several threads duplicate one communicator each, one after the other: the ids differ.
+func TestConstructorsInTurnOfSeveralThreads(t *testing.T) {
+	es := world(t, 2)
+	var mu [2]sync.Mutex
+	var ids [2][]uint64
+	together(t, []*Engine{es[0], es[1], es[0], es[1]}, func(e *Engine) {
+		for range 4 {
+			mu[e.me].Lock()
+			c, err := e.World().Dup()
+			must(t, err)
+			ids[e.me] = append(ids[e.me], c.p2p.cid)
+			mu[e.me].Unlock()
+		}
+	})
+	if want := []uint64{2, 4, 6, 8, 10, 12, 14, 16}; !slices.Equal(ids[0], want) || !slices.Equal(ids[1], want) {
+		t.Errorf("ids %v and %v", ids[0], ids[1])
+	}
+}

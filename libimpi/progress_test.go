@@ -1,0 +1,222 @@
+package libimpi
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// A thread of the program sleeps on a condition that another thread, or the socket watcher, makes true. Each of
+// these events must ring the bell, or it sleeps until the kernel's patience is over.
+func TestWhateverAThreadSleepsForRingsTheBell(t *testing.T) {
+	es := world(t, 2)
+	a, b := es[0], es[1]
+	c := a.World()
+	buf := make([]byte, 256<<10)
+	must(t, a.AttachBuffer(1<<20))
+	must(t, a.FlushBuffer())
+
+	rings := func(what string, event func()) {
+		t.Helper()
+		v := a.mu.Bell()
+		if !a.mu.PrepareSleep(v) {
+			t.Fatalf("%s: somebody rings already", what)
+		}
+		event()
+		if a.mu.Bell() == v {
+			t.Errorf("%s: nobody is woken", what)
+			a.mu.DoneSleep(v)
+		}
+	}
+	data := transport.Header{Kind: transport.Data, Src: 1, LSRank: 1}
+	rings("a message for a probe", func() { a.deliver(data, []byte("x")) })
+	recv := c.Irecv(at(buf), 1, byteT, 1, 0)
+	must(t, a.Wait(&recv, nil))
+
+	recv = c.Irecv(at(buf), 1, byteT, 1, 0)
+	rings("a message for a receive", func() { a.deliver(data, []byte("x")) })
+	must(t, a.Wait(&recv, nil))
+
+	var self uint64
+	rings("a short message to oneself for a probe", func() { self = c.Isend(at(buf), 1, byteT, 0, 1, Standard) })
+	must(t, a.Wait(&self, nil))
+	recv = c.Irecv(at(buf), 1, byteT, 0, 1)
+	must(t, a.Wait(&recv, nil))
+	rings("a synchronous message to oneself for a probe", func() { self = c.Isend(at(buf), 1, byteT, 0, 1, Synchronous) })
+	rings("its receive, for the send", func() { recv = c.Irecv(at(buf), 1, byteT, 0, 1) })
+	must(t, a.WaitAll([]uint64{self, recv}, nil))
+
+	must(t, c.Bsend(at(buf), 200<<10, byteT, 1, 2))
+	recv = b.World().Irecv(at(buf), 200<<10, byteT, 0, 2)
+	settle(b)
+	rings("the end of a buffered send, for who waits for the buffer", func() {
+		settle(a)
+		if a.buffer.used != 0 {
+			t.Fatal("the message is not out")
+		}
+	})
+	must(t, b.Wait(&recv, nil))
+
+	var ids []uint64
+	for len(a.busy) == 0 {
+		ids = append(ids, c.Isend(at(buf), 16<<10, byteT, 1, 3, Standard))
+	}
+	a.FreeRequest(&ids[len(ids)-1])
+	settle(b)
+	rings("the end of the queues, for Finish", func() {
+		settle(a)
+		if len(a.busy) != 0 {
+			t.Fatal("the queues are not empty")
+		}
+	})
+	must(t, a.WaitAll(ids, nil))
+
+	early, err := a.newComm(c.group, 8)
+	must(t, err)
+	must(t, early.Free())
+	a.deliver(transport.Header{Kind: transport.Data, Src: 1, LSRank: 1, CID: 8}, nil)
+	rings("a message that was there before its communicator", func() {
+		_, err := a.newComm(c.group, 8)
+		must(t, err)
+	})
+	rings("the loss of a peer", func() { a.Lost(1, errorf(abi.MPI_ERR_OTHER, "gone")) })
+	a.failed.Store(nil)
+}
+
+// All kinds of waits, in threads that do sleep, since the other side is slow to act: the test ends only if they wake.
+func TestSleepersWake(t *testing.T) {
+	for name, build := range worlds {
+		if name == "self" {
+			continue
+		}
+		for _, patient := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				es := build(t)
+				for _, e := range es {
+					e.patient = patient
+				}
+				var asleep atomic.Int32
+				together(t, es, func(e *Engine) {
+					c := e.World()
+					buf := make([]byte, 300<<10)
+					for round := range 5 {
+						asleep.Store(0)
+						must(t, c.Barrier())
+						if e.me == 1 {
+							asleep.Store(1)
+							var st Status
+							switch round {
+							case 0:
+								must(t, c.Recv(at(buf), 8, byteT, 0, 1, &st))
+							case 1:
+								must(t, c.Probe(abi.MPI_ANY_SOURCE, 1, &st))
+								must(t, c.Recv(at(buf), 8, byteT, 0, 1, &st))
+							case 2:
+								must(t, c.Recv(at(buf), int64(len(buf)), byteT, 0, 1, &st))
+							case 3:
+								id := c.Irecv(at(buf), 8, byteT, 0, 1)
+								_, err := e.WaitAny([]uint64{nullRequest, id}, nil)
+								must(t, err)
+							case 4:
+								must(t, c.Send(at(buf), int64(len(buf)), byteT, 0, 1, Standard))
+							}
+							continue
+						}
+						sleepUntil(es[1], &asleep)
+						switch round {
+						case 2:
+							must(t, c.Send(at(buf), int64(len(buf)), byteT, 1, 1, Standard))
+						case 4:
+							must(t, c.Recv(at(buf), int64(len(buf)), byteT, 1, 1, nil))
+						default:
+							must(t, c.Send(at(buf), 8, byteT, 1, 1, Standard))
+						}
+					}
+				})
+				for _, e := range es {
+					idle(t, e, 0)
+				}
+			})
+		}
+	}
+}
+
+// sleepUntil returns when e, whose thread has set started, polls no more: it has gone to sleep.
+func sleepUntil(e *Engine, started *atomic.Int32) {
+	for started.Load() == 0 {
+		yield()
+	}
+	ticks := func() uint32 {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.ticks
+	}
+	for before, same := ticks(), 0; same < 2000; same++ {
+		runtime.Gosched()
+		yield()
+		if now := ticks(); now != before {
+			before, same = now, 0
+		}
+	}
+}
+
+// A thread probes for what another thread of the process brings.
+func TestAProbeWakesForAMessageOfAnotherThread(t *testing.T) {
+	es := world(t, 1)
+	e, c := es[0], es[0].World()
+	var started atomic.Int32
+	together(t, []*Engine{e, e}, func(e *Engine) {
+		if started.Add(1) == 1 {
+			var st Status
+			must(t, c.Probe(0, 9, &st))
+			must(t, c.Recv(nil, 0, byteT, 0, 9, &st))
+			return
+		}
+		sleepUntil(e, &started)
+		must(t, c.Send(nil, 0, byteT, 0, 9, Standard))
+	})
+	idle(t, e, 0)
+}
+
+func TestTheWatcherStaysOutAfterTheEnd(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{1, 1}})
+	together(t, es, func(e *Engine) { must(t, e.Finish()) })
+	for _, e := range es {
+		lock := e.mu
+		e.mu = nil // as if the segment were closed
+		e.Progress()
+		e.mu = lock
+	}
+}
+
+func TestAbortDoesNotDisturbAThreadThatPolls(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{1, 1}})
+	var aborted atomic.Bool
+	buf := make([]byte, 8)
+	id := es[1].World().Irecv(at(buf), 8, byteT, 0, 0)
+	together(t, []*Engine{es[0], es[1], es[1]}, func() func(e *Engine) {
+		var first atomic.Bool
+		return func(e *Engine) {
+			switch {
+			case e == es[0]:
+				wantClass(t, e.World().Recv(at(make([]byte, 1)), 1, byteT, 1, 0, nil), abi.MPI_ERR_PROC_ABORTED)
+			case first.CompareAndSwap(false, true):
+				for !aborted.Load() {
+					if done, _ := e.Test(&id, nil); done {
+						t.Error("nothing was sent")
+					}
+				}
+			default:
+				for range 100 {
+					yield()
+				}
+				e.Abort()
+				e.Abort()
+				aborted.Store(true)
+			}
+		}
+	}())
+}
