@@ -6,7 +6,6 @@ import "C"
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 
@@ -189,7 +188,6 @@ func impi_error_fatal(code int32) {
 	if !ok {
 		text = fmt.Sprintf("error code %d", code)
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), text)
 	class, _ := errorClass(code)
 	endJob(max(class, 1), text)
 }

@@ -291,24 +291,29 @@ func impi_Abort(comm uintptr, errorcode int32) int32 {
 	if c := commOf(comm); c != nil {
 		name = c.String()
 	}
-	fmt.Fprintf(os.Stderr, "%s: MPI_Abort on %s with code %d\n", whoAmI(), name, errorcode)
-	endJob(errorcode, fmt.Sprintf("MPI_Abort(%d)", errorcode))
+	endJob(errorcode, fmt.Sprintf("MPI_Abort(%d) on %s", errorcode, name))
 	return 0
 }
 
 // lost ends the job because a peer is gone.
-func lost(err *libimpi.Error) {
-	fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), err)
-	endJob(1, err.Error())
-}
+func lost(err *libimpi.Error) { endJob(1, err.Error()) }
 
-// endJob ends every process of the job; it does not return. The launcher gets some time to end this one, so that
-// it can tell the ranks that died by its hand from those that failed.
+// ending is set by the first thread that ends the job.
+var ending atomic.Bool
+
+// endJob ends every process of the job; it does not return. The launcher says why, in one line for all ranks,
+// and ends this process, too; only without a launcher the process speaks for itself.
 func endJob(code int32, text string) {
-	if p := started(); p != nil {
-		if p.link != nil && p.link.Abort(int(code), text) == nil {
-			time.Sleep(abortTime)
-		}
+	if !ending.CompareAndSwap(false, true) {
+		select {}
+	}
+	p := started()
+	if p == nil || p.link == nil || p.link.Abort(int(code), text) != nil {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), text)
+	} else {
+		time.Sleep(abortTime)
+	}
+	if p != nil {
 		p.engine.Abort()
 	}
 	status := C.int(code & 0xff)

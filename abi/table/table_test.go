@@ -248,7 +248,7 @@ func TestOwnValuesMeetNoValueOfTheABI(t *testing.T) {
 		}
 		values[c.Value] = c.Name
 	}
-	if len(values) != 5 {
-		t.Errorf("%d own values, want 5", len(values))
+	if len(values) != 9 {
+		t.Errorf("%d own values, want 9", len(values))
 	}
 }
