@@ -3,6 +3,7 @@ package libimpi
 import (
 	"bytes"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
@@ -500,15 +501,14 @@ func TestWaitsEndWhenAPeerIsLost(t *testing.T) {
 	e.Start(persistent)
 	reported := make(chan *Error, 1)
 	e.onLost = func(err *Error) { reported <- err }
+	var started atomic.Int32
 	together(t, es, func(me *Engine) {
 		if me == e {
+			started.Store(1)
 			wantClass(t, e.World().Recv(at(buf), 8, byteT, 1, 7, nil), abi.MPI_ERR_PROC_ABORTED)
 			return
 		}
-		for e.ticks < 1000 { // until it waits
-			e.mu.Lock()
-			e.mu.Unlock()
-		}
+		sleepUntil(e, &started)
 		e.mu.Lock()
 		e.Lost(1, errorf(abi.MPI_ERR_OTHER, "gone"))
 		e.Lost(1, errorf(abi.MPI_ERR_OTHER, "gone again"))
