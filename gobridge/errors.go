@@ -11,6 +11,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/transport/boot"
 )
 
 // Error codes. A predefined class is its own code; an error with particulars has the code class + k<<6, where k
@@ -189,7 +190,7 @@ func impi_error_fatal(code int32) {
 		text = fmt.Sprintf("error code %d", code)
 	}
 	class, _ := errorClass(code)
-	endJob(max(class, 1), text)
+	endJob(boot.Abort{Code: int(max(class, 1)), Text: text, Answer: class == abi.MPI_ERR_PROC_ABORTED})
 }
 
 // impi_missing registers the error of a function that has no implementation yet.

@@ -291,32 +291,32 @@ func impi_Abort(comm uintptr, errorcode int32) int32 {
 	if c := commOf(comm); c != nil {
 		name = c.String()
 	}
-	endJob(errorcode, fmt.Sprintf("MPI_Abort(%d) on %s", errorcode, name))
+	endJob(boot.Abort{Code: int(errorcode), Text: fmt.Sprintf("MPI_Abort(%d) on %s", errorcode, name)})
 	return 0
 }
 
 // lost ends the job because a peer is gone.
-func lost(err *libimpi.Error) { endJob(1, err.Error()) }
+func lost(err *libimpi.Error) { endJob(boot.Abort{Code: 1, Text: err.Error(), Answer: true}) }
 
 // ending is set by the first thread that ends the job.
 var ending atomic.Bool
 
 // endJob ends every process of the job; it does not return. The launcher says why, in one line for all ranks,
 // and ends this process, too; only without a launcher the process speaks for itself.
-func endJob(code int32, text string) {
+func endJob(why boot.Abort) {
 	if !ending.CompareAndSwap(false, true) {
 		select {}
 	}
 	p := started()
-	if p == nil || p.link == nil || p.link.Abort(int(code), text) != nil {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), text)
+	if p == nil || p.link == nil || p.link.Abort(why) != nil {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), why.Text)
 	} else {
 		time.Sleep(abortTime)
 	}
 	if p != nil {
 		p.engine.Abort()
 	}
-	status := C.int(code & 0xff)
+	status := C.int(why.Code & 0xff)
 	if status == 0 {
 		status = 1
 	}

@@ -125,7 +125,7 @@ func (p *part) take(i int, m boot.Message) error {
 		p.job.Finalized(p.first + i)
 		return p.ends[i].Ack()
 	case boot.Abort:
-		p.job.Aborted(p.first+i, m.Code, m.Text)
+		p.job.Aborted(p.first+i, m.Code, m.Text, m.Answer)
 	}
 	return nil
 }

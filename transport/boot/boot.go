@@ -79,6 +79,8 @@ type Finalized struct{}
 type Abort struct {
 	Code int    `json:"code"`
 	Text string `json:"text"`
+	// Answer says that the rank gives up because it has lost another: there is, or will be, a better reason.
+	Answer bool `json:"answer,omitempty"`
 }
 
 // Lost is the death of another process. Rank is its world rank, or LauncherLost.

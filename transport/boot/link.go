@@ -322,9 +322,10 @@ func (l *Link) awaitWatched(d time.Duration, watching chan struct{}) error {
 	}
 }
 
-// Abort tells the launcher to end the job. text says why, for the user.
-func (l *Link) Abort(code int, text string) error {
-	return l.port.send(msgAbort, Abort{code, cut(text)}, -1, time.Now().Add(sendTime))
+// Abort tells the launcher to end the job.
+func (l *Link) Abort(a Abort) error {
+	a.Text = cut(a.Text)
+	return l.port.send(msgAbort, a, -1, time.Now().Add(sendTime))
 }
 
 // Close closes the link. Without Finalized before it, the launcher takes this rank for dead.

@@ -244,7 +244,7 @@ func TestALauncherThatGoesBeforeTheAckIsAnError(t *testing.T) {
 
 func TestAbortReachesTheLauncher(t *testing.T) {
 	l, r, _ := welcomed(t, local)
-	if err := r.Abort(-7, strings.Repeat("\x01", 2*MaxText)); err != nil {
+	if err := r.Abort(Abort{Code: -7, Text: strings.Repeat("\x01", 2*MaxText)}); err != nil {
 		t.Fatal(err)
 	}
 	if a := next[Abort](t, l); a.Code != -7 || len(a.Text) != MaxText {

@@ -14,6 +14,7 @@ import (
 type verdict struct {
 	rank    int
 	aborted bool // said so on its link; else it has ended with status
+	answer  bool // and that it did so because it had lost another rank
 	code    int
 	text    string
 	status  syscall.WaitStatus
@@ -31,9 +32,11 @@ const patience = time.Second
 func (d *docket) add(v verdict) { d.pending = append(d.pending, v) }
 
 // weight orders verdicts: death by a signal can be nobody's answer; SIGTERM may be somebody's, and so may
-// giving up, and exiting with a code.
+// giving up, and exiting with a code. Who says that it answers comes last.
 func (v *verdict) weight() int {
 	switch {
+	case v.answer:
+		return 5
 	case v.aborted:
 		return 1
 	case v.status.Signaled() && v.status.Signal() != syscall.SIGTERM:
@@ -47,7 +50,7 @@ func (v *verdict) weight() int {
 }
 
 // mayBeAnswer says whether the death of another rank can be the reason for this.
-func (v *verdict) mayBeAnswer() bool { w := v.weight(); return w > 0 && w < 4 }
+func (v *verdict) mayBeAnswer() bool { w := v.weight(); return w > 0 && w != 4 }
 
 // judge moves what is on the docket into the ledger, unless it has to wait for a rank that is dying.
 func (j *Job) judge(atOnce bool) {
@@ -80,6 +83,9 @@ func (j *Job) judge(atOnce bool) {
 func (j *Job) mustWait() bool {
 	if !slices.ContainsFunc(j.docket.pending, func(v verdict) bool { return v.mayBeAnswer() }) {
 		return false
+	}
+	if !slices.ContainsFunc(j.docket.pending, func(v verdict) bool { return !v.answer }) {
+		return true // the rank that was lost is not here yet; it may be another client's, and never come
 	}
 	for pid, rank := range j.living {
 		spoke := slices.ContainsFunc(j.docket.pending, func(v verdict) bool { return v.rank == rank })

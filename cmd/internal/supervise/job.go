@@ -187,11 +187,13 @@ func isTerminal(fd int) bool {
 }
 
 // Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them. text says why
-// a rank gave up, if it did not call MPI_Abort itself.
+// a rank gave up, if it did not call MPI_Abort itself, and answer that it did so because it had lost another rank.
 func (j *Job) Initialized(rank int) { j.note(func(l *ledger) { l.initialized(rank) }) }
 func (j *Job) Finalized(rank int)   { j.note(func(l *ledger) { l.finalized(rank) }) }
-func (j *Job) Aborted(rank, code int, text string) {
-	j.note(func(*ledger) { j.docket.add(verdict{rank: rank, aborted: true, code: code, text: text}) })
+func (j *Job) Aborted(rank, code int, text string, answer bool) {
+	j.note(func(*ledger) {
+		j.docket.add(verdict{rank: rank, aborted: true, code: code, text: text, answer: answer})
+	})
 }
 
 // First says which world rank the first process has, once that is known: messages name world ranks.
