@@ -181,9 +181,13 @@ func together(tb testing.TB, es []*Engine, body func(e *Engine)) {
 		wg.Wait()
 		close(done)
 	}()
+	limit := patience
+	if _, ok := tb.(*testing.B); ok {
+		limit = time.Hour
+	}
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-time.After(limit):
 		buf := make([]byte, 1<<20)
 		fmt.Fprintf(os.Stderr, "%s\n", buf[:runtime.Stack(buf, true)])
 		tb.Fatalf("the ranks have not come to an end")

@@ -1,0 +1,154 @@
+package libimpi
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/libimpi/libimpi/abi"
+)
+
+// Groups against the plainest model: slices, and searching them.
+
+func drawGroup(rng *rand.Rand) []int32 {
+	all := rng.Perm(12)[:rng.IntN(13)]
+	world := make([]int32, len(all))
+	for i, w := range all {
+		world[i] = int32(w)
+	}
+	if rng.IntN(3) == 0 { // consecutive ranks, which have no index
+		slices.Sort(world)
+		first := rng.Int32N(5)
+		for i := range world {
+			world[i] = first + int32(i)
+		}
+	}
+	return world
+}
+
+func wantGroup(t *testing.T, what string, g *Group, want []int32) {
+	t.Helper()
+	if !slices.Equal(g.ranks, want) {
+		t.Fatalf("%s: %v, want %v", what, g.ranks, want)
+	}
+	for w := int32(-2); w < 20; w++ {
+		r := slices.Index(want, w)
+		if r < 0 {
+			r = abi.MPI_UNDEFINED
+		}
+		if got := g.Rank(w); got != r {
+			t.Fatalf("%s: %v: process %d has rank %d, want %d", what, want, w, got, r)
+		}
+	}
+}
+
+func keep(a []int32, f func(w int32) bool) (kept []int32) {
+	for _, w := range a {
+		if f(w) {
+			kept = append(kept, w)
+		}
+	}
+	return kept
+}
+
+func TestGroupsAreThoseOfTheModel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		a, b := drawGroup(rng), drawGroup(rng)
+		g, h := NewGroup(slices.Clone(a)), NewGroup(slices.Clone(b))
+		in := func(s []int32) func(int32) bool { return func(w int32) bool { return slices.Contains(s, w) } }
+		out := func(s []int32) func(int32) bool { return func(w int32) bool { return !slices.Contains(s, w) } }
+		wantGroup(t, "group", g, a)
+		wantGroup(t, "union", g.Union(h), append(slices.Clone(a), keep(b, out(a))...))
+		wantGroup(t, "intersection", g.Intersection(h), keep(a, in(b)))
+		wantGroup(t, "difference", g.Difference(h), keep(a, out(b)))
+		wantGroup(t, "group, afterwards", g, a)
+
+		ranks := rng.Perm(len(a))[:rng.IntN(len(a)+1)]
+		var some []int32
+		for _, r := range ranks {
+			some = append(some, a[r])
+		}
+		got, err := g.Incl(ranks)
+		must(t, err)
+		wantGroup(t, "incl", got, some)
+		got, err = g.Excl(ranks)
+		must(t, err)
+		wantGroup(t, "excl", got, keep(a, out(some)))
+
+		for r, w := range a {
+			want := slices.Index(b, w)
+			if want < 0 {
+				want = abi.MPI_UNDEFINED
+			}
+			if got := g.Translate(r, h); got != want {
+				t.Fatalf("rank %d of %v in %v: %d, want %d", r, a, b, got, want)
+			}
+			if g.World(r) != w {
+				t.Fatalf("rank %d of %v is process %d", r, a, g.World(r))
+			}
+		}
+		if got := g.Translate(abi.MPI_PROC_NULL, h); got != abi.MPI_PROC_NULL {
+			t.Fatalf("MPI_PROC_NULL is %d", got)
+		}
+
+		for _, o := range [][]int32{b, a, shuffled(rng, a)} {
+			sa, so := slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(o))
+			want := abi.MPI_UNEQUAL
+			if slices.Equal(a, o) {
+				want = abi.MPI_IDENT
+			} else if slices.Equal(sa, so) {
+				want = abi.MPI_SIMILAR
+			}
+			if got := g.Compare(NewGroup(slices.Clone(o))); got != want {
+				t.Fatalf("%v and %v compare as %d, want %d", a, o, got, want)
+			}
+		}
+	}
+}
+
+func shuffled(rng *rand.Rand, a []int32) []int32 {
+	b := slices.Clone(a)
+	rng.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
+	return b
+}
+
+// Ranges stand for first, first+stride, ... floor((last-first)/stride) steps on (MPI 5.0, 7.3.2).
+func TestRangesAreThoseOfTheFormula(t *testing.T) {
+	g := NewGroup([]int32{9, 8, 7, 6, 5, 4})
+	n := g.Size()
+	for first := -2; first <= n+1; first++ {
+		for last := -8; last <= n+8; last++ {
+			for stride := -4; stride <= 4; stride++ {
+				got, err := g.Ranges([][3]int{{0, 0, 1}, {first, last, stride}})
+				if stride == 0 {
+					wantClass(t, err, abi.MPI_ERR_ARG)
+					continue
+				}
+				want, bad := []int{0}, first < 0 || first >= n
+				if (last-first)*stride >= 0 {
+					for k := range (last-first)/stride + 1 {
+						r := first + k*stride
+						want, bad = append(want, r), bad || r < 0 || r >= n
+					}
+				}
+				if bad {
+					wantClass(t, err, abi.MPI_ERR_RANK)
+				} else if err != nil || !slices.Equal(got, want) {
+					t.Errorf("(%d, %d, %d): %v %v, want %v", first, last, stride, got, err, want)
+				}
+			}
+		}
+	}
+}
+
+func TestRanksTwiceInAListAreErrors(t *testing.T) {
+	g := NewGroup([]int32{3, 4, 5})
+	_, err := g.Incl([]int{2, 0, 2})
+	wantClass(t, err, abi.MPI_ERR_RANK)
+	_, err = g.Excl([]int{1, 1})
+	wantClass(t, err, abi.MPI_ERR_RANK)
+	if EmptyGroup.Size() != 0 || EmptyGroup.Rank(0) != abi.MPI_UNDEFINED || EmptyGroup.Compare(NewGroup(nil)) != abi.MPI_IDENT {
+		t.Error("the empty group")
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package libimpi
+
+const raceOn = true
