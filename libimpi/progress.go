@@ -130,7 +130,7 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 }
 
 // yields is how often a thread gives its core to another rank before it sleeps, when ranks outnumber cores.
-const yields = 200
+const yields = 50
 
 func (w *waiter) expired() bool {
 	if w.polls == clockEvery {
