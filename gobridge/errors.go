@@ -66,7 +66,7 @@ func recall(code int32) (raised, bool) {
 	recent.Lock()
 	defer recent.Unlock()
 	k := 0
-	if code <= abi.MPI_ERR_LASTCODE {
+	if code >= 0 && code <= abi.MPI_ERR_LASTCODE {
 		k = int(code >> classBits)
 	}
 	r := recent.slots[k]
