@@ -78,8 +78,8 @@ func (e *Engine) newComm(g *Group, cid uint64) (*Comm, error) {
 	}
 	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me)), layout: layout}
 	c.ops.c = c
-	c.p2p = &context{cid: cid, comm: c, bySource: make([]sourceQueues, g.Size())}
-	c.coll = &context{cid: cid + 1, comm: c, bySource: make([]sourceQueues, g.Size())}
+	c.p2p = newContext(cid, c, g.Size())
+	c.coll = newContext(cid+1, c, g.Size())
 	e.mu.Lock()
 	e.openContext(c.p2p)
 	e.openContext(c.coll)

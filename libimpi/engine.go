@@ -32,7 +32,10 @@ type Engine struct {
 	ticks   uint32
 	patient bool // more ranks than cores on this machine: do not spin
 
+	shared *Shared // counters for the bridge's fast path
+
 	requests requestTable
+	sent     *Request // done for good: what a send that needs no request answers
 	messages messagePool
 	contexts contextTable
 	busy     []int32 // peers that have something queued
@@ -52,6 +55,15 @@ type Engine struct {
 	failed atomic.Pointer[Error] // set once: a peer was lost
 	onLost func(*Error)          // tells the job; called without the lock
 }
+
+// Shared is what the bridge's fast path, in C, wants to know of the engine. The engine's lock guards it.
+type Shared struct {
+	UnderWay uint32 // requests that are not complete: somebody has to poll for them
+	Queued   uint32 // peers with packets that wait for room: sends must not overtake them
+}
+
+// SentRequest is the id of the request that stands for every send that is complete already.
+const SentRequest = 1<<32 | 1
 
 // peer is one process of MPI_COMM_WORLD as a message's destination.
 type peer struct {

@@ -24,6 +24,18 @@ type context struct {
 	anyRecv  recvList // receives from MPI_ANY_SOURCE
 	arrived  messageList
 	posts    uint64 // numbers the receives, to find the older of two
+
+	// waiting counts posted receives and unexpected messages, for the bridge's fast path; it points to own
+	// until the bridge has a place for it.
+	waiting *uint32
+	own     uint32
+}
+
+// newContext makes the message space of a communicator with n possible sources.
+func newContext(cid uint64, comm *Comm, n int) *context {
+	c := &context{cid: cid, comm: comm, bySource: make([]sourceQueues, n)}
+	c.waiting = &c.own
+	return c
 }
 
 type sourceQueues struct {
@@ -84,11 +96,13 @@ func (c *context) matchArrival(source, tag int32) *Request {
 	if c.anyRecv.head != nil {
 		if r := c.anyRecv.first(tag); r != nil && (specific == nil || r.posted < specific.posted) {
 			c.anyRecv.remove(r)
+			*c.waiting--
 			return r
 		}
 	}
 	if specific != nil {
 		q.posted.remove(specific)
+		*c.waiting--
 	}
 	return specific
 }
@@ -98,10 +112,14 @@ func (c *context) post(r *Request) {
 	c.posts++
 	r.posted = c.posts
 	c.recvList(r).push(r)
+	*c.waiting++
 }
 
 // unpost takes back a receive that has not been matched.
-func (c *context) unpost(r *Request) { c.recvList(r).remove(r) }
+func (c *context) unpost(r *Request) {
+	c.recvList(r).remove(r)
+	*c.waiting--
+}
 
 func (c *context) recvList(r *Request) *recvList {
 	if r.source == anySource {
@@ -130,6 +148,7 @@ func (c *context) find(source, tag int32) *message {
 
 // keep adds a message that found no receive.
 func (c *context) keep(m *message) {
+	*c.waiting++
 	same := &c.source(m.source).unexpected
 	m.prevSame, m.nextSame = same.tail, nil
 	if same.tail == nil {
@@ -150,6 +169,7 @@ func (c *context) keep(m *message) {
 
 // take removes an unexpected message.
 func (c *context) take(m *message) {
+	*c.waiting--
 	same := &c.source(m.source).unexpected
 	if m.prevSame == nil {
 		same.head = m.nextSame

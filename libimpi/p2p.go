@@ -99,11 +99,11 @@ func (c *Comm) isend(ctx *context, base unsafe.Pointer, count int64, t *datatype
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if dest == abi.MPI_PROC_NULL {
-		return e.newDone(ctx, emptyStatus)
+		return SentRequest
 	}
 	world := c.group.ranks[dest]
 	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, world, tag) {
-		return e.newDone(ctx, emptyStatus)
+		return SentRequest
 	}
 	r := e.newSend(ctx, base, count, t, world, tag, mode)
 	e.start(r)
@@ -300,6 +300,7 @@ const noPeer int32 = -1
 func (e *Engine) newSend(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest, tag int32, mode sendMode) *Request {
 	r := e.requests.get()
 	r.kind, r.mode, r.active = sendRequest, mode, true
+	e.shared.UnderWay++
 	r.comm, r.ctx = ctx.comm, ctx
 	r.peer, r.tag = dest, tag
 	r.status = emptyStatus
@@ -311,6 +312,7 @@ func (e *Engine) newSend(ctx *context, base unsafe.Pointer, count int64, t *data
 func (e *Engine) newRecv(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) *Request {
 	r := e.requests.get()
 	r.kind, r.active = recvRequest, true
+	e.shared.UnderWay++
 	r.comm, r.ctx = ctx.comm, ctx
 	r.source, r.tag, r.peer = int32(source), tag, noPeer
 	if source >= 0 {

@@ -19,6 +19,9 @@ func sizes(e *Engine, peer int) []int {
 	for _, at := range []int{l.Eager, l.Packet, 2 * l.Packet, selfEager} {
 		s = append(s, at-1, at, at+1)
 	}
+	if raceOn { // everything is ten times slower
+		return []int{0, 1, 8, 41, l.Eager, l.Eager + 1, l.Packet, l.Packet + 1, 2*l.Packet + 5}
+	}
 	return append(s, 3*l.Packet+5, 1<<20+3)
 }
 
@@ -116,11 +119,8 @@ func exchange(t *testing.T, es []*Engine, a, b *Engine, dest, source int, out, i
 	if !bytes.Equal(in.get(), data) {
 		t.Errorf("%s: wrong data", what)
 	}
-	for i, x := range in.mem {
-		if in.typ != byteT && i%8 >= 4 && i < len(data)/4*8 && x != gapByte {
-			t.Errorf("%s: byte %d of a gap was written", what, i)
-			break
-		}
+	if want := newVector(in.count, in.typ).put(data); !bytes.Equal(in.mem, want.mem) {
+		t.Errorf("%s: bytes of a gap were written", what)
 	}
 	if st.Source != int32(source) || st.Tag != tag || st.Bytes() != int64(len(data)) || st.Cancelled() {
 		t.Errorf("%s: status %+v", what, st)

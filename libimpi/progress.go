@@ -183,6 +183,7 @@ func (e *Engine) complete(r *Request) {
 		return
 	}
 	r.done = true
+	e.shared.UnderWay--
 	e.buffer.used -= r.reserved
 	if r.detached {
 		e.requests.put(r)

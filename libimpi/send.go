@@ -38,6 +38,7 @@ func (e *Engine) enqueue(rank int32, p *peer) {
 	if !p.queued {
 		p.queued = true
 		e.busy = append(e.busy, rank)
+		e.shared.Queued = uint32(len(e.busy))
 	}
 }
 
@@ -128,6 +129,7 @@ func (e *Engine) flush() bool {
 		}
 	}
 	e.busy = kept
+	e.shared.Queued = uint32(len(kept))
 	if len(kept) == 0 {
 		e.ring() // a thread may wait for this: Finish
 	}

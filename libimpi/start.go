@@ -20,6 +20,7 @@ type Config struct {
 	Listener *tcp.Listener // where higher hosts connect to; nil in a job of one client
 	NoRead   bool          // never read other processes' memory
 	Warn     func(string)  // told of what a user may want to know; may be nil
+	Shared   *Shared       // where to count for the fast path; may be nil
 	OnLost   func(*Error)  // a peer is lost: ends the job
 }
 
@@ -27,6 +28,11 @@ type Config struct {
 // connected, or ctx is done.
 func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e := &Engine{mu: c.Segment, me: c.Job.Me, job: c.Job, onLost: c.OnLost, tagUB: c.Job.TagUB, maxCID: 1}
+	if e.shared = c.Shared; e.shared == nil {
+		e.shared = new(Shared)
+	}
+	e.sent = e.requests.get()
+	e.sent.active, e.sent.done, e.sent.peer, e.sent.status = true, true, noPeer, emptyStatus
 	if err := e.connect(ctx, c); err != nil {
 		return nil, err
 	}
