@@ -16,6 +16,10 @@ type volley struct {
 	buf, in []byte
 	n       int64
 	tb      testing.TB
+
+	// As in a program's memory, not the stack of a goroutine.
+	send, recv uint64
+	st         CStatus
 }
 
 func newVolley(tb testing.TB, o options, n int) *volley {
@@ -43,25 +47,23 @@ func (v *volley) nonblocking() {
 }
 
 func (v *volley) pass(a, b *Engine, from, to *Comm, dest, source int, mode SendMode, early bool) {
-	var send, recv uint64
 	if early {
-		send = from.Isend(at(v.buf), v.n, byteT, dest, 0, mode)
+		v.send = from.Isend(at(v.buf), v.n, byteT, dest, 0, mode)
 		b.Progress()
 	}
-	recv = to.Irecv(at(v.in), v.n, byteT, source, 0)
+	v.recv = to.Irecv(at(v.in), v.n, byteT, source, 0)
 	if !early {
-		send = from.Isend(at(v.buf), v.n, byteT, dest, 0, mode)
+		v.send = from.Isend(at(v.buf), v.n, byteT, dest, 0, mode)
 	}
-	var st CStatus
 	for sent, received := false, false; !sent || !received; {
 		var err1, err2 error
-		sent, err1 = a.Test(&send, &st)
-		received, err2 = b.Test(&recv, &st)
+		sent, err1 = a.Test(&v.send, &v.st)
+		received, err2 = b.Test(&v.recv, &v.st)
 		if err1 != nil || err2 != nil {
 			v.tb.Fatal(err1, err2)
 		}
 	}
-	if err := a.Wait(&send, &st); err != nil {
+	if err := a.Wait(&v.send, &v.st); err != nil {
 		v.tb.Fatal(err)
 	}
 }
@@ -85,12 +87,12 @@ func (v *volley) probes() {
 }
 
 func (v *volley) toItself() {
-	id := v.c.Isend(at(v.buf), v.n, byteT, 0, 0, Standard)
+	v.send = v.c.Isend(at(v.buf), v.n, byteT, 0, 0, Standard)
 	var st Status
 	if err := v.c.Recv(at(v.in), v.n, byteT, 0, 0, &st); err != nil {
 		v.tb.Fatal(err)
 	}
-	if err := v.a.Wait(&id, nil); err != nil {
+	if err := v.a.Wait(&v.send, nil); err != nil {
 		v.tb.Fatal(err)
 	}
 }
@@ -155,20 +157,20 @@ func rally(tb testing.TB, es []*Engine, n, rounds int, nonblocking bool) {
 		c, peer := e.World(), 1-int(e.me)
 		out, in := make([]byte, n), make([]byte, n)
 		var st Status
-		var cs CStatus
+		id, cs := new(uint64), new(CStatus)
 		send := func() error {
 			if !nonblocking {
 				return c.Send(at(out), int64(n), byteT, peer, 0, Standard)
 			}
-			id := c.Isend(at(out), int64(n), byteT, peer, 0, Standard)
-			return e.Wait(&id, &cs)
+			*id = c.Isend(at(out), int64(n), byteT, peer, 0, Standard)
+			return e.Wait(id, cs)
 		}
 		recv := func() error {
 			if !nonblocking {
 				return c.Recv(at(in), int64(n), byteT, peer, 0, &st)
 			}
-			id := c.Irecv(at(in), int64(n), byteT, peer, 0)
-			return e.Wait(&id, &cs)
+			*id = c.Irecv(at(in), int64(n), byteT, peer, 0)
+			return e.Wait(id, cs)
 		}
 		first, second := send, recv
 		if e.me == 1 {

@@ -41,10 +41,10 @@ func TestAnswersThatAreNotDueAreBreaches(t *testing.T) {
 	buf := make([]byte, 1<<20)
 	big := int64(len(buf))
 
-	free := c.Isend(at(buf), 1, byteT, 1, 0, Standard) // done; its slot is free after Wait
+	free := c.Irecv(nil, 0, byteT, abi.MPI_PROC_NULL, 0) // done; its slot is free after Wait
 	id := free
 	must(t, e.Wait(&id, nil))
-	unused := uint64(1<<32 | 1) // a slot that nobody has had
+	unused := uint64(1<<32 | requestChunk) // a slot that nobody has had
 	persistent := c.SendInit(at(buf), 1, byteT, 1, 0, Standard)
 	posted := c.Irecv(at(buf), 0, byteT, 1, 5)
 	acked := c.Isend(at(buf), big, byteT, 1, 0, Standard)
@@ -55,7 +55,7 @@ func TestAnswersThatAreNotDueAreBreaches(t *testing.T) {
 	theirs := c.Isend(at(buf), 1, byteT, 2, 0, Synchronous)
 
 	for name, id := range map[string]uint64{
-		"no request": 0, "stale": free, "slot not in use": unused, "no slot": 1<<32 | 1<<30, "inactive": persistent,
+		"no request": 0, "stale": free, "complete": SentRequest, "slot not in use": unused, "no slot": 1<<32 | 1<<30, "inactive": persistent,
 		"receive": posted, "answered": acked, "of another": theirs,
 	} {
 		for _, kind := range []transport.Kind{transport.SyncAck, transport.Taken, transport.CancelYes, transport.CancelNo} {
@@ -370,20 +370,38 @@ func sound(tb testing.TB, e *Engine) {
 			put(r, "a stream")
 		}
 	}
+	underWay := uint32(0)
+	for _, r := range e.requests.slots {
+		if r.kind != noRequest && !r.done && (r.active || !r.persistent) {
+			underWay++
+		}
+	}
+	if got, want := *e.shared, (Shared{UnderWay: underWay, Queued: uint32(len(e.busy))}); got != want {
+		tb.Fatalf("counted for the fast path: %+v, want %+v", got, want)
+	}
 	for _, c := range e.contexts.low {
 		if c == nil {
 			continue
 		}
+		n := uint32(0)
+		for m := c.arrived.head; m != nil; m = m.nextAll {
+			n++
+		}
 		for r := c.anyRecv.head; r != nil; r = r.next {
 			put(r, "posted from any source")
+			n++
 		}
 		for i := range c.bySource {
 			for r := c.bySource[i].posted.head; r != nil; r = r.next {
 				put(r, "posted")
+				n++
 				if r.expects || r.done {
 					tb.Fatalf("posted receive %#x: expects %t, done %t", r.id, r.expects, r.done)
 				}
 			}
+		}
+		if *c.waiting != n {
+			tb.Fatalf("%d receives and messages in context %d are counted as %d", n, c.cid, *c.waiting)
 		}
 	}
 	waiting := 0

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden traces anew")
 //	cancel NAME             a receive or a message is taken back; answers whether it was there
 //	cancelid PEER ID        the newest message of a process with that request id is taken back
 type matcher struct {
-	ctx      context
+	ctx      *context
 	receives map[string]*Request
 	messages map[string]*message
 	names    map[any]string
@@ -31,7 +31,7 @@ type matcher struct {
 
 func newMatcher(sources int) *matcher {
 	return &matcher{
-		ctx:      context{bySource: make([]sourceQueues, sources)},
+		ctx:      newContext(0, nil, sources),
 		receives: map[string]*Request{}, messages: map[string]*message{}, names: map[any]string{},
 	}
 }
@@ -236,6 +236,9 @@ func TestMatchingIsThatOfTheOracle(t *testing.T) {
 			if got != want {
 				t.Fatalf("seed %d: want %s\n%s", seed, want, strings.Join(trace, "\n"))
 			}
+		}
+		if n := len(o.receives) + len(o.messages); *m.ctx.waiting != uint32(n) {
+			t.Fatalf("seed %d: %d receives and messages are counted as %d", seed, n, *m.ctx.waiting)
 		}
 		if empty := len(o.receives) == 0 && len(o.messages) == 0; empty != (m.ctx.quiet() && m.ctx.arrived.head == nil) {
 			t.Fatalf("seed %d: quiet says %t", seed, !empty)

@@ -80,7 +80,7 @@ func TestMessagesOfAllModesSizesAndShapesArriveWhole(t *testing.T) {
 									continue
 								}
 								what := fmt.Sprintf("%d bytes from %s to %s, mode %d, early %t", n, from, to, mode, early)
-								exchange(t, es, a, b, dest, source, out(), in(), mode, early, what)
+								oneMessage(t, es, a, b, dest, source, out(), in(), mode, early, what)
 								if t.Failed() {
 									return
 								}
@@ -96,8 +96,8 @@ func TestMessagesOfAllModesSizesAndShapesArriveWhole(t *testing.T) {
 	}
 }
 
-// exchange sends one message; early: before its receive is posted.
-func exchange(t *testing.T, es []*Engine, a, b *Engine, dest, source int, out, in *vector, mode SendMode, early bool, what string) {
+// oneMessage sends one message; early: before its receive is posted.
+func oneMessage(t *testing.T, es []*Engine, a, b *Engine, dest, source int, out, in *vector, mode SendMode, early bool, what string) {
 	t.Helper()
 	data := pattern(int(out.typ.Size()*out.count), int(mode)+3)
 	out.put(data)

@@ -33,8 +33,8 @@ func TestLongMessagesInSmallPieces(t *testing.T) {
 				for shape, in := range shapes(n) {
 					for _, early := range []bool{false, true} {
 						what := fmt.Sprintf("%d bytes into %s, early %t", n, shape, early)
-						exchange(t, es, es[0], es[1], 1, 0, newVector(int64(n), byteT), in(), Standard, early, what)
-						exchange(t, es, es[1], es[0], 0, 1, in(), in(), Synchronous, early, what)
+						oneMessage(t, es, es[0], es[1], 1, 0, newVector(int64(n), byteT), in(), Standard, early, what)
+						oneMessage(t, es, es[1], es[0], 0, 1, in(), in(), Synchronous, early, what)
 					}
 				}
 			}

@@ -305,7 +305,7 @@ func TestASendIsCancelledUnlessItWasReceived(t *testing.T) {
 				} else {
 					must(t, a.FreeRequest(&send))
 				}
-				until(t, es, "the answer", func() bool { return len(a.requests.idle) == len(a.requests.slots) })
+				until(t, es, "the answer", func() bool { return len(a.requests.idle) == len(a.requests.slots)-1 })
 			}
 			for _, e := range es {
 				idle(t, e, 0)
