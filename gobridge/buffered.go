@@ -9,10 +9,32 @@ import (
 
 // Buffered sends (MPI 5.0, 3.4 and 3.6).
 
-// attached is the buffer the program has attached, to give back when it detaches it.
-var attached struct {
+// attachedMemory is a buffer the program has attached, to give back when it detaches it.
+type attachedMemory struct {
 	address uintptr
 	size    int64
+}
+
+var attached attachedMemory
+
+// bufferRoom looks at a buffer that is to be attached, and answers how many bytes of messages it takes.
+func (k *check) bufferRoom(buffer uintptr, size int64) int64 {
+	switch {
+	case buffer == abi.MPI_BUFFER_AUTOMATIC:
+		return 1 << 62
+	case size < 0:
+		k.set(abi.MPI_ERR_ARG, "argument size is negative: %d", size)
+	case buffer == 0 && size > 0:
+		k.set(abi.MPI_ERR_BUFFER, "argument buffer is NULL")
+	}
+	return size
+}
+
+// giveBack stores what has been detached.
+func (m *attachedMemory) giveBack(buffer_addr, size uintptr) int32 {
+	put(buffer_addr, m.address)
+	put(size, m.size)
+	return 0
 }
 
 //export impi_Buffer_attach
@@ -21,22 +43,14 @@ func impi_Buffer_attach(buffer uintptr, size int64) int32 {
 	if k.notStarted() {
 		return k.fail()
 	}
-	most := size
-	switch {
-	case buffer == abi.MPI_BUFFER_AUTOMATIC:
-		most = 1 << 62
-	case size < 0:
-		k.set(abi.MPI_ERR_ARG, "argument size is negative: %d", size)
-	case buffer == 0 && size > 0:
-		k.set(abi.MPI_ERR_BUFFER, "argument buffer is NULL")
-	}
+	room := k.bufferRoom(buffer, size)
 	if k.err != nil {
 		return k.fail()
 	}
-	if err := engine().AttachBuffer(most); err != nil {
+	if err := engine().AttachBuffer(room); err != nil {
 		return k.failed(err)
 	}
-	attached.address, attached.size = buffer, size
+	attached = attachedMemory{buffer, size}
 	return 0
 }
 
@@ -53,9 +67,7 @@ func impi_Buffer_detach(buffer_addr, size uintptr) int32 {
 	if err := engine().DetachBuffer(); err != nil {
 		return k.failed(err)
 	}
-	put(buffer_addr, attached.address)
-	put(size, attached.size)
-	return 0
+	return attached.giveBack(buffer_addr, size)
 }
 
 //export impi_Buffer_flush
@@ -65,6 +77,70 @@ func impi_Buffer_flush() int32 {
 		return k.fail()
 	}
 	return k.done(engine().FlushBuffer())
+}
+
+//export impi_Buffer_iflush
+func impi_Buffer_iflush(request uintptr) int32 {
+	k := check{fn: "MPI_Buffer_iflush"}
+	if !k.notStarted() {
+		k.result(request, "request")
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	put(request, engine().IflushBuffer())
+	return 0
+}
+
+//export impi_Comm_attach_buffer
+func impi_Comm_attach_buffer(comm, buffer uintptr, size int64) int32 {
+	k := check{fn: "MPI_Comm_attach_buffer"}
+	k.comm(comm)
+	room := k.bufferRoom(buffer, size)
+	if k.err != nil {
+		return k.fail()
+	}
+	if err := k.c.AttachBuffer(room); err != nil {
+		return k.failed(err)
+	}
+	k.c.attached = attachedMemory{buffer, size}
+	return 0
+}
+
+//export impi_Comm_detach_buffer
+func impi_Comm_detach_buffer(comm, buffer_addr, size uintptr) int32 {
+	k := check{fn: "MPI_Comm_detach_buffer"}
+	k.comm(comm)
+	k.result(buffer_addr, "buffer_addr")
+	k.result(size, "size")
+	if k.err != nil {
+		return k.fail()
+	}
+	if err := k.c.DetachBuffer(); err != nil {
+		return k.failed(err)
+	}
+	return k.c.attached.giveBack(buffer_addr, size)
+}
+
+//export impi_Comm_flush_buffer
+func impi_Comm_flush_buffer(comm uintptr) int32 {
+	k := check{fn: "MPI_Comm_flush_buffer"}
+	if k.comm(comm); k.err != nil {
+		return k.fail()
+	}
+	return k.done(k.c.FlushBuffer())
+}
+
+//export impi_Comm_iflush_buffer
+func impi_Comm_iflush_buffer(comm, request uintptr) int32 {
+	k := check{fn: "MPI_Comm_iflush_buffer"}
+	k.comm(comm)
+	k.result(request, "request")
+	if k.err != nil {
+		return k.fail()
+	}
+	put(request, k.c.IflushBuffer())
+	return 0
 }
 
 //export impi_Bsend

@@ -19,6 +19,8 @@ type communicator struct {
 	handler atomic.Pointer[errhandler]
 	info    *info
 
+	attached attachedMemory // for buffered sends
+
 	colors *colors // made when first asked for
 }
 

@@ -34,7 +34,9 @@ extern GoInt32 impi_Bsend_init(GoUintptr buf, GoInt64 count, GoUintptr datatype,
 extern GoInt32 impi_Buffer_attach(GoUintptr buffer, GoInt64 size);
 extern GoInt32 impi_Buffer_detach(GoUintptr buffer_addr, GoUintptr size);
 extern GoInt32 impi_Buffer_flush(void);
+extern GoInt32 impi_Buffer_iflush(GoUintptr request);
 extern GoInt32 impi_Cancel(GoUintptr request);
+extern GoInt32 impi_Comm_attach_buffer(GoUintptr comm, GoUintptr buffer, GoInt64 size);
 extern GoInt32 impi_Comm_compare(GoUintptr comm1, GoUintptr comm2, GoUintptr result);
 extern GoInt32 impi_Comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 impi_Comm_create_errhandler(GoUintptr comm_errhandler_fn, GoUintptr errhandler);
@@ -43,19 +45,24 @@ extern GoInt32 impi_Comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 t
 extern GoInt32 impi_Comm_create_keyval(GoUintptr comm_copy_attr_fn,
         GoUintptr comm_delete_attr_fn, GoUintptr comm_keyval, GoUintptr extra_state);
 extern GoInt32 impi_Comm_delete_attr(GoUintptr comm, GoInt32 comm_keyval);
+extern GoInt32 impi_Comm_detach_buffer(GoUintptr comm, GoUintptr buffer_addr, GoUintptr size);
 extern GoInt32 impi_Comm_dup(GoUintptr comm, GoUintptr newcomm);
 extern GoInt32 impi_Comm_dup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm);
+extern GoInt32 impi_Comm_flush_buffer(GoUintptr comm);
 extern GoInt32 impi_Comm_free(GoUintptr comm);
 extern GoInt32 impi_Comm_free_keyval(GoUintptr comm_keyval);
 extern GoUintptr impi_Comm_fromint(GoInt32 comm);
 extern GoInt32 impi_Comm_get_attr(GoUintptr comm, GoInt32 comm_keyval, GoUintptr attribute_val,
         GoUintptr flag);
 extern GoInt32 impi_Comm_get_errhandler(GoUintptr comm, GoUintptr errhandler);
+extern GoInt32 impi_Comm_get_info(GoUintptr comm, GoUintptr info_used);
 extern GoInt32 impi_Comm_get_name(GoUintptr comm, GoUintptr comm_name, GoUintptr resultlen);
 extern GoInt32 impi_Comm_group(GoUintptr comm, GoUintptr group);
+extern GoInt32 impi_Comm_iflush_buffer(GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank);
 extern GoInt32 impi_Comm_set_attr(GoUintptr comm, GoInt32 comm_keyval, GoUintptr attribute_val);
 extern GoInt32 impi_Comm_set_errhandler(GoUintptr comm, GoUintptr errhandler);
+extern GoInt32 impi_Comm_set_info(GoUintptr comm, GoUintptr info);
 extern GoInt32 impi_Comm_set_name(GoUintptr comm, GoUintptr comm_name);
 extern GoInt32 impi_Comm_size(GoUintptr comm, GoUintptr size);
 extern GoInt32 impi_Comm_split(GoUintptr comm, GoInt32 color, GoInt32 key, GoUintptr newcomm);
@@ -84,6 +91,9 @@ extern GoInt32 impi_Get_elements(GoUintptr status, GoUintptr datatype, GoUintptr
 extern GoInt32 impi_Get_library_version(GoUintptr version, GoUintptr resultlen);
 extern GoInt32 impi_Get_processor_name(GoUintptr name, GoUintptr resultlen);
 extern GoInt32 impi_Get_version(GoUintptr version, GoUintptr subversion);
+extern GoInt32 impi_Grequest_complete(GoUintptr request);
+extern GoInt32 impi_Grequest_start(GoUintptr query_fn, GoUintptr free_fn, GoUintptr cancel_fn,
+        GoUintptr extra_state, GoUintptr request);
 extern GoInt32 impi_Group_compare(GoUintptr group1, GoUintptr group2, GoUintptr result);
 extern GoInt32 impi_Group_difference(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
 extern GoInt32 impi_Group_excl(GoUintptr group, GoInt32 n, GoUintptr ranks, GoUintptr newgroup);
@@ -136,6 +146,12 @@ extern GoInt32 impi_Irsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoI
 extern GoInt32 impi_Is_thread_main(GoUintptr flag);
 extern GoInt32 impi_Isend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Isendrecv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoInt32 dest, GoInt32 sendtag, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype,
+        GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Isendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr datatype,
+        GoInt32 dest, GoInt32 sendtag, GoInt32 source, GoInt32 recvtag, GoUintptr comm,
+        GoUintptr request);
 extern GoInt32 impi_Issend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Mprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr message,
@@ -154,7 +170,17 @@ extern GoInt32 impi_Pack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64 in
 extern GoInt32 impi_Pack_external_size(GoUintptr datarep, GoInt64 incount, GoUintptr datatype,
         GoUintptr size);
 extern GoInt32 impi_Pack_size(GoInt64 incount, GoUintptr datatype, GoUintptr comm, GoUintptr size);
+extern GoInt32 impi_Parrived(GoUintptr request, GoInt32 partition, GoUintptr flag);
+extern GoInt32 impi_Pready(GoInt32 partition, GoUintptr request);
+extern GoInt32 impi_Pready_list(GoInt32 length, GoUintptr array_of_partitions, GoUintptr request);
+extern GoInt32 impi_Pready_range(GoInt32 partition_low, GoInt32 partition_high, GoUintptr request);
+extern GoInt32 impi_Precv_init(GoUintptr buf, GoInt32 partitions, GoInt64 count,
+        GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr info,
+        GoUintptr request);
 extern GoInt32 impi_Probe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status);
+extern GoInt32 impi_Psend_init(GoUintptr buf, GoInt32 partitions, GoInt64 count,
+        GoUintptr datatype, GoInt32 dest, GoInt32 tag, GoUintptr comm, GoUintptr info,
+        GoUintptr request);
 extern GoInt32 impi_Query_thread(GoUintptr provided);
 extern GoInt32 impi_Recv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source,
         GoInt32 tag, GoUintptr comm, GoUintptr status);
@@ -174,6 +200,12 @@ extern GoInt32 impi_Remove_error_string(GoInt32 errorcode);
 extern GoInt32 impi_Request_free(GoUintptr request);
 extern GoUintptr impi_Request_fromint(GoInt32 request);
 extern GoInt32 impi_Request_get_status(GoUintptr request, GoUintptr flag, GoUintptr status);
+extern GoInt32 impi_Request_get_status_all(GoInt32 count, GoUintptr array_of_requests,
+        GoUintptr flag, GoUintptr array_of_statuses);
+extern GoInt32 impi_Request_get_status_any(GoInt32 count, GoUintptr array_of_requests,
+        GoUintptr index, GoUintptr flag, GoUintptr status);
+extern GoInt32 impi_Request_get_status_some(GoInt32 incount, GoUintptr array_of_requests,
+        GoUintptr outcount, GoUintptr array_of_indices, GoUintptr array_of_statuses);
 extern GoInt32 impi_Request_toint(GoUintptr request);
 extern GoInt32 impi_Rsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm);

@@ -208,8 +208,11 @@ WEAK(MPI_Comm_get_attr);
 
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_info");
-    return impi_unsupported("MPI_Comm_get_info", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_get_info((uintptr_t)comm, (uintptr_t)info_used);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_get_info);
 
@@ -283,8 +286,11 @@ WEAK(MPI_Comm_set_attr);
 
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_info");
-    return impi_unsupported("MPI_Comm_set_info", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_set_info((uintptr_t)comm, (uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_set_info);
 

@@ -362,8 +362,11 @@ WEAK(MPI_Get_version);
 
 int PMPI_Grequest_complete(MPI_Request request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Grequest_complete");
-    return impi_unsupported("MPI_Grequest_complete", IMPI_KIND_NONE, 0);
+    impi_err = impi_Grequest_complete((uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Grequest_complete);
 
@@ -371,8 +374,12 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn,
         MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn,
         void *extra_state, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Grequest_start");
-    return impi_unsupported("MPI_Grequest_start", IMPI_KIND_NONE, 0);
+    impi_err = impi_Grequest_start((uintptr_t)query_fn, (uintptr_t)free_fn, (uintptr_t)cancel_fn,
+        (uintptr_t)extra_state, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Grequest_start);
 

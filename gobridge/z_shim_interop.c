@@ -276,42 +276,42 @@ WEAK(MPI_Session_toint);
 int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_c2f");
-    return impi_unsupported("MPI_Status_c2f", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_c2f(c_status, f_status);
 }
 WEAK(MPI_Status_c2f);
 
 int PMPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_c2f08");
-    return impi_unsupported("MPI_Status_c2f08", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_c2f08(c_status, f08_status);
 }
 WEAK(MPI_Status_c2f08);
 
 int PMPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f082c");
-    return impi_unsupported("MPI_Status_f082c", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_f082c(f08_status, c_status);
 }
 WEAK(MPI_Status_f082c);
 
 int PMPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f082f");
-    return impi_unsupported("MPI_Status_f082f", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_f082f(f08_status, f_status);
 }
 WEAK(MPI_Status_f082f);
 
 int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f2c");
-    return impi_unsupported("MPI_Status_f2c", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_f2c(f_status, c_status);
 }
 WEAK(MPI_Status_f2c);
 
 int PMPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f2f08");
-    return impi_unsupported("MPI_Status_f2f08", IMPI_KIND_NONE, 0);
+    return impi_direct_Status_f2f08(f_status, f08_status);
 }
 WEAK(MPI_Status_f2f08);
 

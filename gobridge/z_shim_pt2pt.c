@@ -108,8 +108,11 @@ WEAK(MPI_Buffer_flush);
 
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_iflush");
-    return impi_unsupported("MPI_Buffer_iflush", IMPI_KIND_NONE, 0);
+    impi_err = impi_Buffer_iflush((uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Buffer_iflush);
 
@@ -125,43 +128,63 @@ WEAK(MPI_Cancel);
 
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_attach_buffer");
-    return impi_unsupported("MPI_Comm_attach_buffer", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_attach_buffer((uintptr_t)comm, (uintptr_t)buffer, size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_attach_buffer);
 
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_attach_buffer_c");
-    return impi_unsupported("MPI_Comm_attach_buffer_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_attach_buffer((uintptr_t)comm, (uintptr_t)buffer, size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_attach_buffer_c);
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
+    MPI_Count impi_size = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_detach_buffer");
-    return impi_unsupported("MPI_Comm_detach_buffer", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (size) *size = impi_narrow(impi_size);
+    return 0;
 }
 WEAK(MPI_Comm_detach_buffer);
 
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_detach_buffer_c");
-    return impi_unsupported("MPI_Comm_detach_buffer_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_detach_buffer_c);
 
 int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_flush_buffer");
-    return impi_unsupported("MPI_Comm_flush_buffer", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_flush_buffer((uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_flush_buffer);
 
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_iflush_buffer");
-    return impi_unsupported("MPI_Comm_iflush_buffer", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_iflush_buffer((uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_iflush_buffer);
 
@@ -330,8 +353,13 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
         int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv");
-    return impi_unsupported("MPI_Isendrecv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Isendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Isendrecv);
 
@@ -339,24 +367,37 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source,
         int recvtag, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_c");
-    return impi_unsupported("MPI_Isendrecv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Isendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Isendrecv_c);
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
         int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_replace");
-    return impi_unsupported("MPI_Isendrecv_replace", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Isendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source,
+        recvtag, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Isendrecv_replace);
 
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
         int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_replace_c");
-    return impi_unsupported("MPI_Isendrecv_replace_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Isendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source,
+        recvtag, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Isendrecv_replace_c);
 
@@ -418,45 +459,65 @@ WEAK(MPI_Mrecv_c);
 
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Parrived");
-    return impi_unsupported("MPI_Parrived", IMPI_KIND_NONE, 0);
+    impi_err = impi_Parrived((uintptr_t)request, partition, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Parrived);
 
 int PMPI_Pready(int partition, MPI_Request request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready");
-    return impi_unsupported("MPI_Pready", IMPI_KIND_NONE, 0);
+    impi_err = impi_Pready(partition, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pready);
 
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready_list");
-    return impi_unsupported("MPI_Pready_list", IMPI_KIND_NONE, 0);
+    impi_err = impi_Pready_list(length, (uintptr_t)array_of_partitions, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pready_list);
 
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready_range");
-    return impi_unsupported("MPI_Pready_range", IMPI_KIND_NONE, 0);
+    impi_err = impi_Pready_range(partition_low, partition_high, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pready_range);
 
 int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source,
         int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Precv_init");
-    return impi_unsupported("MPI_Precv_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Precv_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, source, tag,
+        (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Precv_init);
 
 int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
         int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Precv_init_c");
-    return impi_unsupported("MPI_Precv_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Precv_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, source, tag,
+        (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Precv_init_c);
 
@@ -473,16 +534,24 @@ WEAK(MPI_Probe);
 int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
         int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Psend_init");
-    return impi_unsupported("MPI_Psend_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Psend_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag,
+        (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Psend_init);
 
 int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
         int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Psend_init_c");
-    return impi_unsupported("MPI_Psend_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Psend_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag,
+        (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Psend_init_c);
 
@@ -557,24 +626,36 @@ WEAK(MPI_Request_get_status);
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
         MPI_Status *array_of_statuses)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_all");
-    return impi_unsupported("MPI_Request_get_status_all", IMPI_KIND_NONE, 0);
+    impi_err = impi_Request_get_status_all(count, (uintptr_t)array_of_requests, (uintptr_t)flag,
+        (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Request_get_status_all);
 
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index,
         int *flag, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_any");
-    return impi_unsupported("MPI_Request_get_status_any", IMPI_KIND_NONE, 0);
+    impi_err = impi_Request_get_status_any(count, (uintptr_t)array_of_requests, (uintptr_t)index,
+        (uintptr_t)flag, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Request_get_status_any);
 
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
         int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_some");
-    return impi_unsupported("MPI_Request_get_status_some", IMPI_KIND_NONE, 0);
+    impi_err = impi_Request_get_status_some(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
+        (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Request_get_status_some);
 

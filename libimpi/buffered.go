@@ -11,48 +11,109 @@ import (
 // attached bounds how much may be copied at a time. The copy stands in memory of our own, in the representation
 // that the message has on its way, so that it goes out as bytes.
 
-// attachedBuffer is the accounting of the buffer that the program has attached.
+// attachedBuffer is the accounting of a buffer that the program has attached: to the process, or to a communicator,
+// whose messages then use that one (MPI 5.0, 3.6).
 type attachedBuffer struct {
 	attached bool
 	size     int64 // bytes
 	used     int64 // by messages that are not out yet, overhead included
+
+	messages uint64     // counts the messages that have been put in
+	flushes  []*Request // that wait for the messages put in before them
+	inside   uint64     // messages that are not out yet
 }
 
 var byteType = datatype.Named(abi.MPI_BYTE)
 
-// AttachBuffer makes size bytes available to buffered sends.
+// AttachBuffer makes size bytes available to the buffered sends of all communicators that have no buffer of their own.
 func (e *Engine) AttachBuffer(size int64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.buffer.attached {
-		return errorf(abi.MPI_ERR_BUFFER, "a buffer of %d bytes is attached already", e.buffer.size)
+	return e.buffer.attach(size, "the process")
+}
+
+// AttachBuffer makes size bytes available to the buffered sends of a communicator.
+func (c *Comm) AttachBuffer(size int64) error {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return c.buffer.attach(size, c.describe())
+}
+
+func (b *attachedBuffer) attach(size int64, to string) error {
+	if b.attached {
+		return errorf(abi.MPI_ERR_BUFFER, "a buffer of %d bytes is attached to %s already", b.size, to)
 	}
-	e.buffer = attachedBuffer{attached: true, size: size}
+	b.attached, b.size = true, size
 	return nil
 }
 
-// DetachBuffer waits until all buffered messages are out and takes the buffer away.
-func (e *Engine) DetachBuffer() error {
+// DetachBuffer waits until all messages in the process's buffer are out and takes it away.
+func (e *Engine) DetachBuffer() error { return e.detachBuffer(&e.buffer, "the process") }
+
+// DetachBuffer waits until all messages in the communicator's buffer are out and takes it away.
+func (c *Comm) DetachBuffer() error { return c.engine.detachBuffer(&c.buffer, c.describe()) }
+
+func (e *Engine) detachBuffer(b *attachedBuffer, from string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.buffer.attached {
-		return errorf(abi.MPI_ERR_BUFFER, "no buffer is attached")
+	if !b.attached {
+		return errorf(abi.MPI_ERR_BUFFER, "no buffer is attached to %s", from)
 	}
-	e.drainBuffer()
-	e.buffer = attachedBuffer{}
-	return e.failure()
+	e.waitFor(func() bool { return b.used == 0 }, anyPeer)
+	if err := e.failure(); err != nil {
+		return err
+	}
+	b.attached, b.size = false, 0
+	return nil
 }
 
-// FlushBuffer waits until all buffered messages are out.
-func (e *Engine) FlushBuffer() error {
+// FlushBuffer waits until all messages that are in the process's buffer are out.
+func (e *Engine) FlushBuffer() error { return e.flushBuffer(e.self, &e.buffer) }
+
+// FlushBuffer waits until all messages that are in the communicator's buffer are out.
+func (c *Comm) FlushBuffer() error { return c.engine.flushBuffer(c, &c.buffer) }
+
+func (e *Engine) flushBuffer(c *Comm, b *attachedBuffer) error {
+	id := e.iflushBuffer(c, b)
+	return e.Wait(&id, nil)
+}
+
+// IflushBuffer answers a request that is done when all messages that are in the process's buffer are out.
+func (e *Engine) IflushBuffer() uint64 { return e.iflushBuffer(e.self, &e.buffer) }
+
+// IflushBuffer answers a request that is done when all messages that are in the communicator's buffer are out.
+func (c *Comm) IflushBuffer() uint64 { return c.engine.iflushBuffer(c, &c.buffer) }
+
+func (e *Engine) iflushBuffer(c *Comm, b *attachedBuffer) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.drainBuffer()
-	return e.failure()
+	r := e.newCompound(c.p2p, nothing{})
+	if b.inside == 0 {
+		e.complete(r)
+		return r.id
+	}
+	r.posted, r.count = b.messages, int64(b.inside)
+	b.flushes = append(b.flushes, r)
+	return r.id
 }
 
-func (e *Engine) drainBuffer() {
-	e.waitFor(func() bool { return e.buffer.used == 0 }, anyPeer)
+// release gives back the room of a buffered send that is out.
+func (e *Engine) release(r *Request) {
+	b := r.buffer
+	b.used -= r.reserved
+	b.inside--
+	waiting := b.flushes[:0]
+	for _, f := range b.flushes {
+		if r.posted <= f.posted {
+			f.count--
+		}
+		if f.count == 0 {
+			e.complete(f)
+		} else {
+			waiting = append(waiting, f)
+		}
+	}
+	b.flushes = waiting
 }
 
 // Bsend copies a message aside and starts to send the copy.
@@ -71,7 +132,7 @@ func (c *Comm) Ibsend(base unsafe.Pointer, count int64, t *datatype.Type, dest i
 	if err := e.bsend(c.p2p, base, count, t, int32(dest), tag); err != nil {
 		return nullRequest, err
 	}
-	return e.newDone(c.p2p, emptyStatus), nil
+	return SentRequest, nil
 }
 
 func (e *Engine) bsend(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest, tag int32) error {
@@ -81,30 +142,45 @@ func (e *Engine) bsend(ctx *context, base unsafe.Pointer, count int64, t *dataty
 	world := ctx.comm.group.ranks[dest]
 	rep := e.peers[world].rep
 	n := t.PackedSize(count, rep)
-	if err := e.reserve(n); err != nil {
+	b := &ctx.comm.buffer
+	if !b.attached {
+		b = &e.buffer
+	}
+	if err := e.reserve(b, n); err != nil {
 		return err
 	}
-	copied := make([]byte, n)
-	if n > 0 {
-		var cur datatype.Cursor
-		cur.Init(base, count, t, rep)
-		cur.Pack(copied)
-		if err := cur.Err(); err != nil {
-			e.buffer.used -= n + abi.MPI_BSEND_OVERHEAD
-			return err
-		}
+	copied, err := packed(base, count, t, rep)
+	if err != nil {
+		b.used -= n + abi.MPI_BSEND_OVERHEAD
+		return err
 	}
 	r := e.newSend(ctx, unsafe.Pointer(unsafe.SliceData(copied)), n, byteType, world, tag, modeBuffered)
+	b.messages++
+	b.inside++
+	r.buffer, r.posted = b, b.messages
 	r.reserved = n + abi.MPI_BSEND_OVERHEAD
 	r.detached = true
 	e.start(r)
 	return nil
 }
 
-// reserve takes room for a message of n bytes from the attached buffer, once what is on its way out has been given
-// a chance to leave.
-func (e *Engine) reserve(n int64) error {
-	b := &e.buffer
+// packed copies a message aside, as the bytes that go out.
+func packed(base unsafe.Pointer, count int64, t *datatype.Type, rep datatype.Rep) ([]byte, error) {
+	copied := make([]byte, t.PackedSize(count, rep))
+	if len(copied) > 0 {
+		var cur datatype.Cursor
+		cur.Init(base, count, t, rep)
+		cur.Pack(copied)
+		if err := cur.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return copied, nil
+}
+
+// reserve takes room for a message of n bytes from a buffer, once what is on its way out has been given a chance to
+// leave.
+func (e *Engine) reserve(b *attachedBuffer, n int64) error {
 	if !b.attached {
 		return errorf(abi.MPI_ERR_BUFFER, "a buffered send needs a buffer: call MPI_Buffer_attach")
 	}

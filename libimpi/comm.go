@@ -27,6 +27,8 @@ type Comm struct {
 	layout *span.Layout // nil unless the group spans IMPI clients
 	ops    collective
 	freed  bool
+	buffer attachedBuffer // for buffered sends on it
+	parts  partitionedSpace
 }
 
 // Rank is the calling process's rank.
@@ -269,8 +271,8 @@ func (c *Comm) Free() error {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, ctx := range [...]*context{c.p2p, c.coll} {
-		if ctx.quiet() {
+	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data} {
+		if ctx != nil && ctx.quiet() {
 			e.contexts.drop(ctx.cid)
 		}
 	}

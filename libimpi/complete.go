@@ -92,6 +92,9 @@ func (e *Engine) active(id uint64) *Request {
 
 // collect takes the result of a done request into st and replaces its id.
 func (e *Engine) collect(r *Request, id *uint64, st *CStatus) error {
+	if r.kind == generalRequest {
+		return e.collectGeneral(r, id, st)
+	}
 	persistent, comm := r.persistent, r.comm
 	got, err := e.finish(r)
 	if st != nil {
@@ -397,10 +400,7 @@ func (e *Engine) GetStatus(id uint64, st *CStatus) (bool, error) {
 			return false, e.failure()
 		}
 	}
-	if st != nil {
-		st.Set(&r.status)
-	}
-	return true, nil
+	return true, e.describe(r, st)
 }
 
 // FreeRequest gives a request up; what it does goes on (MPI_Request_free).
@@ -416,10 +416,9 @@ func (e *Engine) FreeRequest(id *uint64) error {
 	}
 	*id = nullRequest
 	if r.done || r.persistent && !r.active {
-		e.requests.put(r)
-	} else {
-		r.detached = true
+		return e.dispose(r)
 	}
+	r.detached = true
 	return nil
 }
 
@@ -435,6 +434,9 @@ func (e *Engine) Cancel(id uint64) error {
 	}
 	if idle || r == nil {
 		return errorf(abi.MPI_ERR_REQUEST, "the request is not active")
+	}
+	if r.kind == generalRequest {
+		return e.cancelGeneral(r)
 	}
 	if r.done || r.cancelAsked {
 		return nil

@@ -168,6 +168,10 @@ func (e *Engine) Start(id uint64) *Error {
 	r.active, r.done, r.expects, r.ended, r.cancelAsked = true, false, false, false, false
 	r.moved, r.length = 0, 0
 	r.status = emptyStatus
+	if r.kind == compoundRequest {
+		r.of.start(e)
+		return nil
+	}
 	r.setBuffer(r.base, r.count, r.typ)
 	switch {
 	case r.rank == abi.MPI_PROC_NULL:

@@ -184,9 +184,11 @@ func (e *Engine) complete(r *Request) {
 	}
 	r.done = true
 	e.shared.UnderWay--
-	e.buffer.used -= r.reserved
+	if r.buffer != nil {
+		e.release(r)
+	}
 	if r.detached {
-		e.requests.put(r)
+		e.discard(r)
 	}
 	e.ring() // also for a detached one: a thread may wait for the attached buffer
 }

@@ -28,7 +28,9 @@ const (
 	noRequest requestKind = iota // the slot is free: its id names nothing yet
 	sendRequest
 	recvRequest
-	taskRequest // a collective that runs on a goroutine
+	taskRequest     // a collective that runs on a goroutine
+	compoundRequest // made of messages, or of other things that the engine waits for (compound.go)
+	generalRequest  // completed by the program (general.go)
 )
 
 type sendMode uint8
@@ -88,7 +90,12 @@ type Request struct {
 	// the rest of a message that has been asked for (receive). Only such a request listens to its peer.
 	expects bool
 
-	reserved int64 // buffered send: bytes of the attached buffer, given back at the end
+	buffer   *attachedBuffer // buffered send: whose room it takes; nil for others
+	reserved int64           // and how many bytes, given back at the end
+
+	of      compound // compoundRequest: what it is made of. A detached message: what it is a part of; nil if of nothing
+	part    int      // and which part
+	general General  // generalRequest: the program's functions
 
 	status Status
 }

@@ -1,0 +1,139 @@
+package libimpi
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// Compound requests: one request of the program that stands for several messages. The messages are requests of
+// their own, detached, which tell the compound when they are done (discard); the last of them completes it.
+// All methods of a compound run under the engine's lock, and may start further messages.
+type compound interface {
+	start(e *Engine)                      // the program starts it again; persistent ones only
+	partDone(e *Engine, message *Request) // a message of it is done
+	released()                            // its request goes back to the pool
+}
+
+// nothing is the compound of a request that something else completes.
+type nothing struct{}
+
+func (nothing) start(*Engine)              {}
+func (nothing) partDone(*Engine, *Request) {}
+func (nothing) released()                  {}
+
+// newCompound takes an active request.
+func (e *Engine) newCompound(ctx *context, of compound) *Request {
+	r := e.requests.get()
+	r.kind, r.active = compoundRequest, true
+	r.comm, r.ctx, r.peer = ctx.comm, ctx, noPeer
+	r.status = emptyStatus
+	r.of = of
+	return r
+}
+
+// join makes a message, which has not started, the given part of a compound.
+func (r *Request) join(of compound, part int) *Request {
+	r.of, r.part, r.detached = of, part, true
+	return r
+}
+
+// discard gives back a request that is done and that the program does not hold, or no more.
+func (e *Engine) discard(r *Request) {
+	switch {
+	case r.of == nil:
+	case r.kind == compoundRequest:
+		r.of.released()
+	default:
+		r.of.partDone(e, r)
+	}
+	e.requests.put(r)
+}
+
+// failure is what went wrong with a message that is done.
+func (r *Request) failure() *Error {
+	if r.status.Err != nil {
+		return r.status.Err
+	}
+	return AsError(r.cur.Err())
+}
+
+// exchange is the compound of MPI_Isendrecv: a request that counts in Request.count what it waits for, its own
+// construction included.
+type exchange Request
+
+func (x *exchange) start(*Engine) {}
+func (x *exchange) released()     {}
+
+// partDone takes the status from the receive and an error from either.
+func (x *exchange) partDone(e *Engine, message *Request) {
+	r := (*Request)(x)
+	err := r.status.Err
+	if message.kind == recvRequest {
+		r.status = message.status
+	}
+	if err == nil {
+		err = message.failure()
+	}
+	r.status.Err = err
+	x.less(e)
+}
+
+func (x *exchange) less(e *Engine) {
+	if x.count--; x.count == 0 {
+		e.complete((*Request)(x))
+	}
+}
+
+// newExchange takes the request of an MPI_Isendrecv and posts its receive.
+func (c *Comm) newExchange(buf unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) *exchange {
+	e := c.engine
+	r := e.newCompound(c.p2p, nil)
+	x := (*exchange)(r)
+	r.of, r.count = x, 1
+	if source == abi.MPI_PROC_NULL {
+		r.status = procNullStatus
+		return x
+	}
+	r.count++
+	e.postRecv(e.newRecv(c.p2p, buf, count, t, source, tag).join(x, 0))
+	return x
+}
+
+// send adds the send of an exchange. The request is the program's from then on, and may be done.
+func (x *exchange) send(e *Engine, buf unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32) uint64 {
+	id := x.id
+	if dest != abi.MPI_PROC_NULL {
+		x.count++
+		e.start(e.newSend(x.ctx, buf, count, t, x.comm.group.ranks[dest], tag, modeStandard).join(x, 1))
+	}
+	x.less(e)
+	return id
+}
+
+// Isendrecv starts a receive and a send, and answers the request that is done when both are; its status is the
+// receive's (MPI 5.0, 3.10).
+func (c *Comm) Isendrecv(sbuf unsafe.Pointer, scount int64, stype *datatype.Type, dest int, stag int32,
+	rbuf unsafe.Pointer, rcount int64, rtype *datatype.Type, source int, rtag int32) uint64 {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return c.newExchange(rbuf, rcount, rtype, source, rtag).send(e, sbuf, scount, stype, dest, stag)
+}
+
+// IsendrecvReplace is Isendrecv with one buffer for both: what is sent is a copy.
+func (c *Comm) IsendrecvReplace(buf unsafe.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int, rtag int32) (uint64, error) {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var copied []byte
+	if dest != abi.MPI_PROC_NULL {
+		var err error
+		if copied, err = packed(buf, count, t, e.peers[c.group.ranks[dest]].rep); err != nil {
+			return nullRequest, err
+		}
+	}
+	return c.newExchange(buf, count, t, source, rtag).
+		send(e, unsafe.Pointer(unsafe.SliceData(copied)), int64(len(copied)), byteType, dest, stag), nil
+}
