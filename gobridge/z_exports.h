@@ -36,6 +36,18 @@ extern GoInt32 impi_Buffer_detach(GoUintptr buffer_addr, GoUintptr size);
 extern GoInt32 impi_Buffer_flush(void);
 extern GoInt32 impi_Buffer_iflush(GoUintptr request);
 extern GoInt32 impi_Cancel(GoUintptr request);
+extern GoInt32 impi_Cart_coords(GoUintptr comm, GoInt32 rank, GoInt32 maxdims, GoUintptr coords);
+extern GoInt32 impi_Cart_create(GoUintptr comm_old, GoInt32 ndims, GoUintptr dims,
+        GoUintptr periods, GoInt32 reorder, GoUintptr comm_cart);
+extern GoInt32 impi_Cart_get(GoUintptr comm, GoInt32 maxdims, GoUintptr dims, GoUintptr periods,
+        GoUintptr coords);
+extern GoInt32 impi_Cart_map(GoUintptr comm, GoInt32 ndims, GoUintptr dims, GoUintptr periods,
+        GoUintptr newrank);
+extern GoInt32 impi_Cart_rank(GoUintptr comm, GoUintptr coords, GoUintptr rank);
+extern GoInt32 impi_Cart_shift(GoUintptr comm, GoInt32 direction, GoInt32 disp,
+        GoUintptr rank_source, GoUintptr rank_dest);
+extern GoInt32 impi_Cart_sub(GoUintptr comm, GoUintptr remain_dims, GoUintptr newcomm);
+extern GoInt32 impi_Cartdim_get(GoUintptr comm, GoUintptr ndims);
 extern GoInt32 impi_Comm_attach_buffer(GoUintptr comm, GoUintptr buffer, GoInt64 size);
 extern GoInt32 impi_Comm_compare(GoUintptr comm1, GoUintptr comm2, GoUintptr result);
 extern GoInt32 impi_Comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
@@ -70,6 +82,18 @@ extern GoInt32 impi_Comm_split_type(GoUintptr comm, GoInt32 split_type, GoInt32 
         GoUintptr info, GoUintptr newcomm);
 extern GoInt32 impi_Comm_test_inter(GoUintptr comm, GoUintptr flag);
 extern GoInt32 impi_Comm_toint(GoUintptr comm);
+extern GoInt32 impi_Dims_create(GoInt32 nnodes, GoInt32 ndims, GoUintptr dims);
+extern GoInt32 impi_Dist_graph_create(GoUintptr comm_old, GoInt32 n, GoUintptr sources,
+        GoUintptr degrees, GoUintptr destinations, GoUintptr weights, GoUintptr info,
+        GoInt32 reorder, GoUintptr comm_dist_graph);
+extern GoInt32 impi_Dist_graph_create_adjacent(GoUintptr comm_old, GoInt32 indegree,
+        GoUintptr sources, GoUintptr sourceweights, GoInt32 outdegree, GoUintptr destinations,
+        GoUintptr destweights, GoUintptr info, GoInt32 reorder, GoUintptr comm_dist_graph);
+extern GoInt32 impi_Dist_graph_neighbors(GoUintptr comm, GoInt32 maxindegree, GoUintptr sources,
+        GoUintptr sourceweights, GoInt32 maxoutdegree, GoUintptr destinations,
+        GoUintptr destweights);
+extern GoInt32 impi_Dist_graph_neighbors_count(GoUintptr comm, GoUintptr indegree,
+        GoUintptr outdegree, GoUintptr weighted);
 extern GoInt32 impi_Errhandler_free(GoUintptr errhandler);
 extern GoUintptr impi_Errhandler_fromint(GoInt32 errhandler);
 extern GoInt32 impi_Errhandler_toint(GoUintptr errhandler);
@@ -91,6 +115,16 @@ extern GoInt32 impi_Get_elements(GoUintptr status, GoUintptr datatype, GoUintptr
 extern GoInt32 impi_Get_library_version(GoUintptr version, GoUintptr resultlen);
 extern GoInt32 impi_Get_processor_name(GoUintptr name, GoUintptr resultlen);
 extern GoInt32 impi_Get_version(GoUintptr version, GoUintptr subversion);
+extern GoInt32 impi_Graph_create(GoUintptr comm_old, GoInt32 nnodes, GoUintptr index,
+        GoUintptr edges, GoInt32 reorder, GoUintptr comm_graph);
+extern GoInt32 impi_Graph_get(GoUintptr comm, GoInt32 maxindex, GoInt32 maxedges,
+        GoUintptr index, GoUintptr edges);
+extern GoInt32 impi_Graph_map(GoUintptr comm, GoInt32 nnodes, GoUintptr index, GoUintptr edges,
+        GoUintptr newrank);
+extern GoInt32 impi_Graph_neighbors(GoUintptr comm, GoInt32 rank, GoInt32 maxneighbors,
+        GoUintptr neighbors);
+extern GoInt32 impi_Graph_neighbors_count(GoUintptr comm, GoInt32 rank, GoUintptr nneighbors);
+extern GoInt32 impi_Graphdims_get(GoUintptr comm, GoUintptr nnodes, GoUintptr nedges);
 extern GoInt32 impi_Grequest_complete(GoUintptr request);
 extern GoInt32 impi_Grequest_start(GoUintptr query_fn, GoUintptr free_fn, GoUintptr cancel_fn,
         GoUintptr extra_state, GoUintptr request);
@@ -244,6 +278,7 @@ extern GoInt32 impi_Testany(GoInt32 count, GoUintptr array_of_requests, GoUintpt
         GoUintptr flag, GoUintptr status);
 extern GoInt32 impi_Testsome(GoInt32 incount, GoUintptr array_of_requests, GoUintptr outcount,
         GoUintptr array_of_indices, GoUintptr array_of_statuses);
+extern GoInt32 impi_Topo_test(GoUintptr comm, GoUintptr status);
 extern GoInt32 impi_Type_commit(GoUintptr datatype);
 extern GoInt32 impi_Type_contiguous(GoInt64 count, GoUintptr oldtype, GoUintptr newtype,
         GoInt32 wide);

@@ -41,58 +41,83 @@ WEAK(MPI_Attr_put);
 
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_coords");
-    return impi_unsupported("MPI_Cart_coords", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Cart_coords((uintptr_t)comm, rank, maxdims, (uintptr_t)coords);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Cart_coords);
 
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
         int reorder, MPI_Comm *comm_cart)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_create");
-    return impi_unsupported("MPI_Cart_create", IMPI_KIND_COMM, (uintptr_t)comm_old);
+    impi_err = impi_Cart_create((uintptr_t)comm_old, ndims, (uintptr_t)dims, (uintptr_t)periods, reorder,
+        (uintptr_t)comm_cart);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Cart_create);
 
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_get");
-    return impi_unsupported("MPI_Cart_get", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Cart_get((uintptr_t)comm, maxdims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)coords);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Cart_get);
 
 int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_map");
-    return impi_unsupported("MPI_Cart_map", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Cart_map((uintptr_t)comm, ndims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)newrank);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Cart_map);
 
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_rank");
-    return impi_unsupported("MPI_Cart_rank", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Cart_rank((uintptr_t)comm, (uintptr_t)coords, (uintptr_t)rank);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Cart_rank);
 
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_shift");
-    return impi_unsupported("MPI_Cart_shift", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Cart_shift((uintptr_t)comm, direction, disp, (uintptr_t)rank_source, (uintptr_t)rank_dest);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Cart_shift);
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_sub");
-    return impi_unsupported("MPI_Cart_sub", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Cart_sub((uintptr_t)comm, (uintptr_t)remain_dims, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Cart_sub);
 
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cartdim_get");
-    return impi_unsupported("MPI_Cartdim_get", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Cartdim_get((uintptr_t)comm, (uintptr_t)ndims);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Cartdim_get);
 
@@ -346,8 +371,11 @@ WEAK(MPI_Comm_test_inter);
 
 int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dims_create");
-    return impi_unsupported("MPI_Dims_create", IMPI_KIND_NONE, 0);
+    impi_err = impi_Dims_create(nnodes, ndims, (uintptr_t)dims);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Dims_create);
 
@@ -355,8 +383,13 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
         const int destinations[], const int weights[], MPI_Info info, int reorder,
         MPI_Comm *comm_dist_graph)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_create");
-    return impi_unsupported("MPI_Dist_graph_create", IMPI_KIND_COMM, (uintptr_t)comm_old);
+    impi_err = impi_Dist_graph_create((uintptr_t)comm_old, n, (uintptr_t)sources, (uintptr_t)degrees,
+        (uintptr_t)destinations, (uintptr_t)weights, (uintptr_t)info, reorder,
+        (uintptr_t)comm_dist_graph);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Dist_graph_create);
 
@@ -364,66 +397,98 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
         const int sourceweights[], int outdegree, const int destinations[],
         const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_create_adjacent");
-    return impi_unsupported("MPI_Dist_graph_create_adjacent", IMPI_KIND_COMM, (uintptr_t)comm_old);
+    impi_err = impi_Dist_graph_create_adjacent((uintptr_t)comm_old, indegree, (uintptr_t)sources,
+        (uintptr_t)sourceweights, outdegree, (uintptr_t)destinations, (uintptr_t)destweights,
+        (uintptr_t)info, reorder, (uintptr_t)comm_dist_graph);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Dist_graph_create_adjacent);
 
 int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
         int maxoutdegree, int destinations[], int destweights[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_neighbors");
-    return impi_unsupported("MPI_Dist_graph_neighbors", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Dist_graph_neighbors((uintptr_t)comm, maxindegree, (uintptr_t)sources,
+        (uintptr_t)sourceweights, maxoutdegree, (uintptr_t)destinations, (uintptr_t)destweights);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Dist_graph_neighbors);
 
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_neighbors_count");
-    return impi_unsupported("MPI_Dist_graph_neighbors_count", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Dist_graph_neighbors_count((uintptr_t)comm, (uintptr_t)indegree, (uintptr_t)outdegree,
+        (uintptr_t)weighted);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Dist_graph_neighbors_count);
 
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[],
         int reorder, MPI_Comm *comm_graph)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_create");
-    return impi_unsupported("MPI_Graph_create", IMPI_KIND_COMM, (uintptr_t)comm_old);
+    impi_err = impi_Graph_create((uintptr_t)comm_old, nnodes, (uintptr_t)index, (uintptr_t)edges, reorder,
+        (uintptr_t)comm_graph);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Graph_create);
 
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_get");
-    return impi_unsupported("MPI_Graph_get", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Graph_get((uintptr_t)comm, maxindex, maxedges, (uintptr_t)index, (uintptr_t)edges);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Graph_get);
 
 int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int *newrank)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_map");
-    return impi_unsupported("MPI_Graph_map", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Graph_map((uintptr_t)comm, nnodes, (uintptr_t)index, (uintptr_t)edges, (uintptr_t)newrank);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Graph_map);
 
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_neighbors");
-    return impi_unsupported("MPI_Graph_neighbors", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Graph_neighbors((uintptr_t)comm, rank, maxneighbors, (uintptr_t)neighbors);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Graph_neighbors);
 
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_neighbors_count");
-    return impi_unsupported("MPI_Graph_neighbors_count", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Graph_neighbors_count((uintptr_t)comm, rank, (uintptr_t)nneighbors);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Graph_neighbors_count);
 
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graphdims_get");
-    return impi_unsupported("MPI_Graphdims_get", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Graphdims_get((uintptr_t)comm, (uintptr_t)nnodes, (uintptr_t)nedges);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Graphdims_get);
 
@@ -597,8 +662,11 @@ WEAK(MPI_Keyval_free);
 
 int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Topo_test");
-    return impi_unsupported("MPI_Topo_test", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Topo_test((uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Topo_test);
 

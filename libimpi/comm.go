@@ -24,6 +24,9 @@ type Comm struct {
 	rank   int32
 	p2p    *context
 	coll   *context
+
+	topology Topology // nil if it has none
+
 	layout *span.Layout // nil unless the group spans IMPI clients
 	ops    collective
 	freed  bool
@@ -143,13 +146,17 @@ func (c *Comm) agreeCIDOn(members *subset) (uint64, error) {
 	return most + 1, nil
 }
 
-// Dup makes a communicator of the same group (MPI_Comm_dup without attributes).
+// Dup makes a communicator of the same group and topology (MPI_Comm_dup without attributes).
 func (c *Comm) Dup() (*Comm, error) {
 	cid, err := c.agreeCID()
 	if err != nil {
 		return nil, err
 	}
-	return c.engine.newComm(c.group, cid)
+	made, err := c.engine.newComm(c.group, cid)
+	if made != nil {
+		made.topology = c.topology
+	}
+	return made, err
 }
 
 // Create makes a communicator of a subgroup of c; nil for processes outside it (MPI_Comm_create).

@@ -1,5 +1,4 @@
 /* Cartesian topologies: coordinates, ranks, neighbours, parts. */
-/* needs: MPI_Dims_create MPI_Cart_create MPI_Cart_sub MPI_Topo_test */
 #include "../check.h"
 
 int main(int argc, char **argv)

@@ -1,0 +1,26 @@
+package libimpi
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// Slices of our own as message buffers.
+
+var (
+	intType   = datatype.Named(abi.MPI_INT)
+	countType = datatype.Named(abi.MPI_UINT64_T) // IMPI_UINT8
+)
+
+// intBuf is a slice as MPI_INTs.
+func intBuf(s []int32) coll.Buf {
+	return coll.Buf{Base: unsafe.Pointer(unsafe.SliceData(s)), Count: int64(len(s)), Type: intType}
+}
+
+// countBuf is a slice as MPI_UINT64_Ts.
+func countBuf(s []uint64) coll.Buf {
+	return coll.Buf{Base: unsafe.Pointer(unsafe.SliceData(s)), Count: int64(len(s)), Type: countType}
+}

@@ -1,0 +1,135 @@
+package libimpi
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+)
+
+// Virtual topologies (MPI 5.0, chapter 8). A topology says which processes of a communicator are neighbours. It is
+// a value without any communication in it (topology_cart.go, topology_graph.go); this file makes communicators
+// that carry one.
+//
+// On a communicator that spans clients Cart_create and Graph_create behave as Comm_create does, Cart_sub as
+// Comm_split. IMPI 0.0 does not say so, and knows no other topologies.
+
+// Topology is a *Cart, *Graph or *DistGraph. It never changes, so that communicators share it.
+type Topology interface {
+	// Kind is MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH.
+	Kind() int
+	// Neighbors are the processes from which a rank gets, and to which it gives, in the order in which neighborhood
+	// collectives use their buffers (MPI 5.0, 8.6); MPI_PROC_NULL stands beyond a border. The caller does not
+	// change them.
+	Neighbors(rank int) (sources, destinations []int32)
+}
+
+// Topology is the communicator's topology, nil if it has none.
+func (c *Comm) Topology() Topology { return c.topology }
+
+// placement is the group of the n processes of c that are to be ranks 0 to n-1 of a topology. They keep their order,
+// which any value of reorder allows: this is the place for a mapping that brings neighbours together.
+func (c *Comm) placement(n int, t Topology, reorder bool) *Group {
+	if n == c.Size() {
+		return c.group
+	}
+	return NewGroup(c.group.ranks[:n:n])
+}
+
+// placed is the rank that the caller would have in a topology of n processes, MPI_UNDEFINED if it is left out
+// (MPI_Cart_map, MPI_Graph_map).
+func (c *Comm) placed(n int, t Topology) int {
+	return c.placement(n, t, true).Rank(c.engine.me)
+}
+
+// createWith makes a communicator of n processes that carries t; nil for the processes left out.
+func (c *Comm) createWith(n int, t Topology, reorder bool) (*Comm, error) {
+	made, err := c.Create(c.placement(n, t, reorder))
+	if made != nil {
+		made.topology = t
+	}
+	return made, err
+}
+
+// CreateCart makes a communicator with a grid; nil for processes that the grid has no place for
+// (MPI_Cart_create).
+func (c *Comm) CreateCart(t *Cart, reorder bool) (*Comm, error) {
+	return c.createWith(t.Size(), t, reorder)
+}
+
+// MapCart is the rank that reordering would give the caller in a grid (MPI_Cart_map).
+func (c *Comm) MapCart(t *Cart) int { return c.placed(t.Size(), t) }
+
+// SubCart splits a communicator with grid t into those of the grids of fewer dimensions (MPI_Cart_sub).
+func (c *Comm) SubCart(t *Cart, remain []bool) (*Comm, error) {
+	part, color, key := t.Sub(c.Rank(), remain)
+	made, err := c.Split(color, key)
+	if made != nil {
+		made.topology = part
+	}
+	return made, err
+}
+
+// CreateGraph makes a communicator with a graph; nil for processes beyond its nodes (MPI_Graph_create).
+func (c *Comm) CreateGraph(t *Graph, reorder bool) (*Comm, error) {
+	return c.createWith(t.Size(), t, reorder)
+}
+
+// MapGraph is the rank that reordering would give the caller in a graph (MPI_Graph_map).
+func (c *Comm) MapGraph(t *Graph) int { return c.placed(t.Size(), t) }
+
+// CreateDistGraphAdjacent makes a communicator with the graph of which each process gives its own neighbours
+// (MPI_Dist_graph_create_adjacent).
+func (c *Comm) CreateDistGraphAdjacent(t *DistGraph, reorder bool) (*Comm, error) {
+	return c.createWith(c.Size(), t, reorder)
+}
+
+// CreateDistGraph makes a communicator with the graph that the edges of all processes make up, wherever they were
+// given (MPI_Dist_graph_create). An edge stands in the lists of both of its ends.
+func (c *Comm) CreateDistGraph(edges []Edge, weighted, reorder bool) (*Comm, error) {
+	outgoing, counts := endsByRank(edges, c.Size())
+	theirs := make([]int32, c.Size())
+	if err := c.Alltoall(perRank(counts), perRank(theirs)); err != nil {
+		return nil, err
+	}
+	for r, n := range theirs {
+		if n < 0 {
+			return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s sends %d integers about edges", r, c.describe(), n)
+		}
+	}
+	incoming := make([]int32, prefix(theirs, nil))
+	if err := c.Alltoallv(blocks(outgoing, counts), blocks(incoming, theirs)); err != nil {
+		return nil, err
+	}
+	t, err := newDistGraph(incoming, c.Size(), weighted)
+	if err != nil {
+		return nil, err
+	}
+	return c.createWith(c.Size(), t, reorder)
+}
+
+// perRank is a buffer of one integer for each rank.
+func perRank(values []int32) coll.Buf {
+	b := intBuf(values)
+	b.Count = 1
+	return b
+}
+
+// blocks is a buffer of counts[i] integers for rank i, one after the other.
+func blocks(values, counts []int32) coll.VBuf {
+	b := coll.VBuf{Base: intBuf(values).Base, Type: intType, Counts: make([]int64, len(counts)), Displs: make([]int64, len(counts))}
+	for i, n := range counts {
+		b.Counts[i] = int64(n)
+	}
+	prefix(counts, b.Displs)
+	return b
+}
+
+// prefix stores where each block begins if at is not nil, and answers how long all of them are.
+func prefix(counts []int32, at []int64) (sum int64) {
+	for i, n := range counts {
+		if at != nil {
+			at[i] = sum
+		}
+		sum += int64(n)
+	}
+	return sum
+}
