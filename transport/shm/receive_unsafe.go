@@ -68,14 +68,15 @@ func (t *Transport) PollFrom(src int) bool {
 // each look, and answers whether it has. It needs no lock if nobody else polls.
 func (t *Transport) Spin(src int, n uint32) bool {
 	in := &t.peers[src].in
-	if in.ring == nil {
+	ring := in.ring // once: whoever holds the lock may close it
+	if ring == nil {
 		w, bit := &t.seg.bell.inbound[src/64], uint64(1)<<(src%64)
 		for ; n > 0 && atomic.LoadUint64(w)&bit == 0; n-- {
 			Pause(1)
 		}
 		return n > 0
 	}
-	return spinWhile(&(*record)(unsafe.Add(in.ring, in.read&t.mask)).state, 0, n) != 0
+	return spinWhile(&(*record)(unsafe.Add(ring, in.read&t.mask)).state, 0, n) != 0
 }
 
 // drain delivers at most batch packets of a local rank, whose ring may be closed.

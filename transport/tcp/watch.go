@@ -49,6 +49,9 @@ type watch struct {
 	inner, outer int
 	sleeper      *os.File // owns outer
 	conn         syscall.RawConn
+	look         func(uintptr) bool // asks outer, for conn; answers into the next two
+	events       [2]unix.EpollEvent
+	n            int
 	kicker       int // an eventfd: look at stopped, or take it that a Poll has disarmed
 	wake         func()
 
@@ -88,6 +91,10 @@ func newWatch(inner int, wake func()) (*watch, error) {
 	}
 	w := &watch{inner: inner, outer: outer, sleeper: sleeper, conn: conn, kicker: kicker, wake: wake, done: make(chan struct{}),
 		quietMin: time.Millisecond, quietMax: 8 * time.Millisecond}
+	w.look = func(uintptr) bool {
+		w.n = ready(w.outer, w.events[:])
+		return w.n > 0
+	}
 	err = unix.EpollCtl(outer, unix.EPOLL_CTL_ADD, kicker, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(kicker)})
 	if err == nil {
 		err = unix.EpollCtl(outer, unix.EPOLL_CTL_ADD, inner, &unix.EpollEvent{Events: unix.EPOLLONESHOT, Fd: int32(inner)})
@@ -215,19 +222,14 @@ func (w *watch) wait(quiet time.Duration) (event, kicked, stop bool) {
 	if !w.armed.Load() {
 		deadline = time.Now().Add(quiet)
 	}
-	var events [2]unix.EpollEvent
-	n := 0
 	err := w.sleeper.SetReadDeadline(deadline)
 	if err == nil {
-		err = w.conn.Read(func(uintptr) bool {
-			n = ready(w.outer, events[:])
-			return n > 0
-		})
+		err = w.conn.Read(w.look)
 	}
 	if err != nil {
 		return false, false, !errors.Is(err, os.ErrDeadlineExceeded)
 	}
-	for _, e := range events[:n] {
+	for _, e := range w.events[:w.n] {
 		if e.Fd == int32(w.inner) {
 			event = true
 			continue
