@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "_cgo_export.h"
 #include "shim.h"
+#include "fast.h"
 #include "z_shim.h"
 #include "z_direct.h"
 
@@ -39,7 +40,11 @@ int impi_unsupported(const char *function, int kind, uintptr_t handle)
 /* A child of fork() has one thread and no Go scheduler: it must not enter Go. */
 int impi_forked;
 
-static void mark_child(void) { impi_forked = 1; }
+static void mark_child(void)
+{
+    impi_forked = 1;
+    impi_fast.shm = NULL;
+}
 
 void impi_watch_fork(void)
 {

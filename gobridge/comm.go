@@ -78,6 +78,7 @@ func publish(c *libimpi.Comm, from *communicator, out uintptr) *communicator {
 	b := newCommunicator(c, 0)
 	b.handler.Store(from.errhandler())
 	b.handle = comms.add(b)
+	b.openFast(engine(), b.handle&0xffffffff-firstInt+1)
 	put(out, b.handle)
 	return b
 }
@@ -160,6 +161,7 @@ func dup(fn string, comm, newcomm uintptr, with *info) int32 {
 	b.info = with
 	if code := k.c.attrs.copyAll(comm, &b.attrs); code != 0 {
 		put[uintptr](newcomm, abi.MPI_COMM_NULL)
+		b.closeFast()
 		comms.drop(b.handle)
 		return k.refused(code, "copy")
 	}
@@ -302,6 +304,7 @@ func impi_Comm_free(comm uintptr) int32 {
 	if code := c.attrs.deleteAll(h); code != 0 {
 		return k.refused(code, "delete")
 	}
+	c.closeFast()
 	if err := c.Free(); err != nil {
 		return k.failed(err)
 	}

@@ -123,6 +123,7 @@ func initialize(fn string, level int32) int32 {
 		v.wtimeIsGlobal = 1
 	}
 	current.Store(p)
+	openFast(p)
 	return 0
 }
 
@@ -192,7 +193,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		Job: job, Segment: p.segment, World: world, Listener: listener,
 		NoRead: os.Getenv("IMPI_SINGLE_COPY") == "0",
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
-		OnLost: lost,
+		OnLost: lost, Shared: fastShared(),
 	})
 	if err != nil {
 		return err
@@ -256,6 +257,7 @@ func impi_Finalize() int32 {
 		}
 		p.link.Close()
 	}
+	closeFast()
 	finalized.Store(true)
 	current.Store(nil)
 	p.segment.Close()

@@ -277,11 +277,8 @@ WEAK(MPI_Comm_idup_with_info);
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_rank");
-    impi_err = impi_Comm_rank((uintptr_t)comm, (uintptr_t)rank);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Comm_rank(comm, rank);
 }
 WEAK(MPI_Comm_rank);
 
@@ -331,11 +328,8 @@ WEAK(MPI_Comm_set_name);
 
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_size");
-    impi_err = impi_Comm_size((uintptr_t)comm, (uintptr_t)size);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Comm_size(comm, size);
 }
 WEAK(MPI_Comm_size);
 

@@ -328,12 +328,8 @@ WEAK(MPI_Irsend_c);
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend");
-    impi_err = impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
-        (uintptr_t)request);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Isend(buf, count, datatype, dest, tag, comm, request);
 }
 WEAK(MPI_Isend);
 
@@ -558,12 +554,8 @@ WEAK(MPI_Psend_init_c);
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv");
-    impi_err = impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
-        (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Recv(buf, count, datatype, source, tag, comm, status);
 }
 WEAK(MPI_Recv);
 
@@ -661,11 +653,8 @@ WEAK(MPI_Request_get_status_some);
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend");
-    impi_err = impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Rsend(buf, count, datatype, dest, tag, comm);
 }
 WEAK(MPI_Rsend);
 
@@ -706,11 +695,8 @@ WEAK(MPI_Rsend_init_c);
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send");
-    impi_err = impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Send(buf, count, datatype, dest, tag, comm);
 }
 WEAK(MPI_Send);
 
@@ -952,11 +938,8 @@ WEAK(MPI_Status_set_tag);
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test");
-    impi_err = impi_Test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Test(request, flag, status);
 }
 WEAK(MPI_Test);
 
@@ -1007,21 +990,15 @@ WEAK(MPI_Testsome);
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Wait");
-    impi_err = impi_Wait((uintptr_t)request, (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Wait(request, status);
 }
 WEAK(MPI_Wait);
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitall");
-    impi_err = impi_Waitall(count, (uintptr_t)array_of_requests, (uintptr_t)array_of_statuses);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Waitall(count, array_of_requests, array_of_statuses);
 }
 WEAK(MPI_Waitall);
 

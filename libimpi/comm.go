@@ -286,6 +286,37 @@ func (c *Comm) Free() error {
 	return nil
 }
 
+// CountWaiting makes the engine count the receives and messages that wait in the point-to-point context at p, or
+// in a place of its own again if p is nil.
+func (c *Comm) CountWaiting(p *uint32) {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	if p == nil {
+		p = &c.p2p.own
+	}
+	if p != c.p2p.waiting {
+		*p = *c.p2p.waiting
+		c.p2p.waiting = p
+	}
+}
+
+// CID is the context id of point-to-point messages.
+func (c *Comm) CID() uint64 { return c.p2p.cid }
+
+// Patient says whether waiting threads should leave the core to others at once.
+func (e *Engine) Patient() bool { return e.patient || e.remote != nil }
+
+// Eager is the largest message, in bytes, that is sent at once to a rank of this machine; 0 if there is none.
+func (e *Engine) Eager() int {
+	if e.local == nil {
+		return 0
+	}
+	return e.local.Limits().Eager
+}
+
+// Neighbor is the rank in this machine's segment of a process, -1 if it is elsewhere or the caller.
+func (e *Engine) Neighbor(world int32) int { return e.peers[world].local }
+
 // quiet says that no receive waits in the context. A message for a context that was dropped while it was quiet
 // belongs to an erroneous program.
 func (c *context) quiet() bool {

@@ -27,6 +27,7 @@ func (nothing) released()                  {}
 func (e *Engine) newCompound(ctx *context, of compound) *Request {
 	r := e.requests.get()
 	r.kind, r.active = compoundRequest, true
+	e.shared.UnderWay++
 	r.comm, r.ctx, r.peer = ctx.comm, ctx, noPeer
 	r.status = emptyStatus
 	r.of = of

@@ -12,6 +12,7 @@ package libimpi
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
@@ -30,12 +31,12 @@ type Engine struct {
 	local   *shm.Transport // inside the machine; nil if this process is alone there
 	remote  *tcp.Host      // to other clients; nil if there are none
 	ticks   uint32
-	patient bool // more ranks than cores on this machine: do not spin
+	budget  time.Duration // how long a wait polls before it sleeps
+	patient bool          // more ranks than cores on this machine: do not spin
 
 	shared *Shared // counters for the bridge's fast path
 
 	requests requestTable
-	sent     *Request // done for good: what a send that needs no request answers
 	messages messagePool
 	contexts contextTable
 	busy     []int32 // peers that have something queued

@@ -166,6 +166,7 @@ func (e *Engine) Start(id uint64) *Error {
 		return errorf(abi.MPI_ERR_REQUEST, "the persistent request is already active")
 	}
 	r.active, r.done, r.expects, r.ended, r.cancelAsked = true, false, false, false, false
+	e.shared.UnderWay++
 	r.moved, r.length = 0, 0
 	r.status = emptyStatus
 	if r.kind == compoundRequest {
@@ -182,6 +183,7 @@ func (e *Engine) Start(id uint64) *Error {
 	case r.kind == sendRequest && r.mode == modeBuffered:
 		if err := e.bsend(r.ctx, r.base, r.count, r.typ, r.rank, r.tag); err != nil {
 			r.active = false
+			e.shared.UnderWay--
 			return AsError(err)
 		}
 		e.complete(r)

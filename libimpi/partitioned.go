@@ -103,6 +103,7 @@ func (c *Comm) newChannel(ch *channel) uint64 {
 	ch.comm = c
 	r := e.newCompound(c.p2p, ch)
 	r.persistent, r.active = true, false
+	e.shared.UnderWay--
 	ch.r = r
 	if ch.sending {
 		ch.ready = make([]bool, ch.parts)

@@ -17,9 +17,12 @@ import (
 // process that polled on the sleeper's behalf (complete).
 
 const (
-	// spinTime is how long a waiting thread polls before it sleeps: some times what a sleep and a wake-up
-	// cost together.
-	spinTime = 2 * time.Millisecond
+	// A waiting thread polls for a time between these before it sleeps: long while that pays, because a sleep
+	// and a wake-up cost more than most waits, and because the core of the rank that is waited for may be
+	// taken by some other program for a slice; short while it does not, because that rank may need this very
+	// core. The shorter is longer than a sleep and a wake-up, so that two ranks find out of it again.
+	shortSpin = 300 * time.Microsecond
+	longSpin  = 5 * time.Millisecond
 	// remoteEvery is how many polls of the rings go with one of the sockets, which costs a system call, when
 	// the awaited message may come from either.
 	remoteEvery = 16
@@ -98,12 +101,16 @@ func (e *Engine) waitFor(cond func() bool, from int32) {
 		}
 		w.pause(e, cond, from)
 	}
+	if !w.slept && e.budget < longSpin {
+		e.budget *= 2
+	}
 }
 
 // waiter is how patient a wait has become.
 type waiter struct {
 	polls uint32
 	since time.Time
+	slept bool
 }
 
 func (w *waiter) reset() { w.polls = 0 }
@@ -114,30 +121,31 @@ const clockEvery = 16
 // pause spends the time between two polls. Engine lock held, given up in between.
 func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 	w.polls++
-	if !e.patient {
-		if w.polls%clockEvery != 0 || !w.expired() {
-			e.spin(from)
-			return
-		}
-	} else if w.polls <= yields {
+	switch {
+	case e.patient && w.polls <= yields:
 		e.mu.Unlock()
 		yield()
 		e.mu.Lock()
 		return
+	case !e.patient && (w.polls%clockEvery != 0 || !w.expired(e)):
+		e.spin(from)
+		return
 	}
+	e.budget = max(e.budget/2, shortSpin)
 	e.sleep(cond)
 	w.reset()
+	w.slept = true
 }
 
 // yields is how often a thread gives its core to another rank before it sleeps, when ranks outnumber cores.
 const yields = 50
 
-func (w *waiter) expired() bool {
+func (w *waiter) expired(e *Engine) bool {
 	if w.polls == clockEvery {
 		w.since = time.Now()
 		return false
 	}
-	return time.Since(w.since) > spinTime
+	return time.Since(w.since) > e.budget
 }
 
 // spin waits a moment without the lock, so that other threads of the program get on.
@@ -169,6 +177,9 @@ func (e *Engine) sleep(cond func() bool) {
 		e.mu.Unlock()
 		e.mu.Wait(value, longSleep)
 		e.mu.Lock()
+		if e.local != nil && e.mu.Bell() == value {
+			e.local.CheckPeers() // nobody rang for a second
+		}
 	}
 	e.mu.DoneSleep(value)
 }

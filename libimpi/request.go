@@ -176,15 +176,20 @@ func (t *requestTable) grow() {
 		r := &chunk[i]
 		t.slots = append(t.slots, r)
 		r.id = 1<<32 | uint64(len(t.slots))
-		t.idle = append(t.idle, r)
+	}
+	for i := range chunk {
+		t.idle = append(t.idle, &chunk[requestChunk-1-i]) // the first slot is used first
 	}
 	if cap(t.idle) < len(t.slots) {
 		t.idle = append(make([]*Request, 0, 2*len(t.slots)), t.idle...)
 	}
 }
 
-// put gives a request back. Its id names nothing from now on.
+// put gives a request back. Its id names nothing from now on. The one that stands for all complete sends stays.
 func (t *requestTable) put(r *Request) {
+	if r.id == SentRequest {
+		return
+	}
 	id := r.id + 1<<32
 	if id>>32 == 0 {
 		id += 1 << 32

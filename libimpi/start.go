@@ -31,12 +31,13 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	if e.shared = c.Shared; e.shared == nil {
 		e.shared = new(Shared)
 	}
-	e.sent = e.requests.get()
-	e.sent.active, e.sent.done, e.sent.peer, e.sent.status = true, true, noPeer, emptyStatus
+	sent := e.requests.get() // the first slot: SentRequest
+	sent.kind, sent.active, sent.done, sent.peer, sent.status = sendRequest, true, true, noPeer, emptyStatus
 	if err := e.connect(ctx, c); err != nil {
 		return nil, err
 	}
 	e.reach()
+	e.budget = longSpin
 	e.patient = e.neighbours() > cores()
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {

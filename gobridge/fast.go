@@ -1,0 +1,92 @@
+package main
+
+// #include <stdlib.h>
+// #include "fast.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// The Go side of the fast path (fast.h): it fills the tables that C looks into.
+
+// The counters of the engine and those of fast.h are the same memory, and the handles agree.
+var (
+	_ [unsafe.Offsetof(C.struct_impi_fast{}.queued) - unsafe.Offsetof(C.struct_impi_fast{}.under_way) - unsafe.Offsetof(libimpi.Shared{}.Queued)]struct{}
+	_ [C.IMPI_SENT_REQUEST - libimpi.SentRequest]struct{}
+	_ [libimpi.SentRequest - C.IMPI_SENT_REQUEST]struct{}
+)
+
+// fastShared is where the engine counts.
+func fastShared() *libimpi.Shared {
+	return (*libimpi.Shared)(unsafe.Pointer(&C.impi_fast.under_way))
+}
+
+// spinLooks is how often C looks at an empty ring, with a pause each, before it leaves the waiting to Go, which
+// polls the others, too, and knows how to sleep.
+const spinLooks = 1000
+
+// openFast lets C go ahead; called once the world is there.
+func openFast(p *process) {
+	f := &C.impi_fast
+	if p.engine.Eager() == 0 {
+		return
+	}
+	f.tag_ub, f.eager = C.uint32_t(p.engine.TagUB()), C.uint32_t(p.engine.Eager())
+	if !p.engine.Patient() {
+		f.looks = spinLooks
+	}
+	for i := range f.dense {
+		if t := datatype.Named(abi.MPI_DATATYPE_NULL + i); t != nil && t.Extent() == t.Size() && t.Size() < 256 {
+			f.dense[i] = C.uint8_t(t.Size())
+		}
+	}
+	p.world.openFast(p.engine, 0)
+	f.shm = (*C.struct_impi_shm_private)(p.segment.Private())
+}
+
+// closeFast sends everything to Go from now on.
+func closeFast() { C.impi_fast.shm = nil }
+
+// openFast makes a communicator known to C, if there is a place for it: the slot of its handle.
+func (c *communicator) openFast(e *libimpi.Engine, slot uintptr) {
+	if slot >= C.IMPI_FAST_COMMS {
+		return
+	}
+	f := &C.impi_fast.comms[slot]
+	n := c.Size()
+	local := (*C.int32_t)(C.malloc(C.size_t(n) * 4))
+	neighbors := unsafe.Slice((*int32)(unsafe.Pointer(local)), n)
+	for i := range neighbors {
+		neighbors[i] = int32(e.Neighbor(c.Group().World(i)))
+	}
+	f.cid, f.rank, f.size, f.local = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(n), local
+	c.CountWaiting((*uint32)(unsafe.Pointer(&f.waiting)))
+	C.impi_fast_publish(f, C.uintptr_t(c.handle))
+}
+
+// closeFast makes C forget the communicator.
+func (c *communicator) closeFast() {
+	slot := c.handle&0xffffffff - firstInt + 1
+	if slot >= C.IMPI_FAST_COMMS || uintptr(C.impi_fast.comms[slot].handle) != c.handle {
+		return
+	}
+	f := &C.impi_fast.comms[slot]
+	C.impi_fast_publish(f, 0)
+	c.CountWaiting(nil)
+	C.free(unsafe.Pointer(f.local))
+	f.local = nil
+}
+
+// impi_ring wakes a rank of this machine that sleeps.
+//
+//export impi_ring
+func impi_ring(local int32) {
+	if p := started(); p != nil {
+		p.segment.Ring(int(local))
+	}
+}

@@ -1,0 +1,47 @@
+/* The fast path: what C does without entering Go, and the state it shares with the engine.
+ *
+ * A call into Go costs more than handing a small message to another core. So blocking sends and receives, and
+ * the start of sends, of short messages of predefined types between ranks of one machine are done here, on
+ * the rings of transport/shm (z_layout.h) and under the engine's own lock. On the first doubt (an argument
+ * that may be wrong, a message that is not the one, no room, somebody else holds the lock) nothing has been
+ * done, and Go does everything.
+ *
+ * A send may go ahead if nothing waits for room. A receive may take the message at the head of its source's ring
+ * if it is the right one and no other receive or message waits in its context: then matching has no choice. */
+#ifndef IMPI_FAST_H
+#define IMPI_FAST_H
+
+#include <stdint.h>
+#include "../transport/shm/z_layout.h"
+
+enum { IMPI_FAST_COMMS = 1024, IMPI_FAST_TYPES = 512 };
+
+/* The request of a send that is complete: one for all of them (Engine.sent). */
+#define IMPI_SENT_REQUEST ((uintptr_t)0x100000001)
+
+/* A communicator. The handle is stored last and cleared first. */
+struct impi_fast_comm {
+    uintptr_t handle; /* 0: not in use */
+    uint64_t cid;
+    int32_t rank, size;
+    int32_t *local;   /* by rank: its rank in the machine's segment; -1 if it is elsewhere, or the caller */
+    uint32_t waiting; /* receives and messages that wait in the point-to-point context; counted by the engine */
+};
+
+struct impi_fast {
+    struct impi_shm_private *shm; /* NULL: everything goes to Go */
+    uint32_t under_way;           /* requests that are not complete; counted by the engine */
+    uint32_t queued;              /* peers with packets that wait for room; counted by the engine */
+    uint32_t tag_ub;
+    uint32_t eager;               /* bytes of the longest message sent here */
+    uint32_t looks;               /* at an empty ring before Go waits; 0 if others need the core */
+    uint8_t dense[IMPI_FAST_TYPES]; /* by handle of a predefined type: its size if it has no gaps, or 0 */
+    struct impi_fast_comm comms[IMPI_FAST_COMMS]; /* MPI_COMM_WORLD, then by slot of the handle */
+};
+
+extern struct impi_fast impi_fast;
+
+/* Stores a communicator's handle once the rest of the entry is there; 0 takes the entry back. */
+void impi_fast_publish(struct impi_fast_comm *c, uintptr_t handle);
+
+#endif
