@@ -221,7 +221,11 @@ func TestFreedRequestsGoOn(t *testing.T) {
 					}
 					_, err := b.Test(&old, nil)
 					wantClass(t, err, abi.MPI_ERR_REQUEST)
-					until(t, es, "the data", func() bool { return bytes.Equal(in, out) })
+					until(t, es, "the data", func() bool {
+						b.mu.Lock() // the watcher may be storing it
+						defer b.mu.Unlock()
+						return bytes.Equal(in, out)
+					})
 					// The last word comes after all of it.
 					id, end := b.World().Irecv(at(last), 1, byteT, source, 2), a.World().Isend(at(out), 1, byteT, dest, 2, Synchronous)
 					finishAll(t, es, b, &id)
