@@ -11,7 +11,7 @@ build:
 	@tools/bootstrap build
 	@mkdir -p $(build)
 	@cmake --preset $(PRESET) >$(build)/configure.log 2>&1 || { cat $(build)/configure.log; exit 1; }
-	@MAKEFLAGS= cmake --build --preset $(PRESET)
+	@MAKEFLAGS=--no-print-directory cmake --build --preset $(PRESET)
 
 # The main job: a linear system on four ranks, in shared memory and again on two IMPI clients.
 run: build
