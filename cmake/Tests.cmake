@@ -41,6 +41,15 @@ go_test(unit ${GO} test ./...)
 go_test(race ${GO} test -race ./transport/... ./libimpi/... ./coll/... ./datatype/...)
 go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
 
+# examples/*: the same answer on ranks of one machine and of several clients.
+foreach(source IN LISTS examples)
+  get_filename_component(name ${source} NAME_WE)
+  if(NOT name STREQUAL "genmatrix") # no MPI program
+    add_test(NAME examples/${name} COMMAND sh ${CMAKE_SOURCE_DIR}/tests/examples.sh ${STAGE} ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${name})
+    set_tests_properties(examples/${name} PROPERTIES TIMEOUT ${LIMIT} LABELS examples)
+  endif()
+endforeach()
+
 # install/*: what a user's build finds. Each script gets the stage and a folder of its own.
 file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/install/*.sh)
 foreach(script IN LISTS scripts)
