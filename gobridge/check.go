@@ -27,7 +27,9 @@ func (k *check) set(class int, format string, args ...any) {
 }
 
 // comm looks the communicator up; the others need it, so it comes first.
-func (k *check) comm(h uintptr) *communicator {
+func (k *check) comm(h uintptr) *communicator { return k.commArg(h, "comm") }
+
+func (k *check) commArg(h uintptr, arg string) *communicator {
 	c := commOf(h)
 	if c != nil {
 		k.c = c
@@ -37,9 +39,9 @@ func (k *check) comm(h uintptr) *communicator {
 	case started() == nil:
 		k.err = notStarted()
 	case h == abi.MPI_COMM_NULL:
-		k.set(abi.MPI_ERR_COMM, "argument comm is MPI_COMM_NULL")
+		k.set(abi.MPI_ERR_COMM, "argument %s is MPI_COMM_NULL", arg)
 	default:
-		k.set(abi.MPI_ERR_COMM, "argument comm (%#x) is not a communicator, or has been freed", h)
+		k.set(abi.MPI_ERR_COMM, "argument %s (%#x) is not a communicator, or has been freed", arg, h)
 	}
 	return nil
 }

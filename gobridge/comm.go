@@ -83,19 +83,16 @@ func publish(c *libimpi.Comm, from *communicator, out uintptr) *communicator {
 	return b
 }
 
-func commQuery(fn string, comm uintptr, results ...uintptr) (k check) {
+func commQuery(fn string, comm uintptr) (k check) {
 	k.fn = fn
-	if k.comm(comm) != nil {
-		for _, p := range results {
-			k.result(p, "for the result")
-		}
-	}
+	k.comm(comm)
 	return k
 }
 
 //export impi_Comm_rank
 func impi_Comm_rank(comm, rank uintptr) int32 {
-	k := commQuery("MPI_Comm_rank", comm, rank)
+	k := commQuery("MPI_Comm_rank", comm)
+	k.result(rank, "rank")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -105,7 +102,8 @@ func impi_Comm_rank(comm, rank uintptr) int32 {
 
 //export impi_Comm_size
 func impi_Comm_size(comm, size uintptr) int32 {
-	k := commQuery("MPI_Comm_size", comm, size)
+	k := commQuery("MPI_Comm_size", comm)
+	k.result(size, "size")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -115,7 +113,8 @@ func impi_Comm_size(comm, size uintptr) int32 {
 
 //export impi_Comm_test_inter
 func impi_Comm_test_inter(comm, flag uintptr) int32 {
-	k := commQuery("MPI_Comm_test_inter", comm, flag)
+	k := commQuery("MPI_Comm_test_inter", comm)
+	k.result(flag, "flag")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -125,7 +124,8 @@ func impi_Comm_test_inter(comm, flag uintptr) int32 {
 
 //export impi_Comm_group
 func impi_Comm_group(comm, group uintptr) int32 {
-	k := commQuery("MPI_Comm_group", comm, group)
+	k := commQuery("MPI_Comm_group", comm)
+	k.result(group, "group")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -135,12 +135,14 @@ func impi_Comm_group(comm, group uintptr) int32 {
 
 //export impi_Comm_compare
 func impi_Comm_compare(comm1, comm2, result uintptr) int32 {
-	k := commQuery("MPI_Comm_compare", comm1, result)
+	k := check{fn: "MPI_Comm_compare"}
+	first := k.commArg(comm1, "comm1")
 	if k.err != nil {
 		return k.fail()
 	}
-	first := k.c
-	second := k.comm(comm2)
+	second := k.commArg(comm2, "comm2")
+	k.c = first
+	k.result(result, "result")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -149,7 +151,8 @@ func impi_Comm_compare(comm1, comm2, result uintptr) int32 {
 }
 
 func dup(fn string, comm, newcomm uintptr, with *info) int32 {
-	k := commQuery(fn, comm, newcomm)
+	k := commQuery(fn, comm)
+	k.result(newcomm, "newcomm")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -178,7 +181,8 @@ func impi_Comm_dup(comm, newcomm uintptr) int32 {
 
 //export impi_Comm_dup_with_info
 func impi_Comm_dup_with_info(comm, info, newcomm uintptr) int32 {
-	k := commQuery("MPI_Comm_dup_with_info", comm, newcomm)
+	k := commQuery("MPI_Comm_dup_with_info", comm)
+	k.result(newcomm, "newcomm")
 	with := k.info(info)
 	if k.err != nil {
 		return k.fail()
@@ -188,7 +192,8 @@ func impi_Comm_dup_with_info(comm, info, newcomm uintptr) int32 {
 
 //export impi_Comm_create
 func impi_Comm_create(comm, group, newcomm uintptr) int32 {
-	k := commQuery("MPI_Comm_create", comm, newcomm)
+	k := commQuery("MPI_Comm_create", comm)
+	k.result(newcomm, "newcomm")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -219,7 +224,8 @@ func (k *check) subgroup(g *libimpi.Group) {
 
 //export impi_Comm_split
 func impi_Comm_split(comm uintptr, color, key int32, newcomm uintptr) int32 {
-	k := commQuery("MPI_Comm_split", comm, newcomm)
+	k := commQuery("MPI_Comm_split", comm)
+	k.result(newcomm, "newcomm")
 	if color < 0 && color != abi.MPI_UNDEFINED {
 		k.set(abi.MPI_ERR_ARG, "argument color is negative: %d", color)
 	}
@@ -236,7 +242,8 @@ func impi_Comm_split(comm uintptr, color, key int32, newcomm uintptr) int32 {
 
 //export impi_Comm_create_group
 func impi_Comm_create_group(comm, group uintptr, tag int32, newcomm uintptr) int32 {
-	k := commQuery("MPI_Comm_create_group", comm, newcomm)
+	k := commQuery("MPI_Comm_create_group", comm)
+	k.result(newcomm, "newcomm")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -262,7 +269,8 @@ func impi_Comm_create_group(comm, group uintptr, tag int32, newcomm uintptr) int
 
 //export impi_Comm_split_type
 func impi_Comm_split_type(comm uintptr, split_type, key int32, info, newcomm uintptr) int32 {
-	k := commQuery("MPI_Comm_split_type", comm, newcomm)
+	k := commQuery("MPI_Comm_split_type", comm)
+	k.result(newcomm, "newcomm")
 	k.info(info)
 	color := int32(abi.MPI_UNDEFINED)
 	switch split_type {
@@ -316,7 +324,8 @@ func impi_Comm_free(comm uintptr) int32 {
 
 //export impi_Comm_set_name
 func impi_Comm_set_name(comm, comm_name uintptr) int32 {
-	k := commQuery("MPI_Comm_set_name", comm, comm_name)
+	k := commQuery("MPI_Comm_set_name", comm)
+	k.result(comm_name, "comm_name")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -326,7 +335,9 @@ func impi_Comm_set_name(comm, comm_name uintptr) int32 {
 
 //export impi_Comm_get_name
 func impi_Comm_get_name(comm, comm_name, resultlen uintptr) int32 {
-	k := commQuery("MPI_Comm_get_name", comm, comm_name, resultlen)
+	k := commQuery("MPI_Comm_get_name", comm)
+	k.result(comm_name, "comm_name")
+	k.result(resultlen, "resultlen")
 	if k.err != nil {
 		return k.fail()
 	}

@@ -13,7 +13,14 @@ import (
 
 //export impi_Type_get_envelope
 func impi_Type_get_envelope(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner uintptr, wide int32) int32 {
-	k, t := typeQuery("MPI_Type_get_envelope", datatype, num_integers, num_addresses, num_datatypes, combiner)
+	k, t := typeQuery("MPI_Type_get_envelope", datatype)
+	k.result(num_integers, "num_integers")
+	k.result(num_addresses, "num_addresses")
+	if wide != 0 {
+		k.result(num_large_counts, "num_large_counts")
+	}
+	k.result(num_datatypes, "num_datatypes")
+	k.result(combiner, "combiner")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -78,7 +85,9 @@ func contentHandle(t *datatype.Type) uintptr {
 
 //export impi_Type_get_name
 func impi_Type_get_name(datatype, type_name, resultlen uintptr) int32 {
-	k, _ := typeQuery("MPI_Type_get_name", datatype, type_name, resultlen)
+	k, _ := typeQuery("MPI_Type_get_name", datatype)
+	k.result(type_name, "type_name")
+	k.result(resultlen, "resultlen")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -88,7 +97,8 @@ func impi_Type_get_name(datatype, type_name, resultlen uintptr) int32 {
 
 //export impi_Type_set_name
 func impi_Type_set_name(datatype, type_name uintptr) int32 {
-	k, _ := typeQuery("MPI_Type_set_name", datatype, type_name)
+	k, _ := typeQuery("MPI_Type_set_name", datatype)
+	k.result(type_name, "type_name")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -117,10 +127,14 @@ func (c *communicator) packed() datatype.Rep {
 
 // pack moves between typed memory and a packed buffer of size bytes from *position on, which it advances.
 func (k *check) pack(typed uintptr, count int64, t *datatype.Type, buffer uintptr, size int64, position uintptr, rep datatype.Rep, out bool) int32 {
-	k.count(count, "count")
-	k.count(size, "size")
+	names := [...]string{"outbuf", "outcount", "insize"}
+	if out {
+		names = [...]string{"inbuf", "incount", "outsize"}
+	}
+	k.count(count, names[1])
+	k.count(size, names[2])
 	k.result(position, "position")
-	k.buffer(typed, count, t, "inbuf or outbuf")
+	k.buffer(typed, count, t, names[0])
 	if k.err != nil {
 		return k.fail()
 	}

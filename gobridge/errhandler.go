@@ -45,7 +45,8 @@ func (k *check) errhandler(h uintptr) *errhandler {
 
 //export impi_Comm_get_errhandler
 func impi_Comm_get_errhandler(comm, errhandler uintptr) int32 {
-	k := commQuery("MPI_Comm_get_errhandler", comm, errhandler)
+	k := commQuery("MPI_Comm_get_errhandler", comm)
+	k.result(errhandler, "errhandler")
 	if k.err != nil {
 		return k.fail()
 	}

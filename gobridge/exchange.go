@@ -31,24 +31,14 @@ func impi_Isendrecv(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, se
 
 //export impi_Isendrecv_replace
 func impi_Isendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm, request uintptr) int32 {
-	k := check{fn: "MPI_Isendrecv_replace"}
-	if k.comm(comm) == nil {
-		return k.fail()
+	a := replaceArgs("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm)
+	a.result(request, "request")
+	if a.err != nil {
+		return a.fail()
 	}
-	k.count(count, "count")
-	t := k.typ(datatype, "datatype")
-	k.dest(dest, "dest")
-	k.sendTag(sendtag, "sendtag")
-	k.source(source, "source")
-	k.recvTag(recvtag, "recvtag")
-	k.buffer(buf, count, t, "buf")
-	k.result(request, "request")
-	if k.err != nil {
-		return k.fail()
-	}
-	id, err := k.c.IsendrecvReplace(at(buf), count, t, int(dest), sendtag, int(source), recvtag)
+	id, err := a.c.IsendrecvReplace(at(buf), count, a.t, int(dest), sendtag, int(source), recvtag)
 	if err != nil {
-		return k.failed(err)
+		return a.failed(err)
 	}
 	put(request, id)
 	return 0

@@ -9,21 +9,18 @@ import (
 
 // Groups (MPI 5.0, 7.3).
 
-func groupQuery(fn string, group uintptr, results ...uintptr) (k check, g *libimpi.Group) {
+func groupQuery(fn string, group uintptr) (k check, g *libimpi.Group) {
 	k.fn = fn
 	if k.notStarted() {
 		return k, nil
 	}
-	g = k.group(group, "group")
-	for _, p := range results {
-		k.result(p, "for the result")
-	}
-	return k, g
+	return k, k.group(group, "group")
 }
 
 //export impi_Group_size
 func impi_Group_size(group, size uintptr) int32 {
-	k, g := groupQuery("MPI_Group_size", group, size)
+	k, g := groupQuery("MPI_Group_size", group)
+	k.result(size, "size")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -33,7 +30,8 @@ func impi_Group_size(group, size uintptr) int32 {
 
 //export impi_Group_rank
 func impi_Group_rank(group, rank uintptr) int32 {
-	k, g := groupQuery("MPI_Group_rank", group, rank)
+	k, g := groupQuery("MPI_Group_rank", group)
+	k.result(rank, "rank")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -87,7 +85,8 @@ func (k *check) newGroup(g *libimpi.Group, err error, out uintptr) int32 {
 
 //export impi_Group_incl
 func impi_Group_incl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
-	k, g := groupQuery("MPI_Group_incl", group, newgroup)
+	k, g := groupQuery("MPI_Group_incl", group)
+	k.result(newgroup, "newgroup")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -101,7 +100,8 @@ func impi_Group_incl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
 
 //export impi_Group_excl
 func impi_Group_excl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
-	k, g := groupQuery("MPI_Group_excl", group, newgroup)
+	k, g := groupQuery("MPI_Group_excl", group)
+	k.result(newgroup, "newgroup")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -135,7 +135,8 @@ func (k *check) ranges(g *libimpi.Group, n int32, array uintptr) []int {
 
 //export impi_Group_range_incl
 func impi_Group_range_incl(group uintptr, n int32, ranges, newgroup uintptr) int32 {
-	k, g := groupQuery("MPI_Group_range_incl", group, newgroup)
+	k, g := groupQuery("MPI_Group_range_incl", group)
+	k.result(newgroup, "newgroup")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -149,7 +150,8 @@ func impi_Group_range_incl(group uintptr, n int32, ranges, newgroup uintptr) int
 
 //export impi_Group_range_excl
 func impi_Group_range_excl(group uintptr, n int32, ranges, newgroup uintptr) int32 {
-	k, g := groupQuery("MPI_Group_range_excl", group, newgroup)
+	k, g := groupQuery("MPI_Group_range_excl", group)
+	k.result(newgroup, "newgroup")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -161,19 +163,19 @@ func impi_Group_range_excl(group uintptr, n int32, ranges, newgroup uintptr) int
 	return k.newGroup(made, err, newgroup)
 }
 
-func twoGroups(fn string, group1, group2, result uintptr) (k check, a, b *libimpi.Group) {
+func twoGroups(fn string, group1, group2, result uintptr, arg string) (k check, a, b *libimpi.Group) {
 	k.fn = fn
 	if k.notStarted() {
 		return k, nil, nil
 	}
 	a, b = k.group(group1, "group1"), k.group(group2, "group2")
-	k.result(result, "for the result")
+	k.result(result, arg)
 	return k, a, b
 }
 
 //export impi_Group_union
 func impi_Group_union(group1, group2, newgroup uintptr) int32 {
-	k, a, b := twoGroups("MPI_Group_union", group1, group2, newgroup)
+	k, a, b := twoGroups("MPI_Group_union", group1, group2, newgroup, "newgroup")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -182,7 +184,7 @@ func impi_Group_union(group1, group2, newgroup uintptr) int32 {
 
 //export impi_Group_intersection
 func impi_Group_intersection(group1, group2, newgroup uintptr) int32 {
-	k, a, b := twoGroups("MPI_Group_intersection", group1, group2, newgroup)
+	k, a, b := twoGroups("MPI_Group_intersection", group1, group2, newgroup, "newgroup")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -191,7 +193,7 @@ func impi_Group_intersection(group1, group2, newgroup uintptr) int32 {
 
 //export impi_Group_difference
 func impi_Group_difference(group1, group2, newgroup uintptr) int32 {
-	k, a, b := twoGroups("MPI_Group_difference", group1, group2, newgroup)
+	k, a, b := twoGroups("MPI_Group_difference", group1, group2, newgroup, "newgroup")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -200,7 +202,7 @@ func impi_Group_difference(group1, group2, newgroup uintptr) int32 {
 
 //export impi_Group_compare
 func impi_Group_compare(group1, group2, result uintptr) int32 {
-	k, a, b := twoGroups("MPI_Group_compare", group1, group2, result)
+	k, a, b := twoGroups("MPI_Group_compare", group1, group2, result, "result")
 	if k.err != nil {
 		return k.fail()
 	}

@@ -148,17 +148,28 @@ func impi_Sendrecv(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sen
 
 //export impi_Sendrecv_replace
 func impi_Sendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm, status uintptr) int32 {
-	a := sendArgs("MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, comm)
-	if a.c != nil {
-		a.source(source, "source")
-		a.recvTag(recvtag, "recvtag")
-	}
+	a := replaceArgs("MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm)
 	if a.err != nil {
 		return a.fail()
 	}
 	var result libimpi.Status
 	err := a.c.SendrecvReplace(at(buf), count, a.t, int(dest), sendtag, int(source), recvtag, &result)
 	return a.received(err, &result, status)
+}
+
+func replaceArgs(fn string, buf uintptr, count int64, dt uintptr, dest, sendtag, source, recvtag int32, comm uintptr) (a endpoint) {
+	a.fn = fn
+	if a.comm(comm) == nil {
+		return a
+	}
+	a.count(count, "count")
+	a.t = a.typ(dt, "datatype")
+	a.dest(dest, "dest")
+	a.sendTag(sendtag, "sendtag")
+	a.source(source, "source")
+	a.recvTag(recvtag, "recvtag")
+	a.buffer(buf, count, a.t, "buf")
+	return a
 }
 
 // received stores a status and answers the code of a blocking receive.

@@ -3,20 +3,19 @@ package main
 import "C"
 
 import (
-	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
 // Requests (MPI 5.0, 3.7 and 3.9). The engine's ids are the handles.
 
 // requests looks at an array of requests; nil and the error's code if it cannot be.
-func requests(k *check, n int32, array uintptr) []uint64 {
+func requests(k *check, n int32, array uintptr) []uint64 { return someRequests(k, n, array, "count") }
+
+func someRequests(k *check, n int32, array uintptr, count string) []uint64 {
 	if k.notStarted() {
 		return nil
 	}
-	if n < 0 {
-		k.set(abi.MPI_ERR_COUNT, "argument count is negative: %d", n)
-	}
+	k.count(int64(n), count)
 	k.array(array, int(n), "array_of_requests")
 	if k.err != nil {
 		return nil
@@ -128,7 +127,7 @@ type someFunc func(ids []uint64, done []int32, st []libimpi.CStatus) (int, error
 
 func some(fn string, n int32, array, outcount, indices, statuses uintptr, run someFunc) int32 {
 	k := check{fn: fn}
-	ids := requests(&k, n, array)
+	ids := someRequests(&k, n, array, "incount")
 	k.result(outcount, "outcount")
 	k.array(indices, int(n), "array_of_indices")
 	if k.err != nil {

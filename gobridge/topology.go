@@ -69,7 +69,8 @@ func booleans(p uintptr, n int) []bool {
 
 //export impi_Topo_test
 func impi_Topo_test(comm, status uintptr) int32 {
-	k := commQuery("MPI_Topo_test", comm, status)
+	k := commQuery("MPI_Topo_test", comm)
+	k.result(status, "status")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -125,7 +126,8 @@ func (k *check) made(c *libimpi.Comm, err error, out uintptr) int32 {
 
 //export impi_Cart_create
 func impi_Cart_create(comm_old uintptr, ndims int32, dims, periods uintptr, reorder int32, comm_cart uintptr) int32 {
-	k := commQuery("MPI_Cart_create", comm_old, comm_cart)
+	k := commQuery("MPI_Cart_create", comm_old)
+	k.result(comm_cart, "comm_cart")
 	t := k.cart(ndims, dims, periods)
 	if k.err != nil {
 		return k.fail()
@@ -136,7 +138,8 @@ func impi_Cart_create(comm_old uintptr, ndims int32, dims, periods uintptr, reor
 
 //export impi_Cart_map
 func impi_Cart_map(comm uintptr, ndims int32, dims, periods, newrank uintptr) int32 {
-	k := commQuery("MPI_Cart_map", comm, newrank)
+	k := commQuery("MPI_Cart_map", comm)
+	k.result(newrank, "newrank")
 	t := k.cart(ndims, dims, periods)
 	if k.err != nil {
 		return k.fail()
@@ -268,7 +271,8 @@ func (k *check) graph(nnodes int32, index, edges uintptr) *libimpi.Graph {
 
 //export impi_Graph_create
 func impi_Graph_create(comm_old uintptr, nnodes int32, index, edges uintptr, reorder int32, comm_graph uintptr) int32 {
-	k := commQuery("MPI_Graph_create", comm_old, comm_graph)
+	k := commQuery("MPI_Graph_create", comm_old)
+	k.result(comm_graph, "comm_graph")
 	t := k.graph(nnodes, index, edges)
 	if k.err != nil {
 		return k.fail()
@@ -279,7 +283,8 @@ func impi_Graph_create(comm_old uintptr, nnodes int32, index, edges uintptr, reo
 
 //export impi_Graph_map
 func impi_Graph_map(comm uintptr, nnodes int32, index, edges, newrank uintptr) int32 {
-	k := commQuery("MPI_Graph_map", comm, newrank)
+	k := commQuery("MPI_Graph_map", comm)
+	k.result(newrank, "newrank")
 	t := k.graph(nnodes, index, edges)
 	if k.err != nil {
 		return k.fail()
@@ -377,7 +382,8 @@ func (k *check) degree(n int32, ranks uintptr, names [2]string) {
 
 //export impi_Dist_graph_create_adjacent
 func impi_Dist_graph_create_adjacent(comm_old uintptr, indegree int32, sources, sourceweights uintptr, outdegree int32, destinations, destweights, info uintptr, reorder int32, comm_dist_graph uintptr) int32 {
-	k := commQuery("MPI_Dist_graph_create_adjacent", comm_old, comm_dist_graph)
+	k := commQuery("MPI_Dist_graph_create_adjacent", comm_old)
+	k.result(comm_dist_graph, "comm_dist_graph")
 	in, out := int(indegree), int(outdegree)
 	k.degree(indegree, sources, [2]string{"indegree", "sources"})
 	from := k.weighted(sourceweights, in, "sourceweights")
@@ -404,7 +410,8 @@ func impi_Dist_graph_create_adjacent(comm_old uintptr, indegree int32, sources, 
 
 //export impi_Dist_graph_create
 func impi_Dist_graph_create(comm_old uintptr, n int32, sources, degrees, destinations, weights, info uintptr, reorder int32, comm_dist_graph uintptr) int32 {
-	k := commQuery("MPI_Dist_graph_create", comm_old, comm_dist_graph)
+	k := commQuery("MPI_Dist_graph_create", comm_old)
+	k.result(comm_dist_graph, "comm_dist_graph")
 	k.degree(n, sources, [2]string{"n", "sources"})
 	k.array(degrees, int(n), "degrees")
 	k.info(info)

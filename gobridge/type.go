@@ -386,22 +386,19 @@ func impi_Type_dup(oldtype, newtype uintptr) int32 {
 	return 0
 }
 
-// typeQuery checks the arguments of a function that asks a type for one or two numbers.
-func typeQuery(fn string, dt uintptr, results ...uintptr) (k check, t *datatype.Type) {
+// typeQuery starts the checks of a function that asks something of a type.
+func typeQuery(fn string, dt uintptr) (k check, t *datatype.Type) {
 	k.fn = fn
 	if k.notStarted() {
 		return k, nil
 	}
-	t = k.anyType(dt, "datatype")
-	for _, p := range results {
-		k.result(p, "for the result")
-	}
-	return k, t
+	return k, k.anyType(dt, "datatype")
 }
 
 //export impi_Type_size
 func impi_Type_size(dt, size uintptr) int32 {
-	k, t := typeQuery("MPI_Type_size", dt, size)
+	k, t := typeQuery("MPI_Type_size", dt)
+	k.result(size, "size")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -411,7 +408,9 @@ func impi_Type_size(dt, size uintptr) int32 {
 
 //export impi_Type_get_extent
 func impi_Type_get_extent(dt, lb, extent uintptr) int32 {
-	k, t := typeQuery("MPI_Type_get_extent", dt, lb, extent)
+	k, t := typeQuery("MPI_Type_get_extent", dt)
+	k.result(lb, "lb")
+	k.result(extent, "extent")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -422,7 +421,9 @@ func impi_Type_get_extent(dt, lb, extent uintptr) int32 {
 
 //export impi_Type_get_true_extent
 func impi_Type_get_true_extent(dt, lb, extent uintptr) int32 {
-	k, t := typeQuery("MPI_Type_get_true_extent", dt, lb, extent)
+	k, t := typeQuery("MPI_Type_get_true_extent", dt)
+	k.result(lb, "true_lb")
+	k.result(extent, "true_extent")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -432,8 +433,9 @@ func impi_Type_get_true_extent(dt, lb, extent uintptr) int32 {
 }
 
 // typeBound answers one number of a type: the MPI-1 queries.
-func typeBound(fn string, dt, out uintptr, bound func(*datatype.Type) int64) int32 {
-	k, t := typeQuery(fn, dt, out)
+func typeBound(fn string, dt, out uintptr, arg string, bound func(*datatype.Type) int64) int32 {
+	k, t := typeQuery(fn, dt)
+	k.result(out, arg)
 	if k.err != nil {
 		return k.fail()
 	}
@@ -443,17 +445,17 @@ func typeBound(fn string, dt, out uintptr, bound func(*datatype.Type) int64) int
 
 //export impi_Type_extent
 func impi_Type_extent(dt, extent uintptr) int32 {
-	return typeBound("MPI_Type_extent", dt, extent, (*datatype.Type).Extent)
+	return typeBound("MPI_Type_extent", dt, extent, "extent", (*datatype.Type).Extent)
 }
 
 //export impi_Type_lb
 func impi_Type_lb(dt, displacement uintptr) int32 {
-	return typeBound("MPI_Type_lb", dt, displacement, (*datatype.Type).LB)
+	return typeBound("MPI_Type_lb", dt, displacement, "displacement", (*datatype.Type).LB)
 }
 
 //export impi_Type_ub
 func impi_Type_ub(dt, displacement uintptr) int32 {
-	return typeBound("MPI_Type_ub", dt, displacement, (*datatype.Type).UB)
+	return typeBound("MPI_Type_ub", dt, displacement, "displacement", (*datatype.Type).UB)
 }
 
 //export impi_Type_toint

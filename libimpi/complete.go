@@ -412,7 +412,7 @@ func (e *Engine) FreeRequest(id *uint64) error {
 		return err
 	}
 	if r == nil {
-		return errorf(abi.MPI_ERR_REQUEST, "MPI_REQUEST_NULL cannot be freed")
+		return errorf(abi.MPI_ERR_REQUEST, "argument request is MPI_REQUEST_NULL, which cannot be freed")
 	}
 	*id = nullRequest
 	if r.done || r.persistent && !r.active {

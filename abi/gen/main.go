@@ -12,6 +12,7 @@
 //	  -> gobridge/z_shim.h          kinds of handles, narrowing
 //	  -> gobridge/z_exports.map     the exported symbols
 //	  -> docs/functions.md          which functions work
+//	  -> tests/errors/z_wrong_calls.h  calls with wrong arguments
 //
 // Run it from anywhere inside the module: go run ./abi/gen. Nothing is written
 // when anything is refused, and a file whose content stays is not touched.
@@ -109,6 +110,7 @@ func generate(in input) (map[string][]byte, error) {
 	files["gobridge/z_shim.h"] = shimHeader(header)
 	files["gobridge/z_exports.map"] = versionScript(in.functions)
 	files["docs/functions.md"] = functionsPage(in.functions, impl)
+	files["tests/errors/z_wrong_calls.h"] = wrongCalls(in.functions, impl)
 	return files, nil
 }
 

@@ -121,6 +121,7 @@ int main(int argc, char **argv)
     check_start(&argc, &argv);
 #if MPI_VERSION >= 4
     MPI_Datatype three;
+    if (check_library("MPICH Version:\t4.0")) return check_end(); /* which crashes in MPI_Psend_init */
     next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size;
     MPI_Type_contiguous(3, MPI_INT, &three);
     MPI_Type_commit(&three);
@@ -134,10 +135,12 @@ int main(int argc, char **argv)
     cycles(9000, 3, 2, MPI_INT, 1, three, 3, 0);
     cycles(120000, 4, 3, MPI_INT, 1, MPI_INT, 1, 1);
     MPI_Type_free(&three);
-    in_turn(4, 4);
-    in_turn(12, 3);
-    in_turn(3, 12);
-    in_turn(6, 4);
+    if (!check_library("MPICH")) { /* which sends when all partitions are ready */
+        in_turn(4, 4);
+        in_turn(12, 3);
+        in_turn(3, 12);
+        in_turn(6, 4);
+    }
     same_tag();
     nobody();
 #endif
