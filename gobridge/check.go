@@ -102,7 +102,7 @@ func (k *check) buffer(p uintptr, count int64, t *datatype.Type, arg string) {
 
 // dest looks at the rank a message goes to.
 func (k *check) dest(rank int32, arg string) {
-	if k.c != nil && rank != abi.MPI_PROC_NULL && uint32(rank) >= uint32(k.c.Size()) {
+	if k.c != nil && rank != abi.MPI_PROC_NULL && uint32(rank) >= uint32(k.c.Ranks()) {
 		k.badRank(rank, arg)
 	}
 }
@@ -115,7 +115,7 @@ func (k *check) source(rank int32, arg string) {
 }
 
 func (k *check) badRank(rank int32, arg string) {
-	k.set(abi.MPI_ERR_RANK, "argument %s is %d, and %s has ranks 0 to %d", arg, rank, k.c, k.c.Size()-1)
+	k.set(abi.MPI_ERR_RANK, "argument %s is %d, and %s has ranks 0 to %d", arg, rank, k.c, k.c.Ranks()-1)
 }
 
 func (k *check) sendTag(tag int32, arg string) {
@@ -131,8 +131,24 @@ func (k *check) recvTag(tag int32, arg string) {
 }
 
 func (k *check) root(root int32) {
-	if k.c != nil && uint32(root) >= uint32(k.c.Size()) {
-		k.set(abi.MPI_ERR_ROOT, "argument root is %d, and %s has ranks 0 to %d", root, k.c, k.c.Size()-1)
+	if k.c == nil || k.c.Inter() && (root == abi.MPI_ROOT || root == abi.MPI_PROC_NULL) {
+		return
+	}
+	if uint32(root) >= uint32(k.c.Ranks()) {
+		k.set(abi.MPI_ERR_ROOT, "argument root is %d, and %s has ranks 0 to %d", root, k.c, k.c.Ranks()-1)
+	}
+}
+
+// intra refuses intercommunicators, inter the others.
+func (k *check) intra() {
+	if k.c != nil && k.c.Inter() {
+		k.set(abi.MPI_ERR_COMM, "%s is an intercommunicator", k.c)
+	}
+}
+
+func (k *check) inter() {
+	if k.c != nil && !k.c.Inter() {
+		k.set(abi.MPI_ERR_COMM, "%s is not an intercommunicator", k.c)
 	}
 }
 

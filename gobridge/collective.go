@@ -27,7 +27,7 @@ var (
 // vbuf checks a buffer of blocks.
 func (k *check) vbuf(p, counts, displs, dt uintptr, wide int32, names [4]string) coll.VBuf {
 	t := k.typ(dt, names[3])
-	n := k.c.Size()
+	n := k.c.Ranks()
 	k.array(counts, n, names[1])
 	k.array(displs, n, names[2])
 	if k.err != nil {
@@ -75,7 +75,19 @@ func rooted(fn string, comm uintptr, root int32) (k check) {
 }
 
 // isRoot says whether the caller is the root.
-func (k *check) isRoot(root int32) bool { return k.err == nil && k.c.Rank() == int(root) }
+func (k *check) isRoot(root int32) bool {
+	if k.err != nil || k.c.Inter() {
+		return k.err == nil && root == abi.MPI_ROOT
+	}
+	return k.c.Rank() == int(root)
+}
+
+// isLeaf says whether the caller is one of those between whom and the root data moves: everybody, or the group without
+// the root.
+func (k *check) isLeaf(root int32) bool { return k.err == nil && (root >= 0 || !k.c.Inter()) }
+
+// inPlace says whether a buffer argument stands for the other one: not on intercommunicators.
+func (k *check) inPlace(p uintptr) bool { return p == abi.MPI_IN_PLACE && k.err == nil && !k.c.Inter() }
 
 //export impi_Barrier
 func impi_Barrier(comm uintptr) int32 {
@@ -92,7 +104,10 @@ func impi_Bcast(buffer uintptr, count int64, datatype uintptr, root int32, comm 
 	if k.err != nil {
 		return k.fail()
 	}
-	b := k.buf(buffer, count, datatype, [3]string{"buffer", "count", "datatype"})
+	var b coll.Buf
+	if k.isRoot(root) || k.isLeaf(root) {
+		b = k.buf(buffer, count, datatype, [3]string{"buffer", "count", "datatype"})
+	}
 	if k.err != nil {
 		return k.fail()
 	}
@@ -109,9 +124,9 @@ func impi_Gather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, re
 	if k.isRoot(root) {
 		recv = k.buf(recvbuf, recvcount, recvtype, recvNames)
 	}
-	if sendbuf == abi.MPI_IN_PLACE && k.isRoot(root) {
+	if k.inPlace(sendbuf) && k.isRoot(root) {
 		send = coll.InPlace()
-	} else if k.err == nil {
+	} else if k.isLeaf(root) {
 		send = k.buf(sendbuf, sendcount, sendtype, sendNames)
 	}
 	if k.err != nil {
@@ -131,9 +146,9 @@ func impi_Gatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcount
 	if k.isRoot(root) {
 		recv = k.vbuf(recvbuf, recvcounts, displs, recvtype, wide, recvBlocks)
 	}
-	if sendbuf == abi.MPI_IN_PLACE && k.isRoot(root) {
+	if k.inPlace(sendbuf) && k.isRoot(root) {
 		send = coll.InPlace()
-	} else if k.err == nil {
+	} else if k.isLeaf(root) {
 		send = k.buf(sendbuf, sendcount, sendtype, sendNames)
 	}
 	if k.err != nil {
@@ -152,9 +167,9 @@ func impi_Scatter(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, r
 	if k.isRoot(root) {
 		send = k.buf(sendbuf, sendcount, sendtype, sendNames)
 	}
-	if recvbuf == abi.MPI_IN_PLACE && k.isRoot(root) {
+	if k.inPlace(recvbuf) && k.isRoot(root) {
 		recv = coll.InPlace()
-	} else if k.err == nil {
+	} else if k.isLeaf(root) {
 		recv = k.buf(recvbuf, recvcount, recvtype, recvNames)
 	}
 	if k.err != nil {
@@ -174,9 +189,9 @@ func impi_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, recvc
 	if k.isRoot(root) {
 		send = k.vbuf(sendbuf, sendcounts, displs, sendtype, wide, sendBlocks)
 	}
-	if recvbuf == abi.MPI_IN_PLACE && k.isRoot(root) {
+	if k.inPlace(recvbuf) && k.isRoot(root) {
 		recv = coll.InPlace()
-	} else if k.err == nil {
+	} else if k.isLeaf(root) {
 		recv = k.buf(recvbuf, recvcount, recvtype, recvNames)
 	}
 	if k.err != nil {
@@ -187,7 +202,7 @@ func impi_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, recvc
 
 // sendSide checks the send side of an all-to-all kind of collective, which may be MPI_IN_PLACE.
 func (k *check) sendSide(p uintptr, count int64, dt uintptr) coll.Buf {
-	if p == abi.MPI_IN_PLACE {
+	if k.inPlace(p) {
 		return coll.InPlace()
 	}
 	return k.buf(p, count, dt, sendNames)
@@ -242,7 +257,7 @@ func impi_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
 		return k.fail()
 	}
 	send := coll.InPlaceV()
-	if sendbuf != abi.MPI_IN_PLACE {
+	if !k.inPlace(sendbuf) {
 		send = k.vbuf(sendbuf, sendcounts, sdispls, sendtype, wide, [4]string{"sendbuf", "sendcounts", "sdispls", "sendtype"})
 	}
 	recv := k.vbuf(recvbuf, recvcounts, rdispls, recvtype, wide, [4]string{"recvbuf", "recvcounts", "rdispls", "recvtype"})
@@ -254,7 +269,7 @@ func impi_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
 
 // wbuf checks a buffer of blocks of several types.
 func (k *check) wbuf(p, counts, displs, dts uintptr, wide int32, side string) coll.WBuf {
-	n := k.c.Size()
+	n := k.c.Ranks()
 	k.array(counts, n, side+"counts")
 	k.array(displs, n, side[:1]+"displs")
 	k.array(dts, n, side+"types")
@@ -276,7 +291,7 @@ func impi_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts
 		return k.fail()
 	}
 	send := coll.InPlaceW()
-	if sendbuf != abi.MPI_IN_PLACE {
+	if !k.inPlace(sendbuf) {
 		send = k.wbuf(sendbuf, sendcounts, sdispls, sendtypes, wide, "send")
 	}
 	recv := k.wbuf(recvbuf, recvcounts, rdispls, recvtypes, wide, "recv")
@@ -314,6 +329,12 @@ func impi_Reduce(sendbuf, recvbuf uintptr, count int64, datatype, op uintptr, ro
 		return k.fail()
 	}
 	isRoot := k.isRoot(root)
+	if k.c.Inter() && root < 0 {
+		sendbuf = abi.MPI_IN_PLACE // not looked at
+		if !isRoot {
+			return k.done(k.c.Reduce(coll.Buf{}, coll.Buf{}, nil, int(root)))
+		}
+	}
 	send, recv, o := k.reduction(sendbuf, recvbuf, count, datatype, op, isRoot, isRoot)
 	if k.err != nil {
 		return k.fail()
@@ -325,10 +346,13 @@ type reduceFunc func(c *communicator, send, recv coll.Buf, o coll.Op) error
 
 func reduceAll(fn string, sendbuf, recvbuf uintptr, count int64, dt, op, comm uintptr, run reduceFunc) int32 {
 	k := collective(fn, comm)
+	if fn == "MPI_Scan" || fn == "MPI_Exscan" {
+		k.intra()
+	}
 	if k.err != nil {
 		return k.fail()
 	}
-	send, recv, o := k.reduction(sendbuf, recvbuf, count, dt, op, true, true)
+	send, recv, o := k.reduction(sendbuf, recvbuf, count, dt, op, true, !k.c.Inter())
 	if k.err != nil {
 		return k.fail()
 	}
@@ -375,7 +399,7 @@ func impi_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm uintpt
 	if k.counts(counts, "recvcounts"); k.err != nil {
 		return k.fail()
 	}
-	send, recv, o := k.reduction(sendbuf, recvbuf, counts[k.c.Rank()], datatype, op, true, true)
+	send, recv, o := k.reduction(sendbuf, recvbuf, counts[k.c.Rank()], datatype, op, true, !k.c.Inter())
 	if k.err != nil {
 		return k.fail()
 	}

@@ -118,7 +118,7 @@ func impi_Comm_test_inter(comm, flag uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	putFlag(flag, false)
+	putFlag(flag, k.c.Inter())
 	return 0
 }
 
@@ -243,6 +243,7 @@ func impi_Comm_split(comm uintptr, color, key int32, newcomm uintptr) int32 {
 //export impi_Comm_create_group
 func impi_Comm_create_group(comm, group uintptr, tag int32, newcomm uintptr) int32 {
 	k := commQuery("MPI_Comm_create_group", comm)
+	k.intra()
 	k.result(newcomm, "newcomm")
 	if k.err != nil {
 		return k.fail()
@@ -270,6 +271,7 @@ func impi_Comm_create_group(comm, group uintptr, tag int32, newcomm uintptr) int
 //export impi_Comm_split_type
 func impi_Comm_split_type(comm uintptr, split_type, key int32, info, newcomm uintptr) int32 {
 	k := commQuery("MPI_Comm_split_type", comm)
+	k.intra()
 	k.result(newcomm, "newcomm")
 	k.info(info)
 	color := int32(abi.MPI_UNDEFINED)

@@ -52,9 +52,10 @@ func openFast(p *process) {
 // closeFast sends everything to Go from now on.
 func closeFast() { C.impi_fast.shm = nil }
 
-// openFast makes a communicator known to C, if there is a place for it: the slot of its handle.
+// openFast makes a communicator known to C, if there is a place for it: the slot of its handle. C knows
+// intracommunicators only.
 func (c *communicator) openFast(e *libimpi.Engine, slot uintptr) {
-	if slot >= C.IMPI_FAST_COMMS {
+	if slot >= C.IMPI_FAST_COMMS || c.Inter() {
 		return
 	}
 	f := &C.impi_fast.comms[slot]

@@ -128,6 +128,7 @@ func (k *check) made(c *libimpi.Comm, err error, out uintptr) int32 {
 func impi_Cart_create(comm_old uintptr, ndims int32, dims, periods uintptr, reorder int32, comm_cart uintptr) int32 {
 	k := commQuery("MPI_Cart_create", comm_old)
 	k.result(comm_cart, "comm_cart")
+	k.intra()
 	t := k.cart(ndims, dims, periods)
 	if k.err != nil {
 		return k.fail()
@@ -140,6 +141,7 @@ func impi_Cart_create(comm_old uintptr, ndims int32, dims, periods uintptr, reor
 func impi_Cart_map(comm uintptr, ndims int32, dims, periods, newrank uintptr) int32 {
 	k := commQuery("MPI_Cart_map", comm)
 	k.result(newrank, "newrank")
+	k.intra()
 	t := k.cart(ndims, dims, periods)
 	if k.err != nil {
 		return k.fail()
@@ -273,6 +275,7 @@ func (k *check) graph(nnodes int32, index, edges uintptr) *libimpi.Graph {
 func impi_Graph_create(comm_old uintptr, nnodes int32, index, edges uintptr, reorder int32, comm_graph uintptr) int32 {
 	k := commQuery("MPI_Graph_create", comm_old)
 	k.result(comm_graph, "comm_graph")
+	k.intra()
 	t := k.graph(nnodes, index, edges)
 	if k.err != nil {
 		return k.fail()
@@ -285,6 +288,7 @@ func impi_Graph_create(comm_old uintptr, nnodes int32, index, edges uintptr, reo
 func impi_Graph_map(comm uintptr, nnodes int32, index, edges, newrank uintptr) int32 {
 	k := commQuery("MPI_Graph_map", comm)
 	k.result(newrank, "newrank")
+	k.intra()
 	t := k.graph(nnodes, index, edges)
 	if k.err != nil {
 		return k.fail()
@@ -384,6 +388,7 @@ func (k *check) degree(n int32, ranks uintptr, names [2]string) {
 func impi_Dist_graph_create_adjacent(comm_old uintptr, indegree int32, sources, sourceweights uintptr, outdegree int32, destinations, destweights, info uintptr, reorder int32, comm_dist_graph uintptr) int32 {
 	k := commQuery("MPI_Dist_graph_create_adjacent", comm_old)
 	k.result(comm_dist_graph, "comm_dist_graph")
+	k.intra()
 	in, out := int(indegree), int(outdegree)
 	k.degree(indegree, sources, [2]string{"indegree", "sources"})
 	from := k.weighted(sourceweights, in, "sourceweights")
@@ -412,6 +417,7 @@ func impi_Dist_graph_create_adjacent(comm_old uintptr, indegree int32, sources, 
 func impi_Dist_graph_create(comm_old uintptr, n int32, sources, degrees, destinations, weights, info uintptr, reorder int32, comm_dist_graph uintptr) int32 {
 	k := commQuery("MPI_Dist_graph_create", comm_old)
 	k.result(comm_dist_graph, "comm_dist_graph")
+	k.intra()
 	k.degree(n, sources, [2]string{"n", "sources"})
 	k.array(degrees, int(n), "degrees")
 	k.info(info)

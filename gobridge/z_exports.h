@@ -72,6 +72,8 @@ extern GoInt32 impi_Comm_get_name(GoUintptr comm, GoUintptr comm_name, GoUintptr
 extern GoInt32 impi_Comm_group(GoUintptr comm, GoUintptr group);
 extern GoInt32 impi_Comm_iflush_buffer(GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank);
+extern GoInt32 impi_Comm_remote_group(GoUintptr comm, GoUintptr group);
+extern GoInt32 impi_Comm_remote_size(GoUintptr comm, GoUintptr size);
 extern GoInt32 impi_Comm_set_attr(GoUintptr comm, GoInt32 comm_keyval, GoUintptr attribute_val);
 extern GoInt32 impi_Comm_set_errhandler(GoUintptr comm, GoUintptr errhandler);
 extern GoInt32 impi_Comm_set_info(GoUintptr comm, GoUintptr info);
@@ -171,6 +173,9 @@ extern GoInt32 impi_Init(GoUintptr argc, GoUintptr argv);
 extern GoInt32 impi_Init_thread(GoUintptr argc, GoUintptr argv, GoInt32 required,
         GoUintptr provided);
 extern GoInt32 impi_Initialized(GoUintptr flag);
+extern GoInt32 impi_Intercomm_create(GoUintptr local_comm, GoInt32 local_leader,
+        GoUintptr peer_comm, GoInt32 remote_leader, GoInt32 tag, GoUintptr newintercomm);
+extern GoInt32 impi_Intercomm_merge(GoUintptr intercomm, GoInt32 high, GoUintptr newintracomm);
 extern GoInt32 impi_Iprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag,
         GoUintptr status);
 extern GoInt32 impi_Irecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source,

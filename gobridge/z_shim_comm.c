@@ -284,15 +284,21 @@ WEAK(MPI_Comm_rank);
 
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_remote_group");
-    return impi_unsupported("MPI_Comm_remote_group", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_remote_group((uintptr_t)comm, (uintptr_t)group);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_remote_group);
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_remote_size");
-    return impi_unsupported("MPI_Comm_remote_size", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_remote_size((uintptr_t)comm, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_remote_size);
 
@@ -611,8 +617,12 @@ WEAK(MPI_Group_union);
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
         int remote_leader, int tag, MPI_Comm *newintercomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_create");
-    return impi_unsupported("MPI_Intercomm_create", IMPI_KIND_COMM, (uintptr_t)local_comm);
+    impi_err = impi_Intercomm_create((uintptr_t)local_comm, local_leader, (uintptr_t)peer_comm, remote_leader,
+        tag, (uintptr_t)newintercomm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Intercomm_create);
 
@@ -627,8 +637,11 @@ WEAK(MPI_Intercomm_create_from_groups);
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_merge");
-    return impi_unsupported("MPI_Intercomm_merge", IMPI_KIND_COMM, (uintptr_t)intercomm);
+    impi_err = impi_Intercomm_merge((uintptr_t)intercomm, high, (uintptr_t)newintracomm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Intercomm_merge);
 

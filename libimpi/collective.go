@@ -56,6 +56,9 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 
 // Barrier returns when every process has entered it (MPI 5.0, 6.3).
 func (c *Comm) Barrier() error {
+	if c.local != nil {
+		return c.interBarrier()
+	}
 	if c.layout != nil {
 		return span.Barrier(&c.ops, c.layout)
 	}
@@ -64,6 +67,9 @@ func (c *Comm) Barrier() error {
 
 // Bcast copies the root's buffer to all.
 func (c *Comm) Bcast(b coll.Buf, root int) error {
+	if c.local != nil {
+		return c.interBcast(b, root)
+	}
 	if c.layout != nil {
 		return span.Bcast(&c.ops, c.layout, b, root)
 	}
@@ -72,6 +78,9 @@ func (c *Comm) Bcast(b coll.Buf, root int) error {
 
 // Reduce combines all vectors into the root's recv.
 func (c *Comm) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
+	if c.local != nil {
+		return c.interReduce(send, recv, op, root)
+	}
 	if c.layout != nil {
 		return span.Reduce(&c.ops, c.layout, send, recv, op, root)
 	}
@@ -80,6 +89,9 @@ func (c *Comm) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 
 // Allreduce combines all vectors into everybody's recv.
 func (c *Comm) Allreduce(send, recv coll.Buf, op coll.Op) error {
+	if c.local != nil {
+		return c.interAllreduce(send, recv, op)
+	}
 	if c.layout != nil {
 		return span.Allreduce(&c.ops, c.layout, send, recv, op)
 	}
@@ -88,6 +100,9 @@ func (c *Comm) Allreduce(send, recv coll.Buf, op coll.Op) error {
 
 // Gather collects equal blocks at the root.
 func (c *Comm) Gather(send, recv coll.Buf, root int) error {
+	if c.local != nil {
+		return c.interGather(send, recv, root)
+	}
 	if c.layout != nil {
 		return span.Gather(&c.ops, c.layout, send, recv, root)
 	}
@@ -96,6 +111,9 @@ func (c *Comm) Gather(send, recv coll.Buf, root int) error {
 
 // Gatherv collects blocks at the root.
 func (c *Comm) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
+	if c.local != nil {
+		return c.interGather(send, recv, root)
+	}
 	if c.layout != nil {
 		return span.Gatherv(&c.ops, c.layout, send, recv, root)
 	}
@@ -104,6 +122,9 @@ func (c *Comm) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 
 // Scatter hands out equal blocks from the root.
 func (c *Comm) Scatter(send, recv coll.Buf, root int) error {
+	if c.local != nil {
+		return c.interScatter(send, recv, root)
+	}
 	if c.layout != nil {
 		return span.Scatter(&c.ops, c.layout, send, recv, root)
 	}
@@ -112,6 +133,9 @@ func (c *Comm) Scatter(send, recv coll.Buf, root int) error {
 
 // Scatterv hands out blocks from the root.
 func (c *Comm) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
+	if c.local != nil {
+		return c.interScatter(send, recv, root)
+	}
 	if c.layout != nil {
 		return span.Scatterv(&c.ops, c.layout, send, recv, root)
 	}
@@ -120,6 +144,11 @@ func (c *Comm) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 
 // Allgather collects equal blocks everywhere.
 func (c *Comm) Allgather(send, recv coll.Buf) error {
+	if c.local != nil {
+		whole := recv
+		whole.Count *= int64(c.Ranks())
+		return c.interAllgather(send, recv, whole)
+	}
 	if c.layout != nil {
 		return span.Allgather(&c.ops, c.layout, send, recv)
 	}
@@ -128,6 +157,13 @@ func (c *Comm) Allgather(send, recv coll.Buf) error {
 
 // Allgatherv collects blocks everywhere.
 func (c *Comm) Allgatherv(send coll.Buf, recv coll.VBuf) error {
+	if c.local != nil {
+		whole, err := asOne(recv)
+		if err != nil {
+			return err
+		}
+		return c.interAllgather(send, recv, whole)
+	}
 	if c.layout != nil {
 		return span.Allgatherv(&c.ops, c.layout, send, recv)
 	}
@@ -136,6 +172,9 @@ func (c *Comm) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 
 // Alltoall gives each process an equal block from each.
 func (c *Comm) Alltoall(send, recv coll.Buf) error {
+	if c.local != nil {
+		return c.interAlltoall(send, recv)
+	}
 	if c.layout != nil {
 		return span.Alltoall(&c.ops, c.layout, send, recv)
 	}
@@ -144,6 +183,9 @@ func (c *Comm) Alltoall(send, recv coll.Buf) error {
 
 // Alltoallv gives each process a block from each.
 func (c *Comm) Alltoallv(send, recv coll.VBuf) error {
+	if c.local != nil {
+		return c.interAlltoall(send, recv)
+	}
 	if c.layout != nil {
 		return span.Alltoallv(&c.ops, c.layout, send, recv)
 	}
@@ -152,6 +194,9 @@ func (c *Comm) Alltoallv(send, recv coll.VBuf) error {
 
 // Alltoallw gives each process a block from each, with a datatype for each.
 func (c *Comm) Alltoallw(send, recv coll.WBuf) error {
+	if c.local != nil {
+		return c.interAlltoall(send, recv)
+	}
 	if c.layout != nil {
 		return span.Alltoallw(&c.ops, c.layout, send, recv)
 	}
@@ -176,6 +221,12 @@ func (c *Comm) Exscan(send, recv coll.Buf, op coll.Op) error {
 
 // ReduceScatterBlock combines all vectors and hands out equal blocks of the result.
 func (c *Comm) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
+	if c.local != nil {
+		return c.interReduceScatter(send, recv, recv.Count*int64(c.Size()), op, func(sum coll.Buf) error {
+			sum.Count = recv.Count
+			return c.local.Scatter(sum, recv, 0)
+		})
+	}
 	if c.layout != nil {
 		return span.ReduceScatterBlock(&c.ops, c.layout, send, recv, op)
 	}
@@ -184,6 +235,9 @@ func (c *Comm) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 
 // ReduceScatter combines all vectors and hands out blocks of the result.
 func (c *Comm) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.Op) error {
+	if c.local != nil {
+		return c.interReduceScatterV(send, recv, counts, op)
+	}
 	if c.layout != nil {
 		return span.ReduceScatter(&c.ops, c.layout, send, recv, counts, op)
 	}

@@ -3,16 +3,14 @@ package libimpi
 import (
 	"fmt"
 	"sort"
-	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/coll/span"
-	"github.com/libimpi/libimpi/datatype"
 )
 
-// Comm is an intracommunicator: a group and two message spaces, one for point-to-point and one for
+// Comm is a communicator: a group and two message spaces, one for point-to-point and one for
 // collective messages. Context ids are counted as IMPI mandates (IMPI 0.0, 4.3): each process remembers the
 // largest id it has used, the members agree on the maximum m, and the new ids are m+1 and m+2.
 type Comm struct {
@@ -20,14 +18,17 @@ type Comm struct {
 	Bridge any // what the bridge keeps with it
 
 	engine *Engine
-	group  *Group
-	rank   int32
+	group  *Group // whom ranks name: the members or, of an intercommunicator, the remote group
+	rank   int32  // the caller's, among the members
 	p2p    *context
 	coll   *context
 
 	topology Topology // nil if it has none
 
-	layout *span.Layout // nil unless the group spans IMPI clients
+	local      *Comm // of the local group, beside an intercommunicator (intercomm.go); nil for an intracommunicator
+	spansInter bool  // an intercommunicator's groups belong to several IMPI clients
+
+	layout *span.Layout // nil unless the group of an intracommunicator spans IMPI clients
 	ops    collective
 	freed  bool
 	buffer attachedBuffer // for buffered sends on it
@@ -37,14 +38,22 @@ type Comm struct {
 // Rank is the calling process's rank.
 func (c *Comm) Rank() int { return int(c.rank) }
 
-// Size is the number of processes.
-func (c *Comm) Size() int { return len(c.group.ranks) }
+// Size is the number of processes, of the local group if there are two.
+func (c *Comm) Size() int { return c.Group().Size() }
 
-// Group is the group of processes.
-func (c *Comm) Group() *Group { return c.group }
+// Ranks is the number of processes that the ranks of messages name: of the remote group if there are two.
+func (c *Comm) Ranks() int { return len(c.group.ranks) }
+
+// Group is the group of processes, the local one if there are two.
+func (c *Comm) Group() *Group {
+	if c.local != nil {
+		return c.local.group
+	}
+	return c.group
+}
 
 // Spans says whether the communicator has processes of more than one IMPI client.
-func (c *Comm) Spans() bool { return c.layout != nil }
+func (c *Comm) Spans() bool { return c.layout != nil || c.spansInter }
 
 // Freed says whether the program has freed the communicator.
 func (c *Comm) Freed() bool { return c.freed }
@@ -82,14 +91,19 @@ func (e *Engine) newComm(g *Group, cid uint64) (*Comm, error) {
 		return nil, err
 	}
 	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me)), layout: layout}
+	e.open(c, cid)
+	return c, nil
+}
+
+// open makes a communicator's contexts, with ids from cid on.
+func (e *Engine) open(c *Comm, cid uint64) {
 	c.ops.c = c
-	c.p2p = newContext(cid, c, g.Size())
-	c.coll = newContext(cid+1, c, g.Size())
+	c.p2p = newContext(cid, c, c.Ranks())
+	c.coll = newContext(cid+1, c, c.Ranks())
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.openContext(c.p2p)
 	e.openContext(c.coll)
-	e.mu.Unlock()
-	return c, nil
 }
 
 // layoutOf tells which clients a group spans; nil if it is only one.
@@ -114,36 +128,46 @@ const maxCID = 18446744073709551600
 
 // agreeCID finds the context id of a new communicator among the members of c; every one of them takes part,
 // also those that will not be members.
-func (c *Comm) agreeCID() (uint64, error) { return c.agreeCIDOn(nil) }
+func (c *Comm) agreeCID() (cid uint64, err error) {
+	if c.local != nil {
+		cid, _, err = c.agreeCIDAcross(tagInterDup)
+		return cid, err
+	}
+	return c.agreeCIDOn(nil)
+}
+
+// offerCID is what this process contributes to the choice of a context id.
+func (e *Engine) offerCID() uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.maxCID | 1
+}
+
+// takeCID notes the largest of all contributions and answers the id that follows.
+func (c *Comm) takeCID(most uint64) (uint64, error) {
+	if most >= maxCID-1 {
+		return 0, errorf(abi.MPI_ERR_OTHER, "no context id left on %s", c.describe())
+	}
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.maxCID = max(e.maxCID, most+2)
+	return most + 1, nil
+}
 
 // agreeCIDOn is agreeCID among the members of a subset of c, or of c itself if that is nil.
 func (c *Comm) agreeCIDOn(members *subset) (uint64, error) {
-	e := c.engine
-	e.mu.Lock()
-	mine := e.maxCID
-	e.mu.Unlock()
-	if mine%2 == 0 {
-		mine++
-	}
-	var most uint64
-	t := datatype.Named(abi.MPI_UINT64_T)
-	send, recv := coll.Buf{Base: unsafe.Pointer(&mine), Count: 1, Type: t}, coll.Buf{Base: unsafe.Pointer(&most), Count: 1, Type: t}
+	mine, most := countBuf([]uint64{c.engine.offerCID()}), make([]uint64, 1)
 	var err error
 	if members != nil {
-		err = coll.Allreduce(members, send, recv, op.Predefined(abi.MPI_MAX))
+		err = coll.Allreduce(members, mine, countBuf(most), op.Predefined(abi.MPI_MAX))
 	} else {
-		err = c.Allreduce(send, recv, op.Predefined(abi.MPI_MAX))
+		err = c.Allreduce(mine, countBuf(most), op.Predefined(abi.MPI_MAX))
 	}
 	if err != nil {
 		return 0, err
 	}
-	if most >= maxCID-1 {
-		return 0, errorf(abi.MPI_ERR_OTHER, "no context id left on %s", c.describe())
-	}
-	e.mu.Lock()
-	e.maxCID = max(e.maxCID, most+2)
-	e.mu.Unlock()
-	return most + 1, nil
+	return c.takeCID(most[0])
 }
 
 // Dup makes a communicator of the same group and topology (MPI_Comm_dup without attributes).
@@ -151,6 +175,9 @@ func (c *Comm) Dup() (*Comm, error) {
 	cid, err := c.agreeCID()
 	if err != nil {
 		return nil, err
+	}
+	if c.local != nil {
+		return c.engine.newInter(c.local.group, c.group, cid)
 	}
 	made, err := c.engine.newComm(c.group, cid)
 	if made != nil {
@@ -164,6 +191,9 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 	cid, err := c.agreeCID()
 	if err != nil {
 		return nil, err
+	}
+	if c.local != nil {
+		return c.createInter(g, cid)
 	}
 	if g.Rank(c.engine.me) == abi.MPI_UNDEFINED {
 		return nil, nil
@@ -216,12 +246,16 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	mine := [3]int32{color, key, c.rank}
-	all := make([][3]int32, c.Size())
-	t := datatype.Named(abi.MPI_INT)
-	send, recv := coll.Buf{Base: unsafe.Pointer(&mine), Count: 3, Type: t}, coll.Buf{Base: unsafe.Pointer(&all[0]), Count: 3, Type: t}
-	if err := c.Allgather(send, recv); err != nil {
+	home := c
+	if c.local != nil {
+		home = c.local
+	}
+	all, err := home.splitTable(color, key)
+	if err != nil {
 		return nil, err
+	}
+	if c.local != nil {
+		return c.splitInter(all, color, cid)
 	}
 	if color < 0 {
 		return nil, nil
@@ -231,6 +265,21 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 		return nil, err
 	}
 	return c.engine.newComm(g, cid)
+}
+
+// splitTable is what each process says in a split: color, key and rank.
+func (c *Comm) splitTable(color, key int32) ([][3]int32, error) {
+	flat := make([]int32, 3*c.Size())
+	recv := intBuf(flat)
+	recv.Count = 3
+	if err := c.Allgather(intBuf([]int32{color, key, c.rank}), recv); err != nil {
+		return nil, err
+	}
+	all := make([][3]int32, c.Size())
+	for i := range all {
+		all[i] = [3]int32(flat[3*i:])
+	}
+	return all, nil
 }
 
 // splitGroup is the group of those with the given color among {color, key, rank} of all.
@@ -260,6 +309,12 @@ func (c *Comm) Compare(o *Comm) int {
 	if c == o {
 		return abi.MPI_IDENT
 	}
+	if c.Inter() != o.Inter() {
+		return abi.MPI_UNEQUAL
+	}
+	if c.Inter() {
+		return c.compareInter(o)
+	}
 	if r := c.group.Compare(o.group); r != abi.MPI_IDENT {
 		return r
 	}
@@ -269,21 +324,37 @@ func (c *Comm) Compare(o *Comm) int {
 // Free gives the communicator up. On one that spans clients it is a barrier, as IMPI mandates (4.5).
 // Messages that are still under way keep what they need.
 func (c *Comm) Free() error {
-	if c.Spans() {
-		if err := c.Barrier(); err != nil {
-			return err
-		}
+	if err := c.part(); err != nil {
+		return err
 	}
+	c.drop()
+	if c.local != nil {
+		c.local.drop()
+	}
+	return nil
+}
+
+// part waits for the others before the communicator is freed, where that is mandated.
+func (c *Comm) part() (err error) {
+	switch {
+	case c.layout != nil:
+		err = c.Barrier()
+	case c.spansInter:
+		_, err = c.agreeAcross(tagInterFree, nil, nil)
+	}
+	return err
+}
+
+func (c *Comm) drop() {
 	c.freed = true
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data} {
-		if ctx != nil && ctx.quiet() {
+	for _, ctx := range [...]*context{c.p2p, c.coll} {
+		if ctx.quiet() {
 			e.contexts.drop(ctx.cid)
 		}
 	}
-	return nil
 }
 
 // CountWaiting makes the engine count the receives and messages that wait in the point-to-point context at p, or
@@ -337,7 +408,7 @@ func (c *context) quiet() bool {
 func (c *Comm) Colors() [4]int32 {
 	job := c.engine.job
 	clients, hosts := map[int32]bool{}, map[int32]bool{}
-	for _, w := range c.group.ranks {
+	for _, w := range c.everybody().ranks {
 		clients[job.Procs[w].Client] = true
 		hosts[job.Procs[w].Host] = true
 	}

@@ -1,5 +1,4 @@
 /* Intercommunicators: two groups that talk to each other; created, used, merged. */
-/* needs: MPI_Intercomm_create MPI_Intercomm_merge MPI_Comm_remote_size */
 /* ranks: 2 3 4 8 */
 #include "../check.h"
 

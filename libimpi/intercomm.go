@@ -1,0 +1,271 @@
+package libimpi
+
+import (
+	"slices"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+)
+
+// Intercommunicators (MPI 5.0, 7.6): two groups, each of which talks to the other. To the engine such a Comm is one
+// like all, in which ranks name the processes of the remote group, and the caller's rank is that in its own. Beside
+// it stands an intracommunicator of the local group for what the collectives do at home.
+//
+// How the two sides agree is mandated where they are different clients (IMPI 0.0, 4.5 to 4.9), and the same
+// elsewhere: all but the leaders, which are the ranks 0, tell the remote leader; the leaders exchange; each leader
+// tells the others of the remote group.
+
+// Tags in the collective context of the intercommunicator (IMPI 0.0, 4.11), and above them our own.
+const (
+	tagInterDup   = 210
+	tagInterMerge = 220
+	tagInterFree  = 230
+	tagSwap       = 1000
+	tagInterColl  = 1001
+)
+
+// homeCIDs is where the ids of the intracommunicators beside intercommunicators lie: no message with such an id
+// means another communicator, since IMPI's ids are counted from 0.
+const homeCIDs = 1 << 62
+
+// Inter says whether the communicator is an intercommunicator.
+func (c *Comm) Inter() bool { return c.local != nil }
+
+// RemoteGroup is the remote group of an intercommunicator.
+func (c *Comm) RemoteGroup() *Group { return c.group }
+
+// newInter builds an intercommunicator on a context id.
+func (e *Engine) newInter(local, remote *Group, cid uint64) (*Comm, error) {
+	home, err := e.newComm(local, homeCIDs|cid)
+	if err != nil {
+		return nil, err
+	}
+	layout, err := e.layoutOf(local.Union(remote))
+	if err != nil {
+		return nil, err
+	}
+	c := &Comm{engine: e, group: remote, rank: home.rank, local: home, spansInter: layout != nil}
+	e.open(c, cid)
+	return c, nil
+}
+
+// CreateInter joins the group of c with that of another communicator (MPI_Intercomm_create; IMPI 0.0, 4.8). The
+// leaders, one of each group, meet on peer, which only they need to know. IMPI leaves open in which of its contexts;
+// it is the collective one, as for everything inside a collective.
+func (c *Comm) CreateInter(leader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
+	most := make([]uint64, 1)
+	if err := c.Reduce(countBuf([]uint64{c.engine.offerCID()}), countBuf(most), op.Predefined(abi.MPI_MAX), leader); err != nil {
+		return nil, err
+	}
+	there := make([]uint64, 2)
+	if c.Rank() == leader {
+		if err := peer.exchange(countBuf([]uint64{most[0], uint64(c.Size())}), countBuf(there), remoteLeader, int(tag)); err != nil {
+			return nil, err
+		}
+		there[0] = max(there[0], most[0])
+	}
+	if err := c.Bcast(countBuf(there), leader); err != nil {
+		return nil, err
+	}
+	if there[1] < 1 || there[1] > uint64(len(c.engine.peers)) {
+		return nil, errorf(abi.MPI_ERR_COMM, "the remote group has %d processes", there[1])
+	}
+	world := make([]int32, there[1])
+	if c.Rank() == leader {
+		if err := peer.exchange(intBuf(slices.Clone(c.group.ranks)), intBuf(world), remoteLeader, int(tag)); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.Bcast(intBuf(world), leader); err != nil {
+		return nil, err
+	}
+	cid, err := c.takeCID(there[0])
+	if err != nil {
+		return nil, err
+	}
+	if err := c.engine.checkRemote(c.group, world); err != nil {
+		return nil, err
+	}
+	return c.engine.newInter(c.group, NewGroup(world), cid)
+}
+
+// checkRemote looks whether world ranks that came from elsewhere make a remote group.
+func (e *Engine) checkRemote(local *Group, world []int32) error {
+	seen := make(map[int32]bool, len(world))
+	for _, w := range world {
+		if w < 0 || int(w) >= len(e.peers) || seen[w] {
+			return errorf(abi.MPI_ERR_INTERN, "the remote group is %v in MPI_COMM_WORLD", world)
+		}
+		if seen[w] = true; local.Rank(w) != abi.MPI_UNDEFINED {
+			return errorf(abi.MPI_ERR_COMM, "the groups of an intercommunicator are not disjoint: rank %d of MPI_COMM_WORLD is in both", w)
+		}
+	}
+	return nil
+}
+
+// exchange sends to a rank and receives from it in the collective context.
+func (c *Comm) exchange(out, in coll.Buf, with, tag int) (err error) {
+	s := coll.NewScratch()
+	defer s.Done(&err)
+	err = s.Exchange(&c.ops, out, with, in, with, tag)
+	return err
+}
+
+// agreeAcross finds the largest of mine, which is empty or one number, among all processes of both groups, and
+// answers it followed by the remote leader's word.
+func (c *Comm) agreeAcross(tag int, mine, word []uint64) (theirs []uint64, err error) {
+	theirs = make([]uint64, len(mine)+len(word))
+	if c.rank != 0 {
+		if err := c.ops.Send(countBuf(mine), 0, tag); err != nil {
+			return nil, err
+		}
+		return theirs, c.ops.Recv(countBuf(theirs), 0, tag)
+	}
+	most, in := slices.Clone(mine), make([]uint64, len(mine))
+	for r := 1; r < len(c.group.ranks); r++ {
+		if err := c.ops.Recv(countBuf(in), r, tag); err != nil {
+			return nil, err
+		}
+		larger(most, in)
+	}
+	if err := c.exchange(countBuf(append(slices.Clone(most), word...)), countBuf(theirs), 0, tag); err != nil {
+		return nil, err
+	}
+	larger(theirs[:len(mine)], most)
+	answer := append(slices.Clone(theirs[:len(mine)]), word...)
+	for r := 1; r < len(c.group.ranks); r++ {
+		if err := c.ops.Send(countBuf(answer), r, tag); err != nil {
+			return nil, err
+		}
+	}
+	return theirs, nil
+}
+
+// larger keeps the larger of each pair in a.
+func larger(a, b []uint64) {
+	for i := range a {
+		a[i] = max(a[i], b[i])
+	}
+}
+
+// agreeCIDAcross finds the context id of a new communicator among both groups.
+func (c *Comm) agreeCIDAcross(tag int, word ...uint64) (cid uint64, theirs []uint64, err error) {
+	theirs, err = c.agreeAcross(tag, []uint64{c.engine.offerCID()}, word)
+	if err != nil {
+		return 0, nil, err
+	}
+	cid, err = c.takeCID(theirs[0])
+	return cid, theirs[1:], err
+}
+
+// Merge makes an intracommunicator of both groups (MPI_Intercomm_merge; IMPI 0.0, 4.9): the group that is not high
+// comes first; if they say the same, the one whose leader has the smaller rank in MPI_COMM_WORLD.
+func (c *Comm) Merge(high bool) (*Comm, error) {
+	word := uint64(0)
+	if high {
+		word = 1
+	}
+	cid, theirs, err := c.agreeCIDAcross(tagInterMerge, word)
+	if err != nil {
+		return nil, err
+	}
+	first := !high
+	if (theirs[0] != 0) == high {
+		first = c.local.group.ranks[0] < c.group.ranks[0]
+	}
+	if first {
+		return c.engine.newComm(c.local.group.Union(c.group), cid)
+	}
+	return c.engine.newComm(c.group.Union(c.local.group), cid)
+}
+
+// swap gives each group's list to all of the other; those of one group pass the same. A list has at most limit
+// integers.
+func (c *Comm) swap(mine []int32, limit int) ([]int32, error) {
+	length := make([]int32, 1)
+	if err := c.swapEqual([]int32{int32(len(mine))}, length); err != nil {
+		return nil, err
+	}
+	if length[0] < 0 || int(length[0]) > limit {
+		return nil, errorf(abi.MPI_ERR_INTERN, "the remote group of %s sends %d integers, where at most %d make sense", c.describe(), length[0], limit)
+	}
+	theirs := make([]int32, length[0])
+	return theirs, c.swapEqual(mine, theirs)
+}
+
+// swapEqual is swap where the length of the other list is known.
+func (c *Comm) swapEqual(mine, theirs []int32) error {
+	if c.rank == 0 {
+		if err := c.exchange(intBuf(mine), intBuf(theirs), 0, tagSwap); err != nil {
+			return err
+		}
+	}
+	return c.local.Bcast(intBuf(theirs), 0)
+}
+
+// createInter is Create for an intercommunicator: g is a part of the local group.
+func (c *Comm) createInter(g *Group, cid uint64) (*Comm, error) {
+	world, err := c.swap(g.ranks, len(c.group.ranks))
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range world {
+		if c.group.Rank(w) == abi.MPI_UNDEFINED {
+			return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of MPI_COMM_WORLD is not in the remote group of %s", w, c.describe())
+		}
+	}
+	if len(world) == 0 || g.Rank(c.engine.me) == abi.MPI_UNDEFINED {
+		return nil, nil
+	}
+	return c.engine.newInter(g, NewGroup(world), cid)
+}
+
+// splitInter is Split for an intercommunicator, whose two groups are split by the same colors: nil where one side
+// has no process of the color.
+func (c *Comm) splitInter(all [][3]int32, color int32, cid uint64) (*Comm, error) {
+	mine := make([]int32, 0, 3*len(all))
+	for _, m := range all {
+		mine = append(mine, m[:]...)
+	}
+	flat := make([]int32, 3*len(c.group.ranks))
+	if err := c.swapEqual(mine, flat); err != nil {
+		return nil, err
+	}
+	theirs := make([][3]int32, len(c.group.ranks))
+	for i := range theirs {
+		theirs[i] = [3]int32(flat[3*i:])
+	}
+	if color < 0 {
+		return nil, nil
+	}
+	local, err := c.local.splitGroup(all, color)
+	if err != nil {
+		return nil, err
+	}
+	remote, err := c.splitGroup(theirs, color)
+	if err != nil || remote.Size() == 0 {
+		return nil, err
+	}
+	return c.engine.newInter(local, remote, cid)
+}
+
+// compareInter is Compare for two intercommunicators.
+func (c *Comm) compareInter(o *Comm) int {
+	a, b := c.local.group.Compare(o.local.group), c.group.Compare(o.group)
+	switch {
+	case a == abi.MPI_UNEQUAL || b == abi.MPI_UNEQUAL:
+		return abi.MPI_UNEQUAL
+	case a == abi.MPI_SIMILAR || b == abi.MPI_SIMILAR:
+		return abi.MPI_SIMILAR
+	}
+	return abi.MPI_CONGRUENT
+}
+
+// everybody is all processes of the communicator.
+func (c *Comm) everybody() *Group {
+	if c.local == nil {
+		return c.group
+	}
+	return c.local.group.Union(c.group)
+}
