@@ -157,14 +157,16 @@ func (c *Comm) takeCID(most uint64) (uint64, error) {
 
 // agreeCIDOn is agreeCID among the members of a subset of c, or of c itself if that is nil.
 func (c *Comm) agreeCIDOn(members *subset) (uint64, error) {
-	mine, most := countBuf([]uint64{c.engine.offerCID()}), make([]uint64, 1)
-	var err error
 	if members != nil {
-		err = coll.Allreduce(members, mine, countBuf(most), op.Predefined(abi.MPI_MAX))
-	} else {
-		err = c.Allreduce(mine, countBuf(most), op.Predefined(abi.MPI_MAX))
+		return c.agreeAmong(agreement{c.p2p.cid, members.tag + 1}, func(mine, all coll.Buf, o coll.Op) error {
+			return coll.Allreduce(members, mine, all, o)
+		})
 	}
-	if err != nil {
+	if !c.Spans() {
+		return c.agreeAmong(agreement{cid: c.p2p.cid}, c.Allreduce)
+	}
+	mine, most := countBuf([]uint64{c.engine.offerCID()}), make([]uint64, 1)
+	if err := c.Allreduce(mine, countBuf(most), op.Predefined(abi.MPI_MAX)); err != nil {
 		return 0, err
 	}
 	return c.takeCID(most[0])

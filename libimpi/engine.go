@@ -39,8 +39,9 @@ type Engine struct {
 	requests requestTable
 	messages messagePool
 	contexts contextTable
-	busy     []int32 // peers that have something queued
-	maxCID   uint64  // largest context id in use, IMPI's max_cid
+	busy     []int32     // peers that have something queued
+	maxCID   uint64      // largest context id in use, IMPI's max_cid
+	agreeing []agreement // on context ids, under way
 
 	buffer      attachedBuffer
 	world, self *Comm
