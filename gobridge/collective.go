@@ -346,9 +346,6 @@ type reduceFunc func(c *communicator, send, recv coll.Buf, o coll.Op) error
 
 func reduceAll(fn string, sendbuf, recvbuf uintptr, count int64, dt, op, comm uintptr, run reduceFunc) int32 {
 	k := collective(fn, comm)
-	if fn == "MPI_Scan" || fn == "MPI_Exscan" {
-		k.intra()
-	}
 	if k.err != nil {
 		return k.fail()
 	}
@@ -365,15 +362,24 @@ func impi_Allreduce(sendbuf, recvbuf uintptr, count int64, datatype, op, comm ui
 		func(c *communicator, send, recv coll.Buf, o coll.Op) error { return c.Allreduce(send, recv, o) })
 }
 
+// reducePrefix is reduceAll for what goes by the order of ranks: there is none between two groups.
+func reducePrefix(fn string, sendbuf, recvbuf uintptr, count int64, dt, op, comm uintptr, run reduceFunc) int32 {
+	k := collective(fn, comm)
+	if k.intra(); k.err != nil {
+		return k.fail()
+	}
+	return reduceAll(fn, sendbuf, recvbuf, count, dt, op, comm, run)
+}
+
 //export impi_Scan
 func impi_Scan(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
-	return reduceAll("MPI_Scan", sendbuf, recvbuf, count, datatype, op, comm,
+	return reducePrefix("MPI_Scan", sendbuf, recvbuf, count, datatype, op, comm,
 		func(c *communicator, send, recv coll.Buf, o coll.Op) error { return c.Scan(send, recv, o) })
 }
 
 //export impi_Exscan
 func impi_Exscan(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
-	return reduceAll("MPI_Exscan", sendbuf, recvbuf, count, datatype, op, comm,
+	return reducePrefix("MPI_Exscan", sendbuf, recvbuf, count, datatype, op, comm,
 		func(c *communicator, send, recv coll.Buf, o coll.Op) error { return c.Exscan(send, recv, o) })
 }
 

@@ -62,6 +62,9 @@ func (c *Comm) describe() string {
 	if c.Name != "" {
 		return c.Name
 	}
+	if c.Inter() {
+		return fmt.Sprintf("intercommunicator %d of sizes %d and %d", c.p2p.cid, c.Size(), c.Ranks())
+	}
 	return fmt.Sprintf("communicator %d of size %d", c.p2p.cid, c.Size())
 }
 

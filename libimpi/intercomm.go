@@ -14,7 +14,7 @@ import (
 //
 // How the two sides agree is mandated where they are different clients (IMPI 0.0, 4.5 to 4.9), and the same
 // elsewhere: all but the leaders, which are the ranks 0, tell the remote leader; the leaders exchange; each leader
-// tells the others of the remote group.
+// tells the others of the remote group. Threads of one process take turns in it.
 
 // Tags in the collective context of the intercommunicator (IMPI 0.0, 4.11), and above them our own.
 const (

@@ -44,6 +44,9 @@ func TestIntercommunicatorsCountContextIdsOfBothSides(t *testing.T) {
 				if !slices.Equal(inter.RemoteGroup().ranks, far) {
 					t.Errorf("remote group %v, want %v", inter.RemoteGroup().ranks, far)
 				}
+				if got := inter.String(); got != "intercommunicator 4 of sizes 2 and 2" {
+					t.Error(got)
+				}
 				// The largest count of all decides, be it on this side or that, with a leader or not.
 				for i, want := range []uint64{42, 62, 82, 102} {
 					if e.me == int32(i) {
