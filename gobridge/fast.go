@@ -50,7 +50,13 @@ func openFast(p *process) {
 }
 
 // closeFast sends everything to Go from now on.
-func closeFast() { C.impi_fast.shm = nil }
+func closeFast() {
+	f := &C.impi_fast
+	f.shm = nil
+	for i := range f.comms {
+		f.comms[i].handle = 0
+	}
+}
 
 // openFast makes a communicator known to C, if there is a place for it: the slot of its handle. C knows
 // intracommunicators only.
