@@ -70,6 +70,9 @@ extern GoInt32 impi_Comm_get_errhandler(GoUintptr comm, GoUintptr errhandler);
 extern GoInt32 impi_Comm_get_info(GoUintptr comm, GoUintptr info_used);
 extern GoInt32 impi_Comm_get_name(GoUintptr comm, GoUintptr comm_name, GoUintptr resultlen);
 extern GoInt32 impi_Comm_group(GoUintptr comm, GoUintptr group);
+extern GoInt32 impi_Comm_idup(GoUintptr comm, GoUintptr newcomm, GoUintptr request);
+extern GoInt32 impi_Comm_idup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm,
+        GoUintptr request);
 extern GoInt32 impi_Comm_iflush_buffer(GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank);
 extern GoInt32 impi_Comm_remote_group(GoUintptr comm, GoUintptr group);

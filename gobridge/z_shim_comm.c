@@ -263,15 +263,21 @@ WEAK(MPI_Comm_group);
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_idup");
-    return impi_unsupported("MPI_Comm_idup", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_idup((uintptr_t)comm, (uintptr_t)newcomm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_idup);
 
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_idup_with_info");
-    return impi_unsupported("MPI_Comm_idup_with_info", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_err = impi_Comm_idup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_idup_with_info);
 

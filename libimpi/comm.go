@@ -33,6 +33,7 @@ type Comm struct {
 	freed  bool
 	buffer attachedBuffer // for buffered sends on it
 	parts  partitionedSpace
+	idups  int // nonblocking duplications that have been started
 }
 
 // Rank is the calling process's rank.
@@ -161,7 +162,7 @@ func (c *Comm) takeCID(most uint64) (uint64, error) {
 // agreeCIDOn is agreeCID among the members of a subset of c, or of c itself if that is nil.
 func (c *Comm) agreeCIDOn(members *subset) (uint64, error) {
 	if members != nil {
-		return c.agreeAmong(agreement{c.p2p.cid, members.tag + 1}, func(mine, all coll.Buf, o coll.Op) error {
+		return c.agreeAmong(agreement{c.p2p.cid, members.tagged(0)}, func(mine, all coll.Buf, o coll.Op) error {
 			return coll.Allreduce(members, mine, all, o)
 		})
 	}
@@ -209,7 +210,7 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 // CreateGroup makes a communicator of a subgroup of c; only the members of g call it (MPI_Comm_create_group).
 // tag keeps apart calls of several threads.
 func (c *Comm) CreateGroup(g *Group, tag int32) (*Comm, error) {
-	cid, err := c.agreeCIDOn(&subset{&c.ops, c.group, g, int(tag)})
+	cid, err := c.agreeCIDOn(&subset{&c.ops, c.group, g, subsetTags, int(tag)})
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +222,7 @@ func (c *Comm) CreateGroup(g *Group, tag int32) (*Comm, error) {
 type subset struct {
 	all   *collective
 	of, g *Group
+	first int // of the tags for this kind of subset
 	tag   int
 }
 
@@ -230,7 +232,7 @@ const subsetTags = 1 << 30
 func (s *subset) Rank() int        { return s.g.Rank(s.all.c.engine.me) }
 func (s *subset) Size() int        { return s.g.Size() }
 func (s *subset) rank(i int) int   { return s.of.Rank(s.g.World(i)) }
-func (s *subset) tagged(t int) int { return subsetTags + s.tag%(1<<20)<<8 + t }
+func (s *subset) tagged(t int) int { return s.first + s.tag%(1<<20)<<8 + t }
 
 func (s *subset) Send(b coll.Buf, to, tag int) error { return s.all.Send(b, s.rank(to), s.tagged(tag)) }
 func (s *subset) Recv(b coll.Buf, from, tag int) error {

@@ -41,6 +41,7 @@ type Engine struct {
 	contexts contextTable
 	busy     []int32     // peers that have something queued
 	maxCID   uint64      // largest context id in use, IMPI's max_cid
+	maxOwn   uint64      // the same for ids that IMPI does not count (context_id.go)
 	agreeing []agreement // on context ids, under way
 
 	buffer      attachedBuffer

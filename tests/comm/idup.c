@@ -2,6 +2,25 @@
 /* needs: MPI_Comm_idup */
 #include "../check.h"
 
+/* Several at a time, overtaken by collectives and by other ways to make communicators. */
+static void several(void)
+{
+    enum { MANY = 4 };
+    MPI_Comm copy[MANY], other;
+    MPI_Request request[MANY];
+    for (int i = 0; i < MANY; i++) MPI_Comm_idup(MPI_COMM_WORLD, &copy[i], &request[i]);
+    MPI_Comm_split(MPI_COMM_WORLD, check_rank % 2, 0, &other);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&other);
+    MPI_Waitall(MANY, request, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < MANY; i++) {
+        int sum = -1, mine = check_rank + i;
+        MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, copy[i]);
+        CHECK_EQ(sum, check_size * (check_size - 1) / 2 + check_size * i);
+    }
+    for (int i = 0; i < MANY; i++) MPI_Comm_free(&copy[i]);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm copy;
@@ -16,5 +35,6 @@ int main(int argc, char **argv)
     CHECK_EQ(result, MPI_CONGRUENT);
     MPI_Barrier(copy);
     MPI_Comm_free(&copy);
+    several();
     return check_end();
 }

@@ -1,0 +1,54 @@
+package main
+
+import "C"
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Nonblocking duplication (MPI 5.0, 7.4.2). The handle is there at once, and names nothing until the request is done;
+// attributes are copied at once, too.
+
+//export impi_Comm_idup
+func impi_Comm_idup(comm, newcomm, request uintptr) int32 {
+	k := commQuery("MPI_Comm_idup", comm)
+	k.result(newcomm, "newcomm")
+	k.result(request, "request")
+	if k.err != nil {
+		return k.fail()
+	}
+	return k.idup(k.c.info.clone(), newcomm, request)
+}
+
+//export impi_Comm_idup_with_info
+func impi_Comm_idup_with_info(comm, info, newcomm, request uintptr) int32 {
+	k := commQuery("MPI_Comm_idup_with_info", comm)
+	with := k.info(info)
+	k.result(newcomm, "newcomm")
+	k.result(request, "request")
+	if k.err != nil {
+		return k.fail()
+	}
+	return k.idup(with.clone(), newcomm, request)
+}
+
+func (k *check) idup(with *info, newcomm, request uintptr) int32 {
+	if k.c.Inter() {
+		k.set(abi.MPI_ERR_UNSUPPORTED_OPERATION, "%s is an intercommunicator, which cannot be duplicated without blocking", k.c)
+		return k.fail()
+	}
+	b := &communicator{info: with}
+	b.handler.Store(k.c.errhandler())
+	if code := k.c.attrs.copyAll(k.c.handle, &b.attrs); code != 0 {
+		return k.refused(code, "copy")
+	}
+	b.handle = comms.add(nil)
+	put(newcomm, b.handle)
+	put(request, k.c.Idup(func(c *libimpi.Comm) {
+		b.Comm, c.Bridge = c, b
+		comms.fill(b.handle, b)
+		b.openFast(engine(), b.handle&0xffffffff-firstInt+1)
+	}))
+	return 0
+}
