@@ -57,6 +57,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 func (e *engine) sleepUntil(done func() bool) {
 	for !done() {
 		if e.host.Poll() {
+			e.cond.Broadcast() // what has come may be another sleeper's
 			continue
 		}
 		e.host.Arm()
