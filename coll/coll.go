@@ -8,14 +8,12 @@
 package coll
 
 import (
-	"unsafe"
-
 	"github.com/libimpi/libimpi/datatype"
 )
 
 // Buf is a message buffer: Count elements of Type at Base. Count 0 is an empty message.
 type Buf struct {
-	Base  unsafe.Pointer
+	Base  datatype.Pointer
 	Count int64
 	Type  *datatype.Type
 }
@@ -41,6 +39,6 @@ type Comm interface {
 // Op is a reduction operation: inout[i] = in[i] op inout[i] for count elements of type t
 // (MPI 5.0, 6.9.1: the first operand is the one from the lower rank).
 type Op interface {
-	Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) error
+	Apply(in, inout datatype.Pointer, count int64, t *datatype.Type) error
 	Commutative() bool
 }

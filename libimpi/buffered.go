@@ -1,8 +1,6 @@
 package libimpi
 
 import (
-	"unsafe"
-
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 )
@@ -117,7 +115,7 @@ func (e *Engine) release(r *Request) {
 }
 
 // Bsend copies a message aside and starts to send the copy.
-func (c *Comm) Bsend(base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32) error {
+func (c *Comm) Bsend(base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32) error {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,7 +123,7 @@ func (c *Comm) Bsend(base unsafe.Pointer, count int64, t *datatype.Type, dest in
 }
 
 // Ibsend is Bsend that answers a request, which is done.
-func (c *Comm) Ibsend(base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32) (uint64, error) {
+func (c *Comm) Ibsend(base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32) (uint64, error) {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -135,7 +133,7 @@ func (c *Comm) Ibsend(base unsafe.Pointer, count int64, t *datatype.Type, dest i
 	return SentRequest, nil
 }
 
-func (e *Engine) bsend(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest, tag int32) error {
+func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32) error {
 	if dest == abi.MPI_PROC_NULL {
 		return nil
 	}
@@ -154,7 +152,7 @@ func (e *Engine) bsend(ctx *context, base unsafe.Pointer, count int64, t *dataty
 		b.used -= n + abi.MPI_BSEND_OVERHEAD
 		return err
 	}
-	r := e.newSend(ctx, unsafe.Pointer(unsafe.SliceData(copied)), n, byteType, world, tag, modeBuffered)
+	r := e.newSend(ctx, startOf(copied), n, byteType, world, tag, modeBuffered)
 	b.messages++
 	b.inside++
 	r.buffer, r.posted = b, b.messages
@@ -165,7 +163,7 @@ func (e *Engine) bsend(ctx *context, base unsafe.Pointer, count int64, t *dataty
 }
 
 // packed copies a message aside, as the bytes that go out.
-func packed(base unsafe.Pointer, count int64, t *datatype.Type, rep datatype.Rep) ([]byte, error) {
+func packed(base datatype.Pointer, count int64, t *datatype.Type, rep datatype.Rep) ([]byte, error) {
 	copied := make([]byte, t.PackedSize(count, rep))
 	if len(copied) > 0 {
 		var cur datatype.Cursor

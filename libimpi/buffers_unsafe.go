@@ -8,7 +8,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// Slices of our own as message buffers.
+// Slices of our own as message buffers, and the program's memory as slices.
 
 var (
 	intType   = datatype.Named(abi.MPI_INT)
@@ -24,3 +24,12 @@ func intBuf(s []int32) coll.Buf {
 func countBuf(s []uint64) coll.Buf {
 	return coll.Buf{Base: unsafe.Pointer(unsafe.SliceData(s)), Count: int64(len(s)), Type: countType}
 }
+
+// startOf is the address of a slice.
+func startOf(b []byte) datatype.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
+
+// bytesAt is n bytes of memory.
+func bytesAt(p datatype.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }
+
+// offset is the address n bytes further on.
+func offset(p datatype.Pointer, n int64) datatype.Pointer { return unsafe.Add(p, n) }

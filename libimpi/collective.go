@@ -1,8 +1,6 @@
 package libimpi
 
 import (
-	"unsafe"
-
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
@@ -245,8 +243,8 @@ func (c *Comm) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.Op) er
 }
 
 // Sendrecv sends and receives at the same time.
-func (c *Comm) Sendrecv(sbuf unsafe.Pointer, scount int64, stype *datatype.Type, dest int, stag int32,
-	rbuf unsafe.Pointer, rcount int64, rtype *datatype.Type, source int, rtag int32, st *Status) error {
+func (c *Comm) Sendrecv(sbuf datatype.Pointer, scount int64, stype *datatype.Type, dest int, stag int32,
+	rbuf datatype.Pointer, rcount int64, rtype *datatype.Type, source int, rtag int32, st *Status) error {
 	e := c.engine
 	recv := c.Irecv(rbuf, rcount, rtype, source, rtag)
 	sendErr := c.Send(sbuf, scount, stype, dest, stag, modeStandard)
@@ -263,7 +261,7 @@ func (c *Comm) Sendrecv(sbuf unsafe.Pointer, scount int64, stype *datatype.Type,
 }
 
 // SendrecvReplace is Sendrecv with one buffer for both: what is sent is a copy in the same layout.
-func (c *Comm) SendrecvReplace(buf unsafe.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int, rtag int32, st *Status) error {
+func (c *Comm) SendrecvReplace(buf datatype.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int, rtag int32, st *Status) error {
 	if count == 0 || t.Size() == 0 {
 		return c.Sendrecv(buf, count, t, dest, stag, buf, count, t, source, rtag, st)
 	}

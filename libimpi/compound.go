@@ -1,8 +1,6 @@
 package libimpi
 
 import (
-	"unsafe"
-
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 )
@@ -88,7 +86,7 @@ func (x *exchange) less(e *Engine) {
 }
 
 // newExchange takes the request of an MPI_Isendrecv and posts its receive.
-func (c *Comm) newExchange(buf unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) *exchange {
+func (c *Comm) newExchange(buf datatype.Pointer, count int64, t *datatype.Type, source int, tag int32) *exchange {
 	e := c.engine
 	r := e.newCompound(c.p2p, nil)
 	x := (*exchange)(r)
@@ -103,7 +101,7 @@ func (c *Comm) newExchange(buf unsafe.Pointer, count int64, t *datatype.Type, so
 }
 
 // send adds the send of an exchange. The request is the program's from then on, and may be done.
-func (x *exchange) send(e *Engine, buf unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32) uint64 {
+func (x *exchange) send(e *Engine, buf datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32) uint64 {
 	id := x.id
 	if dest != abi.MPI_PROC_NULL {
 		x.count++
@@ -115,8 +113,8 @@ func (x *exchange) send(e *Engine, buf unsafe.Pointer, count int64, t *datatype.
 
 // Isendrecv starts a receive and a send, and answers the request that is done when both are; its status is the
 // receive's (MPI 5.0, 3.10).
-func (c *Comm) Isendrecv(sbuf unsafe.Pointer, scount int64, stype *datatype.Type, dest int, stag int32,
-	rbuf unsafe.Pointer, rcount int64, rtype *datatype.Type, source int, rtag int32) uint64 {
+func (c *Comm) Isendrecv(sbuf datatype.Pointer, scount int64, stype *datatype.Type, dest int, stag int32,
+	rbuf datatype.Pointer, rcount int64, rtype *datatype.Type, source int, rtag int32) uint64 {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -124,7 +122,7 @@ func (c *Comm) Isendrecv(sbuf unsafe.Pointer, scount int64, stype *datatype.Type
 }
 
 // IsendrecvReplace is Isendrecv with one buffer for both: what is sent is a copy.
-func (c *Comm) IsendrecvReplace(buf unsafe.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int, rtag int32) (uint64, error) {
+func (c *Comm) IsendrecvReplace(buf datatype.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int, rtag int32) (uint64, error) {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -136,5 +134,5 @@ func (c *Comm) IsendrecvReplace(buf unsafe.Pointer, count int64, t *datatype.Typ
 		}
 	}
 	return c.newExchange(buf, count, t, source, rtag).
-		send(e, unsafe.Pointer(unsafe.SliceData(copied)), int64(len(copied)), byteType, dest, stag), nil
+		send(e, startOf(copied), int64(len(copied)), byteType, dest, stag), nil
 }

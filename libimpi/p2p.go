@@ -1,8 +1,6 @@
 package libimpi
 
 import (
-	"unsafe"
-
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
@@ -23,11 +21,11 @@ const (
 )
 
 // Send blocks until the buffer may be used again; a synchronous one until the receive has begun.
-func (c *Comm) Send(base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) error {
+func (c *Comm) Send(base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) error {
 	return c.send(c.p2p, base, count, t, dest, tag, mode)
 }
 
-func (c *Comm) send(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) error {
+func (c *Comm) send(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) error {
 	if dest == abi.MPI_PROC_NULL {
 		return nil
 	}
@@ -46,7 +44,7 @@ func (c *Comm) send(ctx *context, base unsafe.Pointer, count int64, t *datatype.
 }
 
 // sendShort sends a short message that is one run of bytes, if nothing is before it and there is room.
-func (e *Engine) sendShort(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest, tag int32) bool {
+func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32) bool {
 	p := &e.peers[dest]
 	if p.tr == nil || p.queued {
 		return false
@@ -61,15 +59,15 @@ func (e *Engine) sendShort(ctx *context, base unsafe.Pointer, count int64, t *da
 	h.LSRank, h.Tag, h.CID = ctx.comm.rank, tag, ctx.cid
 	h.MsgLen, h.Len = uint64(n), int(n)
 	h.SrqID, h.DrqID, h.Addr = 0, 0, 0
-	return p.tr.Send(h, unsafe.Slice((*byte)(data), n))
+	return p.tr.Send(h, bytesAt(data, n))
 }
 
 // Recv blocks until a message is received. st may be nil.
-func (c *Comm) Recv(base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32, st *Status) error {
+func (c *Comm) Recv(base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32, st *Status) error {
 	return c.recv(c.p2p, base, count, t, source, tag, st)
 }
 
-func (c *Comm) recv(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32, st *Status) error {
+func (c *Comm) recv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32, st *Status) error {
 	if source == abi.MPI_PROC_NULL {
 		if st != nil {
 			*st = procNullStatus
@@ -90,11 +88,11 @@ func (c *Comm) recv(ctx *context, base unsafe.Pointer, count int64, t *datatype.
 }
 
 // Isend starts a send and answers its request's id.
-func (c *Comm) Isend(base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
+func (c *Comm) Isend(base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
 	return c.isend(c.p2p, base, count, t, dest, tag, mode)
 }
 
-func (c *Comm) isend(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
+func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,11 +109,11 @@ func (c *Comm) isend(ctx *context, base unsafe.Pointer, count int64, t *datatype
 }
 
 // Irecv starts a receive and answers its request's id.
-func (c *Comm) Irecv(base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) uint64 {
+func (c *Comm) Irecv(base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32) uint64 {
 	return c.irecv(c.p2p, base, count, t, source, tag)
 }
 
-func (c *Comm) irecv(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) uint64 {
+func (c *Comm) irecv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32) uint64 {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,7 +126,7 @@ func (c *Comm) irecv(ctx *context, base unsafe.Pointer, count int64, t *datatype
 }
 
 // SendInit and RecvInit make persistent requests (MPI 5.0, 3.9).
-func (c *Comm) SendInit(base unsafe.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
+func (c *Comm) SendInit(base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -143,7 +141,7 @@ func (c *Comm) SendInit(base unsafe.Pointer, count int64, t *datatype.Type, dest
 }
 
 // RecvInit makes a persistent receive.
-func (c *Comm) RecvInit(base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) uint64 {
+func (c *Comm) RecvInit(base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32) uint64 {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -290,7 +288,7 @@ func (c *Comm) claim(m *message, st *Status) *Matched {
 }
 
 // Imrecv receives a matched message.
-func (m *Matched) Imrecv(base unsafe.Pointer, count int64, t *datatype.Type) uint64 {
+func (m *Matched) Imrecv(base datatype.Pointer, count int64, t *datatype.Type) uint64 {
 	e := m.comm.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -303,7 +301,7 @@ func (m *Matched) Imrecv(base unsafe.Pointer, count int64, t *datatype.Type) uin
 const noPeer int32 = -1
 
 // newSend takes a request for a send; it has not started.
-func (e *Engine) newSend(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, dest, tag int32, mode sendMode) *Request {
+func (e *Engine) newSend(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32, mode sendMode) *Request {
 	r := e.requests.get()
 	r.kind, r.mode, r.active = sendRequest, mode, true
 	e.shared.UnderWay++
@@ -315,7 +313,7 @@ func (e *Engine) newSend(ctx *context, base unsafe.Pointer, count int64, t *data
 }
 
 // newRecv takes a request for a receive; it has not been posted.
-func (e *Engine) newRecv(ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, source int, tag int32) *Request {
+func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32) *Request {
 	r := e.requests.get()
 	r.kind, r.active = recvRequest, true
 	e.shared.UnderWay++

@@ -2,7 +2,6 @@ package libimpi
 
 import (
 	"math"
-	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
@@ -59,7 +58,7 @@ type channel struct {
 	sending bool
 	peer    int32 // rank in the communicator, or MPI_PROC_NULL
 	tag     int32 // the program's
-	base    unsafe.Pointer
+	base    datatype.Pointer
 	typ     *datatype.Type
 	parts   int32
 	count   int64 // elements of a partition
@@ -86,13 +85,13 @@ const (
 var offerType = datatype.Named(abi.MPI_INT64_T)
 
 // PsendInit makes a persistent request that sends parts partitions of count elements each.
-func (c *Comm) PsendInit(base unsafe.Pointer, parts int32, count int64, t *datatype.Type, dest int, tag int32) uint64 {
+func (c *Comm) PsendInit(base datatype.Pointer, parts int32, count int64, t *datatype.Type, dest int, tag int32) uint64 {
 	return c.newChannel(&channel{sending: true, peer: int32(dest), tag: tag, base: base, typ: t, parts: parts, count: count})
 }
 
 // PrecvInit makes a persistent request that receives parts partitions of count elements each. The sender's may be
 // others, of as many elements in all.
-func (c *Comm) PrecvInit(base unsafe.Pointer, parts int32, count int64, t *datatype.Type, source int, tag int32) uint64 {
+func (c *Comm) PrecvInit(base datatype.Pointer, parts int32, count int64, t *datatype.Type, source int, tag int32) uint64 {
 	return c.newChannel(&channel{peer: int32(source), tag: tag, base: base, typ: t, parts: parts, count: count})
 }
 
@@ -118,20 +117,20 @@ func (c *Comm) newChannel(ch *channel) uint64 {
 func (ch *channel) open(e *Engine) {
 	s := ch.comm.partitioned()
 	if !ch.sending {
-		e.postRecv(ch.receive(e, s.offers, unsafe.Pointer(&ch.offer), 3, offerType, ch.tag, partOffer))
+		e.postRecv(ch.receive(e, s.offers, datatype.Pointer(&ch.offer), 3, offerType, ch.tag, partOffer))
 		return
 	}
 	answerTag := s.take(1)
 	ch.offer = [3]int64{int64(ch.parts) * ch.count, int64(ch.parts), int64(answerTag)}
-	e.postRecv(ch.receive(e, s.data, unsafe.Pointer(&ch.answer), 3, offerType, answerTag, partAnswer))
-	e.start(ch.send(e, s.offers, unsafe.Pointer(&ch.offer), 3, offerType, ch.tag, partOffer))
+	e.postRecv(ch.receive(e, s.data, datatype.Pointer(&ch.answer), 3, offerType, answerTag, partAnswer))
+	e.start(ch.send(e, s.offers, datatype.Pointer(&ch.offer), 3, offerType, ch.tag, partOffer))
 }
 
-func (ch *channel) send(e *Engine, ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, tag int32, part int) *Request {
+func (ch *channel) send(e *Engine, ctx *context, base datatype.Pointer, count int64, t *datatype.Type, tag int32, part int) *Request {
 	return e.newSend(ctx, base, count, t, ch.comm.group.ranks[ch.peer], tag, modeStandard).join(ch, part)
 }
 
-func (ch *channel) receive(e *Engine, ctx *context, base unsafe.Pointer, count int64, t *datatype.Type, tag int32, part int) *Request {
+func (ch *channel) receive(e *Engine, ctx *context, base datatype.Pointer, count int64, t *datatype.Type, tag int32, part int) *Request {
 	return e.newRecv(ctx, base, count, t, int(ch.peer), tag).join(ch, part)
 }
 
@@ -164,7 +163,7 @@ func (ch *channel) offered(e *Engine, message *Request) {
 	ch.answer = [3]int64{elements, int64(ch.parts), int64(s.take(ch.shares))}
 	ch.arrived = make([]bool, ch.shares)
 	ch.tuned = true
-	e.start(ch.send(e, s.data, unsafe.Pointer(&ch.answer), 3, offerType, int32(ch.offer[2]), partAnswer))
+	e.start(ch.send(e, s.data, datatype.Pointer(&ch.answer), 3, offerType, int32(ch.offer[2]), partAnswer))
 	if ch.r != nil && ch.r.active {
 		ch.postAll(e)
 	}
@@ -221,9 +220,9 @@ func overlap(i, n, m int32) (first, last int32) {
 }
 
 // share is the memory of message j: its first element and their number.
-func (ch *channel) share(j int32) (unsafe.Pointer, int64) {
+func (ch *channel) share(j int32) (datatype.Pointer, int64) {
 	n := int64(ch.parts) * ch.count / int64(ch.shares)
-	return unsafe.Add(ch.base, int64(j)*n*ch.typ.Extent()), n
+	return offset(ch.base, int64(j)*n*ch.typ.Extent()), n
 }
 
 // start implements compound.

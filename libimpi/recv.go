@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
@@ -128,7 +127,7 @@ func (e *Engine) readDirect(r *Request, peer int32, addr uint64) bool {
 	}
 	n := min(r.length, r.total)
 	if r.flat {
-		return n == 0 || reader.Read(peer, addr, unsafe.Slice((*byte)(r.data), n))
+		return n == 0 || reader.Read(peer, addr, bytesAt(r.data, n))
 	}
 	if e.scratch == nil {
 		e.scratch = make([]byte, 128<<10)

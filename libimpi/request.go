@@ -1,8 +1,6 @@
 package libimpi
 
 import (
-	"unsafe"
-
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 )
@@ -70,10 +68,10 @@ type Request struct {
 	next, prev  *Request // posted list of a context, or a queue of a peer
 
 	// Buffer: what the program gave, and the same as one run of bytes if it is one.
-	base   unsafe.Pointer
+	base   datatype.Pointer
 	count  int64
 	typ    *datatype.Type
-	data   unsafe.Pointer
+	data   datatype.Pointer
 	size   int64 // bytes, native
 	single bool  // data and size are valid: one run of bytes
 
@@ -101,7 +99,7 @@ type Request struct {
 }
 
 // setBuffer gives the request its memory.
-func (r *Request) setBuffer(base unsafe.Pointer, count int64, t *datatype.Type) {
+func (r *Request) setBuffer(base datatype.Pointer, count int64, t *datatype.Type) {
 	r.base, r.count, r.typ = base, count, t
 	r.data, r.size, r.single = t.Span(base, count)
 	if !r.single {
@@ -133,7 +131,7 @@ func (r *Request) bytes(n int64) []byte {
 	if n == 0 {
 		return nil
 	}
-	return unsafe.Slice((*byte)(unsafe.Add(r.data, r.moved)), n)
+	return bytesAt(offset(r.data, r.moved), n)
 }
 
 // fill stores the next piece of a matched message. What does not fit is dropped: the truncation has been

@@ -1,8 +1,6 @@
 package libimpi
 
 import (
-	"unsafe"
-
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
@@ -270,7 +268,7 @@ func (e *Engine) transfer(recv, send *Request) {
 	if send.single && recv.single {
 		n := min(send.size, recv.size)
 		if n > 0 {
-			copy(unsafe.Slice((*byte)(recv.data), n), unsafe.Slice((*byte)(send.data), n))
+			copy(bytesAt(recv.data, n), bytesAt(send.data, n))
 		}
 	} else {
 		datatype.Copy(recv.base, recv.count, recv.typ, send.base, send.count, send.typ)

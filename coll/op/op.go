@@ -8,7 +8,6 @@ package op
 
 import (
 	"fmt"
-	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
@@ -16,7 +15,7 @@ import (
 )
 
 // kernel computes inout[i] = in[i] op inout[i] for n elements that lie one after the other.
-type kernel func(in, inout unsafe.Pointer, n int64)
+type kernel func(in, inout datatype.Pointer, n int64)
 
 // predefined is one predefined operation.
 type predefined struct {
@@ -32,7 +31,7 @@ func (o *predefined) Commutative() bool {
 }
 
 // Apply computes inout[i] = in[i] op inout[i] for count elements of type t. The error is that of Check.
-func (o *predefined) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) error {
+func (o *predefined) Apply(in, inout datatype.Pointer, count int64, t *datatype.Type) error {
 	c := classify(t)
 	if c.group&o.groups == 0 {
 		return o.refuse(t)
