@@ -107,15 +107,3 @@ func (s *Scratch) Exchange(c Comm, out Buf, to int, in Buf, from, tag int) error
 	}
 	return s.Wait(c)
 }
-
-// packed is b as bytes: its memory if that is contiguous, else a copy.
-func (s *Scratch) packed(b Buf) (Buf, error) {
-	if m, ok := contiguous(b); ok {
-		return m, nil
-	}
-	mem, err := s.Alloc(b.Size())
-	if err != nil {
-		return Buf{}, err
-	}
-	return Bytes(mem), Pack(mem, b, 0)
-}

@@ -33,7 +33,6 @@ type raised struct {
 	code    int32
 	text    string
 	handler *errhandler
-	kind    int32   // whose handler: C.IMPI_KIND_COMM ...
 	object  uintptr // the handle that the handler gets
 }
 
@@ -44,7 +43,7 @@ var recent struct {
 }
 
 // register keeps an error and answers its code.
-func register(class int, text string, h *errhandler, kind int32, object uintptr) int32 {
+func register(class int, text string, h *errhandler, object uintptr) int32 {
 	recent.Lock()
 	defer recent.Unlock()
 	recent.next = recent.next%errorSlots + 1
@@ -57,7 +56,7 @@ func register(class int, text string, h *errhandler, kind int32, object uintptr)
 		code = int32(class) // added by the program: no room for particulars in the code
 		k = 0
 	}
-	recent.slots[k] = raised{code, text, h, kind, object}
+	recent.slots[k] = raised{code, text, h, object}
 	return code
 }
 
@@ -87,7 +86,7 @@ func fail(fn string, c *communicator, err error) int32 {
 	if c != nil {
 		handler, object = c.errhandler(), c.handle
 	}
-	return register(e.Class, fn+": "+e.Error(), handler, kindOfComm, object)
+	return register(e.Class, fn+": "+e.Error(), handler, object)
 }
 
 // describeCode is the text of an error code, for MPI_Error_string.
@@ -174,7 +173,7 @@ func (h *errhandler) release() {
 func impi_error_action(code int32, action *C.struct_impi_action) {
 	r, ok := recall(code)
 	if !ok {
-		r = raised{code: code, handler: defaultHandler(), kind: kindOfComm, object: abi.MPI_COMM_SELF}
+		r = raised{code: code, handler: defaultHandler(), object: abi.MPI_COMM_SELF}
 	}
 	action.what = C.int(r.handler.action)
 	action.fn = C.uintptr_t(r.handler.fn)

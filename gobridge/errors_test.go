@@ -15,7 +15,7 @@ func TestCodesTellTheirErrorAndTheirClass(t *testing.T) {
 		if class > classMask {
 			class = abi.MPI_ERR_OTHER
 		}
-		code := register(class, fmt.Sprintf("particulars %d", i), errorsReturn, kindOfComm, abi.MPI_COMM_WORLD)
+		code := register(class, fmt.Sprintf("particulars %d", i), errorsReturn, abi.MPI_COMM_WORLD)
 		if code <= abi.MPI_SUCCESS || code > abi.MPI_ERR_LASTCODE || code <= classMask {
 			t.Fatalf("code %d", code)
 		}
@@ -39,9 +39,9 @@ func TestCodesTellTheirErrorAndTheirClass(t *testing.T) {
 }
 
 func TestForgottenCodesStillTellTheirClass(t *testing.T) {
-	old := register(abi.MPI_ERR_RANK, "the first", errorsReturn, kindOfComm, 0)
+	old := register(abi.MPI_ERR_RANK, "the first", errorsReturn, 0)
 	for range errorSlots {
-		register(abi.MPI_ERR_TAG, "another", errorsReturn, kindOfComm, 0)
+		register(abi.MPI_ERR_TAG, "another", errorsReturn, 0)
 	}
 	if _, ok := recall(old); ok {
 		t.Error("the code is still known")

@@ -229,5 +229,4 @@ type message struct {
 	self               *Request // a send of this process to itself that waits here
 	nextSame, prevSame *message
 	nextAll, prevAll   *message
-	claimed            bool // taken out by a matched probe
 }

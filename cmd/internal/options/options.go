@@ -122,10 +122,9 @@ type parser struct {
 
 // block is what may be said once for each program.
 type block struct {
-	n      int
-	ppn    int
-	prog   Program
-	envSet bool
+	n    int
+	ppn  int
+	prog Program
 }
 
 // globalEnv is what -genv and its family say for all programs, wherever they stand.

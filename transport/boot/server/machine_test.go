@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -13,8 +12,6 @@ import (
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/wire"
 )
-
-var be = binary.BigEndian
 
 // bench holds a machine and what it has done so far.
 type bench struct {
