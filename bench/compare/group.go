@@ -27,6 +27,7 @@ func groups() []group {
 		{"shm", mpibench(2, false, "lat", "bw", "rate")},
 		{"coll", mpibench(2, false, "coll")},
 		{"vec", mpibench(2, false, "vec")},
+		{"pack", mpibench(2, false, "pack", "type")},
 		{"tcp", mpibench(2, true, "lat", "bw", "rate")},
 		{"oversub", oversubscribed},
 		{"start", start},

@@ -8,7 +8,8 @@
 //
 //	go run ./bench/compare [-rounds 3] [-stage build/stage] [-targets bench/targets.txt] [group ...]
 //
-// Groups: shm coll vec tcp oversub start memory. An implementation that is not there is named and left out.
+// Groups: shm coll vec pack (vec without sending, and what types cost) tcp oversub start memory. An implementation
+// that is not there is named and left out.
 package main
 
 import (
