@@ -12,12 +12,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/client"
 	"github.com/libimpi/libimpi/transport/shm"
+	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // A part is the ranks of one client, which share this machine's memory, and what the launcher says to them.
@@ -54,7 +56,27 @@ type meeting struct {
 	rank    int32
 	methods auth.Methods
 	bind    netip.Addr
+	values  options.Values
 	verbose bool
+}
+
+// contribution is what this client tells the others: the user's values, and the defaults for the rest.
+func (m *meeting) contribution(hosts []client.Host) client.Contribution {
+	c := client.Default(hosts...)
+	v := &m.values
+	c.DataLen, c.TagUB = uint32(or(v.DataLen, 0)), int32(or(v.TagUB, 0))
+	c.XSize, c.MaxLinear = int32(or(v.XSize, int(wire.Unset))), int32(or(v.MaxLinear, int(wire.Unset)))
+	for i := range c.Hosts {
+		c.Hosts[i].AckMark, c.Hosts[i].HiWater = uint32(or(v.AckMark, 0)), uint32(or(v.HiWater, 0))
+	}
+	return c
+}
+
+func or(v *int, otherwise int) int {
+	if v == nil {
+		return otherwise
+	}
+	return *v
 }
 
 // drainTime is how long a link is read on after its process ended, if a process that it left behind still has
@@ -181,7 +203,7 @@ func (p *part) join() {
 	if m.verbose {
 		complain("joining the server at %s as client %d", m.address, m.rank)
 	}
-	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, client.Default(p.hosts...), client.Options{})
+	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(p.hosts), client.Options{})
 	if err != nil {
 		p.job.Fail(supervise.Cause{Code: 1, Text: err.Error()})
 		return
@@ -194,6 +216,10 @@ func (p *part) join() {
 			complain("warning: %v", err) // the job can go on (IMPI 0.0, 2.4)
 		}
 	})
+	if m.verbose {
+		complain("client %d of %d: datalen %d, ackmark %d, hiwater %d, tagub %d, xsize %d, maxlinear %d", m.rank, tables.Clients,
+			tables.MaxDataLen, tables.AckMark, tables.HiWater, tables.TagUB, tables.XSize, tables.MaxLinear)
+	}
 	first := firstRank(tables, m.rank)
 	p.job.First(first - p.first)
 	for i, end := range p.ends {

@@ -89,7 +89,7 @@ func meetings(ctx context.Context, plan *options.Plan) (list []*meeting, farewel
 	farewell = func() {}
 	switch {
 	case plan.Mode == options.Client:
-		m := &meeting{ctx: ctx, address: plan.Address, rank: int32(plan.Rank), verbose: plan.Verbose}
+		m := &meeting{ctx: ctx, address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose}
 		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil {
 			m.bind, err = addressTowards(plan.Address)
 		}
@@ -130,7 +130,7 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*meeting, func(), err
 	}()
 	list := make([]*meeting, plan.Clients)
 	for i := range list {
-		list[i] = &meeting{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback, verbose: plan.Verbose}
+		list[i] = &meeting{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback, values: plan.Values, verbose: plan.Verbose}
 	}
 	return list, func() { <-served }, nil
 }

@@ -39,8 +39,10 @@ type Plan struct {
 	Port    int    // Server: 0 lets the system choose
 	Listen  string // Server: address to listen at, "" all
 	Auth    string // Server: preferred authentication methods, "" the default order (IMPI 0.0, 2.3.3)
+	Limits  Limits // Server
 	Rank    int    // Client: this client's rank
 	Address string // Client: the server's HOST:PORT
+	Values  Values // Client, and Run with Clients
 
 	Hosts     []string // names given by -host, without their slot counts
 	HostFiles []string
@@ -112,6 +114,14 @@ func (p *Plan) Size() int {
 	return n
 }
 
+// Limits are how long a server lets each phase take. 0: the server's own choice.
+type Limits struct {
+	Join     time.Duration // from a connection's opening until it has said which client it is
+	Gather   time.Duration // until all clients have joined
+	Exchange time.Duration // from then until all have said what they have to say
+	Run      time.Duration // from then until all have finished
+}
+
 // parser is a Plan in the making. local holds the options of the block that is being read.
 type parser struct {
 	plan  Plan
@@ -140,6 +150,9 @@ type globalEnv struct {
 func Parse(args []string, getenv func(string) string) (*Plan, error) {
 	p := &parser{seen: map[string]bool{}}
 	p.plan.Grace = DefaultGrace
+	if err := p.plan.Values.fromEnv(getenv); err != nil {
+		return nil, err
+	}
 	if v := getenv("MPIEXEC_TIMEOUT"); v != "" {
 		d, err := seconds(v)
 		if err != nil {
@@ -274,13 +287,16 @@ func (p *parser) settle() error {
 	if plan.Mode == Client && plan.Clients > 0 {
 		return fmt.Errorf("-client joins one client to a server, -clients starts all of them here: give one of the two")
 	}
-	for _, only := range []string{"port", "auth"} {
+	for _, only := range []string{"port", "auth", "deadline"} {
 		if p.seen[only] {
 			return fmt.Errorf("-%s goes with -server only", only)
 		}
 	}
 	if plan.Clients > plan.Size() {
 		return fmt.Errorf("-clients %d: more clients than the %d ranks", plan.Clients, plan.Size())
+	}
+	if err := p.settleValues(); err != nil {
+		return err
 	}
 	if plan.Stdin == StdinOne && plan.StdinRank >= plan.Size() {
 		return fmt.Errorf("--stdin %d: ranks are 0 to %d", plan.StdinRank, plan.Size()-1)
@@ -303,6 +319,11 @@ func (p *parser) settleServer() error {
 	for _, never := range []string{"client", "clients", "n"} {
 		if p.seen[never] {
 			return fmt.Errorf("-server and -%s exclude each other", never)
+		}
+	}
+	for i := range values {
+		if p.seen[values[i].name] {
+			return fmt.Errorf("-%s is for clients, and -server is none", values[i].name)
 		}
 	}
 	if len(plan.Hosts) > 1 {

@@ -56,7 +56,7 @@ func TestCommandLinesMeanWhatTheGoldenFileSays(t *testing.T) {
 func TestEveryOptionWorksWithOneDashAndTwoAndWithEqualsOrSpace(t *testing.T) {
 	samples := map[string]string{
 		"NAME[=VALUE]": "A=1", "NAME": "A", "VALUE": "b", "HOST:PORT": "h:1", "RANK": "0",
-		"WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT": "5", "LIST": "1", "FILE": "f", "DIR": "d", "NAMES": "A,B",
+		"WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT": "5", "LIST": "1", "FILE": "f", "DIR": "d", "V": "40000", "PHASE=SECONDS": "run=5", "NAMES": "A,B",
 	}
 	for name, o := range byName {
 		var want string
@@ -105,9 +105,43 @@ func TestTheTimeoutOfTheEnvironmentHoldsUnlessAnOptionSaysOtherwise(t *testing.T
 			t.Errorf("%s: timeout %s, want %s", words, got, want)
 		}
 	}
-	bad := func(string) string { return "soon" }
+	bad := func(name string) string {
+		if name == "MPIEXEC_TIMEOUT" {
+			return "soon"
+		}
+		return ""
+	}
 	if _, err := Parse([]string{"prog"}, bad); err == nil || !strings.Contains(err.Error(), "MPIEXEC_TIMEOUT") {
 		t.Errorf("a bad MPIEXEC_TIMEOUT: %v", err)
+	}
+}
+
+func TestValuesOfTheEnvironmentHoldUnlessAnOptionSaysOtherwise(t *testing.T) {
+	env := func(set string) func(string) string {
+		return func(name string) string {
+			if n, v, _ := strings.Cut(set, "="); n == name {
+				return v
+			}
+			return ""
+		}
+	}
+	for i := range values {
+		v := &values[i]
+		for words, want := range map[string]string{"-clients 1 prog": " " + v.name + " 40000", "-clients 1 -" + v.name + " 50000 prog": " " + v.name + " 50000"} {
+			plan, err := Parse(strings.Fields(words), env(v.env+"=40000"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := plan.Values.String(); got != want {
+				t.Errorf("%s, %s=40000: %q, want %q", words, v.env, got, want)
+			}
+		}
+		if _, err := Parse([]string{"prog"}, env(v.env+"=many")); err == nil || !strings.HasPrefix(err.Error(), v.env+": ") {
+			t.Errorf("%s=many: %v", v.env, err)
+		}
+	}
+	if _, err := Parse([]string{"prog"}, env("IMPI_DATALEN=7")); err != nil {
+		t.Errorf("a variable that a job of one client does not need: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package options
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ const maxRanks = 1 << 16
 // maxClients is what one word of IMPI's client mask can name (IMPI 0.0, 2.3.5).
 const maxClients = 32
 
-var table = []option{
+var table = slices.Concat([]option{
 	{names: []string{"n", "np", "c"}, values: []string{"N"}, help: "start N ranks of the program that follows (default 1)",
 		apply: func(p *parser, v []string) error { return number(&p.local.n, v[0], 1, maxRanks, "ranks") }},
 	{names: []string{"ppn", "N", "npernode", "perhost"}, values: []string{"N"}, help: "ranks on each host; the same as -n on one host",
@@ -54,6 +55,9 @@ var table = []option{
 			}
 			return number(&p.plan.Rank, v[0], 0, maxClients-1, "client ranks")
 		}},
+
+	{names: []string{"deadline"}, values: []string{"PHASE=SECONDS"}, help: "with -server: end the job if that takes longer (0 never): join (one connection, default 30), gather (all clients, 0), exchange (300), run (0)",
+		apply: applyDeadline},
 
 	{names: []string{"x"}, values: []string{"NAME[=VALUE]"}, help: "set an environment variable for this program",
 		apply: func(p *parser, v []string) error {
@@ -127,7 +131,7 @@ var table = []option{
 	notYet(0, "nolocal"),
 	notYet(1, "configfile", "app", "output-filename", "outfile-pattern", "errfile-pattern", "launcher-exec",
 		"iface", "port-range", "prepend-pattern", "output"),
-}
+}, valueOptions())
 
 // byName finds an option by any of its names. Filled from the table once, at start.
 var byName = func() map[string]*option {
@@ -176,6 +180,24 @@ func applyHosts(p *parser, v []string) error {
 		p.plan.Hosts = append(p.plan.Hosts, h)
 	}
 	return nil
+}
+
+// never is a limit that is none.
+const never = time.Duration(math.MaxInt64)
+
+func applyDeadline(p *parser, v []string) error {
+	phase, word, _ := strings.Cut(v[0], "=")
+	limits := &p.plan.Limits
+	to := map[string]*time.Duration{"join": &limits.Join, "gather": &limits.Gather, "exchange": &limits.Exchange, "run": &limits.Run}[phase]
+	if to == nil {
+		return fmt.Errorf("the phases are join, gather, exchange and run")
+	}
+	d, err := seconds(word)
+	if d == 0 {
+		d = never
+	}
+	*to = d
+	return err
 }
 
 func applyStdin(p *parser, v []string) error {

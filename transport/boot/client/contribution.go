@@ -21,7 +21,7 @@ type Contribution struct {
 // Host is one owner of sockets. Its listening socket must be open: others may connect before Connect returns.
 type Host struct {
 	Addr    netip.AddrPort // where others connect
-	AckMark uint32         // packets; 0: wire.DefaultAckMark
+	AckMark uint32         // packets; 0: wire.DefaultAckMark, or HiWater if that is less
 	HiWater uint32         // packets, at least AckMark; 0: wire.DefaultHiWater
 	Procs   []Proc
 }
@@ -56,6 +56,9 @@ func (c Contribution) complete() (Contribution, error) {
 	for i, h := range c.Hosts {
 		if h.AckMark == 0 {
 			h.AckMark = wire.DefaultAckMark
+			if h.HiWater > 0 {
+				h.AckMark = min(h.AckMark, h.HiWater)
+			}
 		}
 		if h.HiWater == 0 {
 			h.HiWater = max(wire.DefaultHiWater, h.AckMark)
