@@ -32,4 +32,6 @@ type Host struct {
 	Client int32
 	First  int32 // its processes are world ranks First .. First+NProcs-1
 	NProcs int32
+
+	Outbound bool // nobody can connect to it: it connects to the higher hosts too, as all have agreed (not in IMPI 0.0)
 }

@@ -12,10 +12,12 @@ import (
 
 // Layout of a job's tables: the head, the hosts, the processes; integers big-endian, no padding.
 const (
-	tablesMagic = 0x494D4A31 // "IMJ1"
+	tablesMagic = 0x494D4A32 // "IMJ2"
 	headSize    = 11 * 4
-	hostSize    = 16 + 2 + 2 + 3*4 // address, its family (0, 4 or 6), port, client, first, nprocs
+	hostSize    = 16 + 2 + 2 + 4*4 // address, its family (0, 4 or 6), port, client, first, nprocs, flags
 	procSize    = 16 + 8 + 2*4     // host id, pid, host, client
+
+	flagOutbound = 1 // transport.Host.Outbound
 )
 
 // EncodeJob writes a job's tables.
@@ -36,6 +38,11 @@ func EncodeJob(j *transport.Job) []byte {
 		b = append(b, addr[:]...)
 		b = be.AppendUint16(be.AppendUint16(b, family), h.Addr.Port())
 		b = be.AppendUint32(be.AppendUint32(be.AppendUint32(b, uint32(h.Client)), uint32(h.First)), uint32(h.NProcs))
+		flags := uint32(0)
+		if h.Outbound {
+			flags |= flagOutbound
+		}
+		b = be.AppendUint32(b, flags)
 	}
 	for _, p := range j.Procs {
 		b = append(b, p.HostID[:]...)
@@ -63,7 +70,8 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 		if err != nil {
 			return nil, fmt.Errorf("job tables: host %d: %w", i, err)
 		}
-		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])), NProcs: int32(be.Uint32(b[28:]))}
+		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])), NProcs: int32(be.Uint32(b[28:])),
+			Outbound: be.Uint32(b[32:])&flagOutbound != 0}
 		b = b[hostSize:]
 	}
 	for i := range j.Procs {

@@ -10,15 +10,16 @@ import (
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// directory finds world ranks by the names in packets: byte for byte what the owner published, whatever
+// Directory finds world ranks by the names in packets: byte for byte what the owner published, whatever
 // form of address that is (IMPI 0.0, 3.2).
-type directory struct {
+type Directory struct {
 	ids    []wire.ProcID // by world rank
 	byName []int32       // world ranks in the order of their names
 }
 
-func newDirectory(job *transport.Job) (*directory, error) {
-	d := &directory{ids: make([]wire.ProcID, len(job.Procs)), byName: make([]int32, len(job.Procs))}
+// NewDirectory makes the directory of a job. It fails if two processes have the same name.
+func NewDirectory(job *transport.Job) (*Directory, error) {
+	d := &Directory{ids: make([]wire.ProcID, len(job.Procs)), byName: make([]int32, len(job.Procs))}
 	for i, p := range job.Procs {
 		d.ids[i] = wire.ProcID{HostID: p.HostID, PID: p.PID}
 		d.byName[i] = int32(i)
@@ -32,8 +33,8 @@ func newDirectory(job *transport.Job) (*directory, error) {
 	return d, nil
 }
 
-// rank is the process called id, -1 if there is none.
-func (d *directory) rank(id *wire.ProcID) int32 {
+// Rank is the process called id, -1 if there is none.
+func (d *Directory) Rank(id *wire.ProcID) int32 {
 	lo, hi := 0, len(d.byName)
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)

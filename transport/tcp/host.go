@@ -36,7 +36,7 @@ type Host struct {
 	job   *transport.Job
 	me    int32
 	recv  transport.Receiver
-	dir   *directory
+	dir   *Directory
 	flow  *flow
 	links []*link // by global host rank; nil: ourselves, and the other hosts of our client
 	epoll int     // the inner epoll of watch.go; -1: closed
@@ -62,7 +62,7 @@ const fairness = 8
 
 // newHost is a host with no links.
 func newHost(job *transport.Job, me int32, recv transport.Receiver, wake func()) (*Host, error) {
-	dir, err := newDirectory(job)
+	dir, err := NewDirectory(job)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,11 @@ func (h *Host) take(l *link, hd *transport.Header, payload []byte) {
 // lose tells the engine, once, that the processes of a host are gone.
 func (h *Host) lose(host int32, err error) {
 	x := h.job.Hosts[host]
-	err = fmt.Errorf("host %d (client %d, %v): %w", host, x.Client, x.Addr, err)
+	if x.Addr.IsValid() {
+		err = fmt.Errorf("host %d (client %d, %v): %w", host, x.Client, x.Addr, err)
+	} else {
+		err = fmt.Errorf("the agent: %w", err)
+	}
 	if h.finishing {
 		h.failures = append(h.failures, err)
 		return

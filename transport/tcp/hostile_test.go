@@ -118,7 +118,7 @@ func TestALostHostDoesNotDisturbTheOthers(t *testing.T) {
 func pure(t testing.TB, maxLen uint32) (*inbound, *transport.Job) {
 	at := make([]netip.AddrPort, 2)
 	job := makeJob(layout{{2}, {2}}, at, marked(2, 4))
-	dir, err := newDirectory(job)
+	dir, err := NewDirectory(job)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // The first violation (IMPI 0.0, 3.5; and who sent what to whom, 3.2) ends the stream: nothing tells where
 // the next packet begins. The buffer is allocated once; no number in a packet makes it grow.
 type inbound struct {
-	dir        *directory
+	dir        *Directory
 	flow       *flow
 	procs      []transport.Proc
 	from, to   int32  // the host at the other end; ours
@@ -118,7 +118,7 @@ func (in *inbound) resolve(p wire.Packet) error {
 	if in.pair != nil && src == in.src && dst == in.dst {
 		return nil
 	}
-	s, d := in.dir.rank(&src), in.dir.rank(&dst)
+	s, d := in.dir.Rank(&src), in.dir.Rank(&dst)
 	if s < 0 || in.procs[s].Host != in.from {
 		return fmt.Errorf("%w: host id %x, pid %d", errStranger, src.HostID, src.PID)
 	}

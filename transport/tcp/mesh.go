@@ -41,14 +41,18 @@ type Options struct {
 	SendBuffer    int              // SO_SNDBUF, bytes; 0: the system's choice
 	ReceiveBuffer int              // SO_RCVBUF, bytes; 0: the system's choice
 	Warn          func(msg string) // told of strangers and such, from any goroutine; may be nil
+	Apart         []bool           // by host: one of our own client that is on another machine, and is to be connected too; nil: none
 }
 
 // Listener is where higher hosts connect to. It is opened before its port is published (H_PORT).
 type Listener struct{ tcp *net.TCPListener }
 
 // Listen opens a listener at an address of this machine, on a port of the system's choice.
-func Listen(bind netip.Addr) (*Listener, error) {
-	tcp, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(bind, 0)))
+func Listen(bind netip.Addr) (*Listener, error) { return ListenAt(netip.AddrPortFrom(bind, 0)) }
+
+// ListenAt opens a listener at an address and a port of this machine.
+func ListenAt(at netip.AddrPort) (*Listener, error) {
+	tcp, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(at))
 	if err != nil {
 		return nil, err
 	}
@@ -72,18 +76,43 @@ func (l *Listener) Close() error { return l.tcp.Close() }
 // traffic and nobody polls; before it returns it should have taken the engine's lock and called Poll. It is
 // not called before the first Poll or Arm, and may be called once more after Finish or Abort.
 func Connect(ctx context.Context, job *transport.Job, host int32, l *Listener, recv transport.Receiver, wake func(), opts Options) (*Host, error) {
-	defer l.Close()
-	if err := check(job, host); err != nil {
+	fds, err := Mesh(ctx, job, host, l, opts)
+	if err != nil {
 		return nil, err
 	}
-	h, err := newHost(job, host, recv, wake)
-	if err != nil {
+	return Adopt(job, host, fds, recv, wake, opts)
+}
+
+// Mesh is the first half of Connect: it answers the connected sockets by host, -1 where there is none. They do not
+// block, and are the caller's.
+func Mesh(ctx context.Context, job *transport.Job, host int32, l *Listener, opts Options) ([]int, error) {
+	defer l.Close()
+	if err := check(job, host); err != nil {
 		return nil, err
 	}
 	m := newMesh(job, host, opts)
 	if err := m.form(ctx, l.tcp); err != nil {
 		m.closeAll()
-		h.Abort()
+		return nil, err
+	}
+	return m.fds, nil
+}
+
+// Adopt is the second half: a Host with sockets that somebody has connected, by host, -1 where there is none. They
+// are stream sockets that do not block, and the Host's from now on, also if there is an error.
+func Adopt(job *transport.Job, host int32, fds []int, recv transport.Receiver, wake func(), opts Options) (*Host, error) {
+	m := &mesh{fds: fds}
+	if err := check(job, host); err != nil {
+		m.closeAll()
+		return nil, err
+	}
+	if len(fds) != len(job.Hosts) {
+		m.closeAll()
+		return nil, fmt.Errorf("%d sockets for %d hosts", len(fds), len(job.Hosts))
+	}
+	h, err := newHost(job, host, recv, wake)
+	if err != nil {
+		m.closeAll()
 		return nil, err
 	}
 	for i, fd := range m.fds {
@@ -123,7 +152,8 @@ func check(job *transport.Job, host int32) error {
 	if int(next) != len(job.Procs) {
 		return fmt.Errorf("%d of %d processes are on hosts", next, len(job.Procs))
 	}
-	return nil
+	_, err := NewDirectory(job)
+	return err
 }
 
 // mesh is the state of forming it.
@@ -145,7 +175,7 @@ func newMesh(job *transport.Job, me int32, opts Options) *mesh {
 	m := &mesh{job: job, me: me, opts: opts, fds: make([]int, len(job.Hosts)), reasons: map[int32]error{}, complete: make(chan struct{})}
 	for i := range m.fds {
 		m.fds[i] = -1
-		if job.Hosts[i].Client != job.Hosts[me].Client {
+		if m.way(int32(i)) != noWay {
 			m.missing++
 		}
 	}
@@ -155,12 +185,38 @@ func newMesh(job *transport.Job, me int32, opts Options) *mesh {
 	return m
 }
 
+// way is how two hosts get their socket.
+type way uint8
+
+const (
+	noWay    way = iota // they have none: they are the same, or share memory
+	weDial              // we are the higher one, or by agreement the lower
+	theyDial            // the other way round
+)
+
+// way answers what is due with another host. The higher connects to the lower, unless they have agreed that the
+// lower cannot be reached.
+func (m *mesh) way(i int32) way {
+	me, x := &m.job.Hosts[m.me], &m.job.Hosts[i]
+	if i == m.me || x.Client == me.Client && (int(i) >= len(m.opts.Apart) || !m.opts.Apart[i]) {
+		return noWay
+	}
+	lower, higher := me, x
+	if i < m.me {
+		lower, higher = x, me
+	}
+	if reversed := lower.Outbound && !higher.Outbound; (i < m.me) != reversed {
+		return weDial
+	}
+	return theyDial
+}
+
 // form connects and accepts until nobody is missing.
 func (m *mesh) form(ctx context.Context, l *net.TCPListener) error {
 	ctx, cancel := context.WithTimeout(ctx, m.patience(ctx))
 	var all sync.WaitGroup
-	for i := int32(0); i < m.me; i++ {
-		if m.job.Hosts[i].Client != m.job.Hosts[m.me].Client {
+	for i := range int32(len(m.job.Hosts)) {
+		if m.way(i) == weDial {
 			all.Go(func() { m.dial(ctx, i) })
 		}
 	}
@@ -197,11 +253,11 @@ func (m *mesh) finish(ctx context.Context) error {
 	var errs []error
 	for i, fd := range m.fds {
 		x := m.job.Hosts[i]
-		if fd >= 0 || x.Client == m.job.Hosts[m.me].Client {
+		if fd >= 0 || m.way(int32(i)) == noWay {
 			continue
 		}
 		what := fmt.Errorf("host %d (client %d, %v) has not connected to us", i, x.Client, x.Addr)
-		if int32(i) < m.me {
+		if m.way(int32(i)) == weDial {
 			what = fmt.Errorf("host %d (client %d, %v) cannot be reached: %w", i, x.Client, x.Addr, cmp.Or(m.reasons[int32(i)], context.Cause(ctx)))
 		}
 		errs = append(errs, what)
@@ -218,7 +274,7 @@ func (m *mesh) connected() (n int) {
 	return n
 }
 
-// dial connects to a lower host, from the address we published: some identify us by it.
+// dial connects to a host, from the address we published: some identify us by it.
 func (m *mesh) dial(ctx context.Context, host int32) {
 	to := m.job.Hosts[host].Addr.String()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: m.job.Hosts[m.me].Addr.Addr().AsSlice()}}
@@ -312,7 +368,11 @@ func (m *mesh) greet(c *net.TCPConn) {
 		return
 	}
 	host, ok := wire.Dance(b[:])
-	if !ok || int(host) >= len(m.job.Hosts) || host <= m.me {
+	if ok && int(host) < len(m.job.Hosts) && host != m.me && m.way(host) == noWay {
+		m.warn("connection from %v turned away: host %d is of our own client", from, host)
+		return
+	}
+	if !ok || int(host) >= len(m.job.Hosts) || m.way(host) != theyDial {
 		m.warn("connection from %v turned away: no host %d is to connect to host %d", from, uint32(host), m.me)
 		return
 	}
@@ -323,9 +383,6 @@ func (m *mesh) greet(c *net.TCPConn) {
 
 // admit makes c the connection to a host. It keeps a descriptor of its own: c remains the caller's to close.
 func (m *mesh) admit(host int32, c *net.TCPConn) error {
-	if m.job.Hosts[host].Client == m.job.Hosts[m.me].Client {
-		return fmt.Errorf("host %d is of our own client", host)
-	}
 	fd, err := m.descriptor(c)
 	if err != nil {
 		return err
