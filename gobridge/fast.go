@@ -19,7 +19,17 @@ var (
 	_ [unsafe.Offsetof(C.struct_impi_fast{}.queued) - unsafe.Offsetof(C.struct_impi_fast{}.under_way) - unsafe.Offsetof(libimpi.Shared{}.Queued)]struct{}
 	_ [C.IMPI_SENT_REQUEST - libimpi.SentRequest]struct{}
 	_ [libimpi.SentRequest - C.IMPI_SENT_REQUEST]struct{}
+	_ [unsafe.Sizeof(C.struct_impi_quick{}) - unsafe.Sizeof(libimpi.Quick{})]struct{}
+	_ [unsafe.Sizeof(libimpi.Quick{}) - unsafe.Sizeof(C.struct_impi_quick{})]struct{}
+	_ [unsafe.Offsetof(C.struct_impi_quick_slot{}.request) - unsafe.Offsetof(libimpi.QuickSlot{}.Request)]struct{}
+	_ [unsafe.Offsetof(libimpi.QuickSlot{}.Request) - unsafe.Offsetof(C.struct_impi_quick_slot{}.request)]struct{}
+	_ [unsafe.Offsetof(C.struct_impi_quick_slot{}.buf) - unsafe.Offsetof(libimpi.QuickSlot{}.Buf)]struct{}
+	_ [C.IMPI_QUICK_BIT - libimpi.QuickBit]struct{}
+	_ [C.IMPI_QUICK_ADOPTED - libimpi.QuickAdopted]struct{}
 )
+
+// fastQuick is where C keeps the receives that it has posted.
+func fastQuick() *libimpi.Quick { return (*libimpi.Quick)(unsafe.Pointer(&C.impi_quick)) }
 
 // fastShared is where the engine counts.
 func fastShared() *libimpi.Shared {
@@ -84,6 +94,7 @@ func (c *communicator) closeFast() {
 	}
 	f := &C.impi_fast.comms[slot]
 	C.impi_fast_publish(f, 0)
+	engine().AdoptQuick()
 	c.CountWaiting(nil)
 	C.free(unsafe.Pointer(f.local))
 	f.local = nil

@@ -1,13 +1,18 @@
 /* The fast path: what C does without entering Go, and the state it shares with the engine.
  *
  * A call into Go costs more than handing a small message to another core. So blocking sends and receives, and
- * the start of sends, of short messages of predefined types between ranks of one machine are done here, on
- * the rings of transport/shm (z_layout.h) and under the engine's own lock. On the first doubt (an argument
- * that may be wrong, a message that is not the one, no room, somebody else holds the lock) nothing has been
- * done, and Go does everything.
+ * the start and end of nonblocking ones, of short messages of predefined types between ranks of one machine are
+ * done here, on the rings of transport/shm (z_layout.h) and under the engine's own lock. On the first doubt (an
+ * argument that may be wrong, a message that is not the one, no room, somebody else holds the lock) nothing has
+ * been done, and Go does everything.
  *
  * A send may go ahead if nothing waits for room. A receive may take the message at the head of its source's ring
- * if it is the right one and no other receive or message waits in its context: then matching has no choice. */
+ * if it is the right one and no other receive or message waits in its context: then matching has no choice.
+ *
+ * A receive that is posted here (fast_recv.c) stands in the queue of its source until a message is there. It may
+ * be posted if nothing waits for its context in the engine, and the engine takes over all of them, in order, before
+ * it matches anything itself or completes one (libimpi/quick.go). So at any time one side alone does the matching
+ * of a context. */
 #ifndef IMPI_FAST_H
 #define IMPI_FAST_H
 
@@ -40,6 +45,39 @@ struct impi_fast {
 };
 
 extern struct impi_fast impi_fast;
+
+/* Receives posted here. The engine's lock guards all; libimpi/quick.go has the same layout. */
+enum { IMPI_QUICK_SLOTS = 1024 };
+enum { IMPI_QUICK_FREE, IMPI_QUICK_POSTED, IMPI_QUICK_DONE, IMPI_QUICK_ADOPTED };
+
+/* Requests of slots are generation<<32 | IMPI_QUICK_BIT | slot. */
+#define IMPI_QUICK_BIT ((uintptr_t)1 << 30)
+
+struct impi_quick_slot {
+    uint32_t state;       /* stored last when a message is there: another thread may look without the lock */
+    uint32_t generation;  /* how often the slot has been used, never 0 */
+    uint32_t next;        /* the one after this in its queue or among the free, counted from 1; 0: none */
+    int32_t source, tag;  /* asked for; once done, the tag of the message */
+    int32_t local;        /* the source's rank in the machine's segment */
+    uint64_t cid;
+    void *buf;
+    uint32_t bytes;       /* room; once done, the length of the message */
+    int32_t count;
+    uint32_t type;        /* handle of a predefined type */
+    uint32_t pad;
+    uint64_t request;     /* adopted: the engine's */
+};
+
+struct impi_quick_queue { uint32_t head, tail; /* slots, counted from 1; 0: none */ };
+
+struct impi_quick {
+    uint32_t posted;      /* slots that wait for a message */
+    uint32_t idle;        /* the first free slot, counted from 1; 0: none */
+    struct impi_quick_queue from[IMPI_SHM_MAX_LOCAL];
+    struct impi_quick_slot slots[IMPI_QUICK_SLOTS];
+};
+
+extern struct impi_quick impi_quick;
 
 /* Stores a communicator's handle once the rest of the entry is there; 0 takes the entry back. */
 void impi_fast_publish(struct impi_fast_comm *c, uintptr_t handle);

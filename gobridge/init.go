@@ -193,7 +193,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		Job: job, Segment: p.segment, World: world, Listener: listener,
 		NoRead: os.Getenv("IMPI_SINGLE_COPY") == "0",
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
-		OnLost: lost, Shared: fastShared(),
+		OnLost: lost, Shared: fastShared(), Quick: fastQuick(),
 	})
 	if err != nil {
 		return err

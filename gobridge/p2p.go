@@ -70,7 +70,18 @@ func impi_Rsend(buf uintptr, count int64, datatype uintptr, dest, tag int32, com
 
 //export impi_Recv
 func impi_Recv(buf uintptr, count int64, datatype uintptr, source, tag int32, comm, status uintptr) int32 {
-	a := recvArgs("MPI_Recv", buf, count, datatype, source, tag, comm)
+	return recv("MPI_Recv", buf, count, datatype, source, tag, comm, status)
+}
+
+// impi_sendrecv_rest is MPI_Sendrecv when C has sent already.
+//
+//export impi_sendrecv_rest
+func impi_sendrecv_rest(buf uintptr, count int64, datatype uintptr, source, tag int32, comm, status uintptr) int32 {
+	return recv("MPI_Sendrecv", buf, count, datatype, source, tag, comm, status)
+}
+
+func recv(fn string, buf uintptr, count int64, dt uintptr, source, tag int32, comm, status uintptr) int32 {
+	a := recvArgs(fn, buf, count, dt, source, tag, comm)
 	if a.err != nil {
 		return a.fail()
 	}

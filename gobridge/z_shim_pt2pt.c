@@ -280,12 +280,8 @@ WEAK(MPI_Iprobe);
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv");
-    impi_err = impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
-        (uintptr_t)request);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Irecv(buf, count, datatype, source, tag, comm, request);
 }
 WEAK(MPI_Irecv);
 
@@ -739,13 +735,9 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
         int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv");
-    impi_err = impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
-        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
-        (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+        recvtype, source, recvtag, comm, status);
 }
 WEAK(MPI_Sendrecv);
 
@@ -956,11 +948,8 @@ WEAK(MPI_Test_cancelled);
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
         MPI_Status *array_of_statuses)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testall");
-    impi_err = impi_Testall(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Testall(count, array_of_requests, flag, array_of_statuses);
 }
 WEAK(MPI_Testall);
 

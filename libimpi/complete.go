@@ -75,7 +75,7 @@ func (e *Engine) lookup(id uint64) (r *Request, idle bool, err *Error) {
 	if id == nullRequest {
 		return nil, true, nil
 	}
-	if r = e.requests.find(id); r == nil || r.detached {
+	if r = e.find(id); r == nil || r.detached {
 		return nil, false, errorf(abi.MPI_ERR_REQUEST, "request %#x is not an active request", id)
 	}
 	return r, !r.active, nil
@@ -486,6 +486,9 @@ func (e *Engine) cancelSend(r *Request) {
 func (e *Engine) RequestBySlot(slot uint32) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if slot&QuickBit != 0 && e.requests.quick != nil {
+		return e.requests.quick.bySlot(slot)
+	}
 	if r := e.requests.at(slot); r != nil {
 		return r.id
 	}

@@ -156,7 +156,7 @@ func (c *Comm) RecvInit(base datatype.Pointer, count int64, t *datatype.Type, so
 func (e *Engine) Start(id uint64) *Error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.requests.find(id)
+	r := e.find(id)
 	switch {
 	case r == nil || !r.persistent:
 		return errorf(abi.MPI_ERR_REQUEST, "not a persistent request")

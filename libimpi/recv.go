@@ -54,6 +54,7 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 			return
 		}
 	}
+	e.adoptQuick()
 	if r := ctx.matchArrival(source, h.Tag); r != nil {
 		e.accept(r, source, h, payload)
 		return
@@ -161,6 +162,7 @@ func (e *Engine) continuation(h *transport.Header, payload []byte) {
 
 // postRecv starts a receive: it takes a message that is already there, or is posted.
 func (e *Engine) postRecv(r *Request) {
+	e.adoptQuick()
 	m := r.ctx.find(r.source, r.tag)
 	if m == nil {
 		r.ctx.post(r)

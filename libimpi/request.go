@@ -93,6 +93,7 @@ type Request struct {
 
 	of      compound // compoundRequest: what it is made of. A detached message: what it is a part of; nil if of nothing
 	part    int      // and which part
+	quick   uint32   // a receive that C posted: its slot in requestTable.quick, counted from 1; 0 for others
 	general General  // generalRequest: the program's functions
 
 	status Status
@@ -155,6 +156,7 @@ func (r *Request) fill(p []byte) {
 type requestTable struct {
 	slots []*Request
 	idle  []*Request
+	quick *Quick // receives that C posts; nil if it does not
 }
 
 const requestChunk = 64
@@ -187,6 +189,9 @@ func (t *requestTable) grow() {
 func (t *requestTable) put(r *Request) {
 	if r.id == SentRequest {
 		return
+	}
+	if r.quick != 0 {
+		t.quick.put(r.quick)
 	}
 	id := r.id + 1<<32
 	if id>>32 == 0 {

@@ -228,6 +228,7 @@ func (e *Engine) awaiting(h *transport.Header) *Request {
 func (e *Engine) sendSelf(r *Request) {
 	r.setWire(datatype.Native)
 	source := r.comm.rank
+	e.adoptQuick()
 	if recv := r.ctx.matchArrival(source, r.tag); recv != nil {
 		e.transfer(recv, r)
 		return

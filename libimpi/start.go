@@ -21,6 +21,7 @@ type Config struct {
 	NoRead   bool          // never read other processes' memory
 	Warn     func(string)  // told of what a user may want to know; may be nil
 	Shared   *Shared       // where to count for the fast path; may be nil
+	Quick    *Quick        // the receives that the fast path posts; may be nil
 	OnLost   func(*Error)  // a peer is lost: ends the job
 }
 
@@ -30,6 +31,9 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e := &Engine{mu: c.Segment, me: c.Job.Me, job: c.Job, onLost: c.OnLost, tagUB: c.Job.TagUB, maxCID: 1}
 	if e.shared = c.Shared; e.shared == nil {
 		e.shared = new(Shared)
+	}
+	if e.requests.quick = c.Quick; c.Quick != nil {
+		c.Quick.open()
 	}
 	sent := e.requests.get() // the first slot: SentRequest
 	sent.kind, sent.active, sent.done, sent.peer, sent.status = sendRequest, true, true, noPeer, emptyStatus

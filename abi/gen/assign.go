@@ -13,7 +13,7 @@ import (
 type implementation struct {
 	as     table.Function // the function whose implementation it is: f itself or its substitute
 	direct bool           // impi_direct_<as>
-	call   *table.Call    // the Go export, when not direct
+	call   *table.Call    // the Go export; of a direct function the one that it turns to in doubt, if any
 	large  bool           // as is the large form of call
 }
 
@@ -74,14 +74,13 @@ func assign(functions []table.Function, calls []table.Call, found implementation
 		return nil, err
 	}
 	own := func(f table.Function) implementation {
+		i := implementation{as: f}
 		c := callOf[f.Name]
-		if _, ok := found.direct[f.Short()]; ok {
-			return implementation{as: f, direct: true}
-		}
 		if _, ok := found.exports[c.Small.Short()]; ok {
-			return implementation{as: f, call: c, large: c.Small.Name != f.Name}
+			i.call, i.large = c, c.Small.Name != f.Name
 		}
-		return implementation{as: f}
+		_, i.direct = found.direct[f.Short()]
+		return i
 	}
 	impl := map[string]implementation{}
 	for _, f := range functions {

@@ -1,0 +1,98 @@
+/* The rings as the fast path uses them (fast.h): the engine's lock, the lookup of a communicator, records. */
+#ifndef IMPI_FAST_RING_H
+#define IMPI_FAST_RING_H
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fast.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+enum { LINE = IMPI_SHM_LINE_BYTES, INLINE = IMPI_SHM_INLINE_BYTES };
+
+static inline void relax(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+/* Takes a message as MPI_Recv does, if that can be done here (fast_recv.c). */
+__attribute__((visibility("hidden")))
+int impi_fast_receive(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
+
+#endif
+}
+
+static inline int try_lock(struct impi_shm_private *shm)
+{
+    uint32_t unlocked = IMPI_SHM_LOCK_FREE;
+    return __atomic_compare_exchange_n(&shm->lock, &unlocked, IMPI_SHM_LOCK_HELD, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static inline void unlock(struct impi_shm_private *shm)
+{
+    if (UNLIKELY(__atomic_exchange_n(&shm->lock, IMPI_SHM_LOCK_FREE, __ATOMIC_RELEASE) == IMPI_SHM_LOCK_SLEEP))
+        syscall(SYS_futex, &shm->lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* The communicator of a handle, if it is one of those known here. */
+static inline struct impi_fast_comm *find(MPI_Comm comm)
+{
+    uintptr_t handle = (uintptr_t)comm;
+    uint32_t slot = handle == (uintptr_t)MPI_COMM_WORLD ? 0 : (uint32_t)handle - 4095;
+    if (UNLIKELY(slot >= IMPI_FAST_COMMS)) return NULL;
+    struct impi_fast_comm *c = &impi_fast.comms[slot];
+    return LIKELY(__atomic_load_n(&c->handle, __ATOMIC_ACQUIRE) == handle) ? c : NULL;
+}
+
+/* Bytes of count elements of a type; -1 if that is not simple. */
+static inline int64_t bytes(const void *buf, int count, MPI_Datatype datatype)
+{
+    uintptr_t type = (uintptr_t)datatype - 0x200;
+    if (UNLIKELY(type >= IMPI_FAST_TYPES || count < 0 || impi_fast.dense[type] == 0)) return -1;
+    if (UNLIKELY((uintptr_t)buf < 4096 && count > 0)) return -1; /* NULL, or a sentinel */
+    return (int64_t)count * impi_fast.dense[type];
+}
+
+static inline uint64_t record_bytes(uint64_t n) { return n <= INLINE ? LINE : LINE + ((n + LINE - 1) & ~(uint64_t)(LINE - 1)); }
+
+static inline void copy_payload(void *to, const void *from, uint64_t n)
+{
+    if (n == 8) memcpy(to, from, 8);
+    else memcpy(to, from, n);
+}
+
+/* Does the other side of a ring sleep? Without a fence: the sleeper has one for both (transport/shm/bell.go). */
+static inline int sleeps(const struct impi_shm_private *shm, const struct impi_shm_control *ctl)
+{
+    return (__atomic_load_n(&ctl->sleepers, __ATOMIC_RELAXED) | shm->fence) != 0;
+}
+
+/* Stores what a receive reports, in the form of libimpi/complete.go (CStatus). */
+static inline void set_status(MPI_Status *status, int source, int tag, uint64_t n)
+{
+    if (status == MPI_STATUS_IGNORE) return;
+    status->MPI_SOURCE = source;
+    status->MPI_TAG = tag;
+    status->MPI_internal[0] = (int)(uint32_t)n;
+    status->MPI_internal[1] = (int)(uint32_t)(n >> 32);
+    status->MPI_internal[2] = 0;
+}
+
+/* What the program gets for a call that Go has to make; a child of fork() must not make it. */
+#define IN_GO(name, call)                                              \
+    do {                                                               \
+        if (UNLIKELY(impi_forked)) return impi_after_fork("MPI_" name); \
+        int err = (call);                                              \
+        return UNLIKELY(err) ? impi_raise(err) : MPI_SUCCESS;          \
+    } while (0)
+
+/* Takes a message as MPI_Recv does, if that can be done here (fast_recv.c). */
+__attribute__((visibility("hidden")))
+int impi_fast_receive(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
+
+#endif

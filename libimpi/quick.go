@@ -1,0 +1,144 @@
+package libimpi
+
+import "github.com/libimpi/libimpi/datatype"
+
+// Quick receives: those that the bridge's C has posted without entering Go, and completes itself as long as it can
+// (gobridge/fast.h). While one waits for a message, nothing else waits in its context: C checks that before it posts,
+// and the engine adopts all of them, in their order, before it matches an arrival, posts a receive of its own or
+// completes one of theirs. So one of the two alone does the matching.
+
+// Quick is the table in C's memory. The engine's lock guards it.
+type Quick struct {
+	Posted uint32 // how many wait for a message
+	Idle   uint32 // the first free slot, counted from 1; 0: none
+	From   [quickSources]quickQueue
+	Slots  [quickSlots]QuickSlot
+}
+
+// QuickSlot is one receive.
+type QuickSlot struct {
+	State       uint32
+	Generation  uint32 // how often the slot has been used, never 0
+	Next        uint32 // the one after this in its queue or among the free, counted from 1; 0: none
+	Source, Tag int32  // asked for; once done, the tag of the message
+	Local       int32
+	CID         uint64
+	Buf         datatype.Pointer
+	Bytes       uint32 // once done, the length of the message
+	Count       int32
+	Type        uint32 // handle of a predefined type
+	_           uint32
+	Request     uint64 // adopted: the engine's request
+}
+
+type quickQueue struct{ Head, Tail uint32 }
+
+const (
+	quickSources = 1024 // IMPI_SHM_MAX_LOCAL
+	quickSlots   = 1024
+
+	// QuickBit marks the low half of the id of a quick receive: the rest of it is the slot.
+	QuickBit = 1 << 30
+)
+
+// The states of a slot.
+const (
+	quickFree = iota
+	quickPosted
+	quickDone
+	QuickAdopted
+)
+
+// open fills the list of free slots.
+func (q *Quick) open() {
+	for i := range q.Slots {
+		q.Slots[i].Generation, q.Slots[i].Next = 1, uint32(i)+2
+	}
+	q.Slots[quickSlots-1].Next = 0
+	q.Idle = 1
+}
+
+// AdoptQuick makes requests of the engine of all quick receives that wait.
+func (e *Engine) AdoptQuick() {
+	e.mu.Lock()
+	e.adoptQuick()
+	e.mu.Unlock()
+}
+
+// adoptQuick is AdoptQuick under the lock. Where nothing waits it costs a look.
+func (e *Engine) adoptQuick() {
+	if e.requests.quick == nil || e.requests.quick.Posted == 0 {
+		return
+	}
+	q := e.requests.quick
+	q.Posted = 0
+	for i := range e.mu.LocalSize() {
+		for n := q.From[i].Head; n != 0; n = q.Slots[n-1].Next {
+			r := e.adopt(n)
+			r.ctx.post(r)
+		}
+		q.From[i] = quickQueue{}
+	}
+}
+
+// adopt makes a request of the engine of the receive in slot n.
+func (e *Engine) adopt(n uint32) *Request {
+	s := &e.requests.quick.Slots[n-1]
+	t := datatype.Named(int(s.Type))
+	r := e.newRecv(e.contexts.find(s.CID), s.Buf, int64(s.Count), t, int(s.Source), s.Tag)
+	r.quick = n
+	s.State, s.Request = QuickAdopted, r.id
+	return r
+}
+
+// find answers the request of an id that the program holds; nil if there is none.
+func (e *Engine) find(id uint64) *Request {
+	if id&QuickBit != 0 && e.requests.quick != nil {
+		id = e.adopted(id)
+	}
+	return e.requests.find(id)
+}
+
+// adopted is the id that the engine knows a quick receive by; 0 if id names none. One that is done becomes a request
+// that is done.
+func (e *Engine) adopted(id uint64) uint64 {
+	n := uint32(id)&^QuickBit + 1
+	if n > quickSlots {
+		return 0
+	}
+	s := &e.requests.quick.Slots[n-1]
+	if s.Generation != uint32(id>>32) || s.State == quickFree {
+		return 0
+	}
+	switch s.State {
+	case quickPosted:
+		e.adoptQuick()
+	case quickDone:
+		source, tag, length := s.Source, s.Tag, int64(s.Bytes)
+		r := e.adopt(n)
+		r.setWire(datatype.Native)
+		r.moved, r.length = length, length
+		r.status.Source, r.status.Tag, r.status.Bytes = source, tag, length
+		e.complete(r)
+	}
+	return s.Request
+}
+
+// put gives a slot back once its request is over.
+func (q *Quick) put(n uint32) {
+	s := &q.Slots[n-1]
+	s.State, s.Request = quickFree, 0
+	if s.Generation++; s.Generation == 0 {
+		s.Generation = 1
+	}
+	s.Next, q.Idle = q.Idle, n
+}
+
+// bySlot is the id of the quick receive whose id has this low half; null if there is none.
+func (q *Quick) bySlot(low uint32) uint64 {
+	n := low &^ QuickBit
+	if n >= quickSlots || q.Slots[n].State == quickFree {
+		return nullRequest
+	}
+	return uint64(q.Slots[n].Generation)<<32 | uint64(low)
+}
