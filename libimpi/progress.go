@@ -35,6 +35,10 @@ const anyPeer int32 = -1
 func (e *Engine) poll(from int32) bool {
 	did := false
 	e.ticks++
+	if len(e.busy) > 0 && e.remote != nil {
+		e.remote.Hold() // what waited for room leaves together
+		defer e.remote.Release()
+	}
 	if e.local != nil && e.local.Poll() {
 		did = true
 	}
@@ -70,6 +74,10 @@ func (e *Engine) retire() {
 const watcherPolls = 64
 
 func (e *Engine) pollAll() bool {
+	if len(e.busy) > 0 && e.remote != nil {
+		e.remote.Hold()
+		defer e.remote.Release()
+	}
 	did := e.local != nil && e.local.Poll()
 	if e.remote != nil && e.remote.Poll() {
 		did = true

@@ -118,6 +118,7 @@ func (h *Host) await(until time.Time) bool {
 			h.reply(l)
 		}
 	}
+	h.settle(true)
 	return true
 }
 

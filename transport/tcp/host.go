@@ -42,10 +42,12 @@ type Host struct {
 	epoll int     // the inner epoll of watch.go; -1: closed
 	watch *watch
 
-	nopen    int   // links that can still bring something
-	nblocked int   // links that wait for room
-	hot      *link // the link that brought something last: read first, without asking epoll
-	streak   int   // how often it was, while others may have waited
+	nopen    int     // links that can still bring something
+	nblocked int     // links that wait for room
+	held     int     // Hold without Release: packets gather in their links
+	dirty    []*link // links with something in out that waits for the end of a batch
+	hot      *link   // the link that brought something last: read first, without asking epoll
+	streak   int     // how often it was, while others may have waited
 	events   [64]unix.EpollEvent
 	in       transport.Header // the packet being received
 
@@ -119,6 +121,15 @@ func (h *Host) Send(hd *transport.Header, payload []byte) bool {
 	if l.blocked || !h.flow.open(w) {
 		return false
 	}
+	if h.held > 0 && hd.Len <= gatherMax && len(l.out) < batchMax {
+		room := l.reserve(wire.PacketSize + hd.Len)
+		h.encode(room, hd)
+		copy(room[wire.PacketSize:], payload[:hd.Len])
+		h.gather(l)
+		l.acks = 0
+		w.sent++
+		return true
+	}
 	h.encode(l.head[:], hd)
 	if !h.write(l, payload[:hd.Len]) {
 		return false
@@ -142,9 +153,66 @@ func (h *Host) SendFrom(hd *transport.Header, p transport.Packer) bool {
 		p.Pack(room[wire.PacketSize:])
 	}
 	w.sent++
+	l.acks = 0
+	if h.held > 0 && len(l.out) < batchMax {
+		h.gather(l)
+		return true
+	}
 	h.flush(l)
 	return true
 }
+
+// gatherMax is the longest payload, in bytes, that is copied to leave together with others, and batchMax is how many
+// bytes may gather before they leave.
+const (
+	gatherMax = 8 << 10
+	batchMax  = 64 << 10
+)
+
+// Hold lets packets gather until Release, so that many leave in one call. Both nest.
+func (h *Host) Hold() { h.held++ }
+
+// Release sends what has gathered since Hold.
+func (h *Host) Release() {
+	if h.held--; h.held == 0 {
+		h.settle(false)
+	}
+}
+
+// gather notes that l has something in out for the end of the batch.
+func (h *Host) gather(l *link) {
+	if !l.dirty {
+		l.dirty = true
+		h.dirty = append(h.dirty, l)
+	}
+}
+
+// settle sends what has gathered. A single acknowledgement may wait for company (see acknowledge): for the next
+// packet to that host, for what is read there next, or for a few polls that bring nothing; idle says that this one
+// did not.
+func (h *Host) settle(idle bool) {
+	kept := h.dirty[:0]
+	for _, l := range h.dirty {
+		if idle {
+			l.idle++
+		}
+		switch {
+		case l.off == len(l.out) || l.blocked: // gone already, or epoll's affair
+		case l.acks == 1 && l.idle < patient && !h.finishing && !h.watch.armed.Load():
+			kept = append(kept, l)
+			continue
+		default:
+			h.flush(l)
+		}
+		l.dirty = false
+	}
+	clear(h.dirty[len(kept):])
+	h.dirty = kept
+	h.watch.owes.Store(len(kept) > 0)
+}
+
+// patient is how many polls that bring nothing an acknowledgement waits for company.
+const patient = 4
 
 // route is the link to the packet's destination, and the window of its pair.
 func (h *Host) route(hd *transport.Header) (*link, *window) {
@@ -174,9 +242,14 @@ func (h *Host) Poll() bool {
 		h.watching = true
 		h.watch.start()
 	}
+	h.held++
 	did := h.poll()
+	h.held--
 	if did {
 		h.watch.found()
+	}
+	if len(h.dirty) > 0 && h.held == 0 {
+		h.settle(!did)
 	}
 	h.polling = false
 	return did

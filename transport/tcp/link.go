@@ -13,10 +13,10 @@ import (
 
 // link is one socket to the host of another client.
 //
-// Outward, a packet goes from the caller's memory to the kernel in one call. If the kernel takes a part, the
-// rest is copied to out and the link is blocked: nothing but PROTOACKs is accepted until epoll says that
-// there is room. So out holds the rest of at most one packet, and PROTOACKs, which thereby wait for no
-// queued data, only for the packet they cannot cut in two. The queues are the engine's, one a pair.
+// Outward, a packet goes from the caller's memory to the kernel in one call; short ones of a batch (Hold, Poll) gather
+// in out and leave together. If the kernel takes a part, the rest is copied to out and the link is blocked: nothing but
+// PROTOACKs is accepted until epoll says that there is room. So out holds at most one batch, the rest of one packet,
+// and PROTOACKs. The queues are the engine's, one a pair.
 type link struct {
 	inbound
 	host    int32
@@ -26,6 +26,9 @@ type link struct {
 	out     []byte // out[off:] waits for the kernel; unless blocked, only while Poll handles a batch
 	off     int
 	maxOut  int   // no peer that keeps to the rules lets more than this wait in out
+	acks    int   // PROTOACKs in out, if there is nothing else in it
+	idle    int   // polls that brought nothing since the first of them
+	dirty   bool  // stands in Host.dirty
 	broken  error // why writing failed: what is sent from then on is dropped, and reading goes on
 	head    [wire.PacketSize + inlineMax]byte
 	vec     vector
@@ -65,7 +68,7 @@ func (h *Host) write(l *link, payload []byte) bool {
 		return false
 	}
 	n -= waiting
-	l.out, l.off = l.out[:0], 0
+	l.out, l.off, l.acks = l.out[:0], 0, 0
 	switch {
 	case n == len(head)+len(payload):
 		return true
@@ -96,7 +99,7 @@ func (h *Host) refused(l *link, errno syscall.Errno) bool {
 // ends decides what becomes of the connection.
 func (h *Host) breakOff(l *link, err error) {
 	l.broken = err
-	l.out, l.off = nil, 0
+	l.out, l.off, l.acks = nil, 0, 0
 	h.unblock(l)
 }
 
@@ -109,7 +112,7 @@ func (h *Host) flush(l *link) bool {
 		}
 		l.off += n
 	}
-	l.out, l.off = l.out[:0], 0
+	l.out, l.off, l.acks = l.out[:0], 0, 0
 	h.unblock(l)
 	return true
 }
@@ -169,8 +172,12 @@ func (h *Host) read(l *link) bool {
 	return true
 }
 
-// receive hands on every whole packet that is there, and acknowledges them in one write at the end.
+// receive hands on every whole packet that is there. What it acknowledges, and what the engine answers, leaves
+// together at the end of the poll.
 func (h *Host) receive(l *link) {
+	if l.acks > 0 {
+		l.acks++ // one that waited for company: no longer
+	}
 	for l.fd >= 0 {
 		payload, v, err := l.next(&h.in)
 		if err == nil && v == deliverAck {
@@ -182,9 +189,6 @@ func (h *Host) receive(l *link) {
 		}
 		switch v {
 		case incomplete:
-			if l.off < len(l.out) && !l.blocked {
-				h.flush(l)
-			}
 			return
 		case settled:
 		default:
@@ -195,6 +199,9 @@ func (h *Host) receive(l *link) {
 
 // acknowledge puts a PROTOACK for the packet in h.in behind what waits in out. One that cannot leave
 // because the peer does not read is for packets that the peer may not have sent: see maxOut.
+//
+// One that is alone may wait for a packet to go with, if the peer's window lets at least one more packet come: when
+// that has come, the acknowledgement leaves in any case. So the peer never waits for it.
 func (h *Host) acknowledge(l *link) error {
 	if l.broken != nil || l.halved {
 		return nil
@@ -202,8 +209,15 @@ func (h *Host) acknowledge(l *link) error {
 	if len(l.out)-l.off > l.maxOut {
 		return fmt.Errorf("%w (%d)", errOverrun, h.flow.hiWater)
 	}
+	alone := l.off == len(l.out) && h.flow.ackMark < h.flow.hiWater
 	ack := transport.Header{Kind: transport.ProtoAck}
 	wire.Packet(l.reserve(wire.PacketSize)).Encode(&ack, &h.dir.ids[h.in.Dst], &h.dir.ids[h.in.Src])
+	if alone {
+		l.acks, l.idle = 1, 0
+	} else if l.acks > 0 {
+		l.acks++
+	}
+	h.gather(l)
 	return nil
 }
 
@@ -214,7 +228,7 @@ func maxOut(job *transport.Job, pairs int) int {
 	if acks > math.MaxInt32 {
 		acks = math.MaxInt32
 	}
-	return 2*wire.PacketSize + int(min(uint64(job.MaxDataLen), math.MaxInt32)) + int(acks)*wire.PacketSize
+	return 2*wire.PacketSize + batchMax + gatherMax + int(min(uint64(job.MaxDataLen), math.MaxInt32)) + int(acks)*wire.PacketSize
 }
 
 // end handles the end of the stream. err nil: the peer had said FINI. Otherwise its processes are lost.
@@ -248,5 +262,5 @@ func (h *Host) close(l *link) {
 	unix.Close(l.fd)
 	l.fd = -1
 	l.buf, l.out, l.replies = nil, nil, nil
-	l.r, l.w, l.off = 0, 0, 0
+	l.r, l.w, l.off, l.acks = 0, 0, 0, 0
 }

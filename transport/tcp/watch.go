@@ -23,7 +23,8 @@ import (
 //   - after its own wake, at once, if wake has polled;
 //   - after an event that came while the program was polling (Poll has been called since the arming), when
 //     a period passes without Poll: 1 ms, doubled up to 8 ms as long as Poll is being called. The watcher
-//     does not wake the engine for such an event: the poller sees it.
+//     does not wake the engine for such an event: the poller sees it. If the last Poll has left an
+//     acknowledgement to be sent (owes), the watcher wakes the engine when it arms.
 //
 // Who disarms. An event that the poller takes before the watcher's thread runs is no event: epoll looks again,
 // and waits on, armed, to be scheduled in vain for the next packet, and the next. So a Poll that finds
@@ -61,6 +62,7 @@ type watch struct {
 	at     atomic.Uint64 // polls at the last arming
 	armed  atomic.Bool
 	asleep atomic.Bool // a thread has relied on an arming that was already there
+	owes   atomic.Bool // the last Poll has left something to be sent by the next: no arming, but a wake is due
 
 	mu      sync.Mutex // guards the descriptors against reuse; not taken on the hot path
 	running bool
@@ -206,7 +208,9 @@ func (w *watch) run() {
 			}
 		case w.armed.Load():
 		case w.polls.Load() == seen:
-			w.arm()
+			if w.arm(); w.owes.Load() {
+				w.wake()
+			}
 		default:
 			seen = w.polls.Load()
 			quiet = min(2*quiet, w.quietMax)
