@@ -137,7 +137,7 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 	if dest == abi.MPI_PROC_NULL {
 		return nil
 	}
-	world := ctx.comm.group.ranks[dest]
+	world := ctx.comm.group.World(int(dest))
 	rep := e.peers[world].rep
 	n := t.PackedSize(count, rep)
 	b := &ctx.comm.buffer

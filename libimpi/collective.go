@@ -13,7 +13,7 @@ import (
 type collective struct{ c *Comm }
 
 func (k *collective) Rank() int { return int(k.c.rank) }
-func (k *collective) Size() int { return len(k.c.group.ranks) }
+func (k *collective) Size() int { return k.c.group.Size() }
 
 func (k *collective) Send(b coll.Buf, to, tag int) error {
 	return k.c.send(k.c.coll, b.Base, b.Count, b.Type, to, int32(tag), modeStandard)

@@ -11,8 +11,7 @@ import (
 )
 
 // Comm is a communicator: a group and two message spaces, one for point-to-point and one for
-// collective messages. Context ids are counted as IMPI mandates (IMPI 0.0, 4.3): each process remembers the
-// largest id it has used, the members agree on the maximum m, and the new ids are m+1 and m+2.
+// collective messages. How their context ids are found is told in context_id.go.
 type Comm struct {
 	Name   string
 	Bridge any // what the bridge keeps with it
@@ -31,6 +30,8 @@ type Comm struct {
 	layout *span.Layout // nil unless the group of an intracommunicator spans IMPI clients
 	ops    collective
 	freed  bool
+	uses   int            // requests on a communicator that the program has freed
+	spare  cids           // for communicators that will be made of it (context_id.go)
 	buffer attachedBuffer // for buffered sends on it
 	parts  partitionedSpace
 	idups  int // nonblocking duplications that have been started
@@ -43,7 +44,7 @@ func (c *Comm) Rank() int { return int(c.rank) }
 func (c *Comm) Size() int { return c.Group().Size() }
 
 // Ranks is the number of processes that the ranks of messages name: of the remote group if there are two.
-func (c *Comm) Ranks() int { return len(c.group.ranks) }
+func (c *Comm) Ranks() int { return c.group.Size() }
 
 // Group is the group of processes, the local one if there are two.
 func (c *Comm) Group() *Group {
@@ -74,7 +75,7 @@ func (c *Comm) String() string { return c.describe() }
 
 // isSource says whether rank in the communicator is the process with the given world rank.
 func (c *Comm) isSource(rank, world int32) bool {
-	return uint32(rank) < uint32(len(c.group.ranks)) && c.group.ranks[rank] == world
+	return uint32(rank) < uint32(c.group.Size()) && c.group.World(int(rank)) == world
 }
 
 // sourceOf is the rank of a process in the communicator, -1 if it has none.
@@ -85,9 +86,6 @@ func (c *Comm) sourceOf(world int32) int32 {
 	return -1
 }
 
-// selfCID is the context id of MPI_COMM_SELF: outside the space of ids that cross clients (IMPI 0.0, 3.3).
-const selfCID = 1 << 63
-
 // newComm builds a communicator on a context id and makes its contexts known.
 func (e *Engine) newComm(g *Group, cid uint64) (*Comm, error) {
 	layout, err := e.layoutOf(g)
@@ -97,6 +95,15 @@ func (e *Engine) newComm(g *Group, cid uint64) (*Comm, error) {
 	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me)), layout: layout}
 	e.open(c, cid)
 	return c, nil
+}
+
+// newOn is newComm on the first of some context ids; the others are for the communicators that will be made of it.
+func (e *Engine) newOn(g *Group, ids cids) (*Comm, error) {
+	c, err := e.newComm(g, ids.next)
+	if c != nil {
+		c.spare = ids.rest()
+	}
+	return c, err
 }
 
 // open makes a communicator's contexts, with ids from cid on.
@@ -117,7 +124,7 @@ func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 	}
 	several := false
 	client := make([]int32, g.Size())
-	for i, w := range g.ranks {
+	for i, w := range g.Worlds() {
 		client[i] = e.job.Procs[w].Client
 		several = several || client[i] != client[0]
 	}
@@ -127,61 +134,16 @@ func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 	return span.NewLayout(client, int64(e.job.XSize), int64(e.job.MaxLinear))
 }
 
-// maxCID is the largest context id two clients may agree on (IMPI 0.0, 4.3).
-const maxCID = 18446744073709551600
-
-// agreeCID finds the context id of a new communicator among the members of c; every one of them takes part,
-// also those that will not be members.
-func (c *Comm) agreeCID() (cid uint64, err error) {
-	if c.local != nil {
-		cid, _, err = c.agreeCIDAcross(tagInterDup)
-		return cid, err
-	}
-	return c.agreeCIDOn(nil)
-}
-
-// offerCID is what this process contributes to the choice of a context id.
-func (e *Engine) offerCID() uint64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.maxCID | 1
-}
-
-// takeCID notes the largest of all contributions and answers the id that follows.
-func (c *Comm) takeCID(most uint64) (uint64, error) {
-	if most >= maxCID-1 {
-		return 0, errorf(abi.MPI_ERR_OTHER, "no context id left on %s", c.describe())
-	}
-	e := c.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.maxCID = max(e.maxCID, most+2)
-	return most + 1, nil
-}
-
-// agreeCIDOn is agreeCID among the members of a subset of c, or of c itself if that is nil.
-func (c *Comm) agreeCIDOn(members *subset) (uint64, error) {
-	if members != nil {
-		return c.agreeAmong(agreement{c.p2p.cid, members.tagged(0)}, func(mine, all coll.Buf, o coll.Op) error {
-			return coll.Allreduce(members, mine, all, o)
-		})
-	}
-	if !c.Spans() {
-		return c.agreeAmong(agreement{cid: c.p2p.cid}, c.Allreduce)
-	}
-	mine, most := countBuf([]uint64{c.engine.offerCID()}), make([]uint64, 1)
-	if err := c.Allreduce(mine, countBuf(most), op.Predefined(abi.MPI_MAX)); err != nil {
-		return 0, err
-	}
-	return c.takeCID(most[0])
-}
-
 // Dup makes a communicator of the same group and topology (MPI_Comm_dup without attributes).
 func (c *Comm) Dup() (*Comm, error) {
-	cid, err := c.agreeCID()
+	cid, err := c.nextCID()
 	if err != nil {
 		return nil, err
 	}
+	return c.dupOn(cid)
+}
+
+func (c *Comm) dupOn(cid uint64) (*Comm, error) {
 	if c.local != nil {
 		return c.engine.newInter(c.local.group, c.group, cid)
 	}
@@ -194,7 +156,7 @@ func (c *Comm) Dup() (*Comm, error) {
 
 // Create makes a communicator of a subgroup of c; nil for processes outside it (MPI_Comm_create).
 func (c *Comm) Create(g *Group) (*Comm, error) {
-	cid, err := c.agreeCID()
+	cid, err := c.nextCID()
 	if err != nil {
 		return nil, err
 	}
@@ -210,11 +172,12 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 // CreateGroup makes a communicator of a subgroup of c; only the members of g call it (MPI_Comm_create_group).
 // tag keeps apart calls of several threads.
 func (c *Comm) CreateGroup(g *Group, tag int32) (*Comm, error) {
-	cid, err := c.agreeCIDOn(&subset{&c.ops, c.group, g, subsetTags, int(tag)})
+	members := &subset{&c.ops, c.group, g, subsetTags, int(tag)}
+	ids, err := c.engine.agreeAmong(agreement{c.p2p.cid, members.tagged(0)}, members.largest)
 	if err != nil {
 		return nil, err
 	}
-	return c.engine.newComm(g, cid)
+	return c.engine.newOn(g, ids)
 }
 
 // subset is the members of g as the algorithms see them: their messages travel in the communicator that all of
@@ -246,10 +209,17 @@ func (s *subset) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
 }
 func (s *subset) Wait(reqs ...coll.Req) error { return s.all.Wait(reqs...) }
 
+// largest is the largest of what the members say.
+func (s *subset) largest(mine uint64) (uint64, error) {
+	all := make([]uint64, 1)
+	err := coll.Allreduce(s, countBuf([]uint64{mine}), countBuf(all), op.Predefined(abi.MPI_MAX))
+	return all[0], err
+}
+
 // Split makes one communicator for each color, ordered by key and then by rank; nil where color is negative
 // (MPI_UNDEFINED). Clients may differ in the value of MPI_UNDEFINED (IMPI 0.0, 4.7).
 func (c *Comm) Split(color, key int32) (*Comm, error) {
-	cid, err := c.agreeCID()
+	cid, err := c.nextCID()
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +273,7 @@ func (c *Comm) splitGroup(all [][3]int32, color int32) (*Group, error) {
 	sort.SliceStable(members, func(i, j int) bool { return members[i][1] < members[j][1] })
 	world := make([]int32, len(members))
 	for i, m := range members {
-		world[i] = c.group.ranks[m[2]]
+		world[i] = c.group.World(int(m[2]))
 	}
 	return NewGroup(world), nil
 }
@@ -352,14 +322,35 @@ func (c *Comm) part() (err error) {
 	return err
 }
 
+// drop forgets the communicator once no request uses it any more.
 func (c *Comm) drop() {
-	c.freed = true
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, ctx := range [...]*context{c.p2p, c.coll} {
-		if ctx.quiet() {
-			e.contexts.drop(ctx.cid)
+	c.freed = true
+	if c.uses = e.requests.on(c); c.uses == 0 {
+		e.forget(c)
+	}
+}
+
+// unused is called for each request of a freed communicator that goes back to the pool. Engine lock held.
+func (c *Comm) unused() {
+	if c.uses--; c.uses == 0 {
+		c.engine.forget(c)
+	}
+}
+
+// forget drops the contexts of a freed communicator, with the messages in them: no receive can take those, since
+// the program has no handle and there is no receive left. Engine lock held.
+func (e *Engine) forget(c *Comm) {
+	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data} {
+		if ctx == nil {
+			continue
+		}
+		e.contexts.drop(ctx.cid)
+		for m := ctx.arrived.head; m != nil; m = ctx.arrived.head {
+			ctx.take(m)
+			e.messages.put(m)
 		}
 	}
 }
@@ -395,27 +386,13 @@ func (e *Engine) Eager() int {
 // Neighbor is the rank in this machine's segment of a process, -1 if it is elsewhere or the caller.
 func (e *Engine) Neighbor(world int32) int { return e.peers[world].local }
 
-// quiet says that no receive waits in the context. A message for a context that was dropped while it was quiet
-// belongs to an erroneous program.
-func (c *context) quiet() bool {
-	if c.anyRecv.head != nil || c.arrived.head != nil {
-		return false
-	}
-	for i := range c.bySource {
-		if c.bySource[i].posted.head != nil {
-			return false
-		}
-	}
-	return true
-}
-
 // Colors are IMPI's attributes of a communicator (IMPI 0.0, 2.5): how many clients its processes belong to, the
 // number of the caller's among them, and the same for hosts. Clients and hosts are numbered in the order of
 // their appearance in MPI_COMM_WORLD.
 func (c *Comm) Colors() [4]int32 {
 	job := c.engine.job
 	clients, hosts := map[int32]bool{}, map[int32]bool{}
-	for _, w := range c.everybody().ranks {
+	for _, w := range c.everybody().Worlds() {
 		clients[job.Procs[w].Client] = true
 		hosts[job.Procs[w].Host] = true
 	}

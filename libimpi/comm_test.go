@@ -31,83 +31,115 @@ func wantCIDs(t *testing.T, c *Comm, p2p uint64) {
 }
 
 func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
-	for name, o := range spaces {
-		t.Run(name, func(t *testing.T) {
-			es := makeWorld(t, o)
-			together(t, es, func(e *Engine) {
-				w := e.World()
-				wantCIDs(t, w, 0)
-				c, err := w.Dup()
-				must(t, err)
-				wantCIDs(t, c, 2)
-				c, err = w.Dup()
-				must(t, err)
-				wantCIDs(t, c, 4)
-				// The largest of all counts, made odd (IMPI 0.0, 4.3).
-				if e.me == 1 {
-					e.maxCID = 40
-				}
-				c, err = c.Dup()
-				must(t, err)
-				wantCIDs(t, c, 42)
-				// All colors of a split have the same id, and those without a color count, too.
-				color := int32(e.me % 2)
-				if e.me == 2 {
-					color = abi.MPI_UNDEFINED
-				}
-				c, err = w.Split(color, 0)
-				must(t, err)
-				if (c == nil) != (e.me == 2) {
-					t.Errorf("rank %d of color %d: %v", e.me, color, c)
-				}
-				if c != nil {
-					wantCIDs(t, c, 44)
-					if c.Size() != 1 || c.Spans() {
-						t.Errorf("size %d, spans %t", c.Size(), c.Spans())
-					}
-				}
-				g, err := w.Group().Incl([]int{2, 0})
-				must(t, err)
-				c, err = w.Create(g)
-				must(t, err)
-				if (c == nil) != (e.me == 1) {
-					t.Errorf("rank %d: %v", e.me, c)
-				}
-				if c != nil {
-					wantCIDs(t, c, 46)
-					if c.Rank() != map[int32]int{2: 0, 0: 1}[e.me] || c.Spans() != (name == "two clients") {
-						t.Errorf("rank %d is rank %d, spans %t", e.me, c.Rank(), c.Spans())
-					}
-					must(t, c.Barrier())
-				}
-				c, err = w.Dup()
-				must(t, err)
-				wantCIDs(t, c, 48)
-				// Freeing lowers no count: messages may be under way.
-				must(t, c.Free())
-				c, err = w.Dup()
-				must(t, err)
-				wantCIDs(t, c, 50)
-				// Far beyond the dense table.
-				e.maxCID = 1<<40 + 1
-				c, err = w.Dup()
-				must(t, err)
-				wantCIDs(t, c, 1<<40+2)
-				must(t, c.Barrier())
-				must(t, c.Free())
-				// And to the end of all ids.
-				e.mu.Lock()
-				if e.me == 0 {
-					e.maxCID = maxCID - 1
-				}
-				e.mu.Unlock()
-				_, err = w.Dup()
-				wantClass(t, err, abi.MPI_ERR_OTHER)
-				must(t, w.Barrier())
-			})
-			noFailure(t, es)
-		})
+	es := makeWorld(t, spaces["two clients"])
+	together(t, es, func(e *Engine) {
+		w := e.World()
+		wantCIDs(t, w, 0)
+		c, err := w.Dup()
+		must(t, err)
+		wantCIDs(t, c, 2)
+		c, err = w.Dup()
+		must(t, err)
+		wantCIDs(t, c, 4)
+		// The largest of all counts, made odd (IMPI 0.0, 4.3).
+		if e.me == 1 {
+			e.maxCID = 40
+		}
+		c, err = c.Dup()
+		must(t, err)
+		wantCIDs(t, c, 42)
+		// All colors of a split have the same id, and those without a color count, too.
+		color := int32(e.me % 2)
+		if e.me == 2 {
+			color = abi.MPI_UNDEFINED
+		}
+		c, err = w.Split(color, 0)
+		must(t, err)
+		if (c == nil) != (e.me == 2) {
+			t.Errorf("rank %d of color %d: %v", e.me, color, c)
+		}
+		if c != nil {
+			wantCIDs(t, c, 44)
+			if c.Size() != 1 || c.Spans() {
+				t.Errorf("size %d, spans %t", c.Size(), c.Spans())
+			}
+		}
+		g, err := w.Group().Incl([]int{2, 0})
+		must(t, err)
+		c, err = w.Create(g)
+		must(t, err)
+		if (c == nil) != (e.me == 1) {
+			t.Errorf("rank %d: %v", e.me, c)
+		}
+		if c != nil {
+			wantCIDs(t, c, 46)
+			if c.Rank() != map[int32]int{2: 0, 0: 1}[e.me] || !c.Spans() {
+				t.Errorf("rank %d is rank %d, spans %t", e.me, c.Rank(), c.Spans())
+			}
+			must(t, c.Barrier())
+		}
+		c, err = w.Dup()
+		must(t, err)
+		wantCIDs(t, c, 48)
+		// Freeing lowers no count: messages may be under way.
+		must(t, c.Free())
+		c, err = w.Dup()
+		must(t, err)
+		wantCIDs(t, c, 50)
+		// Far beyond the dense table.
+		e.maxCID = 1<<40 + 1
+		c, err = w.Dup()
+		must(t, err)
+		wantCIDs(t, c, 1<<40+2)
+		must(t, c.Barrier())
+		must(t, c.Free())
+		// And to the end of all ids.
+		e.mu.Lock()
+		if e.me == 0 {
+			e.maxCID = maxCID - 1
+		}
+		e.mu.Unlock()
+		_, err = w.Dup()
+		wantClass(t, err, abi.MPI_ERR_OTHER)
+		must(t, w.Barrier())
+	})
+	noFailure(t, es)
+}
+
+// Inside a client a block of ids serves many communicators, and the processes need not wait for each other: the first
+// makes all of them before the second makes any. Then a new block is agreed upon, above all that anybody has used.
+func TestContextIdsOfOneClientComeInBlocks(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2}})
+	for _, e := range es {
+		for n := 1; n < cidBlock; n++ {
+			c, err := e.World().Dup()
+			must(t, err)
+			wantCIDs(t, c, uint64(2*n))
+			must(t, c.Free())
+		}
 	}
+	es[1].maxCID = 1001
+	together(t, es, func(e *Engine) {
+		c, err := e.World().Dup()
+		must(t, err)
+		wantCIDs(t, c, 1002)
+		d, err := c.Dup() // has no block yet
+		must(t, err)
+		wantCIDs(t, d, 1002+2*cidBlock)
+		d, err = e.World().Dup()
+		must(t, err)
+		wantCIDs(t, d, 1004)
+		g, err := c.CreateGroup(c.Group(), 7) // brings a block along
+		must(t, err)
+		wantCIDs(t, g, 1002+4*cidBlock)
+		d, err = g.Dup()
+		must(t, err)
+		wantCIDs(t, d, 1004+4*cidBlock)
+		e.maxCID = meetingCIDs - 1
+		_, err = c.CreateGroup(c.Group(), 7)
+		wantClass(t, err, abi.MPI_ERR_OTHER)
+	})
+	noFailure(t, es)
 }
 
 func TestSplitOrdersByKeyAndThenByRank(t *testing.T) {
@@ -125,8 +157,8 @@ func TestSplitOrdersByKeyAndThenByRank(t *testing.T) {
 				} {
 					c, err := e.World().Split(7, tt.keys[e.me])
 					must(t, err)
-					if !slices.Equal(c.group.ranks, tt.want) || c.rank != int32(slices.Index(tt.want, e.me)) {
-						t.Errorf("keys %v: ranks %v, mine %d", tt.keys, c.group.ranks, c.rank)
+					if !slices.Equal(c.group.Worlds(), tt.want) || c.rank != int32(slices.Index(tt.want, e.me)) {
+						t.Errorf("keys %v: ranks %v, mine %d", tt.keys, c.group.Worlds(), c.rank)
 					}
 					// Messages go by the new ranks.
 					var st Status
@@ -241,7 +273,7 @@ func TestAFreedCommunicatorEndsWhatItHasBegun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			es := makeWorld(t, o)
 			a, b := es[0], es[1]
-			const cid = 70
+			const cid = 70 // not a count of anybody's
 			c, d := agreed(t, a, cid), agreed(t, b, cid)
 			out, in, in2 := pattern(300<<10, 1), make([]byte, 300<<10), make([]byte, 8)
 			recv, small := d.Irecv(at(in), 300<<10, byteT, 0, 1), d.Irecv(at(in2), 8, byteT, abi.MPI_ANY_SOURCE, 2)

@@ -105,7 +105,7 @@ func (x *exchange) send(e *Engine, buf datatype.Pointer, count int64, t *datatyp
 	id := x.id
 	if dest != abi.MPI_PROC_NULL {
 		x.count++
-		e.start(e.newSend(x.ctx, buf, count, t, x.comm.group.ranks[dest], tag, modeStandard).join(x, 1))
+		e.start(e.newSend(x.ctx, buf, count, t, x.comm.group.World(int(dest)), tag, modeStandard).join(x, 1))
 	}
 	x.less(e)
 	return id
@@ -129,7 +129,7 @@ func (c *Comm) IsendrecvReplace(buf datatype.Pointer, count int64, t *datatype.T
 	var copied []byte
 	if dest != abi.MPI_PROC_NULL {
 		var err error
-		if copied, err = packed(buf, count, t, e.peers[c.group.ranks[dest]].rep); err != nil {
+		if copied, err = packed(buf, count, t, e.peers[c.group.World(int(dest))].rep); err != nil {
 			return nullRequest, err
 		}
 	}

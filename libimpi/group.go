@@ -1,66 +1,147 @@
 package libimpi
 
-import "github.com/libimpi/libimpi/abi"
+import (
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/abi"
+)
 
 // Group is an ordered set of processes, named by their ranks in MPI_COMM_WORLD. It never changes.
+//
+// Groups of evenly spaced processes, which most are, are kept as (first, stride, count). Others keep a list, and the
+// way back from world rank to rank once that is asked for: a table if the world ranks lie close together, else a map.
+// All operations take time linear in the sizes of the groups, the forms with ranges less if the result is even.
 type Group struct {
-	ranks []int32       // world rank of each member
-	index map[int32]int // world rank -> rank in the group; nil while the group is a run of consecutive ranks
-	first int32         // of such a run
+	count  int
+	first  int32
+	stride int32   // not 0; may be negative
+	list   []int32 // world rank of each member; nil if they are even
+	back   atomic.Pointer[inverse]
+}
+
+// inverse finds the rank of a world rank in a group with a list.
+type inverse struct {
+	low    int32
+	dense  []int32 // by world rank - low: rank + 1, 0 where there is none
+	sparse map[int32]int32
 }
 
 // NewGroup makes a group of distinct world ranks; it keeps the slice.
 func NewGroup(world []int32) *Group {
-	g := &Group{ranks: world}
-	if len(world) == 0 {
-		return g
+	switch len(world) {
+	case 0:
+		return &Group{stride: 1}
+	case 1:
+		return &Group{count: 1, first: world[0], stride: 1}
 	}
-	g.first = world[0]
+	stride := world[1] - world[0]
 	for i, w := range world {
-		if w != g.first+int32(i) {
-			g.index = make(map[int32]int, len(world))
-			break
+		if w != world[0]+int32(i)*stride {
+			return &Group{count: len(world), list: world}
 		}
 	}
-	if g.index != nil {
-		for i, w := range world {
-			g.index[w] = i
-		}
+	return evenGroup(len(world), world[0], stride)
+}
+
+// evenGroup is the group of count processes from first on.
+func evenGroup(count int, first, stride int32) *Group {
+	if count < 2 {
+		stride = 1
 	}
-	return g
+	return &Group{count: count, first: first, stride: stride}
 }
 
 // EmptyGroup is MPI_GROUP_EMPTY.
 var EmptyGroup = NewGroup(nil)
 
 // Size is the number of members.
-func (g *Group) Size() int { return len(g.ranks) }
+func (g *Group) Size() int { return g.count }
 
 // World is the rank in MPI_COMM_WORLD of the member with the given rank.
-func (g *Group) World(rank int) int32 { return g.ranks[rank] }
+func (g *Group) World(rank int) int32 {
+	if g.list != nil {
+		return g.list[rank]
+	}
+	return g.first + int32(rank)*g.stride
+}
+
+// Worlds is the world rank of each member, in memory of the caller.
+func (g *Group) Worlds() []int32 {
+	world := make([]int32, g.count)
+	for i := range world {
+		world[i] = g.World(i)
+	}
+	return world
+}
 
 // Rank is the rank in the group of the process with the given world rank, or MPI_UNDEFINED.
 func (g *Group) Rank(world int32) int {
-	if g.index == nil {
-		if i := int(world - g.first); world >= g.first && i < len(g.ranks) {
-			return i
+	if g.list != nil {
+		return g.inverse().rank(world)
+	}
+	d := world - g.first
+	if g.stride != 1 {
+		if d%g.stride != 0 {
+			return abi.MPI_UNDEFINED
+		}
+		d /= g.stride
+	}
+	if d < 0 || int(d) >= g.count {
+		return abi.MPI_UNDEFINED
+	}
+	return int(d)
+}
+
+func (v *inverse) rank(world int32) int {
+	if v.sparse != nil {
+		if r, ok := v.sparse[world]; ok {
+			return int(r)
 		}
 		return abi.MPI_UNDEFINED
 	}
-	if i, ok := g.index[world]; ok {
-		return i
+	if i := int(world) - int(v.low); i >= 0 && i < len(v.dense) && v.dense[i] != 0 {
+		return int(v.dense[i]) - 1
 	}
 	return abi.MPI_UNDEFINED
 }
 
+// inverse makes the way back when it is first needed. Two threads may both make it.
+func (g *Group) inverse() *inverse {
+	if v := g.back.Load(); v != nil {
+		return v
+	}
+	low, high := g.list[0], g.list[0]
+	for _, w := range g.list {
+		low, high = min(low, w), max(high, w)
+	}
+	v := &inverse{low: low}
+	if span := int(high) - int(low) + 1; span <= 8*g.count {
+		v.dense = make([]int32, span)
+		for i, w := range g.list {
+			v.dense[w-low] = int32(i) + 1
+		}
+	} else {
+		v.sparse = make(map[int32]int32, g.count)
+		for i, w := range g.list {
+			v.sparse[w] = int32(i)
+		}
+	}
+	g.back.Store(v)
+	return v
+}
+
 // Compare answers MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
 func (g *Group) Compare(o *Group) int {
-	if g.Size() != o.Size() {
+	if g.count != o.count {
 		return abi.MPI_UNEQUAL
 	}
+	if g == o || g.list == nil && o.list == nil && g.first == o.first && g.stride == o.stride {
+		return abi.MPI_IDENT
+	}
 	result := abi.MPI_IDENT
-	for i, w := range g.ranks {
-		if o.ranks[i] == w {
+	for i := range g.count {
+		w := g.World(i)
+		if o.World(i) == w {
 			continue
 		}
 		if o.Rank(w) == abi.MPI_UNDEFINED {
@@ -77,26 +158,26 @@ func (g *Group) Translate(rank int, o *Group) int {
 	if rank == abi.MPI_PROC_NULL {
 		return abi.MPI_PROC_NULL
 	}
-	return o.Rank(g.ranks[rank])
+	return o.Rank(g.World(rank))
 }
 
 // Incl is the group of the given ranks, in their order. The caller has checked that they are in range.
 func (g *Group) Incl(ranks []int) (*Group, error) {
-	seen := make([]bool, g.Size())
+	seen := make([]bool, g.count)
 	world := make([]int32, len(ranks))
 	for i, r := range ranks {
 		if seen[r] {
 			return nil, errorf(abi.MPI_ERR_RANK, "rank %d stands twice in the list", r)
 		}
 		seen[r] = true
-		world[i] = g.ranks[r]
+		world[i] = g.World(r)
 	}
 	return NewGroup(world), nil
 }
 
 // Excl is the group without the given ranks, in its own order.
 func (g *Group) Excl(ranks []int) (*Group, error) {
-	out := make([]bool, g.Size())
+	out := make([]bool, g.count)
 	for _, r := range ranks {
 		if out[r] {
 			return nil, errorf(abi.MPI_ERR_RANK, "rank %d stands twice in the list", r)
@@ -108,9 +189,9 @@ func (g *Group) Excl(ranks []int) (*Group, error) {
 
 func (g *Group) filter(keep func(rank int) bool) *Group {
 	var world []int32
-	for i, w := range g.ranks {
+	for i := range g.count {
 		if keep(i) {
-			world = append(world, w)
+			world = append(world, g.World(i))
 		}
 	}
 	return NewGroup(world)
@@ -118,9 +199,9 @@ func (g *Group) filter(keep func(rank int) bool) *Group {
 
 // Union is g followed by the members of o that are not in g.
 func (g *Group) Union(o *Group) *Group {
-	world := append([]int32(nil), g.ranks...)
-	for _, w := range o.ranks {
-		if g.Rank(w) == abi.MPI_UNDEFINED {
+	world := g.Worlds()
+	for i := range o.count {
+		if w := o.World(i); g.Rank(w) == abi.MPI_UNDEFINED {
 			world = append(world, w)
 		}
 	}
@@ -129,31 +210,74 @@ func (g *Group) Union(o *Group) *Group {
 
 // Intersection is the members of g that are in o, in g's order.
 func (g *Group) Intersection(o *Group) *Group {
-	return g.filter(func(i int) bool { return o.Rank(g.ranks[i]) != abi.MPI_UNDEFINED })
+	return g.filter(func(i int) bool { return o.Rank(g.World(i)) != abi.MPI_UNDEFINED })
 }
 
 // Difference is the members of g that are not in o, in g's order.
 func (g *Group) Difference(o *Group) *Group {
-	return g.filter(func(i int) bool { return o.Rank(g.ranks[i]) == abi.MPI_UNDEFINED })
+	return g.filter(func(i int) bool { return o.Rank(g.World(i)) == abi.MPI_UNDEFINED })
 }
 
-// Ranges expands (first, last, stride) triplets into the ranks they stand for (MPI 5.0, 7.3.2).
-func (g *Group) Ranges(triplets [][3]int) ([]int, error) {
+// Range is a (first, last, stride) triplet of ranks (MPI 5.0, 7.3.2).
+type Range struct{ First, Last, Stride int }
+
+// length is the number of ranks that a range stands for, after a look at them.
+func (t Range) length(g *Group) (int, error) {
+	n := 0
+	switch {
+	case t.Stride == 0:
+		return 0, errorf(abi.MPI_ERR_ARG, "stride 0 in range (%d, %d, 0)", t.First, t.Last)
+	case t.First < 0 || t.First >= g.count:
+		return 0, errorf(abi.MPI_ERR_RANK, "range (%d, %d, %d) begins outside the group of %d", t.First, t.Last, t.Stride, g.count)
+	case t.Stride > 0 && t.Last >= t.First || t.Stride < 0 && t.Last <= t.First:
+		n = (t.Last-t.First)/t.Stride + 1
+	}
+	if last := t.First + (n-1)*t.Stride; n > 0 && (last < 0 || last >= g.count) {
+		return 0, errorf(abi.MPI_ERR_RANK, "range (%d, %d, %d) leaves the group of %d", t.First, t.Last, t.Stride, g.count)
+	}
+	return n, nil
+}
+
+// Ranges expands triplets into the ranks they stand for.
+func (g *Group) Ranges(triplets []Range) ([]int, error) {
 	var ranks []int
 	for _, t := range triplets {
-		first, last, stride := t[0], t[1], t[2]
-		if stride == 0 {
-			return nil, errorf(abi.MPI_ERR_ARG, "stride 0 in range (%d, %d, 0)", first, last)
+		n, err := t.length(g)
+		if err != nil {
+			return nil, err
 		}
-		if first < 0 || first >= g.Size() {
-			return nil, errorf(abi.MPI_ERR_RANK, "range (%d, %d, %d) begins outside the group of %d", first, last, stride, g.Size())
+		if len(ranks)+n > g.count {
+			return nil, errorf(abi.MPI_ERR_RANK, "the ranges stand for more ranks than the group's %d: some twice", g.count)
 		}
-		for r := first; stride > 0 && r <= last || stride < 0 && r >= last; r += stride {
-			if r < 0 || r >= g.Size() {
-				return nil, errorf(abi.MPI_ERR_RANK, "range (%d, %d, %d) leaves the group of %d", first, last, stride, g.Size())
-			}
-			ranks = append(ranks, r)
+		for i := range n {
+			ranks = append(ranks, t.First+i*t.Stride)
 		}
 	}
 	return ranks, nil
+}
+
+// RangeIncl is Incl of ranges. One range of an even group is not expanded.
+func (g *Group) RangeIncl(triplets []Range) (*Group, error) {
+	if len(triplets) == 1 && g.list == nil {
+		t := triplets[0]
+		n, err := t.length(g)
+		if err != nil {
+			return nil, err
+		}
+		return evenGroup(n, g.World(t.First), int32(t.Stride)*g.stride), nil
+	}
+	ranks, err := g.Ranges(triplets)
+	if err != nil {
+		return nil, err
+	}
+	return g.Incl(ranks)
+}
+
+// RangeExcl is Excl of ranges.
+func (g *Group) RangeExcl(triplets []Range) (*Group, error) {
+	ranks, err := g.Ranges(triplets)
+	if err != nil {
+		return nil, err
+	}
+	return g.Excl(ranks)
 }

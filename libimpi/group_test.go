@@ -28,8 +28,8 @@ func drawGroup(rng *rand.Rand) []int32 {
 
 func wantGroup(t *testing.T, what string, g *Group, want []int32) {
 	t.Helper()
-	if !slices.Equal(g.ranks, want) {
-		t.Fatalf("%s: %v, want %v", what, g.ranks, want)
+	if !slices.Equal(g.Worlds(), want) {
+		t.Fatalf("%s: %v, want %v", what, g.Worlds(), want)
 	}
 	for w := int32(-2); w < 20; w++ {
 		r := slices.Index(want, w)
@@ -120,12 +120,12 @@ func TestRangesAreThoseOfTheFormula(t *testing.T) {
 	for first := -2; first <= n+1; first++ {
 		for last := -8; last <= n+8; last++ {
 			for stride := -4; stride <= 4; stride++ {
-				got, err := g.Ranges([][3]int{{0, 0, 1}, {first, last, stride}})
+				got, err := g.Ranges([]Range{{first, last, stride}})
 				if stride == 0 {
 					wantClass(t, err, abi.MPI_ERR_ARG)
 					continue
 				}
-				want, bad := []int{0}, first < 0 || first >= n
+				want, bad := []int(nil), first < 0 || first >= n
 				if (last-first)*stride >= 0 {
 					for k := range (last-first)/stride + 1 {
 						r := first + k*stride

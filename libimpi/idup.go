@@ -6,17 +6,17 @@ package libimpi
 // idupTags lies above the tags of subsets.
 const idupTags = subsetTags + 1<<29
 
-// Idup starts to duplicate an intracommunicator and answers a request. Before that is done, made is called with the new
+// Idup starts to duplicate a communicator and answers a request. Before that is done, made is called with the new
 // communicator, on another thread.
 func (c *Comm) Idup(made func(*Comm)) uint64 {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.newCompound(c.p2p, nothing{})
-	members := &subset{&c.ops, c.group, c.group, idupTags, c.idups}
+	n := c.idups
 	c.idups++
 	go func() {
-		err := c.duplicate(members, made)
+		err := c.duplicate(n, made)
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		r.status.Err = AsError(err)
@@ -25,16 +25,26 @@ func (c *Comm) Idup(made func(*Comm)) uint64 {
 	return r.id
 }
 
-func (c *Comm) duplicate(members *subset, made func(*Comm)) error {
-	cid, err := c.agreeCIDOn(members)
+func (c *Comm) duplicate(n int, made func(*Comm)) error {
+	ids, err := c.agreeAside(n)
 	if err != nil {
 		return err
 	}
-	d, err := c.engine.newComm(c.group, cid)
+	d, err := c.dupOn(ids.next)
 	if err != nil {
 		return err
 	}
-	d.topology = c.topology
+	d.spare = ids.rest()
 	made(d)
 	return nil
+}
+
+// agreeAside finds context ids for the n-th nonblocking duplication, under tags of its own.
+func (c *Comm) agreeAside(n int) (cids, error) {
+	members := &subset{&c.ops, c.group, c.group, idupTags, n}
+	tag := members.tagged(0)
+	if c.local != nil {
+		return c.engine.agreeAmong(agreement{c.p2p.cid, tag}, c.largestAcross(tag))
+	}
+	return c.engine.agreeAmong(agreement{c.p2p.cid, tag}, members.largest)
 }

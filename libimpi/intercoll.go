@@ -55,7 +55,7 @@ func (c *Comm) interBcast(b coll.Buf, root int) error {
 func (c *Comm) gatherAcross(recv blocksOf) (err error) {
 	s := coll.NewScratch()
 	defer s.Done(&err)
-	for r := range c.group.ranks {
+	for r := range c.group.Size() {
 		if err = s.Add(c.ops.Irecv(recv.Block(r), r, tagInterColl)); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (c *Comm) gatherAcross(recv blocksOf) (err error) {
 func (c *Comm) scatterAcross(send blocksOf) (err error) {
 	s := coll.NewScratch()
 	defer s.Done(&err)
-	for r := range c.group.ranks {
+	for r := range c.group.Size() {
 		if err = s.Add(c.ops.Isend(send.Block(r), r, tagInterColl)); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (c *Comm) interAllgather(send coll.Buf, recv blocksOf, whole coll.Buf) (err
 	s := coll.NewScratch()
 	defer s.Done(&err)
 	if c.rank == 0 {
-		for r := range c.group.ranks {
+		for r := range c.group.Size() {
 			if err = s.Add(c.ops.Irecv(recv.Block(r), r, tagInterColl)); err != nil {
 				return err
 			}
@@ -125,12 +125,12 @@ func (c *Comm) interAllgather(send coll.Buf, recv blocksOf, whole coll.Buf) (err
 func (c *Comm) interAlltoall(send, recv blocksOf) (err error) {
 	s := coll.NewScratch()
 	defer s.Done(&err)
-	for r := range c.group.ranks {
+	for r := range c.group.Size() {
 		if err = s.Add(c.ops.Irecv(recv.Block(r), r, tagInterColl)); err != nil {
 			return err
 		}
 	}
-	for r := range c.group.ranks {
+	for r := range c.group.Size() {
 		if err = s.Add(c.ops.Isend(send.Block(r), r, tagInterColl)); err != nil {
 			return err
 		}

@@ -1,11 +1,13 @@
 package libimpi
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
 )
 
 // Intercommunicators (MPI 5.0, 7.6): two groups, each of which talks to the other. To the engine such a Comm is one
@@ -14,7 +16,7 @@ import (
 //
 // How the two sides agree is mandated where they are different clients (IMPI 0.0, 4.5 to 4.9), and the same
 // elsewhere: all but the leaders, which are the ranks 0, tell the remote leader; the leaders exchange; each leader
-// tells the others of the remote group. Threads of one process take turns in it.
+// tells the others of the remote group. Inside a client threads may do so at the same time.
 
 // Tags in the collective context of the intercommunicator (IMPI 0.0, 4.11), and above them our own.
 const (
@@ -24,10 +26,6 @@ const (
 	tagSwap       = 1000
 	tagInterColl  = 1001
 )
-
-// homeCIDs is where the ids of the intracommunicators beside intercommunicators lie: no message with such an id
-// means another communicator, since IMPI's ids are counted from 0.
-const homeCIDs = 1 << 62
 
 // Inter says whether the communicator is an intercommunicator.
 func (c *Comm) Inter() bool { return c.local != nil }
@@ -52,15 +50,16 @@ func (e *Engine) newInter(local, remote *Group, cid uint64) (*Comm, error) {
 
 // CreateInter joins the group of c with that of another communicator (MPI_Intercomm_create; IMPI 0.0, 4.8). The
 // leaders, one of each group, meet on peer, which only they need to know. IMPI leaves open in which of its contexts;
-// it is the collective one, as for everything inside a collective.
+// it is the collective one, as for everything inside a collective, and what comes in the other one is taken, too.
 func (c *Comm) CreateInter(leader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
+	e := c.engine
 	most := make([]uint64, 1)
-	if err := c.Reduce(countBuf([]uint64{c.engine.offerCID()}), countBuf(most), op.Predefined(abi.MPI_MAX), leader); err != nil {
+	if err := c.Reduce(countBuf([]uint64{e.offerCID()}), countBuf(most), op.Predefined(abi.MPI_MAX), leader); err != nil {
 		return nil, err
 	}
 	there := make([]uint64, 2)
 	if c.Rank() == leader {
-		if err := peer.exchange(countBuf([]uint64{most[0], uint64(c.Size())}), countBuf(there), remoteLeader, int(tag)); err != nil {
+		if err := peer.exchangeAnywhere(countBuf([]uint64{most[0], uint64(c.Size())}), countBuf(there), remoteLeader, tag); err != nil {
 			return nil, err
 		}
 		there[0] = max(there[0], most[0])
@@ -68,26 +67,48 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remoteLeader int, tag int32) 
 	if err := c.Bcast(countBuf(there), leader); err != nil {
 		return nil, err
 	}
-	if there[1] < 1 || there[1] > uint64(len(c.engine.peers)) {
+	if there[1] < 1 || there[1] > uint64(len(e.peers)) {
 		return nil, errorf(abi.MPI_ERR_COMM, "the remote group has %d processes", there[1])
 	}
 	world := make([]int32, there[1])
 	if c.Rank() == leader {
-		if err := peer.exchange(intBuf(slices.Clone(c.group.ranks)), intBuf(world), remoteLeader, int(tag)); err != nil {
+		if err := peer.exchangeAnywhere(intBuf(c.group.Worlds()), intBuf(world), remoteLeader, tag); err != nil {
 			return nil, err
 		}
 	}
 	if err := c.Bcast(intBuf(world), leader); err != nil {
 		return nil, err
 	}
-	cid, err := c.takeCID(there[0])
+	if err := e.checkRemote(c.group, world); err != nil {
+		return nil, err
+	}
+	remote := NewGroup(world)
+	if layout, err := e.layoutOf(c.group.Union(remote)); err != nil {
+		return nil, err
+	} else if layout == nil {
+		return c.createInterApart(leader, peer, remoteLeader, tag, remote)
+	}
+	cid, err := e.takeCID(there[0])
 	if err != nil {
 		return nil, err
 	}
-	if err := c.engine.checkRemote(c.group, world); err != nil {
+	return e.newInter(c.group, remote, cid)
+}
+
+// createInterApart is the end of CreateInter inside a client, where the threads of a process may make communicators at
+// the same time: both groups meet, at a place that the ids of their own communicators tell.
+func (c *Comm) createInterApart(leader int, peer *Comm, remoteLeader int, tag int32, remote *Group) (*Comm, error) {
+	theirs := make([]uint64, 1)
+	if c.Rank() == leader {
+		if err := peer.exchange(countBuf([]uint64{c.p2p.cid}), countBuf(theirs), remoteLeader, int(tag)); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.Bcast(countBuf(theirs), leader); err != nil {
 		return nil, err
 	}
-	return c.engine.newInter(c.group, NewGroup(world), cid)
+	place := fmt.Sprintf("%x and %x", min(c.p2p.cid, theirs[0]), max(c.p2p.cid, theirs[0]))
+	return c.engine.meetAndJoin(place, c.group, remote)
 }
 
 // checkRemote looks whether world ranks that came from elsewhere make a remote group.
@@ -102,6 +123,44 @@ func (e *Engine) checkRemote(local *Group, world []int32) error {
 		}
 	}
 	return nil
+}
+
+// exchangeAnywhere is exchange that also takes an answer in the point-to-point context, where another implementation
+// may expect it; the program keeps that tag free (MPI 5.0, 7.6.2). Only leaders of different clients need it.
+func (c *Comm) exchangeAnywhere(out, in coll.Buf, with int, tag int32) (err error) {
+	if !c.Spans() {
+		return c.exchange(out, in, with, int(tag))
+	}
+	e := c.engine
+	s := coll.NewScratch()
+	defer s.Done(&err)
+	other, err := s.Typed(in.Count, in.Type)
+	if err != nil {
+		return err
+	}
+	mandated := c.irecv(c.coll, in.Base, in.Count, in.Type, with, tag)
+	elsewhere := c.irecv(c.p2p, other.Base, in.Count, in.Type, with, tag)
+	sent := c.send(c.coll, out.Base, out.Count, out.Type, with, tag, modeStandard)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a, b := e.requests.find(mandated), e.requests.find(elsewhere)
+	e.waitFor(func() bool { return a.done || b.done }, anyPeer)
+	if b.done && !a.done {
+		a, b = b, a
+		defer func() { datatype.Copy(in.Base, in.Count, in.Type, other.Base, in.Count, in.Type) }()
+	}
+	if b.isPosted() && !b.done {
+		b.ctx.unpost(b)
+		b.status.Cancelled = true
+		e.complete(b)
+	}
+	if e.wait(b); sent == nil {
+		_, sent = e.finish(a)
+	} else {
+		e.finish(a)
+	}
+	e.finish(b)
+	return sent
 }
 
 // exchange sends to a rank and receives from it in the collective context.
@@ -123,7 +182,7 @@ func (c *Comm) agreeAcross(tag int, mine, word []uint64) (theirs []uint64, err e
 		return theirs, c.ops.Recv(countBuf(theirs), 0, tag)
 	}
 	most, in := slices.Clone(mine), make([]uint64, len(mine))
-	for r := 1; r < len(c.group.ranks); r++ {
+	for r := 1; r < c.group.Size(); r++ {
 		if err := c.ops.Recv(countBuf(in), r, tag); err != nil {
 			return nil, err
 		}
@@ -134,7 +193,7 @@ func (c *Comm) agreeAcross(tag int, mine, word []uint64) (theirs []uint64, err e
 	}
 	larger(theirs[:len(mine)], most)
 	answer := append(slices.Clone(theirs[:len(mine)]), word...)
-	for r := 1; r < len(c.group.ranks); r++ {
+	for r := 1; r < c.group.Size(); r++ {
 		if err := c.ops.Send(countBuf(answer), r, tag); err != nil {
 			return nil, err
 		}
@@ -149,14 +208,15 @@ func larger(a, b []uint64) {
 	}
 }
 
-// agreeCIDAcross finds the context id of a new communicator among both groups.
-func (c *Comm) agreeCIDAcross(tag int, word ...uint64) (cid uint64, theirs []uint64, err error) {
-	theirs, err = c.agreeAcross(tag, []uint64{c.engine.offerCID()}, word)
-	if err != nil {
-		return 0, nil, err
+// largestAcross is the largest of what the processes of both groups say.
+func (c *Comm) largestAcross(tag int) func(uint64) (uint64, error) {
+	return func(mine uint64) (uint64, error) {
+		theirs, err := c.agreeAcross(tag, []uint64{mine}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return theirs[0], nil
 	}
-	cid, err = c.takeCID(theirs[0])
-	return cid, theirs[1:], err
 }
 
 // Merge makes an intracommunicator of both groups (MPI_Intercomm_merge; IMPI 0.0, 4.9): the group that is not high
@@ -166,13 +226,22 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 	if high {
 		word = 1
 	}
-	cid, theirs, err := c.agreeCIDAcross(tagInterMerge, word)
+	theirs, err := c.agreeAcross(tagInterMerge, []uint64{c.engine.offerCID()}, []uint64{word})
+	if err != nil {
+		return nil, err
+	}
+	cid := uint64(0)
+	if c.spansInter {
+		cid, err = c.engine.takeCID(theirs[0])
+	} else {
+		cid, err = c.nextCID()
+	}
 	if err != nil {
 		return nil, err
 	}
 	first := !high
-	if (theirs[0] != 0) == high {
-		first = c.local.group.ranks[0] < c.group.ranks[0]
+	if (theirs[1] != 0) == high {
+		first = c.local.group.World(int(0)) < c.group.World(int(0))
 	}
 	if first {
 		return c.engine.newComm(c.local.group.Union(c.group), cid)
@@ -206,7 +275,7 @@ func (c *Comm) swapEqual(mine, theirs []int32) error {
 
 // createInter is Create for an intercommunicator: g is a part of the local group.
 func (c *Comm) createInter(g *Group, cid uint64) (*Comm, error) {
-	world, err := c.swap(g.ranks, len(c.group.ranks))
+	world, err := c.swap(g.Worlds(), c.group.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -228,11 +297,11 @@ func (c *Comm) splitInter(all [][3]int32, color int32, cid uint64) (*Comm, error
 	for _, m := range all {
 		mine = append(mine, m[:]...)
 	}
-	flat := make([]int32, 3*len(c.group.ranks))
+	flat := make([]int32, 3*c.group.Size())
 	if err := c.swapEqual(mine, flat); err != nil {
 		return nil, err
 	}
-	theirs := make([][3]int32, len(c.group.ranks))
+	theirs := make([][3]int32, c.group.Size())
 	for i := range theirs {
 		theirs[i] = [3]int32(flat[3*i:])
 	}

@@ -11,6 +11,8 @@ package libimpi
 //
 // Pure: no locks, no I/O, no allocation but for the growth of bySource. The engine's lock guards it.
 
+import "github.com/libimpi/libimpi/transport"
+
 const (
 	anySource = -1 // MPI_ANY_SOURCE
 	anyTag    = -2 // MPI_ANY_TAG
@@ -192,6 +194,12 @@ func (c *context) take(m *message) {
 		m.nextAll.prevAll = m.prevAll
 	}
 	m.nextSame, m.prevSame, m.nextAll, m.prevAll = nil, nil, nil, nil
+}
+
+// again is the header of the packet that brought an unexpected message.
+func (m *message) again(me int32, cid uint64) *transport.Header {
+	return &transport.Header{Kind: transport.Kind(m.kind), Src: m.peer, Dst: me, LSRank: m.lsrank, Tag: m.tag, CID: cid,
+		MsgLen: uint64(m.length), SrqID: m.srqid, Addr: m.addr, Len: len(m.payload)}
 }
 
 // findCancel answers the newest unexpected message of process peer with this request id (IMPI 0.0, 3.7.4:

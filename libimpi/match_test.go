@@ -240,9 +240,6 @@ func TestMatchingIsThatOfTheOracle(t *testing.T) {
 		if n := len(o.receives) + len(o.messages); *m.ctx.waiting != uint32(n) {
 			t.Fatalf("seed %d: %d receives and messages are counted as %d", seed, n, *m.ctx.waiting)
 		}
-		if empty := len(o.receives) == 0 && len(o.messages) == 0; empty != (m.ctx.quiet() && m.ctx.arrived.head == nil) {
-			t.Fatalf("seed %d: quiet says %t", seed, !empty)
-		}
 	}
 }
 

@@ -31,11 +31,11 @@ func (c *Comm) send(ctx *context, base datatype.Pointer, count int64, t *datatyp
 	}
 	e := c.engine
 	e.mu.Lock()
-	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, c.group.ranks[dest], tag) {
+	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, c.group.World(int(dest)), tag) {
 		e.mu.Unlock()
 		return nil
 	}
-	r := e.newSend(ctx, base, count, t, c.group.ranks[dest], tag, mode)
+	r := e.newSend(ctx, base, count, t, c.group.World(int(dest)), tag, mode)
 	e.start(r)
 	e.wait(r)
 	_, err := e.finish(r)
@@ -99,7 +99,7 @@ func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *dataty
 	if dest == abi.MPI_PROC_NULL {
 		return SentRequest
 	}
-	world := c.group.ranks[dest]
+	world := c.group.World(int(dest))
 	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, world, tag) {
 		return SentRequest
 	}
@@ -134,7 +134,7 @@ func (c *Comm) SendInit(base datatype.Pointer, count int64, t *datatype.Type, de
 	r.kind, r.comm, r.ctx, r.persistent, r.mode = sendRequest, c, c.p2p, true, mode
 	r.rank, r.tag, r.peer = int32(dest), tag, noPeer
 	if dest != abi.MPI_PROC_NULL {
-		r.peer = c.group.ranks[dest]
+		r.peer = c.group.World(int(dest))
 	}
 	r.base, r.count, r.typ = base, count, t
 	return r.id
@@ -320,7 +320,7 @@ func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *da
 	r.comm, r.ctx = ctx.comm, ctx
 	r.source, r.tag, r.peer = int32(source), tag, noPeer
 	if source >= 0 {
-		r.peer = ctx.comm.group.ranks[source]
+		r.peer = ctx.comm.group.World(int(source))
 	}
 	r.setBuffer(base, count, t)
 	return r

@@ -19,9 +19,6 @@ import (
 // [j/m, (j+1)/m) of the elements on either side, and has tag j of the range. Before the answer is there, partitions
 // are only noted as ready. Tags in the context of data are given out by the process that receives.
 
-// partitionedCID sets the context ids of partitioned communication apart from those that IMPI counts.
-const partitionedCID = 1 << 62
-
 // partitionedSpace is what a communicator has for partitioned communication, made by its first use.
 type partitionedSpace struct {
 	offers, data *context
@@ -127,7 +124,7 @@ func (ch *channel) open(e *Engine) {
 }
 
 func (ch *channel) send(e *Engine, ctx *context, base datatype.Pointer, count int64, t *datatype.Type, tag int32, part int) *Request {
-	return e.newSend(ctx, base, count, t, ch.comm.group.ranks[ch.peer], tag, modeStandard).join(ch, part)
+	return e.newSend(ctx, base, count, t, ch.comm.group.World(int(ch.peer)), tag, modeStandard).join(ch, part)
 }
 
 func (ch *channel) receive(e *Engine, ctx *context, base datatype.Pointer, count int64, t *datatype.Type, tag int32, part int) *Request {

@@ -207,6 +207,11 @@ func (e *Engine) keepOrphan(h *transport.Header, payload []byte) {
 		e.breach(h.Src, fmt.Sprintf("more than %d bytes for communicators that do not exist", maxOrphans))
 		return
 	}
+	t.keepEarly(h, payload)
+}
+
+// keepEarly adds a copy of a packet to those that wait for their communicator.
+func (t *contextTable) keepEarly(h *transport.Header, payload []byte) {
 	if t.orphans == nil {
 		t.orphans = make(map[uint64][]*orphan)
 	}

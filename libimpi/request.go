@@ -197,8 +197,22 @@ func (t *requestTable) put(r *Request) {
 	if id>>32 == 0 {
 		id += 1 << 32
 	}
+	comm := r.comm
 	*r = Request{id: id}
 	t.idle = append(t.idle, r)
+	if comm != nil && comm.freed {
+		comm.unused()
+	}
+}
+
+// on counts the requests of a communicator.
+func (t *requestTable) on(c *Comm) (n int) {
+	for _, r := range t.slots {
+		if r.comm == c {
+			n++
+		}
+	}
+	return n
 }
 
 // find answers the request with this id, or nil.

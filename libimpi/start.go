@@ -52,6 +52,10 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e.world.Name = "MPI_COMM_WORLD"
+	if e.job.Clients <= 1 {
+		e.world.spare = cids{2, 2 * cidBlock}
+		e.maxCID = e.world.spare.end - 1
+	}
 	if e.self, err = e.newComm(NewGroup([]int32{e.me}), selfCID); err != nil {
 		return nil, err
 	}

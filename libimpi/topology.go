@@ -31,7 +31,7 @@ func (c *Comm) placement(n int, t Topology, reorder bool) *Group {
 	if n == c.Size() {
 		return c.group
 	}
-	return NewGroup(c.group.ranks[:n:n])
+	return NewGroup(c.group.Worlds()[:n])
 }
 
 // placed is the rank that the caller would have in a topology of n processes, MPI_UNDEFINED if it is left out

@@ -267,6 +267,16 @@ func idle(tb testing.TB, e *Engine, used int) {
 	}
 }
 
+// quiet says that nothing waits in the context.
+func (c *context) quiet() bool {
+	for i := range c.bySource {
+		if c.bySource[i].posted.head != nil {
+			return false
+		}
+	}
+	return c.anyRecv.head == nil && c.arrived.head == nil
+}
+
 func noFailure(tb testing.TB, es []*Engine) {
 	tb.Helper()
 	for _, e := range es {
