@@ -1,6 +1,7 @@
 package main
 
 // #include "shim.h"
+// #include "attr_fast.h"
 import "C"
 
 import (
@@ -52,6 +53,7 @@ func keyvalOf(key int32, k kind) *keyval {
 // attributes are the values of one object, in the order in which they were first set.
 type attributes struct {
 	values []attribute
+	shown  *C.struct_impi_attr_comm // where C sees the values; nil if it does not
 }
 
 type attribute struct {
@@ -76,9 +78,11 @@ func (a *attributes) set(object uintptr, key int32, kv *keyval, value uintptr) i
 			return code
 		}
 		a.values[i].value = value
+		a.show()
 		return 0
 	}
 	a.values = append(a.values, attribute{key, kv, value})
+	a.show()
 	return 0
 }
 
@@ -88,6 +92,7 @@ func (a *attributes) remove(object uintptr, i int) int32 {
 		return code
 	}
 	a.values = append(a.values[:i], a.values[i+1:]...)
+	a.show()
 	return 0
 }
 
@@ -103,6 +108,7 @@ func (a *attributes) deleteAll(object uintptr) int32 {
 
 // copyAll gives a duplicate its values.
 func (a *attributes) copyAll(object uintptr, to *attributes) int32 {
+	defer to.show()
 	for _, v := range a.values {
 		switch v.kv.copy {
 		case nullFunction:
@@ -140,7 +146,11 @@ func createKeyval(fn string, forKind kind, copyFn, deleteFn, key, extra uintptr)
 	}
 	keyvals.Lock()
 	keyvals.all = append(keyvals.all, &keyval{forKind: forKind, copy: copyFn, free: deleteFn, extra: extra})
-	put(key, int32(firstKeyval+len(keyvals.all)-1))
+	n := len(keyvals.all) - 1
+	if forKind == kindComm {
+		showKey(n, 1)
+	}
+	put(key, int32(firstKeyval+n))
 	keyvals.Unlock()
 	return 0
 }
@@ -160,6 +170,7 @@ func freeKeyval(fn string, forKind kind, key uintptr) int32 {
 	}
 	keyvals.Lock()
 	keyvals.all[n-firstKeyval] = nil
+	showKey(int(n-firstKeyval), 0)
 	keyvals.Unlock()
 	put[int32](key, abi.MPI_KEYVAL_INVALID)
 	return 0

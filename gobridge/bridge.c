@@ -8,6 +8,7 @@
 #include "z_direct.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 typedef void handler_function(uintptr_t *object, int *code, ...);
@@ -93,4 +94,24 @@ int impi_direct_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     if (err) return impi_raise(err);
     act(&action, errorcode);
     return MPI_SUCCESS;
+}
+
+int impi_direct_Session_call_errhandler(MPI_Session session, int errorcode)
+{
+    struct impi_action action;
+    int err = impi_call_session_errhandler((uintptr_t)session, errorcode, &action);
+    if (err) return impi_raise(err);
+    act(&action, errorcode);
+    return MPI_SUCCESS;
+}
+
+/* The end of a process that has used sessions. */
+static void at_exit(void)
+{
+    if (!impi_forked) impi_process_ends();
+}
+
+void impi_watch_exit(void)
+{
+    atexit(at_exit);
 }

@@ -11,14 +11,21 @@ import (
 type check struct {
 	fn  string
 	c   *communicator
+	s   *session // whose error handler it is, where there is no communicator
 	err *libimpi.Error
 }
 
 // fail registers the error that was found and answers its code.
-func (k *check) fail() int32 { return fail(k.fn, k.c, k.err) }
+func (k *check) fail() int32 { return k.failed(k.err) }
 
 // failed registers an error of the call itself.
-func (k *check) failed(err error) int32 { return fail(k.fn, k.c, err) }
+func (k *check) failed(err error) int32 {
+	if k.s != nil {
+		e := libimpi.AsError(err)
+		return register(e.Class, k.fn+": "+e.Error(), k.s.errhandler(), k.s.handle)
+	}
+	return fail(k.fn, k.c, err)
+}
 
 func (k *check) set(class int, format string, args ...any) {
 	if k.err == nil {

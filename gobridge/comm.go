@@ -3,6 +3,7 @@ package main
 import "C"
 
 import (
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -18,10 +19,13 @@ type communicator struct {
 	attrs   attributes
 	handler atomic.Pointer[errhandler]
 	info    *info
+	session *session // that it comes from; nil if that is the world model
 
 	attached attachedMemory // for buffered sends
 
-	colors *colors // made when first asked for
+	coloring  sync.Once
+	colors    *[4]int32
+	ownColors bool // the memory is this communicator's, not of the tables for C
 }
 
 func (c *communicator) errhandler() *errhandler { return c.handler.Load() }
@@ -41,16 +45,16 @@ func commOf(h uintptr) *communicator {
 	}
 	switch h {
 	case abi.MPI_COMM_WORLD:
-		return p.world
+		return p.world.Load()
 	case abi.MPI_COMM_SELF:
-		return p.self
+		return p.self.Load()
 	}
 	return comms.find(h)
 }
 
 func selfComm() *communicator {
 	if p := started(); p != nil {
-		return p.self
+		return p.self.Load()
 	}
 	return nil
 }
@@ -75,10 +79,17 @@ func publish(c *libimpi.Comm, from *communicator, out uintptr) *communicator {
 		put[uintptr](out, abi.MPI_COMM_NULL)
 		return nil
 	}
+	return newHandle(c, from.errhandler(), from.session, out)
+}
+
+// newHandle gives a communicator its handle.
+func newHandle(c *libimpi.Comm, h *errhandler, of *session, out uintptr) *communicator {
 	b := newCommunicator(c, 0)
-	b.handler.Store(from.errhandler())
+	b.handler.Store(h)
+	b.join(of)
 	b.handle = comms.add(b)
 	b.openFast(engine(), b.handle&0xffffffff-firstInt+1)
+	b.openQueries()
 	put(out, b.handle)
 	return b
 }
@@ -129,7 +140,7 @@ func impi_Comm_group(comm, group uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	put(group, saveGroup(k.c.Group()))
+	put(group, saveGroup(k.c.Group(), k.c.session))
 	return 0
 }
 
@@ -165,7 +176,9 @@ func dup(fn string, comm, newcomm uintptr, with *info) int32 {
 	if code := k.c.attrs.copyAll(comm, &b.attrs); code != 0 {
 		put[uintptr](newcomm, abi.MPI_COMM_NULL)
 		b.closeFast()
+		b.closeQueries()
 		comms.drop(b.handle)
+		c.Discard()
 		return k.refused(code, "copy")
 	}
 	return 0
@@ -315,11 +328,14 @@ func impi_Comm_free(comm uintptr) int32 {
 		return k.refused(code, "delete")
 	}
 	c.closeFast()
+	c.closeQueries()
 	if err := c.Free(); err != nil {
 		return k.failed(err)
 	}
 	comms.drop(h)
-	c.colors.free()
+	if c.ownColors {
+		freeColors(c.colors)
+	}
 	put[uintptr](comm, abi.MPI_COMM_NULL)
 	return 0
 }
@@ -365,33 +381,24 @@ func (k *check) predefinedAttr(c *communicator, key int32, value, flag uintptr) 
 	if k.err != nil {
 		return k.fail()
 	}
-	v := started().values
-	var p *int32
-	switch key {
-	case abi.MPI_TAG_UB:
-		p = &v.tagUB
-	case abi.MPI_IO:
-		p = &v.io
-	case abi.MPI_HOST:
-		p = &v.host
-	case abi.MPI_WTIME_IS_GLOBAL:
-		p = &v.wtimeIsGlobal
-	case abi.MPI_APPNUM:
-		p = &v.appnum
-	case abi.MPI_UNIVERSE_SIZE:
-		p = &v.universe
-	case abi.MPI_LASTUSEDCODE:
-		v.lastCode = custom.last()
-		p = &v.lastCode
-	default:
-		if c.colors == nil {
-			c.colors = newColors(c.Colors())
-		}
-		p = &c.colors[key-abi.IMPI_CLIENT_SIZE]
+	p := started().values.at(key)
+	if p == nil {
+		p = &c.impiColors()[key-abi.IMPI_CLIENT_SIZE]
 	}
 	putFlag(flag, true)
 	put(value, uintptr(unsafe.Pointer(p)))
 	return 0
+}
+
+// impiColors are the values of IMPI's attributes, made when they are first asked for.
+func (c *communicator) impiColors() *[4]int32 {
+	c.coloring.Do(func() {
+		values := c.Colors()
+		if c.colors = c.attrs.showColors(values); c.colors == nil {
+			c.colors, c.ownColors = newColors(values), true
+		}
+	})
+	return c.colors
 }
 
 // predefinedValues stand in C memory: the program holds their addresses.

@@ -95,13 +95,11 @@ func newPredefinedValues() *predefinedValues {
 	return (*predefinedValues)(C.calloc(1, C.size_t(unsafe.Sizeof(predefinedValues{}))))
 }
 
-// colors are the values of IMPI's attributes of a communicator (IMPI 0.0, 2.5), in C memory.
-type colors [4]int32
-
-func newColors(values [4]int32) *colors {
-	c := (*colors)(C.calloc(1, C.size_t(unsafe.Sizeof(colors{}))))
+// newColors makes room for the values of IMPI's attributes of a communicator (IMPI 0.0, 2.5) in C memory.
+func newColors(values [4]int32) *[4]int32 {
+	c := (*[4]int32)(C.calloc(1, C.size_t(unsafe.Sizeof(values))))
 	*c = values
 	return c
 }
 
-func (c *colors) free() { C.free(unsafe.Pointer(c)) }
+func freeColors(c *[4]int32) { C.free(unsafe.Pointer(c)) }

@@ -14,13 +14,22 @@ import (
 
 //export impi_Comm_create_errhandler
 func impi_Comm_create_errhandler(comm_errhandler_fn, errhandlerOut uintptr) int32 {
-	k := check{fn: "MPI_Comm_create_errhandler"}
-	k.result(comm_errhandler_fn, "comm_errhandler_fn")
+	return createErrhandler("MPI_Comm_create_errhandler", comm_errhandler_fn, "comm_errhandler_fn", errhandlerOut)
+}
+
+//export impi_Session_create_errhandler
+func impi_Session_create_errhandler(session_errhandler_fn, errhandlerOut uintptr) int32 {
+	return createErrhandler("MPI_Session_create_errhandler", session_errhandler_fn, "session_errhandler_fn", errhandlerOut)
+}
+
+func createErrhandler(name string, fn uintptr, arg string, errhandlerOut uintptr) int32 {
+	k := check{fn: name}
+	k.result(fn, arg)
 	k.result(errhandlerOut, "errhandler")
 	if k.err != nil {
 		return k.fail()
 	}
-	put(errhandlerOut, (&errhandler{action: C.IMPI_CALL, fn: comm_errhandler_fn}).hold())
+	put(errhandlerOut, (&errhandler{action: C.IMPI_CALL, fn: fn}).hold())
 	return 0
 }
 
@@ -83,6 +92,19 @@ func impi_call_errhandler(comm uintptr, errorcode int32, action *C.struct_impi_a
 	return 0
 }
 
+// impi_call_session_errhandler is impi_call_errhandler for sessions.
+//
+//export impi_call_session_errhandler
+func impi_call_session_errhandler(session uintptr, errorcode int32, action *C.struct_impi_action) int32 {
+	k := sessionQuery("MPI_Session_call_errhandler", session)
+	if k.err != nil {
+		return k.fail()
+	}
+	h := k.s.errhandler()
+	action.what, action.fn, action.handle = C.int(h.action), C.uintptr_t(h.fn), C.uintptr_t(session)
+	return 0
+}
+
 //export impi_Error_class
 func impi_Error_class(errorcode int32, errorclass uintptr) int32 {
 	k := check{fn: "MPI_Error_class"}
@@ -139,6 +161,7 @@ func (c *customCodes) add(class int32) int32 {
 		e = customCode{class: n, isClass: true}
 	}
 	c.entries = append(c.entries, e)
+	c.show()
 	return n
 }
 
@@ -172,6 +195,17 @@ func (c *customCodes) classOf(code int32) (int32, bool) {
 func (c *customCodes) last() int32 {
 	c.Lock()
 	defer c.Unlock()
+	return c.lastUsed()
+}
+
+// show stores MPI_LASTUSEDCODE where programs look at it. The lock is held.
+func (c *customCodes) show() {
+	if p := started(); p != nil {
+		p.values.lastCode = c.lastUsed()
+	}
+}
+
+func (c *customCodes) lastUsed() int32 {
 	for i := len(c.entries) - 1; i >= 0; i-- {
 		if !c.entries[i].removed {
 			return int32(firstCustom + i)
@@ -194,6 +228,7 @@ func (c *customCodes) remove(code int32, isClass bool) *libimpi.Error {
 		}
 	}
 	e.removed = true
+	c.show()
 	return nil
 }
 

@@ -40,7 +40,7 @@ func fastShared() *libimpi.Shared {
 // polls the others, too, and knows how to sleep.
 const spinLooks = 1000
 
-// openFast lets C go ahead; called once the world is there.
+// openFast lets C go ahead; called once the process has joined its job.
 func openFast(p *process) {
 	f := &C.impi_fast
 	if p.engine.Eager() == 0 {
@@ -55,7 +55,6 @@ func openFast(p *process) {
 			f.dense[i] = C.uint8_t(t.Size())
 		}
 	}
-	p.world.openFast(p.engine, 0)
 	f.shm = (*C.struct_impi_shm_private)(p.segment.Private())
 }
 
@@ -89,6 +88,9 @@ func (c *communicator) openFast(e *libimpi.Engine, slot uintptr) {
 // closeFast makes C forget the communicator.
 func (c *communicator) closeFast() {
 	slot := c.handle&0xffffffff - firstInt + 1
+	if c.handle == abi.MPI_COMM_WORLD {
+		slot = 0
+	}
 	if slot >= C.IMPI_FAST_COMMS || uintptr(C.impi_fast.comms[slot].handle) != c.handle {
 		return
 	}

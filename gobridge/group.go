@@ -7,7 +7,40 @@ import (
 	"github.com/libimpi/libimpi/libimpi"
 )
 
-// Groups (MPI 5.0, 7.3).
+// Groups (MPI 5.0, 7.3). A group is the engine's, and the session that it comes from, if any.
+type group struct {
+	*libimpi.Group
+	session *session
+}
+
+// groupOf answers the group of a handle, nil if it is none.
+func groupOf(h uintptr) *libimpi.Group {
+	if h == abi.MPI_GROUP_EMPTY {
+		return libimpi.EmptyGroup
+	}
+	if g := groups.find(h); g != nil {
+		return g.Group
+	}
+	return nil
+}
+
+// sessionOfGroup is the session of a group, nil if it has none.
+func sessionOfGroup(h uintptr) *session {
+	if g := groups.find(h); g != nil {
+		return g.session
+	}
+	return nil
+}
+
+// saveGroup answers a group's handle; the empty group has the predefined one.
+func saveGroup(g *libimpi.Group, of *session) uintptr {
+	if g.Size() == 0 {
+		return abi.MPI_GROUP_EMPTY
+	}
+	h := groups.add(&group{g, of})
+	openFastGroup(h, g)
+	return h
+}
 
 func groupQuery(fn string, group uintptr) (k check, g *libimpi.Group) {
 	k.fn = fn
@@ -51,7 +84,8 @@ func impi_Group_free(group uintptr) int32 {
 		return k.fail()
 	}
 	if h != abi.MPI_GROUP_EMPTY {
-		unsave(h)
+		closeFastGroup(h)
+		groups.drop(h)
 	}
 	put[uintptr](group, abi.MPI_GROUP_NULL)
 	return 0
@@ -75,11 +109,12 @@ func (k *check) ranks(g *libimpi.Group, n int32, array uintptr, arg string) []in
 	return ranks
 }
 
-func (k *check) newGroup(g *libimpi.Group, err error, out uintptr) int32 {
+// newGroup stores a group made of that with handle from.
+func (k *check) newGroup(g *libimpi.Group, err error, from, out uintptr) int32 {
 	if err != nil {
 		return k.failed(err)
 	}
-	put(out, saveGroup(g))
+	put(out, saveGroup(g, sessionOfGroup(from)))
 	return 0
 }
 
@@ -95,7 +130,7 @@ func impi_Group_incl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
 		return k.fail()
 	}
 	made, err := g.Incl(list)
-	return k.newGroup(made, err, newgroup)
+	return k.newGroup(made, err, group, newgroup)
 }
 
 //export impi_Group_excl
@@ -110,11 +145,11 @@ func impi_Group_excl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
 		return k.fail()
 	}
 	made, err := g.Excl(list)
-	return k.newGroup(made, err, newgroup)
+	return k.newGroup(made, err, group, newgroup)
 }
 
-// ranges reads triplets and expands them.
-func (k *check) ranges(g *libimpi.Group, n int32, array uintptr) []int {
+// ranges reads triplets.
+func (k *check) ranges(n int32, array uintptr) []libimpi.Range {
 	if n < 0 {
 		k.set(abi.MPI_ERR_ARG, "argument n is negative: %d", n)
 	}
@@ -122,15 +157,11 @@ func (k *check) ranges(g *libimpi.Group, n int32, array uintptr) []int {
 	if k.err != nil {
 		return nil
 	}
-	triplets := make([][3]int, n)
+	ranges := make([]libimpi.Range, n)
 	for i, t := range slice[[3]int32](array, int(n)) {
-		triplets[i] = [3]int{int(t[0]), int(t[1]), int(t[2])}
+		ranges[i] = libimpi.Range{First: int(t[0]), Last: int(t[1]), Stride: int(t[2])}
 	}
-	list, err := g.Ranges(triplets)
-	if err != nil {
-		k.err = libimpi.AsError(err)
-	}
-	return list
+	return ranges
 }
 
 //export impi_Group_range_incl
@@ -140,12 +171,12 @@ func impi_Group_range_incl(group uintptr, n int32, ranges, newgroup uintptr) int
 	if k.err != nil {
 		return k.fail()
 	}
-	list := k.ranges(g, n, ranges)
+	list := k.ranges(n, ranges)
 	if k.err != nil {
 		return k.fail()
 	}
-	made, err := g.Incl(list)
-	return k.newGroup(made, err, newgroup)
+	made, err := g.RangeIncl(list)
+	return k.newGroup(made, err, group, newgroup)
 }
 
 //export impi_Group_range_excl
@@ -155,12 +186,12 @@ func impi_Group_range_excl(group uintptr, n int32, ranges, newgroup uintptr) int
 	if k.err != nil {
 		return k.fail()
 	}
-	list := k.ranges(g, n, ranges)
+	list := k.ranges(n, ranges)
 	if k.err != nil {
 		return k.fail()
 	}
-	made, err := g.Excl(list)
-	return k.newGroup(made, err, newgroup)
+	made, err := g.RangeExcl(list)
+	return k.newGroup(made, err, group, newgroup)
 }
 
 func twoGroups(fn string, group1, group2, result uintptr, arg string) (k check, a, b *libimpi.Group) {
@@ -179,7 +210,7 @@ func impi_Group_union(group1, group2, newgroup uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.newGroup(a.Union(b), nil, newgroup)
+	return k.newGroup(a.Union(b), nil, group1, newgroup)
 }
 
 //export impi_Group_intersection
@@ -188,7 +219,7 @@ func impi_Group_intersection(group1, group2, newgroup uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.newGroup(a.Intersection(b), nil, newgroup)
+	return k.newGroup(a.Intersection(b), nil, group1, newgroup)
 }
 
 //export impi_Group_difference
@@ -197,7 +228,7 @@ func impi_Group_difference(group1, group2, newgroup uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.newGroup(a.Difference(b), nil, newgroup)
+	return k.newGroup(a.Difference(b), nil, group1, newgroup)
 }
 
 //export impi_Group_compare
@@ -240,4 +271,4 @@ func impi_Group_translate_ranks(group1 uintptr, n int32, ranks1, group2, ranks2 
 func impi_Group_toint(group uintptr) int32 { return toInt(group) }
 
 //export impi_Group_fromint
-func impi_Group_fromint(group int32) uintptr { return coldFromInt(group, abi.MPI_GROUP_NULL) }
+func impi_Group_fromint(group int32) uintptr { return fromIntOr(&groups, group, abi.MPI_GROUP_NULL) }

@@ -4,15 +4,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/libimpi"
 	pointer "github.com/mattn/go-pointer"
 )
 
 // Handles. Predefined ones are the ABI's small integers. Communicators, datatypes and operations made at run
 // time live in dense tables and are found without a lock: a handle is kind<<56 | generation<<32 | slot+firstInt,
-// so that a stale one, or one of another kind, is recognised. Its low half is what MPI_X_toint answers. Groups,
-// infos and error handlers are rare; go-pointer keeps them.
+// so that a stale one, or one of another kind, is recognised. Its low half is what MPI_X_toint answers. Infos, error
+// handlers and matched messages are rare; go-pointer keeps them.
 
 type kind uint64
 
@@ -20,6 +18,8 @@ const (
 	kindComm kind = iota + 1
 	kindType
 	kindOp
+	kindGroup
+	kindSession
 )
 
 // firstInt is the smallest integer of a run-time handle (MPI 5.0, 20.3.1: predefined ones are below).
@@ -112,9 +112,11 @@ func (t *table[T]) fromInt(n int32) uintptr {
 }
 
 var (
-	comms = table[communicator]{kind: kindComm}
-	types = table[dataType]{kind: kindType}
-	ops   = table[operation]{kind: kindOp}
+	comms    = table[communicator]{kind: kindComm}
+	types    = table[dataType]{kind: kindType}
+	ops      = table[operation]{kind: kindOp}
+	groups   = table[group]{kind: kindGroup}
+	sessions = table[session]{kind: kindSession}
 )
 
 // save keeps a rarely used object and answers its handle.
@@ -129,15 +131,30 @@ func restored[T any](h uintptr) (object T, ok bool) {
 	return object, ok
 }
 
-func unsave(h uintptr) { pointer.Unref(at(h)) }
+func unsave(h uintptr) {
+	coldInts.forget(h)
+	pointer.Unref(at(h))
+}
 
-// coldInts gives go-pointer handles their integers for MPI_X_toint; they have no small number of their own.
-var coldInts = struct {
+// integersOf gives go-pointer handles their integers for MPI_X_toint; they have no small number of their own.
+type integersOf struct {
 	sync.Mutex
 	next   int32
 	number map[uintptr]int32
 	handle map[int32]uintptr
-}{next: firstInt, number: map[uintptr]int32{}, handle: map[int32]uintptr{}}
+}
+
+var coldInts = integersOf{next: firstInt, number: map[uintptr]int32{}, handle: map[int32]uintptr{}}
+
+// forget takes the integer of a handle away that is about to name nothing.
+func (c *integersOf) forget(h uintptr) {
+	c.Lock()
+	defer c.Unlock()
+	if n, ok := c.number[h]; ok {
+		delete(c.number, h)
+		delete(c.handle, n)
+	}
+}
 
 // toInt is the integer form of any handle.
 func toInt(h uintptr) int32 {
@@ -168,21 +185,4 @@ func coldFromInt(n int32, null uintptr) uintptr {
 		return h
 	}
 	return null
-}
-
-// groupOf answers the group of a handle, nil if it is none.
-func groupOf(h uintptr) *libimpi.Group {
-	if h == abi.MPI_GROUP_EMPTY {
-		return libimpi.EmptyGroup
-	}
-	g, _ := restored[*libimpi.Group](h)
-	return g
-}
-
-// saveGroup answers a group's handle; the empty group has the predefined one.
-func saveGroup(g *libimpi.Group) uintptr {
-	if g.Size() == 0 {
-		return abi.MPI_GROUP_EMPTY
-	}
-	return save(g)
 }

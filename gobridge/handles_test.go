@@ -99,26 +99,46 @@ func TestTablesServeSeveralThreads(t *testing.T) {
 }
 
 func TestRareHandlesAreSavedAndGiveIntegers(t *testing.T) {
-	g := libimpi.NewGroup([]int32{3, 1})
-	h := saveGroup(g)
-	if groupOf(h) != g {
-		t.Error("another group")
+	x := &info{}
+	h := save(x)
+	if got, ok := restored[*info](h); !ok || got != x {
+		t.Error("another info")
 	}
 	if _, ok := restored[*thing](h); ok {
-		t.Error("a group is a thing")
+		t.Error("an info is a thing")
 	}
 	n := toInt(h)
-	if n < firstInt || toInt(h) != n || coldFromInt(n, abi.MPI_GROUP_NULL) != h {
-		t.Errorf("handle %#x is %d is %#x", h, n, coldFromInt(n, abi.MPI_GROUP_NULL))
+	if n < firstInt || toInt(h) != n || coldFromInt(n, abi.MPI_INFO_NULL) != h {
+		t.Errorf("handle %#x is %d is %#x", h, n, coldFromInt(n, abi.MPI_INFO_NULL))
 	}
 	unsave(h)
+	if _, ok := restored[*info](h); ok || coldFromInt(n, abi.MPI_INFO_NULL) != abi.MPI_INFO_NULL {
+		t.Error("a freed info is there")
+	}
+	for range 1000 { // integers of freed ones are forgotten
+		h := save(x)
+		toInt(h)
+		unsave(h)
+	}
+	if len(coldInts.number) != 0 || len(coldInts.handle) != 0 {
+		t.Errorf("%d integers of nothing", len(coldInts.handle))
+	}
+	if coldFromInt(1<<30, abi.MPI_INFO_NULL) != abi.MPI_INFO_NULL || coldFromInt(abi.MPI_INFO_ENV, 0) != abi.MPI_INFO_ENV {
+		t.Error("integers that are nobody's, or a predefined one's")
+	}
+}
+
+func TestGroupsHaveHandles(t *testing.T) {
+	g := libimpi.NewGroup([]int32{3, 1})
+	h := groups.add(&group{Group: g})
+	if groupOf(h) != g || fromIntOr(&groups, toInt(h), abi.MPI_GROUP_NULL) != h {
+		t.Error("another group")
+	}
+	groups.drop(h)
 	if groupOf(h) != nil {
 		t.Error("a freed group is there")
 	}
-	if saveGroup(libimpi.NewGroup(nil)) != abi.MPI_GROUP_EMPTY || groupOf(abi.MPI_GROUP_EMPTY) != libimpi.EmptyGroup || groupOf(abi.MPI_GROUP_NULL) != nil {
+	if saveGroup(libimpi.NewGroup(nil), nil) != abi.MPI_GROUP_EMPTY || groupOf(abi.MPI_GROUP_EMPTY) != libimpi.EmptyGroup || groupOf(abi.MPI_GROUP_NULL) != nil {
 		t.Error("the predefined groups")
-	}
-	if coldFromInt(1<<30, abi.MPI_GROUP_NULL) != abi.MPI_GROUP_NULL || coldFromInt(abi.MPI_GROUP_EMPTY, 0) != abi.MPI_GROUP_EMPTY {
-		t.Error("integers that are no group's, or a predefined one's")
 	}
 }

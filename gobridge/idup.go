@@ -3,7 +3,6 @@ package main
 import "C"
 
 import (
-	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -34,10 +33,6 @@ func impi_Comm_idup_with_info(comm, info, newcomm, request uintptr) int32 {
 }
 
 func (k *check) idup(with *info, newcomm, request uintptr) int32 {
-	if k.c.Inter() {
-		k.set(abi.MPI_ERR_UNSUPPORTED_OPERATION, "%s is an intercommunicator, which cannot be duplicated without blocking", k.c)
-		return k.fail()
-	}
 	b := &communicator{info: with}
 	b.handler.Store(k.c.errhandler())
 	if code := k.c.attrs.copyAll(k.c.handle, &b.attrs); code != 0 {
@@ -45,10 +40,13 @@ func (k *check) idup(with *info, newcomm, request uintptr) int32 {
 	}
 	b.handle = comms.add(nil)
 	put(newcomm, b.handle)
+	from := k.c.session
 	put(request, k.c.Idup(func(c *libimpi.Comm) {
 		b.Comm, c.Bridge = c, b
+		b.join(from)
 		comms.fill(b.handle, b)
 		b.openFast(engine(), b.handle&0xffffffff-firstInt+1)
+		b.openQueries()
 	}))
 	return 0
 }

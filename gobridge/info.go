@@ -73,7 +73,7 @@ var infoEnv = sync.OnceValue(func() *info {
 	}
 	i.set("arch", runtime.GOARCH)
 	if p := started(); p != nil {
-		i.set("maxprocs", strconv.Itoa(p.world.Size()))
+		i.set("maxprocs", strconv.Itoa(p.engine.World().Size()))
 	}
 	return i
 })

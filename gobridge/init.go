@@ -23,29 +23,46 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Start and end of MPI in a process (MPI 5.0, 11.2).
+// Start and end of MPI in a process (MPI 5.0, 11.2 and 11.3). There are two ways to use MPI, the world model and
+// sessions (session.go), and a process may go both, one after the other or at once. It joins its job when it first
+// needs to (enter), and from then on the engine stays:
+//
+//	MPI_Init, MPI_Session_init          -> enter: join, or come back
+//	the last of them that ends          -> rest: nothing of MPI is in use, but another session may begin
+//	MPI_Finalize with no session open,
+//	the last session after MPI_Finalize,
+//	the end of a process of sessions    -> end: IMPI's connections and the launcher's link close
+//
+// After the end the memory of the machine is still there, so sessions go on in a job of one client; the connections
+// between clients do not come back.
 
-// process is everything between MPI_Init and MPI_Finalize.
+// process is a process's part in its job.
 type process struct {
 	engine      *libimpi.Engine
-	world, self *communicator
-	link        *boot.Link // nil in a process of its own
+	world, self atomic.Pointer[communicator] // between MPI_Init and MPI_Finalize
+	link        *boot.Link                   // nil in a process of its own, and after the end
 	segment     *shm.Segment
 	thread      int32 // level of thread support
 	main        int   // the thread that called MPI_Init
 	values      *predefinedValues
+
+	sessions int  // that are open
+	ended    bool // the connections are closed
 }
 
 var (
-	current   atomic.Pointer[process]
-	finalized atomic.Bool
-	starting  sync.Mutex
+	current     atomic.Pointer[process] // while something of MPI is in use
+	initialized atomic.Bool             // the world model
+	finalized   atomic.Bool
+
+	starting sync.Mutex // start and end take turns
+	joined   *process   // nil until the job has been joined
 )
 
-// started answers the process's state; nil before MPI_Init and after MPI_Finalize.
+// started answers the process's state; nil while nothing of MPI is in use.
 func started() *process { return current.Load() }
 
-// engine is the engine, nil before MPI_Init and after MPI_Finalize.
+// engine is the engine, nil while nothing of MPI is in use.
 func engine() *libimpi.Engine {
 	if p := current.Load(); p != nil {
 		return p.engine
@@ -69,7 +86,7 @@ func defaultHandler() *errhandler { return errorsAreFatal }
 func whoAmI() string {
 	host, _ := os.Hostname()
 	if p := started(); p != nil {
-		return fmt.Sprintf("libimpi: rank %d of %d (%s, pid %d)", p.world.Rank(), p.world.Size(), host, os.Getpid())
+		return fmt.Sprintf("libimpi: rank %d of %d (%s, pid %d)", p.engine.World().Rank(), p.engine.World().Size(), host, os.Getpid())
 	}
 	return fmt.Sprintf("libimpi: %s, pid %d", host, os.Getpid())
 }
@@ -102,29 +119,94 @@ func initialize(fn string, level int32) int32 {
 	switch {
 	case finalized.Load():
 		return fail(fn, nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "called after MPI_Finalize; MPI can be initialized once"))
-	case started() != nil:
+	case initialized.Load():
 		return fail(fn, nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "called a second time"))
 	}
-	// Threads of the program that wait inside Go hold on to a P each; there must be some for the others.
-	if runtime.GOMAXPROCS(0) < minProcs {
-		runtime.GOMAXPROCS(minProcs)
+	p, err := enter()
+	if err != nil {
+		return fail(fn, nil, err)
 	}
-	C.impi_watch_fork()
-	p := &process{thread: level, main: unix.Gettid(), values: newPredefinedValues()}
-	if err := p.start(); err != nil {
-		return fail(fn, nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "cannot join the job: %v", err))
+	p.thread, p.main = level, unix.Gettid()
+	world := newCommunicator(p.engine.World(), abi.MPI_COMM_WORLD)
+	p.world.Store(world)
+	self := newCommunicator(p.engine.Self(), abi.MPI_COMM_SELF)
+	p.self.Store(self)
+	world.openFast(p.engine, 0)
+	world.openQueries()
+	self.openQueries()
+	initialized.Store(true)
+	return 0
+}
+
+// enter joins the job, or comes back to it. The caller holds starting.
+func enter() (*process, error) {
+	if joined == nil {
+		// Threads of the program that wait inside Go hold on to a P each; there must be some for the others.
+		if runtime.GOMAXPROCS(0) < minProcs {
+			runtime.GOMAXPROCS(minProcs)
+		}
+		C.impi_watch_fork()
+		p := &process{values: newPredefinedValues()}
+		if err := p.start(); err != nil {
+			return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "cannot join the job: %v", err)
+		}
+		p.describe()
+		joined = p
 	}
-	p.world = newCommunicator(p.engine.World(), abi.MPI_COMM_WORLD)
-	p.self = newCommunicator(p.engine.Self(), abi.MPI_COMM_SELF)
+	p := joined
+	if p.ended && p.engine.Job().Clients > 1 {
+		return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "the connections with the other IMPI clients have ended with MPI_Finalize")
+	}
+	if started() == nil {
+		p.segment.Return()
+		p.values.lastCode = custom.last()
+		current.Store(p)
+		openFast(p)
+		openFastQueries(1)
+	}
+	return p, nil
+}
+
+// describe sets the values of predefined attributes.
+func (p *process) describe() {
 	v := p.values
 	v.tagUB, v.io, v.host = p.engine.TagUB(), abi.MPI_ANY_SOURCE, abi.MPI_PROC_NULL
-	v.universe = int32(p.world.Size())
+	v.universe = int32(p.engine.World().Size())
 	if onOneMachine(p.engine.Job()) {
 		v.wtimeIsGlobal = 1
 	}
-	current.Store(p)
-	openFast(p)
-	return 0
+	openFastValues(v)
+}
+
+// end closes what connects the process with others; meet says whether all processes do it at this moment.
+func (p *process) end(meet bool) error {
+	if p.ended {
+		return nil
+	}
+	leave := p.engine.Leave
+	if meet {
+		leave = p.engine.Finish
+	}
+	if err := leave(); err != nil {
+		return err
+	}
+	p.ended = true
+	if p.link != nil {
+		if err := p.link.Finalized(finishTime); err != nil {
+			return libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err)
+		}
+		p.link.Close()
+		p.link = nil
+	}
+	return nil
+}
+
+// rest is the state in which nothing of MPI is in use.
+func (p *process) rest() {
+	closeFast()
+	openFastQueries(0)
+	current.Store(nil)
+	p.segment.Leave()
 }
 
 // minProcs is the least number of Go's processors.
@@ -241,26 +323,34 @@ func (p *process) startAlone() error {
 func impi_Finalize() int32 {
 	const fn = "MPI_Finalize"
 	p := started()
-	if p == nil {
+	if p == nil || p.world.Load() == nil {
 		return fail(fn, nil, notStarted())
 	}
+	world, self := p.world.Load(), p.self.Load()
 	// Attributes of MPI_COMM_SELF go first: libraries hang their own end on them (MPI 5.0, 11.2.4).
-	if code := p.self.attrs.deleteAll(abi.MPI_COMM_SELF); code != 0 {
-		return (&check{fn: fn, c: p.self}).refused(code, "delete")
+	if code := self.attrs.deleteAll(abi.MPI_COMM_SELF); code != 0 {
+		return (&check{fn: fn, c: self}).refused(code, "delete")
 	}
-	if err := p.engine.Finish(); err != nil {
-		return fail(fn, p.world, err)
+	starting.Lock()
+	defer starting.Unlock()
+	var err error
+	if p.sessions == 0 {
+		err = p.end(true)
+	} else {
+		err = p.engine.World().Barrier()
 	}
-	if p.link != nil {
-		if err := p.link.Finalized(finishTime); err != nil {
-			return fail(fn, p.world, libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err))
-		}
-		p.link.Close()
+	if err != nil {
+		return fail(fn, world, err)
 	}
-	closeFast()
+	world.closeFast()
+	world.closeQueries()
+	self.closeQueries()
+	p.world.Store(nil)
+	p.self.Store(nil)
 	finalized.Store(true)
-	current.Store(nil)
-	p.segment.Close()
+	if p.sessions == 0 {
+		p.rest()
+	}
 	return 0
 }
 
@@ -273,7 +363,7 @@ func impi_Initialized(flag uintptr) int32 {
 	if k.result(flag, "flag"); k.err != nil {
 		return k.fail()
 	}
-	putFlag(flag, started() != nil || finalized.Load())
+	putFlag(flag, initialized.Load())
 	return 0
 }
 

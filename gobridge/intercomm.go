@@ -24,7 +24,7 @@ func impi_Comm_remote_group(comm, group uintptr) int32 {
 	if k.inter(); k.err != nil {
 		return k.fail()
 	}
-	put(group, saveGroup(k.c.RemoteGroup()))
+	put(group, saveGroup(k.c.RemoteGroup(), k.c.session))
 	return 0
 }
 

@@ -35,4 +35,7 @@ int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value
 
 void impi_exit_now(int code);
 
+/* Has impi_process_ends called when the process exits. */
+void impi_watch_exit(void);
+
 #endif

@@ -64,7 +64,7 @@ func handleOfType(t *datatype.Type) uintptr {
 	if h := t.Handle(); h != 0 {
 		return uintptr(h)
 	}
-	return types.add(&dataType{Type: t})
+	return addType(&dataType{Type: t})
 }
 
 // newType stores the handle of a constructed type.
@@ -75,7 +75,7 @@ func (k *check) newType(t *datatype.Type, err error, wide int32, out uintptr) in
 	if wide != 0 {
 		t = t.AsLarge()
 	}
-	put(out, types.add(&dataType{Type: t}))
+	put(out, addType(&dataType{Type: t}))
 	return 0
 }
 
@@ -365,7 +365,7 @@ func impi_Type_free(datatype uintptr) int32 {
 	if code := d.attrs.deleteAll(h); code != 0 {
 		return k.failed(libimpi.Errorf(int(code), "an attribute's delete function refused"))
 	}
-	types.drop(h)
+	dropType(h)
 	put[uintptr](datatype, abi.MPI_DATATYPE_NULL)
 	return 0
 }
@@ -377,9 +377,9 @@ func impi_Type_dup(oldtype, newtype uintptr) int32 {
 		return k.fail()
 	}
 	d := &dataType{Type: datatype.Dup(old)}
-	h := types.add(d)
+	h := addType(d)
 	if code := dataTypeOf(oldtype).attrs.copyAll(oldtype, &d.attrs); code != 0 {
-		types.drop(h)
+		dropType(h)
 		return k.failed(libimpi.Errorf(int(code), "an attribute's copy function refused"))
 	}
 	put(newtype, h)
@@ -478,4 +478,16 @@ func fromIntOr[T any](t *table[T], n int32, null uintptr) uintptr {
 		return h
 	}
 	return null
+}
+
+// addType answers the handle of a new datatype.
+func addType(d *dataType) uintptr {
+	h := types.add(d)
+	openFastType(h, d.Size())
+	return h
+}
+
+func dropType(h uintptr) {
+	closeFastType(h)
+	types.drop(h)
 }

@@ -52,6 +52,8 @@ extern GoInt32 impi_Comm_attach_buffer(GoUintptr comm, GoUintptr buffer, GoInt64
 extern GoInt32 impi_Comm_compare(GoUintptr comm1, GoUintptr comm2, GoUintptr result);
 extern GoInt32 impi_Comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 impi_Comm_create_errhandler(GoUintptr comm_errhandler_fn, GoUintptr errhandler);
+extern GoInt32 impi_Comm_create_from_group(GoUintptr group, GoUintptr stringtag, GoUintptr info,
+        GoUintptr errhandler, GoUintptr newcomm);
 extern GoInt32 impi_Comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 tag,
         GoUintptr newcomm);
 extern GoInt32 impi_Comm_create_keyval(GoUintptr comm_copy_attr_fn,
@@ -137,6 +139,8 @@ extern GoInt32 impi_Group_compare(GoUintptr group1, GoUintptr group2, GoUintptr 
 extern GoInt32 impi_Group_difference(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
 extern GoInt32 impi_Group_excl(GoUintptr group, GoInt32 n, GoUintptr ranks, GoUintptr newgroup);
 extern GoInt32 impi_Group_free(GoUintptr group);
+extern GoInt32 impi_Group_from_session_pset(GoUintptr session, GoUintptr pset_name,
+        GoUintptr newgroup);
 extern GoUintptr impi_Group_fromint(GoInt32 group);
 extern GoInt32 impi_Group_incl(GoUintptr group, GoInt32 n, GoUintptr ranks, GoUintptr newgroup);
 extern GoInt32 impi_Group_intersection(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
@@ -178,6 +182,9 @@ extern GoInt32 impi_Init_thread(GoUintptr argc, GoUintptr argv, GoInt32 required
 extern GoInt32 impi_Initialized(GoUintptr flag);
 extern GoInt32 impi_Intercomm_create(GoUintptr local_comm, GoInt32 local_leader,
         GoUintptr peer_comm, GoInt32 remote_leader, GoInt32 tag, GoUintptr newintercomm);
+extern GoInt32 impi_Intercomm_create_from_groups(GoUintptr local_group, GoInt32 local_leader,
+        GoUintptr remote_group, GoInt32 remote_leader, GoUintptr stringtag, GoUintptr info,
+        GoUintptr errhandler, GoUintptr newintercomm);
 extern GoInt32 impi_Intercomm_merge(GoUintptr intercomm, GoInt32 high, GoUintptr newintracomm);
 extern GoInt32 impi_Iprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag,
         GoUintptr status);
@@ -270,6 +277,23 @@ extern GoInt32 impi_Sendrecv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sen
 extern GoInt32 impi_Sendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr datatype,
         GoInt32 dest, GoInt32 sendtag, GoInt32 source, GoInt32 recvtag, GoUintptr comm,
         GoUintptr status);
+extern GoInt32 impi_Session_attach_buffer(GoUintptr session, GoUintptr buffer, GoInt64 size);
+extern GoInt32 impi_Session_create_errhandler(GoUintptr session_errhandler_fn,
+        GoUintptr errhandler);
+extern GoInt32 impi_Session_detach_buffer(GoUintptr session, GoUintptr buffer_addr, GoUintptr size);
+extern GoInt32 impi_Session_finalize(GoUintptr session);
+extern GoInt32 impi_Session_flush_buffer(GoUintptr session);
+extern GoUintptr impi_Session_fromint(GoInt32 session);
+extern GoInt32 impi_Session_get_errhandler(GoUintptr session, GoUintptr errhandler);
+extern GoInt32 impi_Session_get_info(GoUintptr session, GoUintptr info_used);
+extern GoInt32 impi_Session_get_nth_pset(GoUintptr session, GoUintptr info, GoInt32 n,
+        GoUintptr pset_len, GoUintptr pset_name);
+extern GoInt32 impi_Session_get_num_psets(GoUintptr session, GoUintptr info, GoUintptr npset_names);
+extern GoInt32 impi_Session_get_pset_info(GoUintptr session, GoUintptr pset_name, GoUintptr info);
+extern GoInt32 impi_Session_iflush_buffer(GoUintptr session, GoUintptr request);
+extern GoInt32 impi_Session_init(GoUintptr info, GoUintptr errhandler, GoUintptr session);
+extern GoInt32 impi_Session_set_errhandler(GoUintptr session, GoUintptr errhandler);
+extern GoInt32 impi_Session_toint(GoUintptr session);
 extern GoInt32 impi_Ssend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm);
 extern GoInt32 impi_Ssend_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,

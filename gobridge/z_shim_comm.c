@@ -21,11 +21,8 @@ WEAK(MPI_Attr_delete);
 
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_get");
-    impi_err = impi_Comm_get_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Comm_get_attr(comm, keyval, attribute_val, flag);
 }
 WEAK(MPI_Attr_get);
 
@@ -144,8 +141,12 @@ WEAK(MPI_Comm_create);
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
         MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_from_group");
-    return impi_unsupported("MPI_Comm_create_from_group", IMPI_KIND_NONE, 0);
+    impi_err = impi_Comm_create_from_group((uintptr_t)group, (uintptr_t)stringtag, (uintptr_t)info,
+        (uintptr_t)errhandler, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_create_from_group);
 
@@ -223,11 +224,8 @@ WEAK(MPI_Comm_free_keyval);
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_attr");
-    impi_err = impi_Comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
 }
 WEAK(MPI_Comm_get_attr);
 
@@ -580,21 +578,15 @@ WEAK(MPI_Group_range_incl);
 
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_rank");
-    impi_err = impi_Group_rank((uintptr_t)group, (uintptr_t)rank);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Group_rank(group, rank);
 }
 WEAK(MPI_Group_rank);
 
 int PMPI_Group_size(MPI_Group group, int *size)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_size");
-    impi_err = impi_Group_size((uintptr_t)group, (uintptr_t)size);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Group_size(group, size);
 }
 WEAK(MPI_Group_size);
 
@@ -636,8 +628,13 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info,
         MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_create_from_groups");
-    return impi_unsupported("MPI_Intercomm_create_from_groups", IMPI_KIND_NONE, 0);
+    impi_err = impi_Intercomm_create_from_groups((uintptr_t)local_group, local_leader, (uintptr_t)remote_group,
+        remote_leader, (uintptr_t)stringtag, (uintptr_t)info, (uintptr_t)errhandler,
+        (uintptr_t)newintercomm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Intercomm_create_from_groups);
 

@@ -633,33 +633,22 @@ WEAK(MPI_Type_set_name);
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
-    MPI_Count impi_size = 0;
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size");
-    impi_err = impi_Type_size((uintptr_t)datatype, size ? (uintptr_t)&impi_size : 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    if (size) *size = impi_narrow(impi_size);
-    return 0;
+    return impi_direct_Type_size(datatype, size);
 }
 WEAK(MPI_Type_size);
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_c");
-    impi_err = impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_size_c(datatype, size);
 }
 WEAK(MPI_Type_size_c);
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_x");
-    impi_err = impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_size_c(datatype, size);
 }
 WEAK(MPI_Type_size_x);
 

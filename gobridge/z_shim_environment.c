@@ -385,8 +385,11 @@ WEAK(MPI_Grequest_start);
 
 int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_from_session_pset");
-    return impi_unsupported("MPI_Group_from_session_pset", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Group_from_session_pset((uintptr_t)session, (uintptr_t)pset_name, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_from_session_pset);
 
@@ -612,72 +615,100 @@ WEAK(MPI_Remove_error_string);
 int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_call_errhandler");
-    return impi_unsupported("MPI_Session_call_errhandler", IMPI_KIND_SESSION, (uintptr_t)session);
+    return impi_direct_Session_call_errhandler(session, errorcode);
 }
 WEAK(MPI_Session_call_errhandler);
 
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
         MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_create_errhandler");
-    return impi_unsupported("MPI_Session_create_errhandler", IMPI_KIND_NONE, 0);
+    impi_err = impi_Session_create_errhandler((uintptr_t)session_errhandler_fn, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_create_errhandler);
 
 int PMPI_Session_finalize(MPI_Session *session)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_finalize");
-    return impi_unsupported("MPI_Session_finalize", IMPI_KIND_NONE, 0);
+    impi_err = impi_Session_finalize((uintptr_t)session);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_finalize);
 
 int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_errhandler");
-    return impi_unsupported("MPI_Session_get_errhandler", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_get_errhandler((uintptr_t)session, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_get_errhandler);
 
 int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_info");
-    return impi_unsupported("MPI_Session_get_info", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_get_info((uintptr_t)session, (uintptr_t)info_used);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_get_info);
 
 int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len,
         char *pset_name)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_nth_pset");
-    return impi_unsupported("MPI_Session_get_nth_pset", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_get_nth_pset((uintptr_t)session, (uintptr_t)info, n, (uintptr_t)pset_len,
+        (uintptr_t)pset_name);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_get_nth_pset);
 
 int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_num_psets");
-    return impi_unsupported("MPI_Session_get_num_psets", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_get_num_psets((uintptr_t)session, (uintptr_t)info, (uintptr_t)npset_names);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_get_num_psets);
 
 int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_pset_info");
-    return impi_unsupported("MPI_Session_get_pset_info", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_get_pset_info((uintptr_t)session, (uintptr_t)pset_name, (uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_get_pset_info);
 
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_init");
-    return impi_unsupported("MPI_Session_init", IMPI_KIND_NONE, 0);
+    impi_err = impi_Session_init((uintptr_t)info, (uintptr_t)errhandler, (uintptr_t)session);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_init);
 
 int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_set_errhandler");
-    return impi_unsupported("MPI_Session_set_errhandler", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_set_errhandler((uintptr_t)session, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_set_errhandler);
 

@@ -244,32 +244,28 @@ WEAK(MPI_Request_toint);
 MPI_Fint PMPI_Session_c2f(MPI_Session session)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_c2f"); return 0; }
-    impi_unsupported("MPI_Session_c2f", IMPI_KIND_SESSION, (uintptr_t)session);
-    return 0;
+    return (MPI_Fint)impi_Session_toint((uintptr_t)session);
 }
 WEAK(MPI_Session_c2f);
 
 MPI_Session PMPI_Session_f2c(MPI_Fint session)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_f2c"); return MPI_SESSION_NULL; }
-    impi_unsupported("MPI_Session_f2c", IMPI_KIND_NONE, 0);
-    return MPI_SESSION_NULL;
+    return (MPI_Session)impi_Session_fromint(session);
 }
 WEAK(MPI_Session_f2c);
 
 MPI_Session PMPI_Session_fromint(int session)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_fromint"); return MPI_SESSION_NULL; }
-    impi_unsupported("MPI_Session_fromint", IMPI_KIND_NONE, 0);
-    return MPI_SESSION_NULL;
+    return (MPI_Session)impi_Session_fromint(session);
 }
 WEAK(MPI_Session_fromint);
 
 int PMPI_Session_toint(MPI_Session session)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_toint"); return 0; }
-    impi_unsupported("MPI_Session_toint", IMPI_KIND_SESSION, (uintptr_t)session);
-    return 0;
+    return (int)impi_Session_toint((uintptr_t)session);
 }
 WEAK(MPI_Session_toint);
 

@@ -190,13 +190,8 @@ WEAK(MPI_Comm_iflush_buffer);
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-    MPI_Count impi_count = 0;
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count");
-    impi_err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    if (count) *count = impi_narrow(impi_count);
-    return 0;
+    return impi_direct_Get_count(status, datatype, count);
 }
 WEAK(MPI_Get_count);
 
@@ -781,43 +776,64 @@ WEAK(MPI_Sendrecv_replace_c);
 
 int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_attach_buffer");
-    return impi_unsupported("MPI_Session_attach_buffer", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_attach_buffer((uintptr_t)session, (uintptr_t)buffer, size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_attach_buffer);
 
 int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_attach_buffer_c");
-    return impi_unsupported("MPI_Session_attach_buffer_c", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_attach_buffer((uintptr_t)session, (uintptr_t)buffer, size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_attach_buffer_c);
 
 int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
 {
+    MPI_Count impi_size = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_detach_buffer");
-    return impi_unsupported("MPI_Session_detach_buffer", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_detach_buffer((uintptr_t)session, (uintptr_t)buffer_addr,
+        size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (size) *size = impi_narrow(impi_size);
+    return 0;
 }
 WEAK(MPI_Session_detach_buffer);
 
 int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_detach_buffer_c");
-    return impi_unsupported("MPI_Session_detach_buffer_c", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_detach_buffer((uintptr_t)session, (uintptr_t)buffer_addr, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_detach_buffer_c);
 
 int PMPI_Session_flush_buffer(MPI_Session session)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_flush_buffer");
-    return impi_unsupported("MPI_Session_flush_buffer", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_flush_buffer((uintptr_t)session);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_flush_buffer);
 
 int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_iflush_buffer");
-    return impi_unsupported("MPI_Session_iflush_buffer", IMPI_KIND_SESSION, (uintptr_t)session);
+    impi_err = impi_Session_iflush_buffer((uintptr_t)session, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_iflush_buffer);
 
@@ -937,11 +953,8 @@ WEAK(MPI_Test);
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test_cancelled");
-    impi_err = impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Test_cancelled(status, flag);
 }
 WEAK(MPI_Test_cancelled);
 

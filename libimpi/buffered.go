@@ -71,6 +71,34 @@ func (e *Engine) FlushBuffer() error { return e.flushBuffer(e.self, &e.buffer) }
 // FlushBuffer waits until all messages that are in the communicator's buffer are out.
 func (c *Comm) FlushBuffer() error { return c.engine.flushBuffer(c, &c.buffer) }
 
+// Buffer is one that several communicators share: those of a session.
+type Buffer struct {
+	attachedBuffer
+	engine *Engine
+}
+
+// NewBuffer makes a buffer without room.
+func (e *Engine) NewBuffer() *Buffer { return &Buffer{engine: e} }
+
+// Attach makes size bytes available to the buffered sends of communicators that use it and have none of their own.
+func (b *Buffer) Attach(size int64) error {
+	b.engine.mu.Lock()
+	defer b.engine.mu.Unlock()
+	return b.attach(size, "the session")
+}
+
+// Detach waits until all messages in the buffer are out and takes it away.
+func (b *Buffer) Detach() error { return b.engine.detachBuffer(&b.attachedBuffer, "the session") }
+
+// Flush waits until all messages that are in the buffer are out.
+func (b *Buffer) Flush() error { return b.engine.flushBuffer(b.engine.self, &b.attachedBuffer) }
+
+// Iflush answers a request that is done when all messages that are in the buffer are out.
+func (b *Buffer) Iflush() uint64 { return b.engine.iflushBuffer(b.engine.self, &b.attachedBuffer) }
+
+// UseBuffer lets a communicator use a buffer that others use, too.
+func (c *Comm) UseBuffer(b *Buffer) { c.shared = b }
+
 func (e *Engine) flushBuffer(c *Comm, b *attachedBuffer) error {
 	id := e.iflushBuffer(c, b)
 	return e.Wait(&id, nil)
@@ -141,6 +169,9 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 	rep := e.peers[world].rep
 	n := t.PackedSize(count, rep)
 	b := &ctx.comm.buffer
+	if shared := ctx.comm.shared; !b.attached && shared != nil {
+		b = &shared.attachedBuffer
+	}
 	if !b.attached {
 		b = &e.buffer
 	}

@@ -33,6 +33,7 @@ type Comm struct {
 	uses   int            // requests on a communicator that the program has freed
 	spare  cids           // for communicators that will be made of it (context_id.go)
 	buffer attachedBuffer // for buffered sends on it
+	shared *Buffer        // the next choice; nil if there is none
 	parts  partitionedSpace
 	idups  int // nonblocking duplications that have been started
 }
@@ -304,11 +305,16 @@ func (c *Comm) Free() error {
 	if err := c.part(); err != nil {
 		return err
 	}
+	c.Discard()
+	return nil
+}
+
+// Discard takes back a communicator that nobody has used, without a message.
+func (c *Comm) Discard() {
 	c.drop()
 	if c.local != nil {
 		c.local.drop()
 	}
-	return nil
 }
 
 // part waits for the others before the communicator is freed, where that is mandated.

@@ -134,11 +134,16 @@ func (e *Engine) TagUB() int32 { return e.tagUB }
 const finishTime = 30 * time.Second
 
 // Finish ends communication in order (IMPI 0.0, 2.4 and 3.8): a barrier on MPI_COMM_WORLD, then what still
-// waits for room, then the connections. When it has succeeded, the segment may be closed.
+// waits for room, then the connections.
 func (e *Engine) Finish() error {
 	if err := e.world.Barrier(); err != nil {
 		return err
 	}
+	return e.Leave()
+}
+
+// Leave is Finish without the barrier.
+func (e *Engine) Leave() error {
 	if err := e.finishRemote(); err != nil {
 		return err
 	}

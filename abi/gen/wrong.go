@@ -92,6 +92,8 @@ func wrongs(f table.Function, p table.Param) []wrong {
 // unspecific: an argument that is not looked at, or that another error hides, with the good ones that there are.
 func unspecific(f table.Function, p table.Param) bool {
 	switch {
+	case elsewhere(f): // the error goes to another handler than a communicator's
+		return true
 	case f.Areas[0] == "topologies" && p.Name != "comm": // the communicator has none
 		return true
 	case strings.Contains(f.Name, "Intercomm"), strings.HasPrefix(f.Name, "MPI_Comm_remote"): // significant at some
@@ -102,6 +104,11 @@ func unspecific(f table.Function, p table.Param) bool {
 		return p.Type != "MPI_Datatype" || p.Stars+len(p.Dims) > 0
 	}
 	return false
+}
+
+// elsewhere: errors are raised on a session, or with the handler that the new communicator is to have.
+func elsewhere(f table.Function) bool {
+	return f.Params[0].Type == "MPI_Session" || strings.HasSuffix(f.Name, "_from_group") || strings.HasSuffix(f.Name, "_from_groups")
 }
 
 func isCount(name string) bool {

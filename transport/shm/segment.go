@@ -180,6 +180,12 @@ func (s *Segment) Close() error {
 	return errors.Join(unix.Munmap(s.mem), unix.Munmap(s.privMem), unix.Close(s.fd))
 }
 
+// Leave says that this process takes part no more, for now: peers do not expect anything of it, and may see it end.
+func (s *Segment) Leave() { atomic.StoreUint32(&s.bell.state, stateDetached) }
+
+// Return takes Leave back.
+func (s *Segment) Return() { atomic.StoreUint32(&s.bell.state, stateAttached) }
+
 // reserve makes sure that memory stands behind a part of the segment: without it a store could be SIGBUS.
 func (s *Segment) reserve(off, n int) error {
 	for {

@@ -1,0 +1,146 @@
+package main
+
+// #include "attr_fast.h"
+import "C"
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// The Go side of the tables from which C answers queries (attr_fast.h).
+
+// openFastValues shows C the predefined attributes and datatypes; called once.
+func openFastValues(v *predefinedValues) {
+	t := &C.impi_attr
+	for i, p := range [...]*int32{v.at(abi.MPI_TAG_UB), v.at(abi.MPI_IO), v.at(abi.MPI_HOST), v.at(abi.MPI_WTIME_IS_GLOBAL),
+		v.at(abi.MPI_APPNUM), v.at(abi.MPI_LASTUSEDCODE), v.at(abi.MPI_UNIVERSE_SIZE)} {
+		t.predefined[i] = (*C.int32_t)(unsafe.Pointer(p))
+	}
+	for i := range t.named {
+		t.named[i] = -1
+		if named := datatype.Named(abi.MPI_DATATYPE_NULL + i); named != nil {
+			t.named[i] = C.int32_t(named.Size())
+		}
+	}
+}
+
+// openFastQueries lets C answer, or stops it.
+func openFastQueries(on uint32) {
+	atomic.StoreUint32((*uint32)(unsafe.Pointer(&C.impi_attr.open)), on)
+}
+
+// at is where a predefined attribute's value stands.
+func (v *predefinedValues) at(key int32) *int32 {
+	switch key {
+	case abi.MPI_TAG_UB:
+		return &v.tagUB
+	case abi.MPI_IO:
+		return &v.io
+	case abi.MPI_HOST:
+		return &v.host
+	case abi.MPI_WTIME_IS_GLOBAL:
+		return &v.wtimeIsGlobal
+	case abi.MPI_APPNUM:
+		return &v.appnum
+	case abi.MPI_UNIVERSE_SIZE:
+		return &v.universe
+	case abi.MPI_LASTUSEDCODE:
+		return &v.lastCode
+	}
+	return nil
+}
+
+// openQueries shows a communicator to C, if there is a place for it.
+func (c *communicator) openQueries() {
+	slot := c.handle&0xffffffff - firstInt + 1
+	switch c.handle {
+	case abi.MPI_COMM_WORLD:
+		slot = 0
+	case abi.MPI_COMM_SELF:
+		slot = C.IMPI_ATTR_COMMS
+	default:
+		if slot >= C.IMPI_ATTR_COMMS {
+			return
+		}
+	}
+	c.attrs.shown = &C.impi_attr.comms[slot]
+	c.attrs.shown.colors = [4]C.int32_t{}
+	c.attrs.show()
+	C.impi_attr_publish(&c.attrs.shown.handle, C.uintptr_t(c.handle))
+}
+
+// closeQueries makes C forget the communicator.
+func (c *communicator) closeQueries() {
+	if c.attrs.shown != nil {
+		C.impi_attr_publish(&c.attrs.shown.handle, 0)
+		c.attrs.shown = nil
+	}
+}
+
+// show copies the values for C.
+func (a *attributes) show() {
+	s := a.shown
+	if s == nil {
+		return
+	}
+	C.impi_attr_begin(s)
+	s.count = -1
+	if len(a.values) <= len(s.values) {
+		s.count = C.int32_t(len(a.values))
+		for i, v := range a.values {
+			s.values[i].key, s.values[i].value = C.int32_t(v.key), C.uintptr_t(v.value)
+		}
+	}
+	C.impi_attr_end(s)
+}
+
+// showColors gives the values of IMPI's attributes a place where C finds them, and answers it; nil if there is none.
+func (a *attributes) showColors(values [4]int32) *[4]int32 {
+	if a.shown == nil {
+		return nil
+	}
+	p := (*[4]int32)(unsafe.Pointer(&a.shown.colors))
+	p[1], p[2], p[3] = values[1], values[2], values[3]
+	atomic.StoreInt32(&p[0], values[0])
+	return p
+}
+
+// showKey tells C that a key may be asked for.
+func showKey(key int, on C.uint8_t) {
+	if key < C.IMPI_ATTR_KEYS {
+		C.impi_attr.keys[key] = on
+	}
+}
+
+func openFastGroup(h uintptr, g *libimpi.Group) {
+	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_GROUPS {
+		f := &C.impi_attr.groups[slot]
+		f.rank, f.size = C.int32_t(g.Rank(engine().Me())), C.int32_t(g.Size())
+		C.impi_attr_publish(&f.handle, C.uintptr_t(h))
+	}
+}
+
+func closeFastGroup(h uintptr) {
+	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_GROUPS {
+		C.impi_attr_publish(&C.impi_attr.groups[slot].handle, 0)
+	}
+}
+
+func openFastType(h uintptr, size int64) {
+	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_TYPES {
+		f := &C.impi_attr.types[slot]
+		f.size = C.int64_t(size)
+		C.impi_attr_publish(&f.handle, C.uintptr_t(h))
+	}
+}
+
+func closeFastType(h uintptr) {
+	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_TYPES {
+		C.impi_attr_publish(&C.impi_attr.types[slot].handle, 0)
+	}
+}

@@ -1,0 +1,59 @@
+/* What C answers without entering Go: attributes of communicators, ranks and sizes of groups, sizes of datatypes.
+ * Go fills the tables; an entry is valid while its handle is the one asked for. On the first doubt Go is asked. */
+#ifndef IMPI_ATTR_FAST_H
+#define IMPI_ATTR_FAST_H
+
+#include <stdint.h>
+
+enum {
+    IMPI_ATTR_COMMS = 1024,  /* MPI_COMM_WORLD, then by slot of the handle; MPI_COMM_SELF last */
+    IMPI_ATTR_VALUES = 8,    /* of a communicator */
+    IMPI_ATTR_KEYS = 256,    /* of the program */
+    IMPI_ATTR_GROUPS = 1024, /* by slot */
+    IMPI_ATTR_NAMED = 512,   /* predefined datatypes */
+    IMPI_ATTR_TYPES = 4096   /* by slot */
+};
+
+struct impi_attr_value {
+    int32_t key;
+    uintptr_t value;
+};
+
+struct impi_attr_comm {
+    uintptr_t handle;
+    uint32_t version; /* odd while the values change */
+    int32_t count;    /* of values; -1: there are more than fit */
+    struct impi_attr_value values[IMPI_ATTR_VALUES];
+    int32_t colors[4]; /* IMPI's attributes; clients are counted from 1, so 0 means that nobody has asked yet */
+};
+
+struct impi_attr_group {
+    uintptr_t handle;
+    int32_t rank, size;
+};
+
+struct impi_attr_type {
+    uintptr_t handle;
+    int64_t size;
+};
+
+struct impi_attr {
+    uint32_t open;         /* something of MPI is in use */
+    int32_t *predefined[7]; /* values of the attributes from MPI_TAG_UB on */
+    uint8_t keys[IMPI_ATTR_KEYS]; /* 1: a key for communicators */
+    int32_t named[IMPI_ATTR_NAMED]; /* sizes; -1 where there is no datatype */
+    struct impi_attr_comm comms[IMPI_ATTR_COMMS + 1];
+    struct impi_attr_group groups[IMPI_ATTR_GROUPS];
+    struct impi_attr_type types[IMPI_ATTR_TYPES];
+};
+
+extern struct impi_attr impi_attr;
+
+/* Stores a handle once the rest of its entry is there; 0 takes the entry back. */
+void impi_attr_publish(uintptr_t *at, uintptr_t handle);
+
+/* Frame a change of a communicator's values. */
+void impi_attr_begin(struct impi_attr_comm *c);
+void impi_attr_end(struct impi_attr_comm *c);
+
+#endif
