@@ -1,5 +1,6 @@
 # What ctest runs. Names say where and with how many ranks: shm/4/pt2pt/ring is tests/pt2pt/ring.c on four
-# ranks in shared memory, clients2/4/pt2pt/ring the same program on two IMPI clients of this machine.
+# ranks in shared memory, clients2/4/pt2pt/ring the same program on two IMPI clients of this machine, and
+# clientsA/4/pt2pt/ring on two whose ranks are behind agents.
 set(QUIET ${CMAKE_SOURCE_DIR}/tools/quiet)
 set(LIMIT 60) # seconds; a test that takes longer hangs
 
@@ -10,13 +11,18 @@ function(mpi_tests source)
   setting(ranks ranks ${source} "1;2;3;4;8")
   setting(clients clients ${source} "any")
   foreach(n IN LISTS ranks)
-    foreach(k 1 2 3)
-      if(k EQUAL 1)
-        set(where shm)
-        set(options "")
-      else()
-        set(where clients${k})
+    foreach(where shm clients2 clients3 clientsA)
+      set(k 1)
+      set(options "")
+      if(where MATCHES "clients([23])")
+        set(k ${CMAKE_MATCH_1})
         set(options -clients ${k})
+      elseif(where STREQUAL clientsA) # behind agents; one number of ranks tells as much as many
+        set(k 2)
+        set(options -clients 2 -via agent)
+        if(NOT n EQUAL 4 OR folder MATCHES "^(datatype|errors)$")
+          continue()
+        endif()
       endif()
       if(k EQUAL 1 OR (NOT n LESS k AND NOT clients STREQUAL "none"))
         set(test ${where}/${n}/${folder}/${name})

@@ -235,8 +235,8 @@ func (p *process) start() error {
 		return err
 	}
 	p.link = link
-	job, listener := w.Job, (*tcp.Listener)(nil)
-	if w.IMPI {
+	job, listener, sockets := w.Job, (*tcp.Listener)(nil), (*[2]int)(nil)
+	if w.IMPI && !w.Agent {
 		if listener, err = tcp.Listen(w.Bind); err != nil {
 			return fmt.Errorf("listening for other clients at %v: %w", w.Bind, err)
 		}
@@ -246,15 +246,19 @@ func (p *process) start() error {
 		}
 	}
 	if job == nil {
-		if job, err = link.Job(0); err != nil {
+		var agent [2]int
+		if job, agent, err = link.Job(0); err != nil {
 			return err
 		}
+		if w.Agent {
+			sockets = &agent
+		}
 	}
-	return p.join(job, w, listener)
+	return p.join(job, w, listener, sockets)
 }
 
 // join builds the engine on what the launcher gave.
-func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listener) (err error) {
+func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listener, agent *[2]int) (err error) {
 	fd := w.Shared
 	if fd < 0 {
 		if fd, err = shm.Create(1); err != nil {
@@ -265,14 +269,14 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if p.segment, err = shm.Attach(fd, int(w.LocalRank)); err != nil {
 		return err
 	}
-	world, err := localRanks(job, int(w.LocalSize))
+	world, err := localRanks(job, w)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), joinTime)
 	defer cancel()
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
-		Job: job, Segment: p.segment, World: world, Listener: listener,
+		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent,
 		NoRead: os.Getenv("IMPI_SINGLE_COPY") == "0",
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
 		OnLost: lost, Shared: fastShared(), Quick: fastQuick(),
@@ -291,20 +295,19 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	return nil
 }
 
-// localRanks are the world ranks of the processes that share this machine's memory: the caller's client is one
-// machine, and its ranks follow one another.
-func localRanks(job *transport.Job, n int) ([]int32, error) {
+// localRanks are the world ranks of the processes that share this machine's memory: ranks of one client that follow
+// one another.
+func localRanks(job *transport.Job, w boot.Welcome) ([]int32, error) {
+	first := job.Me - w.LocalRank
+	if first < 0 || int(first+w.LocalSize) > len(job.Procs) {
+		return nil, fmt.Errorf("the launcher says that rank %d is the %dth of %d processes that share memory", job.Me, w.LocalRank, w.LocalSize)
+	}
 	var world []int32
-	for r, proc := range job.Procs {
-		if proc.Client == job.Procs[job.Me].Client {
-			world = append(world, int32(r))
+	for r := first; r < first+w.LocalSize; r++ {
+		if job.Procs[r].Client != job.Procs[job.Me].Client {
+			return nil, fmt.Errorf("the launcher says that %d processes share memory, and the job's tables that rank %d is another client's", w.LocalSize, r)
 		}
-	}
-	if n == 1 {
-		return []int32{job.Me}, nil
-	}
-	if len(world) != n {
-		return nil, fmt.Errorf("the launcher says %d processes share memory, the job's tables %d", n, len(world))
+		world = append(world, r)
 	}
 	return world, nil
 }
@@ -316,7 +319,7 @@ func (p *process) startAlone() error {
 		Procs:      []transport.Proc{{HostID: netip.IPv6Loopback().As16(), PID: int64(os.Getpid())}},
 		MaxDataLen: 1, TagUB: 1<<31 - 1, AckMark: 1, HiWater: 1,
 	}
-	return p.join(job, boot.Welcome{LocalSize: 1, Shared: -1}, nil)
+	return p.join(job, boot.Welcome{LocalSize: 1, Shared: -1}, nil, nil)
 }
 
 //export impi_Finalize

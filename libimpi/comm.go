@@ -280,7 +280,7 @@ func (c *Comm) splitGroup(all [][3]int32, color int32) (*Group, error) {
 }
 
 // MachineColor is the same for two processes exactly if they can share memory.
-func (c *Comm) MachineColor() int32 { return c.engine.job.Procs[c.engine.me].Client }
+func (c *Comm) MachineColor() int32 { return c.engine.machine }
 
 // Compare answers MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR or MPI_UNEQUAL.
 func (c *Comm) Compare(o *Comm) int {

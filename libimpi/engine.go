@@ -29,7 +29,9 @@ type Engine struct {
 	peers []peer // by world rank
 
 	local   *shm.Transport // inside the machine; nil if this process is alone there
-	remote  *tcp.Host      // to other clients; nil if there are none
+	remote  *tcp.Host      // to other machines and clients; nil if there are none
+	agents  int            // 1 if an agent carries what goes there
+	machine int32          // the lowest world rank of this machine's
 	ticks   uint32
 	budget  time.Duration // how long a wait polls before it sleeps
 	patient bool          // more ranks than cores on this machine: do not spin

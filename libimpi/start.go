@@ -3,10 +3,12 @@ package libimpi
 import (
 	stdcontext "context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
@@ -17,7 +19,8 @@ type Config struct {
 	Job      *transport.Job
 	Segment  *shm.Segment  // the machine's; of one rank if the process is alone
 	World    []int32       // world rank of each local rank of the segment
-	Listener *tcp.Listener // where higher hosts connect to; nil in a job of one client
+	Listener *tcp.Listener // where higher hosts connect to; nil if they need not
+	Agent    *[2]int       // sockets to the client's agent, the Engine's from now on; nil: we are a host of our own
 	NoRead   bool          // never read other processes' memory
 	Warn     func(string)  // told of what a user may want to know; may be nil
 	Shared   *Shared       // where to count for the fast path; may be nil
@@ -64,15 +67,38 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 }
 
 func (e *Engine) connect(ctx stdcontext.Context, c Config) (err error) {
+	e.machine = e.me
+	if len(c.World) > 0 {
+		e.machine = slices.Min(c.World)
+	}
 	if c.Segment.LocalSize() > 1 {
 		if e.local, err = shm.New(shm.Config{Segment: c.Segment, World: c.World, Receiver: e, NoRead: c.NoRead}); err != nil {
 			return err
 		}
 	}
-	if c.Job.Clients > 1 {
-		e.remote, err = tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, e, e.Progress, tcp.Options{Warn: c.Warn})
+	if len(c.World) == len(c.Job.Procs) {
+		return nil
+	}
+	opts := tcp.Options{Warn: c.Warn, Apart: apart(c.Job, c.World)}
+	if c.Agent != nil {
+		e.agents = 1
+		e.remote, err = tcp.Adopt(agent.View(c.Job), agent.ViewHost, agent.ViewSockets(*c.Agent), e, e.Progress, opts)
+	} else {
+		e.remote, err = tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, e, e.Progress, opts)
 	}
 	return err
+}
+
+// apart are the hosts of our own client with which we share no memory.
+func apart(job *transport.Job, local []int32) []bool {
+	list := make([]bool, len(job.Hosts))
+	for i, h := range job.Hosts {
+		list[i] = h.Client == job.Procs[job.Me].Client
+	}
+	for _, w := range local {
+		list[job.Procs[w].Host] = false
+	}
+	return list
 }
 
 // reach finds the transport to each process.
@@ -95,7 +121,7 @@ func (e *Engine) reach() {
 }
 
 // neighbours is the number of processes that share this machine's cores, as far as their addresses tell: those
-// of other clients on the same machine count, too.
+// of other clients on the same machine count, too, and so does our agent.
 func (e *Engine) neighbours() int {
 	n := 0
 	for _, p := range e.job.Procs {
@@ -103,7 +129,7 @@ func (e *Engine) neighbours() int {
 			n++
 		}
 	}
-	return max(n, e.mu.LocalSize())
+	return max(n, e.mu.LocalSize()) + e.agents
 }
 
 // cores is the number of processors this process may run on.

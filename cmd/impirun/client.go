@@ -15,6 +15,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/client"
@@ -27,6 +28,7 @@ import (
 // Flow: a goroutine for each rank reads its link (listen) -> hello; when all have said it, each is welcomed
 // with the shared memory -> in a job of several clients each then says where it listens; when all have, one of
 // the goroutines speaks with the server for all (join), and each gets the tables -> finalized, acknowledged.
+// Behind an agent (agent.go) nobody says where it listens: when all are welcomed, the launcher does it for them.
 //
 // A rank that ends never holds its goroutine up: left, closed by drain, ends every wait.
 type part struct {
@@ -47,6 +49,7 @@ type part struct {
 	hosts   []client.Host
 	hosted  int
 	session *client.Session
+	agent   *agent.Agent // nil: there is none, or not yet
 }
 
 // meeting is where and how a client meets the others.
@@ -57,6 +60,9 @@ type meeting struct {
 	methods auth.Methods
 	bind    netip.Addr
 	values  options.Values
+	agent   bool // the launcher's process is the host of all ranks
+	port    int  // where the agent listens: this port, or up to portTo the first that is free
+	portTo  int
 	verbose bool
 }
 
@@ -142,7 +148,7 @@ func (p *part) take(i int, m boot.Message) error {
 		p.job.Initialized(p.first + i)
 		return p.greet(i, m)
 	case boot.Host:
-		p.host(i, m)
+		p.ready(i, client.Host{Addr: m.Addr, Procs: []client.Proc{{HostID: m.HostID, PID: m.PID}}})
 	case boot.Finalized:
 		p.job.Finalized(p.first + i)
 		return p.ends[i].Ack()
@@ -163,13 +169,20 @@ func (p *part) greet(i int, hello boot.Hello) error {
 		return nil
 	}
 	w := boot.Welcome{LocalRank: int32(i), LocalSize: int32(p.n), JobID: p.jobID, Shared: p.shared}
-	if p.meet != nil {
-		w.IMPI, w.Bind = true, p.meet.bind
-	} else {
+	switch {
+	case p.meet == nil:
 		w.Job = boot.OneClient(p.pids...)
 		w.Job.Me = int32(i)
+	case p.meet.agent:
+		w.IMPI, w.Agent = true, true
+	default:
+		w.IMPI, w.Bind = true, p.meet.bind
 	}
-	return p.ends[i].Welcome(w)
+	if err := p.ends[i].Welcome(w); err != nil || !w.Agent {
+		return err
+	}
+	p.ready(i, client.Host{})
+	return nil
 }
 
 // arrive notes a hello; the last one makes the shared memory.
@@ -187,26 +200,51 @@ func (p *part) arrive(i int, hello boot.Hello) (err error) {
 	return nil
 }
 
-// host notes where rank i listens; after the last one this client joins the others.
-func (p *part) host(i int, h boot.Host) {
+// ready notes that rank i waits for the job's tables, and where it listens; after the last one this client joins the
+// others.
+func (p *part) ready(i int, h client.Host) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.hosts[i] = client.Host{Addr: h.Addr, Procs: []client.Proc{{HostID: h.HostID, PID: h.PID}}}
-	if p.hosted++; p.hosted == p.n {
-		go p.join()
+	p.hosts[i] = h
+	if p.hosted++; p.hosted < p.n {
+		return
 	}
+	go func() {
+		join := p.joinDirect
+		if p.meet.agent {
+			join = p.joinAgent
+		}
+		if err := join(); err != nil {
+			p.job.Fail(supervise.Cause{Code: 1, Text: err.Error()})
+		}
+	}()
 }
 
-// join meets the other clients at the server and hands out the tables.
-func (p *part) join() {
+// joinDirect meets the other clients at the server and hands out the tables: each rank then connects itself.
+func (p *part) joinDirect() error {
+	tables, first, err := p.connect(p.hosts)
+	if err != nil {
+		return err
+	}
+	for i, end := range p.ends {
+		mine := *tables
+		mine.Me = int32(first + i)
+		if end.Job(&mine, [2]int{-1, -1}) != nil {
+			return nil // the rank has ended: the job is over
+		}
+	}
+	return nil
+}
+
+// connect meets the other clients at the server. first is our first rank in MPI_COMM_WORLD.
+func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, err error) {
 	m := p.meet
 	if m.verbose {
 		complain("joining the server at %s as client %d", m.address, m.rank)
 	}
-	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(p.hosts), client.Options{})
+	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), client.Options{})
 	if err != nil {
-		p.job.Fail(supervise.Cause{Code: 1, Text: err.Error()})
-		return
+		return nil, 0, err
 	}
 	p.mu.Lock()
 	p.session = session
@@ -220,15 +258,9 @@ func (p *part) join() {
 		complain("client %d of %d: datalen %d, ackmark %d, hiwater %d, tagub %d, xsize %d, maxlinear %d", m.rank, tables.Clients,
 			tables.MaxDataLen, tables.AckMark, tables.HiWater, tables.TagUB, tables.XSize, tables.MaxLinear)
 	}
-	first := firstRank(tables, m.rank)
+	first = firstRank(tables, m.rank)
 	p.job.First(first - p.first)
-	for i, end := range p.ends {
-		mine := *tables
-		mine.Me = int32(first + i)
-		if end.Job(&mine) != nil {
-			return // the rank has ended: the job is over
-		}
-	}
+	return tables, first, nil
 }
 
 // firstRank is the lowest world rank of a client.
@@ -255,6 +287,7 @@ func (p *part) finish(well bool) {
 	if p.shared >= 0 {
 		unix.Close(p.shared)
 	}
+	p.finishAgent(well)
 	if p.session == nil {
 		return
 	}

@@ -93,6 +93,7 @@ func meetings(ctx context.Context, plan *options.Plan) (list []*meeting, farewel
 		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil {
 			m.bind, err = addressTowards(plan.Address)
 		}
+		m.agent, m.port, m.portTo = wantsAgent(plan.Via, plan.Address), plan.Port, plan.PortTo
 		return []*meeting{m}, farewell, err
 	case plan.Clients > 0:
 		return ownServer(ctx, plan)
@@ -130,7 +131,8 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*meeting, func(), err
 	}()
 	list := make([]*meeting, plan.Clients)
 	for i := range list {
-		list[i] = &meeting{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback, values: plan.Values, verbose: plan.Verbose}
+		list[i] = &meeting{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback, values: plan.Values,
+			agent: plan.Via == options.ViaAgent, verbose: plan.Verbose}
 	}
 	return list, func() { <-served }, nil
 }

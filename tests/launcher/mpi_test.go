@@ -8,7 +8,7 @@ import (
 )
 
 // spread are the ways in which four ranks can be divided: the rules are the same in all of them.
-var spread = []string{"-n 4", "-clients 2 -n 4", "-clients 3 -n 4"}
+var spread = []string{"-n 4", "-clients 2 -n 4", "-clients 3 -n 4", "-clients 3 -via agent -n 4"}
 
 func TestAGoodJobIsSilent(t *testing.T) {
 	file := program(t, "misbehave")

@@ -7,9 +7,11 @@
 //	hello {version, pid}          ->
 //	                              <-  welcome {local rank and size, job id, settings, IMPI?, tables}
 //	                                  and the descriptor of the shared memory, or refuse {text}
-//	if the job spans machines:
+//	if the job has other clients, and each rank is an IMPI host of its own:
 //	host {address, pid, host id}  ->  the launcher speaks with the IMPI server for all its ranks
 //	                              <-  job {tables}
+//	if it has other clients, and the launcher is the host of all its ranks (agent):
+//	                              <-  job {tables} and the descriptors of up to two sockets
 //	while the job runs:           <-  lost {rank, text}, at any time
 //	abort {code, text}            ->  at any time after hello
 //	at the end of MPI_Finalize:
@@ -33,7 +35,7 @@ import (
 )
 
 // Version is the version of the protocol between launcher and rank. Both must have the same.
-const Version = 1
+const Version = 2
 
 // Environment variables that a launcher sets for a rank. All but the first are for scripts to read.
 const (

@@ -43,6 +43,7 @@ type welcomeBody struct {
 	Settings  map[string]string `json:"settings,omitempty"`
 	Shared    bool              `json:"shared,omitempty"` // a descriptor comes with it
 	IMPI      bool              `json:"impi,omitempty"`
+	Agent     bool              `json:"agent,omitempty"`
 	Bind      netip.Addr        `json:"bind,omitzero"`
 	Tables    []byte            `json:"tables,omitempty"`
 }
@@ -53,14 +54,18 @@ type hostBody struct {
 }
 
 type jobBody struct {
-	Tables []byte `json:"tables"`
+	Tables []byte  `json:"tables"`
+	Agent  [2]bool `json:"agent,omitzero"` // descriptors of these two sockets come with it
 }
 
 type refuseBody struct {
 	Text string `json:"text"`
 }
 
-const frameHead = 4
+const (
+	frameHead      = 4
+	maxDescriptors = 2 // with one message
+)
 
 // port is one end of a link: whole messages over a stream. One goroutine may read, and any number write.
 type port struct {
@@ -72,8 +77,14 @@ type port struct {
 	write sync.Mutex // held for one whole message
 }
 
-// send writes one message, with a descriptor if fd is not negative, and gives up at the deadline.
-func (p *port) send(typ string, body any, fd int, deadline time.Time) error {
+// send writes one message, with those of the descriptors that are not negative, and gives up at the deadline.
+func (p *port) send(typ string, body any, deadline time.Time, descriptors ...int) error {
+	var fds []int
+	for _, fd := range descriptors {
+		if fd >= 0 {
+			fds = append(fds, fd)
+		}
+	}
 	var raw json.RawMessage
 	if body != nil {
 		var err error
@@ -89,9 +100,9 @@ func (p *port) send(typ string, body any, fd int, deadline time.Time) error {
 	p.write.Lock()
 	defer p.write.Unlock()
 	p.conn.SetWriteDeadline(deadline)
-	if fd >= 0 {
+	if len(fds) > 0 {
 		// With the head alone, which is never split.
-		if _, _, err := p.conn.WriteMsgUnix(frame[:frameHead], syscall.UnixRights(fd), nil); err != nil {
+		if _, _, err := p.conn.WriteMsgUnix(frame[:frameHead], syscall.UnixRights(fds...), nil); err != nil {
 			return fmt.Errorf("sending %s: %w", typ, err)
 		}
 		frame = frame[frameHead:]
@@ -141,7 +152,7 @@ func (p *port) next() (message, error) {
 func (p *port) fill(b []byte) error {
 	var oob []byte
 	if p.takes {
-		oob = make([]byte, syscall.CmsgSpace(4))
+		oob = make([]byte, syscall.CmsgSpace(4*maxDescriptors))
 	}
 	for got := 0; got < len(b); {
 		n, oobn, _, _, err := p.conn.ReadMsgUnix(b[got:], oob)
@@ -175,16 +186,15 @@ func (p *port) keep(oob []byte) {
 	}
 }
 
-// descriptor hands out the one descriptor that has come.
-func (p *port) descriptor() (fd int, err error) {
-	if len(p.fds) != 1 {
-		n := len(p.fds)
+// descriptors hands out the n descriptors that have come.
+func (p *port) descriptors(n int) ([]int, error) {
+	fds := p.fds
+	if len(fds) != n {
 		p.dropDescriptors()
-		return -1, fmt.Errorf("%d descriptors came where one should", n)
+		return nil, fmt.Errorf("%d descriptors came where %d should", len(fds), n)
 	}
-	fd = p.fds[0]
 	p.fds = nil
-	return fd, nil
+	return fds, nil
 }
 
 func (p *port) dropDescriptors() {

@@ -140,7 +140,7 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 // nil in an IMPI job, and must be there in any other.
 func (l *LauncherEnd) Welcome(w Welcome) error {
 	b := welcomeBody{Version: Version, LocalRank: w.LocalRank, LocalSize: w.LocalSize, JobID: w.JobID, Settings: w.Settings,
-		Shared: w.Shared >= 0, IMPI: w.IMPI, Bind: w.Bind}
+		Shared: w.Shared >= 0, IMPI: w.IMPI, Agent: w.Agent, Bind: w.Bind}
 	if (w.Job != nil) == w.IMPI {
 		return errors.New("the tables of an IMPI job come after Host, those of any other with its welcome")
 	}
@@ -148,28 +148,30 @@ func (l *LauncherEnd) Welcome(w Welcome) error {
 		b.Tables = EncodeJob(w.Job)
 	}
 	l.impi.Store(w.IMPI)
-	return l.port.send(msgWelcome, b, w.Shared, time.Now().Add(sendTime))
+	return l.port.send(msgWelcome, b, time.Now().Add(sendTime), w.Shared)
 }
 
 // Refuse answers Hello with the reason why the rank cannot be part of the job.
 func (l *LauncherEnd) Refuse(text string) error {
-	return l.port.send(msgRefuse, refuseBody{cut(text)}, -1, time.Now().Add(sendTime))
+	return l.port.send(msgRefuse, refuseBody{cut(text)}, time.Now().Add(sendTime))
 }
 
-// Job answers Host with the tables of the IMPI job; j.Me is this rank's.
-func (l *LauncherEnd) Job(j *transport.Job) error {
-	return l.port.send(msgJob, jobBody{EncodeJob(j)}, -1, time.Now().Add(sendTime))
+// Job answers Host, or behind an agent Hello, with the tables of the IMPI job; j.Me is this rank's. agent are the
+// rank's ends of the sockets to its agent, which stay the launcher's to close; -1: none.
+func (l *LauncherEnd) Job(j *transport.Job, agent [2]int) error {
+	b := jobBody{Tables: EncodeJob(j), Agent: [2]bool{agent[0] >= 0, agent[1] >= 0}}
+	return l.port.send(msgJob, b, time.Now().Add(sendTime), agent[:]...)
 }
 
 // Ack answers Finalized. From then on the rank may exit.
-func (l *LauncherEnd) Ack() error { return l.port.send(msgAck, nil, -1, time.Now().Add(sendTime)) }
+func (l *LauncherEnd) Ack() error { return l.port.send(msgAck, nil, time.Now().Add(sendTime)) }
 
 // lostTime is how long the launcher tries to tell a rank of another's death: one that is stopped must not keep it.
 const lostTime = time.Second
 
 // Lost tells the rank that another has died. It can be called at any time after Welcome.
 func (l *LauncherEnd) Lost(rank int32, text string) error {
-	return l.port.send(msgLost, Lost{rank, cut(text)}, -1, time.Now().Add(lostTime))
+	return l.port.send(msgLost, Lost{rank, cut(text)}, time.Now().Add(lostTime))
 }
 
 // Close closes the link; a Next that waits ends.

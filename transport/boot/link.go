@@ -23,7 +23,8 @@ type Welcome struct {
 	Settings  map[string]string // the launcher's word on settings, by name
 	Shared    int               // descriptor of the shared memory, the receiver's to close; -1: none
 	IMPI      bool              // the job has other clients: call Host, then Job
-	Bind      netip.Addr        // IMPI: the address at which to listen
+	Agent     bool              // IMPI: behind the client's agent, which listens for all: call only Job
+	Bind      netip.Addr        // IMPI, no agent: the address at which to listen
 	Job       *transport.Job    // not IMPI: the tables, Me included
 }
 
@@ -39,7 +40,8 @@ const (
 // Until Watch, only Host, Job and Finalized use it, on the caller's thread. Watch starts the one goroutine that it
 // can have.
 type Link struct {
-	port *port
+	port  *port
+	agent bool // sockets to an agent come with Job
 
 	mu       sync.Mutex    // guards what follows
 	watching chan struct{} // closed when the watcher has ended; nil: there is none
@@ -109,7 +111,7 @@ func inherit(text string) (*port, error) {
 
 // greet is hello and welcome.
 func (l *Link) greet(deadline time.Time) (Welcome, error) {
-	if err := l.port.send(msgHello, Hello{Version: Version, PID: os.Getpid()}, -1, deadline); err != nil {
+	if err := l.port.send(msgHello, Hello{Version: Version, PID: os.Getpid()}, deadline); err != nil {
 		return Welcome{}, err
 	}
 	m, err := l.port.receive(deadline)
@@ -135,7 +137,7 @@ func (l *Link) greet(deadline time.Time) (Welcome, error) {
 
 // welcome checks a welcome and takes the descriptor that came with it.
 func (l *Link) welcome(b welcomeBody) (Welcome, error) {
-	w := Welcome{LocalRank: b.LocalRank, LocalSize: b.LocalSize, JobID: b.JobID, Settings: b.Settings, Shared: -1, IMPI: b.IMPI, Bind: b.Bind}
+	w := Welcome{LocalRank: b.LocalRank, LocalSize: b.LocalSize, JobID: b.JobID, Settings: b.Settings, Shared: -1, IMPI: b.IMPI, Agent: b.Agent, Bind: b.Bind}
 	switch {
 	case b.Version != Version:
 		return Welcome{}, fmt.Errorf("it speaks version %d and we speak %d: launcher and library are of different releases", b.Version, Version)
@@ -143,7 +145,9 @@ func (l *Link) welcome(b welcomeBody) (Welcome, error) {
 		return Welcome{}, fmt.Errorf("it says that we are local rank %d of %d", b.LocalRank, b.LocalSize)
 	case len(b.JobID) > maxJobID:
 		return Welcome{}, fmt.Errorf("its job id has %d bytes", len(b.JobID))
-	case b.IMPI && !b.Bind.IsValid():
+	case b.Agent && !b.IMPI:
+		return Welcome{}, errors.New("it promises an agent, and no IMPI job")
+	case b.IMPI && !b.Agent && !b.Bind.IsValid():
 		return Welcome{}, errors.New("it promises an IMPI job and does not say where to listen")
 	}
 	if !b.IMPI {
@@ -154,13 +158,13 @@ func (l *Link) welcome(b welcomeBody) (Welcome, error) {
 		w.Job = j
 	}
 	if b.Shared || len(l.port.fds) > 0 {
-		fd, err := l.port.descriptor()
+		fds, err := l.port.descriptors(1)
 		if err != nil {
 			return Welcome{}, err
 		}
-		w.Shared = fd
+		w.Shared = fds[0]
 	}
-	l.port.takes = false
+	l.agent, l.port.takes = b.Agent, b.Agent
 	return w, nil
 }
 
@@ -175,32 +179,66 @@ func decodeMine(b []byte) (*transport.Job, error) {
 
 // Host gives the launcher what it needs of this rank for an IMPI job. The listening socket is open.
 func (l *Link) Host(h Host) error {
-	return l.port.send(msgHost, newHostBody(h), -1, time.Now().Add(sendTime))
+	return l.port.send(msgHost, newHostBody(h), time.Now().Add(sendTime))
 }
 
 // Job waits for the tables of an IMPI job, for d, or for ever if d is 0, as other clients may be started by hand.
-// The error is a Lost if a rank of ours dies meanwhile.
-func (l *Link) Job(d time.Duration) (*transport.Job, error) {
+// agent are the sockets to the agent that the welcome promised, the caller's to close: to the processes with lower
+// world ranks and to those with higher ones, -1 where there is nobody. The error is a Lost if a rank of ours dies
+// meanwhile.
+func (l *Link) Job(d time.Duration) (j *transport.Job, agent [2]int, err error) {
+	agent = [2]int{-1, -1}
 	m, err := l.port.receive(deadlineIn(d))
 	if err != nil {
-		return nil, fmt.Errorf("waiting for the launcher's job tables: %w", err)
+		return nil, agent, fmt.Errorf("waiting for the launcher's job tables: %w", err)
 	}
 	switch m.Type {
 	case msgJob:
 		b, err := decode[jobBody](m)
 		if err != nil {
-			return nil, err
+			return nil, agent, err
 		}
-		return decodeMine(b.Tables)
+		if j, err = decodeMine(b.Tables); err != nil {
+			l.port.dropDescriptors()
+			return nil, agent, err
+		}
+		agent, err = l.sockets(b.Agent)
+		l.port.takes = false
+		return j, agent, err
 	case msgLost:
 		lost, err := decode[Lost](m)
 		if err != nil {
-			return nil, err
+			return nil, agent, err
 		}
 		lost.Text = cut(lost.Text)
-		return nil, lost
+		return nil, agent, lost
 	}
-	return nil, fmt.Errorf("waiting for the launcher's job tables: it sent %.20q", m.Type)
+	return nil, agent, fmt.Errorf("waiting for the launcher's job tables: it sent %.20q", m.Type)
+}
+
+// sockets takes the descriptors that came with the tables.
+func (l *Link) sockets(given [2]bool) (agent [2]int, err error) {
+	agent = [2]int{-1, -1}
+	n := 0
+	for _, g := range given {
+		if g {
+			n++
+		}
+	}
+	if l.agent != (n > 0) {
+		l.port.dropDescriptors()
+		return agent, fmt.Errorf("the launcher's job tables come with %d sockets to an agent", n)
+	}
+	fds, err := l.port.descriptors(n)
+	if err != nil {
+		return agent, err
+	}
+	for i, g := range given {
+		if g {
+			agent[i], fds = fds[0], fds[1:]
+		}
+	}
+	return agent, nil
 }
 
 // Watch starts a goroutine that calls lost for every death of which the launcher tells, and for the launcher's own
@@ -280,7 +318,7 @@ func (l *Link) Finalized(d time.Duration) error {
 		return errors.New("finalized twice, or after Close")
 	}
 	deadline := deadlineIn(d)
-	if err := l.port.send(msgFinalized, nil, -1, deadline); err != nil {
+	if err := l.port.send(msgFinalized, nil, deadline); err != nil {
 		return err
 	}
 	if watching != nil {
@@ -325,7 +363,7 @@ func (l *Link) awaitWatched(d time.Duration, watching chan struct{}) error {
 // Abort tells the launcher to end the job.
 func (l *Link) Abort(a Abort) error {
 	a.Text = cut(a.Text)
-	return l.port.send(msgAbort, a, -1, time.Now().Add(sendTime))
+	return l.port.send(msgAbort, a, time.Now().Add(sendTime))
 }
 
 // Close closes the link. Without Finalized before it, the launcher takes this rank for dead.

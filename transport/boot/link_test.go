@@ -151,10 +151,10 @@ func TestAnIMPIJobGetsItsTablesAfterHost(t *testing.T) {
 	if got := next[Host](t, l); got != h {
 		t.Errorf("%+v", got)
 	}
-	if err := l.Job(twoClients()); err != nil {
+	if err := l.Job(twoClients(), noAgent); err != nil {
 		t.Fatal(err)
 	}
-	j, err := r.Job(0)
+	j, _, err := r.Job(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestADeathWhileWaitingForTheTablesIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lost Lost
-	if _, err := r.Job(0); !errors.As(err, &lost) || lost != (Lost{3, "killed by signal 9"}) || err.Error() != "rank 3 was lost: killed by signal 9" {
+	if _, _, err := r.Job(0); !errors.As(err, &lost) || lost != (Lost{3, "killed by signal 9"}) || err.Error() != "rank 3 was lost: killed by signal 9" {
 		t.Error(err)
 	}
 }
@@ -270,7 +270,7 @@ func TestAnotherVersionIsRefusedWithAReason(t *testing.T) {
 	l, p := rawRank(t)
 	answer := make(chan message, 1)
 	go func() {
-		p.send(msgHello, Hello{Version: Version + 1, PID: 1}, -1, time.Time{})
+		p.send(msgHello, Hello{Version: Version + 1, PID: 1}, time.Time{})
 		m, _ := p.receive(time.Time{})
 		answer <- m
 	}()
@@ -298,7 +298,7 @@ func TestPatienceEnds(t *testing.T) {
 		t.Error(err)
 	}
 	l, r, _ := welcomed(t, Welcome{LocalSize: 1, Shared: -1, IMPI: true, Bind: netip.MustParseAddr("::1")})
-	if _, err := r.Job(time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, _, err := r.Job(time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error(err)
 	}
 	if err := r.Finalized(time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -325,7 +325,7 @@ func rawRank(t testing.TB) (*LauncherEnd, *port) {
 }
 
 func TestRanksThatMisbehaveAreFoundOut(t *testing.T) {
-	hello := `{"type":"hello","body":{"version":1,"pid":5}}`
+	hello := `{"type":"hello","body":{"version":2,"pid":5}}`
 	host := func(addr, id string) string {
 		return fmt.Sprintf(`{"type":"host","body":{"addr":%q,"pid":1,"host_id":%q}}`, addr, id)
 	}
@@ -339,8 +339,8 @@ func TestRanksThatMisbehaveAreFoundOut(t *testing.T) {
 		{"no body", []string{`{"type":"hello"}`}, 0},
 		{"null body", []string{`{"type":"hello","body":null}`}, 0},
 		{"wrong type of body", []string{`{"type":"hello","body":[1]}`}, 0},
-		{"pid 0", []string{`{"type":"hello","body":{"version":1,"pid":0}}`}, 0},
-		{"pid of 30 digits", []string{`{"type":"hello","body":{"version":1,"pid":` + strings.Repeat("9", 30) + `}}`}, 0},
+		{"pid 0", []string{`{"type":"hello","body":{"version":2,"pid":0}}`}, 0},
+		{"pid of 30 digits", []string{`{"type":"hello","body":{"version":2,"pid":` + strings.Repeat("9", 30) + `}}`}, 0},
 		{"abort before hello", []string{`{"type":"abort","body":{"code":1}}`}, 0},
 		{"hello twice", []string{hello, hello}, 1},
 		{"unknown", []string{hello, `{"type":"sudo"}`}, 1},
@@ -398,14 +398,14 @@ func rawLauncher(t testing.TB) (*port, <-chan attached) {
 }
 
 func TestLaunchersThatMisbehaveAreFoundOut(t *testing.T) {
-	good := welcomeBody{Version: 1, LocalSize: 2, JobID: "j", Tables: EncodeJob(job(0, 2))}
+	good := welcomeBody{Version: Version, LocalSize: 2, JobID: "j", Tables: EncodeJob(job(0, 2))}
 	with := func(f func(*welcomeBody)) welcomeBody { b := good; f(&b); return b }
 	tests := []struct {
 		name string
 		typ  string
 		body any
 	}{
-		{"version 2", msgWelcome, with(func(b *welcomeBody) { b.Version = 2 })},
+		{"version 2", msgWelcome, with(func(b *welcomeBody) { b.Version = Version + 1 })},
 		{"rank beyond size", msgWelcome, with(func(b *welcomeBody) { b.LocalRank = 2 })},
 		{"rank -1", msgWelcome, with(func(b *welcomeBody) { b.LocalRank = -1 })},
 		{"size 0", msgWelcome, with(func(b *welcomeBody) { b.LocalSize = 0 })},
@@ -422,7 +422,7 @@ func TestLaunchersThatMisbehaveAreFoundOut(t *testing.T) {
 	}
 	for _, tt := range tests {
 		p, c := rawLauncher(t)
-		if err := p.send(tt.typ, tt.body, -1, time.Time{}); err != nil {
+		if err := p.send(tt.typ, tt.body, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		if a := <-c; a.err == nil || errors.Is(a.err, ErrSingleton) {
@@ -430,7 +430,7 @@ func TestLaunchersThatMisbehaveAreFoundOut(t *testing.T) {
 		}
 	}
 	p, c := rawLauncher(t)
-	if err := p.send(msgWelcome, good, -1, time.Time{}); err != nil {
+	if err := p.send(msgWelcome, good, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if a := <-c; a.err != nil {
@@ -448,7 +448,7 @@ func TestNonsenseWhileTheJobRunsEndsTheLink(t *testing.T) {
 		l, r, _ := welcomed(t, local)
 		got := make(chan Lost, 1)
 		r.Watch(func(n Lost) { got <- n })
-		l.port.send(typ, body, -1, time.Time{})
+		l.port.send(typ, body, time.Time{})
 		if n := <-got; n.Rank != LauncherLost {
 			t.Errorf("%s: %v", typ, n)
 		}
@@ -456,7 +456,7 @@ func TestNonsenseWhileTheJobRunsEndsTheLink(t *testing.T) {
 	l, r, _ := welcomed(t, local)
 	got := make(chan Lost, 1)
 	r.Watch(func(n Lost) { got <- n })
-	l.port.send(msgLost, Lost{Rank: -5}, -1, time.Time{})
+	l.port.send(msgLost, Lost{Rank: -5}, time.Time{})
 	if n := <-got; n.Rank != LauncherLost {
 		t.Errorf("the death of rank -5: %v", n)
 	}
@@ -468,7 +468,7 @@ func TestDescriptorsThatNobodyAskedForAreNotKept(t *testing.T) {
 	r.Watch(func(n Lost) { got <- n })
 	before := countFDs(t)
 	for range 20 {
-		if err := l.port.send(msgLost, Lost{Rank: 1}, 0, time.Time{}); err != nil {
+		if err := l.port.send(msgLost, Lost{Rank: 1}, time.Time{}, 0); err != nil {
 			t.Fatal(err)
 		}
 		<-got
@@ -490,7 +490,7 @@ func countFDs(t testing.TB) int {
 func TestMessagesThatComeByteByByte(t *testing.T) {
 	l, p := rawRank(t)
 	go func() {
-		s := `{"type":"hello","body":{"version":1,"pid":5}}`
+		s := `{"type":"hello","body":{"version":2,"pid":5}}`
 		for _, c := range append(be.AppendUint32(nil, uint32(len(s))), s...) {
 			p.conn.Write([]byte{c})
 		}
@@ -503,8 +503,8 @@ func TestMessagesThatComeByteByByte(t *testing.T) {
 func TestLargeTablesTravel(t *testing.T) {
 	l, r, _ := welcomed(t, Welcome{LocalSize: 1, Shared: -1, IMPI: true, Bind: netip.MustParseAddr("::1")})
 	sent := make(chan error, 1)
-	go func() { sent <- l.Job(job(9999, 10000)) }()
-	j, err := r.Job(0)
+	go func() { sent <- l.Job(job(9999, 10000), noAgent) }()
+	j, _, err := r.Job(0)
 	if err := errors.Join(err, <-sent); err != nil {
 		t.Fatal(err)
 	}

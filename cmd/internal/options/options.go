@@ -36,13 +36,15 @@ type Plan struct {
 
 	Clients int    // Run: how many clients to start on this machine; 0 is a job without a server
 	Servers int    // Server: how many clients to wait for
-	Port    int    // Server: 0 lets the system choose
+	Port    int    // Server, or Client behind an agent: where to listen; 0 lets the system choose
+	PortTo  int    // Client: the last of a range of ports to try
 	Listen  string // Server: address to listen at, "" all
 	Auth    string // Server: preferred authentication methods, "" the default order (IMPI 0.0, 2.3.3)
 	Limits  Limits // Server
 	Rank    int    // Client: this client's rank
 	Address string // Client: the server's HOST:PORT
 	Values  Values // Client, and Run with Clients
+	Via     Via    // the same
 
 	Hosts     []string // names given by -host, without their slot counts
 	HostFiles []string
@@ -114,6 +116,17 @@ func (p *Plan) Size() int {
 	return n
 }
 
+// Via is who owns the connections to other clients (IMPI 0.0, 2.3.1: the hosts).
+type Via int
+
+const (
+	ViaAuto   Via = iota // an agent if the server is far away
+	ViaDirect            // each rank its own
+	ViaAgent             // the launcher's process those of all its ranks
+)
+
+func (v Via) String() string { return [...]string{"auto", "direct", "agent"}[v] }
+
 // Limits are how long a server lets each phase take. 0: the server's own choice.
 type Limits struct {
 	Join     time.Duration // from a connection's opening until it has said which client it is
@@ -152,6 +165,11 @@ func Parse(args []string, getenv func(string) string) (*Plan, error) {
 	p.plan.Grace = DefaultGrace
 	if err := p.plan.Values.fromEnv(getenv); err != nil {
 		return nil, err
+	}
+	if v := getenv("IMPI_VIA"); v != "" {
+		if err := applyVia(p, []string{v}); err != nil {
+			return nil, fmt.Errorf("IMPI_VIA: %v", err)
+		}
 	}
 	if v := getenv("MPIEXEC_TIMEOUT"); v != "" {
 		d, err := seconds(v)
@@ -287,10 +305,13 @@ func (p *parser) settle() error {
 	if plan.Mode == Client && plan.Clients > 0 {
 		return fmt.Errorf("-client joins one client to a server, -clients starts all of them here: give one of the two")
 	}
-	for _, only := range []string{"port", "auth", "deadline"} {
+	for _, only := range []string{"auth", "deadline"} {
 		if p.seen[only] {
 			return fmt.Errorf("-%s goes with -server only", only)
 		}
+	}
+	if err := p.settleVia(); err != nil {
+		return err
 	}
 	if plan.Clients > plan.Size() {
 		return fmt.Errorf("-clients %d: more clients than the %d ranks", plan.Clients, plan.Size())
@@ -311,8 +332,29 @@ func (p *parser) settle() error {
 	return nil
 }
 
+// settleVia refuses what only makes sense for a client among others.
+func (p *parser) settleVia() error {
+	plan := &p.plan
+	among := plan.Mode == Client || plan.Mode == Explain || plan.Clients > 0
+	switch {
+	case p.seen["via"] && !among:
+		return fmt.Errorf("-via goes with -client or -clients: a job of one client has no connections to others")
+	case p.seen["port"] && (!p.seen["client"] || plan.Via == ViaDirect):
+		return fmt.Errorf("-port goes with -server, or with -client and an agent")
+	case p.seen["port"]:
+		plan.Via = ViaAgent
+	}
+	return nil
+}
+
 func (p *parser) settleServer() error {
 	plan := &p.plan
+	if plan.PortTo > plan.Port {
+		return fmt.Errorf("-server listens at one port, -port gives %d", plan.PortTo-plan.Port+1)
+	}
+	if p.seen["via"] {
+		return fmt.Errorf("-via is for clients, and -server is none")
+	}
 	if len(plan.Programs) > 0 {
 		return fmt.Errorf("-server runs no program, but %q was given; clients bring their own (impirun -client RANK HOST:PORT -n N program)", plan.Programs[0].Argv[0])
 	}

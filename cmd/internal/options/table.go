@@ -42,8 +42,10 @@ var table = slices.Concat([]option{
 			p.mode(Server)
 			return number(&p.plan.Servers, v[0], 1, maxClients, "clients")
 		}},
-	{names: []string{"port"}, values: []string{"PORT"}, help: "with -server: listen there",
-		apply: func(p *parser, v []string) error { return number(&p.plan.Port, v[0], 0, 65535, "ports") }},
+	{names: []string{"port", "port-range"}, values: []string{"PORT[-PORT]"}, help: "listen there: with -server, or with -client, whose agent takes the first free port of a range",
+		apply: applyPort},
+	{names: []string{"via"}, values: []string{"HOW"}, help: "with -client and -clients: who is connected to the other clients: direct, every rank; agent, one process for all ranks; auto (default), agent if the server is more than 2 ms away (IMPI_VIA)",
+		apply: applyVia},
 	{names: []string{"auth"}, values: []string{"LIST"}, help: "with -server: preferred methods, as in 1,0 or 1-0 (0 none, 1 key)",
 		apply: func(p *parser, v []string) error { p.plan.Auth = v[0]; return nil }},
 	{names: []string{"client"}, values: []string{"RANK", "HOST:PORT"}, help: "be client RANK of the job at that server",
@@ -130,7 +132,7 @@ var table = slices.Concat([]option{
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
 	notYet(0, "nolocal"),
 	notYet(1, "configfile", "app", "output-filename", "outfile-pattern", "errfile-pattern", "launcher-exec",
-		"iface", "port-range", "prepend-pattern", "output"),
+		"iface", "prepend-pattern", "output"),
 }, valueOptions())
 
 // byName finds an option by any of its names. Filled from the table once, at start.
@@ -198,6 +200,33 @@ func applyDeadline(p *parser, v []string) error {
 	}
 	*to = d
 	return err
+}
+
+func applyPort(p *parser, v []string) error {
+	first, last, isRange := strings.Cut(strings.ReplaceAll(v[0], ":", "-"), "-")
+	if !isRange {
+		last = first
+	}
+	if err := number(&p.plan.Port, first, 0, 65535, "ports"); err != nil {
+		return err
+	}
+	if err := number(&p.plan.PortTo, last, 0, 65535, "ports"); err != nil {
+		return err
+	}
+	if p.plan.PortTo < p.plan.Port {
+		return fmt.Errorf("the range ends before it begins")
+	}
+	return nil
+}
+
+func applyVia(p *parser, v []string) error {
+	for _, via := range []Via{ViaAuto, ViaDirect, ViaAgent} {
+		if v[0] == via.String() {
+			p.plan.Via = via
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is none of direct, agent, auto", v[0])
 }
 
 func applyStdin(p *parser, v []string) error {

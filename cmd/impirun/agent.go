@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/agent"
+	"github.com/libimpi/libimpi/transport/boot/client"
+	"github.com/libimpi/libimpi/transport/tcp"
+)
+
+// The agent: this process is the one IMPI host of a client, and relays for all of its ranks.
+//
+// Flow: all ranks are welcomed -> listen -> meet the others at the server -> connect to their hosts -> a pair of
+// sockets for each rank, handed to it with the tables -> relay, until all have finished.
+
+// meshTime bounds the connections to the other hosts, once all tables are there.
+const meshTime = 60 * time.Second
+
+// agentTime is how long the end of a job waits for the last words of the others, whose FINI has been heard.
+const agentTime = 2 * time.Second
+
+// joinAgent meets the other clients as their one host, and starts to relay.
+func (p *part) joinAgent() error {
+	m := p.meet
+	listener, err := listenBetween(m.bind, m.port, m.portTo)
+	if err != nil {
+		return fmt.Errorf("listening for other clients: %w", err)
+	}
+	defer listener.Close()
+	host := client.Host{Addr: listener.Addr()}
+	for _, pid := range p.pids {
+		host.Procs = append(host.Procs, client.Proc{PID: pid})
+	}
+	tables, first, err := p.connect([]client.Host{host})
+	if err != nil {
+		return err
+	}
+	me := tables.Procs[first].Host
+	ctx, cancel := context.WithTimeout(m.ctx, meshTime)
+	defer cancel()
+	warn := func(text string) { complain("%s", text) }
+	peers, err := tcp.Mesh(ctx, tables, me, listener, tcp.Options{Warn: warn})
+	if err != nil {
+		return err
+	}
+	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Warn: warn, Lost: func(err error) {
+		p.job.Fail(supervise.Cause{Code: 1, Text: err.Error()})
+	}})
+}
+
+// relay gives every rank its sockets and the tables, and starts the agent.
+func (p *part) relay(tables *transport.Job, first int, c agent.Config) error {
+	ours, theirs := make([][2]int, p.n), make([][2]int, p.n)
+	var errs []error
+	for i := range p.n {
+		var err error
+		ours[i], theirs[i], err = agent.Sockets(tables, int32(first+i))
+		errs = append(errs, err)
+	}
+	defer func() {
+		for _, fds := range theirs {
+			agent.CloseSockets(fds)
+		}
+	}()
+	a, err := agent.New(c, ours)
+	if err = errors.Join(append(errs, err)...); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.agent = a
+	p.mu.Unlock()
+	for i, end := range p.ends {
+		mine := *tables
+		mine.Me = int32(first + i)
+		if end.Job(&mine, theirs[i]) != nil {
+			return nil // the rank has ended: the job is over
+		}
+	}
+	return nil
+}
+
+// finishAgent ends the agent, in order if all went well. p.mu is held.
+func (p *part) finishAgent(well bool) {
+	switch {
+	case p.agent == nil:
+	case well:
+		p.agent.Finish(agentTime)
+	default:
+		p.agent.Close()
+	}
+}
+
+// listenBetween opens a listener at the first port from low to high that is free; 0: at any.
+func listenBetween(bind netip.Addr, low, high int) (*tcp.Listener, error) {
+	for port := low; ; port++ {
+		l, err := tcp.ListenAt(netip.AddrPortFrom(bind, uint16(port)))
+		if err == nil || !errors.Is(err, unix.EADDRINUSE) || port >= high {
+			return l, err
+		}
+	}
+}
+
+// far is the round trip, to the server, from which an agent carries a client's traffic: it costs less than the
+// distance, and connections cost more there.
+const far = 2 * time.Millisecond
+
+// wantsAgent decides for an agent if the user leaves it to us: by the time it takes to connect to the server. A server
+// that does not answer is no reason for one.
+func wantsAgent(via options.Via, address string) bool {
+	if via != options.ViaAuto {
+		return via == options.ViaAgent
+	}
+	at, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return false
+	}
+	for range 3 { // the first may have to find the way
+		start := time.Now()
+		c, err := net.DialTimeout("tcp", at.String(), time.Second)
+		if err != nil {
+			return false
+		}
+		c.Close()
+		if time.Since(start) < far {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,259 @@
+// Package agent is a host that serves several processes of its client (IMPI 0.0, 2.3.1): between two clients there is
+// one TCP connection, whatever their numbers of processes. It is the launcher's own process.
+//
+//	process -- stream sockets -- agent == TCP == hosts of other clients
+//
+//	agent.go     start and end: the links, who has said FINI, who is lost
+//	judge.go     a packet's header: may it travel, and where to? Pure
+//	inbound.go   one socket read: whole packets to the outlets
+//	outlet.go    one socket written: at once if there is room, else in order when there is
+//	sockets.go   a process's side
+//
+// The agent relays IMPI packets and changes not a byte of them. Flow control (3.6) is between the processes, end to
+// end: their windows bound what can be under way, and the agent neither counts nor acknowledges. What a process or a
+// host does not take waits in its outlet, up to a limit; then those who have more for it are not read until there is
+// room. As a process reads whatever it is doing, and so does a host, no one waits for ever.
+//
+// Each link has a goroutine that reads and one that writes what had to wait. All sleep in Go's netpoller: an agent
+// with nothing to relay costs nothing.
+//
+// The end (3.8): when all processes have said FINI, every host is told; when all hosts have, every process is.
+// Acknowledgements and answers go on until the streams end.
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/tcp"
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// Config is what an agent has to know.
+type Config struct {
+	Job   *transport.Job
+	Host  int32             // the agent's global host rank; its processes are those of the job's table
+	Peers []int             // connected sockets to other hosts, by global host rank, -1 none: tcp.Mesh
+	Lost  func(error)       // a host is lost, or has broken the rules: the job cannot go on. Called once, and must not call Close
+	Warn  func(text string) // a process of ours has broken the rules; its sockets are closed. May be nil
+	Limit int               // bytes that may wait for one process or host; 0: DefaultLimit
+}
+
+// DefaultLimit is how much may wait in one outlet before those who feed it are held up, in bytes.
+const DefaultLimit = 8 << 20
+
+// Agent relays between the processes of a host and the other hosts.
+type Agent struct {
+	config Config
+	table  *table
+	links  []*link // hosts first
+	byHost []*link // by global host rank, nil: none
+	byProc [][2]*link
+
+	mu       sync.Mutex // guards what follows, and the flags of the links
+	open     [2]int     // links of a kind that have not said FINI yet
+	lost     bool
+	closed   bool
+	readers  sync.WaitGroup
+	finished chan struct{} // closed when every stream has ended
+}
+
+// kind says who is at the other end of a link.
+type kind uint8
+
+const (
+	aHost kind = iota
+	aProcess
+)
+
+// link is one stream socket.
+type link struct {
+	kind kind
+	peer int32 // global host rank, or world rank
+	conn net.Conn
+	out  *outlet
+	fini bool // its peer has said FINI; written by its reader only
+	told bool // and so have we
+}
+
+// New starts to relay. sockets are the agent's ends of what Sockets made, by local rank. All descriptors are the
+// agent's from now on, also if there is an error.
+func New(c Config, sockets [][2]int) (*Agent, error) {
+	a, err := newAgent(c, sockets)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range a.links {
+		a.readers.Add(1)
+		go l.out.run()
+		go a.read(l)
+	}
+	go func() {
+		a.readers.Wait()
+		close(a.finished)
+	}()
+	return a, nil
+}
+
+func newAgent(c Config, sockets [][2]int) (*Agent, error) {
+	if c.Limit <= 0 {
+		c.Limit = DefaultLimit
+	}
+	a := &Agent{config: c, byHost: make([]*link, len(c.Job.Hosts)), finished: make(chan struct{})}
+	var errs []error
+	for h, fd := range c.Peers {
+		if fd >= 0 {
+			l, err := a.link(aHost, int32(h), fd)
+			errs = append(errs, err)
+			a.byHost[h] = l
+		}
+	}
+	first := c.Job.Hosts[c.Host].First
+	for i, pair := range sockets {
+		var both [2]*link
+		for side, fd := range pair {
+			if fd >= 0 {
+				l, err := a.link(aProcess, first+int32(i), fd)
+				errs = append(errs, err)
+				both[side] = l
+			}
+		}
+		a.byProc = append(a.byProc, both)
+	}
+	dir, err := tcp.NewDirectory(c.Job)
+	errs = append(errs, err)
+	if n := int(c.Job.Hosts[c.Host].NProcs); n != len(sockets) {
+		errs = append(errs, fmt.Errorf("agent: sockets of %d processes, and the host has %d", len(sockets), n))
+	}
+	if err := errors.Join(errs...); err != nil {
+		for _, l := range a.links {
+			l.conn.Close()
+		}
+		return nil, err
+	}
+	a.table = &table{job: c.Job, dir: dir, host: c.Host}
+	return a, nil
+}
+
+// link wraps a descriptor.
+func (a *Agent) link(k kind, peer int32, fd int) (*link, error) {
+	f := os.NewFile(uintptr(fd), "socket")
+	if f == nil {
+		return nil, fmt.Errorf("agent: %d is no descriptor", fd)
+	}
+	defer f.Close()
+	conn, err := net.FileConn(f)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	l := &link{kind: k, peer: peer, conn: conn}
+	if l.out, err = newOutlet(conn, a.config.Limit); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	a.links = append(a.links, l)
+	a.open[k]++
+	return l, nil
+}
+
+// outletTo is where packets for process dst leave, from process src if that is ours: the link to its host, or one of
+// its own two.
+func (a *Agent) outletTo(src, dst int32) *outlet {
+	host := a.config.Job.Procs[dst].Host
+	if host != a.config.Host {
+		if l := a.byHost[host]; l != nil {
+			return l.out
+		}
+		return nil
+	}
+	i := dst - a.config.Job.Hosts[host].First
+	return a.byProc[i][side(src, dst)].out
+}
+
+// finis notes a FINI; the last one of a kind is told to all of the other. When both directions of a link have had
+// theirs, nothing that anybody needs can follow, and we close ours.
+func (a *Agent) finis(l *link) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	l.fini = true
+	a.open[l.kind]--
+	if a.open[l.kind] == 0 {
+		var fini [wire.PacketSize]byte
+		wire.Packet(fini[:]).Encode(&transport.Header{Kind: transport.Fini}, &wire.ProcID{}, &wire.ProcID{})
+		for _, other := range a.links {
+			if other.kind != l.kind {
+				other.out.put(fini[:], false)
+				other.told = true
+			}
+		}
+	}
+	for _, l := range a.links {
+		if l.fini && l.told {
+			l.out.finish()
+		}
+	}
+}
+
+// ended handles the end of a link's stream. cause nil: it has closed in order, after its FINI.
+func (a *Agent) ended(l *link, cause error) {
+	if cause == nil {
+		l.out.finish()
+		return
+	}
+	l.out.abandon()
+	l.conn.Close()
+	a.mu.Lock()
+	quiet := a.closed || a.lost
+	if l.kind == aHost {
+		a.lost = true
+	}
+	a.mu.Unlock()
+	if quiet {
+		return
+	}
+	if l.kind == aHost {
+		x := a.config.Job.Hosts[l.peer]
+		a.config.Lost(fmt.Errorf("host %d (client %d, %v): %w", l.peer, x.Client, x.Addr, cause))
+		return
+	}
+	var bad *violation
+	if errors.As(cause, &bad) && a.config.Warn != nil {
+		a.config.Warn(fmt.Sprintf("rank %d of MPI_COMM_WORLD and its agent: %v", l.peer, cause))
+	}
+}
+
+// Finish waits until every stream has ended in order, for d at most, and closes what is open. It answers whether
+// all hosts had said FINI.
+func (a *Agent) Finish(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-a.finished:
+	case <-timer.C:
+	}
+	a.mu.Lock()
+	well := a.open[aHost] == 0 && !a.lost
+	a.mu.Unlock()
+	a.Close()
+	return well
+}
+
+// Close ends all links at once: those who have not finished see that we terminated abnormally.
+func (a *Agent) Close() {
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	for _, l := range a.links {
+		l.out.abandon()
+		if sc, ok := l.conn.(interface{ CloseWrite() error }); ok {
+			sc.CloseWrite() // also if a forked child has a copy
+		}
+		l.conn.Close()
+	}
+	<-a.finished
+}

@@ -1,0 +1,57 @@
+package agent
+
+import (
+	"fmt"
+
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/tcp"
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// table says which packets may come from where (IMPI 0.0, 3.2 and 3.5).
+type table struct {
+	job  *transport.Job
+	dir  *tcp.Directory
+	host int32
+}
+
+// violation is what a peer must not do. It ends the link.
+type violation struct{ text string }
+
+func (v *violation) Error() string { return "protocol error: " + v.text }
+
+func violated(format string, args ...any) error { return &violation{fmt.Sprintf(format, args...)} }
+
+// length is how long the packet is whose header begins b. A header that announces more than was agreed on, or is of no
+// known type, is a violation: nothing tells where the next packet begins.
+func (t *table) length(p wire.Packet) (int, error) {
+	var h transport.Header
+	if err := p.Decode(&h); err != nil {
+		return 0, violated("%v (pk_type %d, pk_len %d, pk_msglen %d)", err, p.Type(), p.Len(), p.MsgLen())
+	}
+	if uint64(h.Len) > uint64(t.job.MaxDataLen) {
+		return 0, violated("packet longer than the agreed maximum: pk_len %d, maximum %d", h.Len, t.job.MaxDataLen)
+	}
+	return wire.PacketSize + h.Len, nil
+}
+
+// route answers whom a packet that came from a link is from and for. From another host it must come from a process
+// there, and be for one of ours; from a process of ours it must be its own, and for another host's. Who has said FINI
+// has no more messages.
+func (t *table) route(p wire.Packet, k kind, peer int32, fini bool) (src, dst int32, err error) {
+	from, to := p.Src(), p.Dst()
+	src, dst = t.dir.Rank(&from), t.dir.Rank(&to)
+	switch {
+	case src < 0 || k == aHost && t.job.Procs[src].Host != peer || k == aProcess && src != peer:
+		return 0, 0, violated("packet from a process that is not there: host id %x, pid %d", from.HostID, from.PID)
+	case dst < 0 || (k == aHost) != (t.job.Procs[dst].Host == t.host):
+		return 0, 0, violated("packet for a process that is not on this way: host id %x, pid %d", to.HostID, to.PID)
+	}
+	if fini {
+		switch p.Type() {
+		case wire.PkData, wire.PkDataSync, wire.PkCancel:
+			return 0, 0, violated("message packet after FINI (pk_type %d)", p.Type())
+		}
+	}
+	return src, dst, nil
+}

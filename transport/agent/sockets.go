@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"os"
+	"slices"
+
+	"github.com/libimpi/libimpi/transport"
+	"golang.org/x/sys/unix"
+)
+
+// A process's side. To a process its agent looks like two hosts: one that has all lower world ranks, and one that has
+// all higher ones. So the transport of a process behind an agent is that of any other host (tcp.Adopt), with two
+// stream sockets that lead to the agent.
+
+// side is the socket on which a process dst hears of process src: 0 for lower ranks, 1 for higher ones.
+func side(src, dst int32) int {
+	if src < dst {
+		return 0
+	}
+	return 1
+}
+
+// ViewHost is the global host rank of a process in its own view.
+const ViewHost = 1
+
+// View is the job as a process behind an agent gives it to tcp.Adopt.
+func View(j *transport.Job) *transport.Job {
+	v := *j
+	n := int32(len(j.Procs))
+	v.Clients = 3
+	v.Hosts = []transport.Host{
+		{Client: 0, First: 0, NProcs: j.Me},
+		{Client: 1, First: j.Me, NProcs: 1},
+		{Client: 2, First: j.Me + 1, NProcs: n - j.Me - 1},
+	}
+	v.Procs = slices.Clone(j.Procs)
+	for r := range v.Procs {
+		host := int32(ViewHost)
+		switch {
+		case int32(r) < j.Me:
+			host = 0
+		case int32(r) > j.Me:
+			host = 2
+		}
+		v.Procs[r].Host, v.Procs[r].Client = host, host
+	}
+	return &v
+}
+
+// ViewSockets places a process's ends of its two sockets in the order of View's hosts.
+func ViewSockets(ends [2]int) []int { return []int{ends[0], -1, ends[1]} }
+
+// Sockets makes the sockets of a process with world rank me: the agent's ends, and the process's. A side on which
+// there is nobody has -1.
+func Sockets(j *transport.Job, me int32) (agent, process [2]int, err error) {
+	agent, process = [2]int{-1, -1}, [2]int{-1, -1}
+	for s, n := range [2]int32{me, int32(len(j.Procs)) - me - 1} {
+		if n == 0 {
+			continue
+		}
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+		if err != nil {
+			CloseSockets(agent)
+			CloseSockets(process)
+			return [2]int{-1, -1}, [2]int{-1, -1}, os.NewSyscallError("socketpair", err)
+		}
+		for _, fd := range fds { // a packet of the usual size and the next; a hint
+			unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 2*int(min(j.MaxDataLen, 1<<20)))
+		}
+		agent[s], process[s] = fds[0], fds[1]
+	}
+	return agent, process, nil
+}
+
+// CloseSockets closes one side's sockets.
+func CloseSockets(fds [2]int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}
