@@ -27,6 +27,10 @@ type context struct {
 	arrived  messageList
 	posts    uint64 // numbers the receives, to find the older of two
 
+	receives index[Request]
+	messages index[message] // each under (source, tag) and (any source, tag)
+	promised promises
+
 	// waiting counts posted receives and unexpected messages, for the bridge's fast path; it points to own
 	// until the bridge has a place for it.
 	waiting *uint32
@@ -72,14 +76,18 @@ func (l *recvList) remove(r *Request) {
 	r.prev, r.next = nil, nil
 }
 
-// first finds the oldest receive of the list that takes tag.
-func (l *recvList) first(tag int32) *Request {
-	for r := l.head; r != nil; r = r.next {
-		if r.tag == tag || r.tag == anyTag {
-			return r
-		}
+// first finds the oldest receive of a list that takes tag.
+func (c *context) first(l *recvList, tag int32) *Request {
+	passed := 0
+	r := l.head
+	for r != nil && r.tag != tag && r.tag != anyTag {
+		r = r.next
+		passed++
 	}
-	return nil
+	if passed > longScan {
+		c.indexReceives()
+	}
+	return r
 }
 
 // messageList is a FIFO of unexpected messages; a message stands in two: its source's and the context's.
@@ -93,20 +101,57 @@ func (c *context) source(rank int32) *sourceQueues {
 // matchArrival takes the receive that a message from rank source with this tag belongs to out of the
 // posted queues; nil if there is none yet.
 func (c *context) matchArrival(source, tag int32) *Request {
-	q := c.source(source)
-	specific := q.posted.first(tag)
-	if c.anyRecv.head != nil {
-		if r := c.anyRecv.first(tag); r != nil && (specific == nil || r.posted < specific.posted) {
-			c.anyRecv.remove(r)
-			*c.waiting--
-			return r
+	var r *Request
+	if c.receives.on {
+		r = c.indexed(source, tag)
+	} else {
+		r = c.first(&c.source(source).posted, tag)
+		if c.anyRecv.head != nil {
+			r = older(r, c.first(&c.anyRecv, tag))
 		}
 	}
-	if specific != nil {
-		q.posted.remove(specific)
-		*c.waiting--
+	if r != nil {
+		c.unpost(r)
 	}
-	return specific
+	return r
+}
+
+// indexed finds the oldest receive that takes a message in the index.
+func (c *context) indexed(source, tag int32) *Request {
+	r := c.receives.oldest(source, tag)
+	if !c.promised.noAnyTag {
+		r = older(r, c.receives.oldest(source, anyTag))
+	}
+	if c.anyRecv.head == nil {
+		return r
+	}
+	r = older(r, c.receives.oldest(anySource, tag))
+	return older(r, c.receives.oldest(anySource, anyTag))
+}
+
+// older answers the receive that was posted first; either may be nil.
+func older(a, b *Request) *Request {
+	if a == nil || b != nil && b.posted < a.posted {
+		return b
+	}
+	return a
+}
+
+func (c *context) indexReceives() {
+	if c.receives.on {
+		return
+	}
+	c.receives.on = true
+	for i := range c.bySource {
+		c.indexList(&c.bySource[i].posted)
+	}
+	c.indexList(&c.anyRecv)
+}
+
+func (c *context) indexList(l *recvList) {
+	for r := l.head; r != nil; r = r.next {
+		r.place = c.receives.add(r, r.source, r.tag)
+	}
 }
 
 // post adds a receive that found no message.
@@ -114,12 +159,19 @@ func (c *context) post(r *Request) {
 	c.posts++
 	r.posted = c.posts
 	c.recvList(r).push(r)
+	if c.receives.on {
+		r.place = c.receives.add(r, r.source, r.tag)
+	}
 	*c.waiting++
 }
 
-// unpost takes back a receive that has not been matched.
+// unpost takes a receive out of the posted queues: it has been matched, or is taken back.
 func (c *context) unpost(r *Request) {
 	c.recvList(r).remove(r)
+	if r.place != nil {
+		c.receives.remove(r.place)
+		r.place = nil
+	}
 	*c.waiting--
 }
 
@@ -132,20 +184,36 @@ func (c *context) recvList(r *Request) *recvList {
 
 // find answers the oldest unexpected message that a receive for (source, tag) takes, and leaves it there.
 func (c *context) find(source, tag int32) *message {
+	if c.messages.on && tag != anyTag {
+		return c.messages.oldest(source, tag)
+	}
+	passed := 0
+	var m *message
 	if source == anySource {
-		for m := c.arrived.head; m != nil; m = m.nextAll {
-			if tag == anyTag || m.tag == tag {
-				return m
-			}
+		for m = c.arrived.head; m != nil && tag != anyTag && m.tag != tag; m = m.nextAll {
+			passed++
 		}
-		return nil
-	}
-	for m := c.source(source).unexpected.head; m != nil; m = m.nextSame {
-		if tag == anyTag || m.tag == tag {
-			return m
+	} else {
+		for m = c.source(source).unexpected.head; m != nil && tag != anyTag && m.tag != tag; m = m.nextSame {
+			passed++
 		}
 	}
-	return nil
+	if passed > longScan {
+		c.indexMessages()
+	}
+	return m
+}
+
+func (c *context) indexMessages() {
+	c.messages.on = true
+	for m := c.arrived.head; m != nil; m = m.nextAll {
+		c.index(m)
+	}
+}
+
+func (c *context) index(m *message) {
+	m.exact = c.messages.add(m, m.source, m.tag)
+	m.tagged = c.messages.add(m, anySource, m.tag)
 }
 
 // keep adds a message that found no receive.
@@ -167,11 +235,19 @@ func (c *context) keep(m *message) {
 		c.arrived.tail.nextAll = m
 	}
 	c.arrived.tail = m
+	if c.messages.on {
+		c.index(m)
+	}
 }
 
 // take removes an unexpected message.
 func (c *context) take(m *message) {
 	*c.waiting--
+	if m.exact != nil {
+		c.messages.remove(m.exact)
+		c.messages.remove(m.tagged)
+		m.exact, m.tagged = nil, nil
+	}
 	same := &c.source(m.source).unexpected
 	if m.prevSame == nil {
 		same.head = m.nextSame

@@ -208,39 +208,60 @@ func (o *oracle) cancel(name string) string {
 func TestMatchingIsThatOfTheOracle(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		sources, tags := 1+rng.Int32N(4), 1+rng.Int32N(3)
-		m, o := newMatcher(int(sources)), &oracle{}
-		var trace []string
-		for i := range 400 {
-			x := item{name: fmt.Sprint("x", i), source: rng.Int32N(sources), tag: rng.Int32N(tags)}
-			r := x
-			if rng.IntN(3) == 0 {
-				r.source = anySource
-			}
-			if rng.IntN(3) == 0 {
-				r.tag = anyTag
-			}
-			var got, want, line string
-			switch k := rng.IntN(10); {
-			case k < 4:
-				line, got, want = fmt.Sprint("post ", r), m.post(r.name, r.source, r.tag), o.post(r)
-			case k < 8:
-				line, got, want = fmt.Sprint("arrive ", x), m.arrive(x.name, x.source, x.tag), o.arrive(x)
-			case k == 8:
-				line, got, want = fmt.Sprint("probe ", r), m.nameOf(m.ctx.find(r.source, r.tag)), o.probe(r)
-			default:
-				name := fmt.Sprint("x", rng.IntN(i+1))
-				line, got, want = "cancel "+name, m.cancel(name), o.cancel(name)
-			}
-			trace = append(trace, line+" => "+got)
-			if got != want {
-				t.Fatalf("seed %d: want %s\n%s", seed, want, strings.Join(trace, "\n"))
-			}
+		compareWithOracle(t, rng, 1+rng.Int32N(4), 1+rng.Int32N(3), 400, 3)
+	}
+}
+
+// With many tags and few wildcards the queues grow long, and are indexed, emptied and indexed again.
+func TestMatchingByIndexIsThatOfTheOracle(t *testing.T) {
+	indexed := 0
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		indexed += compareWithOracle(t, rng, 1+rng.Int32N(4), 40+rng.Int32N(200), 2000, 8+rng.IntN(30))
+	}
+	if indexed < 20 {
+		t.Errorf("an index was made in %d runs of 40", indexed)
+	}
+}
+
+// compareWithOracle takes random steps, one in every wild of the choices a wildcard, and answers 1 if an index was in use.
+func compareWithOracle(t *testing.T, rng *rand.Rand, sources, tags int32, steps, wild int) (indexed int) {
+	t.Helper()
+	m, o := newMatcher(int(sources)), &oracle{}
+	var trace []string
+	for i := range steps {
+		x := item{name: fmt.Sprint("x", i), source: rng.Int32N(sources), tag: rng.Int32N(tags)}
+		r := x
+		if rng.IntN(wild) == 0 {
+			r.source = anySource
 		}
-		if n := len(o.receives) + len(o.messages); *m.ctx.waiting != uint32(n) {
-			t.Fatalf("seed %d: %d receives and messages are counted as %d", seed, n, *m.ctx.waiting)
+		if rng.IntN(wild) == 0 {
+			r.tag = anyTag
+		}
+		var got, want, line string
+		switch k := rng.IntN(10); {
+		case k < 4:
+			line, got, want = fmt.Sprint("post ", r), m.post(r.name, r.source, r.tag), o.post(r)
+		case k < 8:
+			line, got, want = fmt.Sprint("arrive ", x), m.arrive(x.name, x.source, x.tag), o.arrive(x)
+		case k == 8:
+			line, got, want = fmt.Sprint("probe ", r), m.nameOf(m.ctx.find(r.source, r.tag)), o.probe(r)
+		default:
+			name := fmt.Sprint("x", rng.IntN(i+1))
+			line, got, want = "cancel "+name, m.cancel(name), o.cancel(name)
+		}
+		trace = append(trace, line+" => "+got)
+		if got != want {
+			t.Fatalf("want %s\n%s", want, strings.Join(trace, "\n"))
+		}
+		if m.ctx.receives.on || m.ctx.messages.on {
+			indexed = 1
 		}
 	}
+	if n := len(o.receives) + len(o.messages); *m.ctx.waiting != uint32(n) {
+		t.Fatalf("%d receives and messages are counted as %d", n, *m.ctx.waiting)
+	}
+	return indexed
 }
 
 // A receive or message that has left its queues points at none that has stayed.
@@ -264,5 +285,71 @@ func TestWhatLeavesAQueueIsForgotten(t *testing.T) {
 				t.Errorf("without %d: receive %d in the queue: %t", middle, i, in)
 			}
 		}
+	}
+}
+
+// A hundred thousand receives with tags of their own, taken in an order of which the context knows nothing, and as many
+// messages: every search is short, and once the pools have grown nothing is allocated.
+func TestManyTagsAreFoundBySource(t *testing.T) {
+	const n, sources = 100000, 3
+	c := newContext(0, nil, sources)
+	receives, messages := make([]Request, n), make([]message, n)
+	order := rand.New(rand.NewPCG(1, 1)).Perm(n)
+	rounds := func(n int) {
+		for i := range n {
+			receives[i].source, receives[i].tag = int32(i%sources), int32(i)
+			c.post(&receives[i])
+		}
+		for _, i := range order {
+			if i >= n {
+				continue
+			}
+			if r := c.matchArrival(int32(i%sources), int32(i)); r != &receives[i] {
+				t.Fatalf("message %d takes %v", i, r)
+			}
+		}
+		for i := range n {
+			messages[i].source, messages[i].tag = int32(i%sources), int32(i)
+			c.keep(&messages[i])
+		}
+		for k, i := range order {
+			if i >= n {
+				continue
+			}
+			source := int32(i % sources)
+			if k%2 == 0 {
+				source = anySource
+			}
+			m := c.find(source, int32(i))
+			if m != &messages[i] {
+				t.Fatalf("receive %d takes %v", i, m)
+			}
+			c.take(m)
+		}
+		if c.receives.on || c.messages.on || *c.waiting != 0 {
+			t.Fatal("an empty context is indexed")
+		}
+	}
+	rounds(n)
+	const few = 20000
+	rounds(few)
+	if allocs := testing.AllocsPerRun(3, func() { rounds(few) }); allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+	for i := range n {
+		receives[i].source, receives[i].tag = int32(i%sources), int32(i)
+		c.post(&receives[i])
+	}
+	c.indexReceives()
+	longest := 0
+	for _, q := range c.receives.buckets {
+		length := 0
+		for ; q != nil; q = q.next {
+			length++
+		}
+		longest = max(longest, length)
+	}
+	if longest > 12 {
+		t.Errorf("%d keys share a bucket", longest)
 	}
 }

@@ -65,7 +65,8 @@ type Request struct {
 	peer        int32
 	rank        int32 // persistent: destination or source as the program gave it
 	posted      uint64
-	next, prev  *Request // posted list of a context, or a queue of a peer
+	next, prev  *Request        // posted list of a context, or a queue of a peer
+	place       *place[Request] // in the context's index, if there is one
 
 	// Buffer: what the program gave, and the same as one run of bytes if it is one.
 	base   datatype.Pointer
@@ -248,4 +249,5 @@ type message struct {
 	self               *Request // a send of this process to itself that waits here
 	nextSame, prevSame *message
 	nextAll, prevAll   *message
+	exact, tagged      *place[message] // in the context's index, if there is one
 }
