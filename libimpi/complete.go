@@ -332,6 +332,7 @@ func (e *Engine) WaitSome(ids []uint64, done []int32, st []CStatus) (int, error)
 			return abi.MPI_UNDEFINED, e.failure()
 		}
 	}
+	e.pollMore(len(ids))
 	return e.collectSome(ids, active, done, st)
 }
 
@@ -349,7 +350,15 @@ func (e *Engine) TestSome(ids []uint64, done []int32, st []CStatus) (int, error)
 			return 0, e.failure()
 		}
 	}
+	e.pollMore(len(ids))
 	return e.collectSome(ids, active, done, st)
+}
+
+// pollMore takes in what else has arrived before n requests are looked at, as far as that is the greater work: who
+// completes very many requests by a few at a time would otherwise look at all of them each time.
+func (e *Engine) pollMore(n int) {
+	for k := 0; k < n/256 && e.pollAll(); k++ {
+	}
 }
 
 func (e *Engine) collectSome(ids []uint64, active bool, done []int32, st []CStatus) (int, error) {
@@ -463,7 +472,7 @@ func (e *Engine) cancelSend(r *Request) {
 	if r.peer == e.me {
 		if m := r.ctx.findSelf(r); m != nil {
 			r.ctx.take(m)
-			e.messages.put(m)
+			e.forget(m)
 			r.status.Cancelled = true
 			e.complete(r)
 		}

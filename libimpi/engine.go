@@ -46,6 +46,8 @@ type Engine struct {
 	maxOwn   uint64      // the same for ids that IMPI does not count (context_id.go)
 	agreeing []agreement // on context ids, under way
 
+	heldAt   int64 // bytes of unexpected messages at which their sender is held
+
 	buffer      attachedBuffer
 	world, self *Comm
 	tagUB       int32
@@ -84,6 +86,13 @@ type peer struct {
 	first   requestQueue
 	streams requestQueue
 	queued  bool // stands in Engine.busy
+
+	// Bounds on unexpected messages (held.go), in bytes.
+	kept    int64  // of the peer's, here
+	held    bool   // the peer has been told that they are too many
+	unasked int64  // sent to the peer, on another client, since the last message before which all is accounted for
+	asked   uint64 // the request whose answer is due; 0 if none
+	before  int64  // unasked when it was sent
 }
 
 // requestQueue is a FIFO of sends, linked through Request.next.

@@ -10,7 +10,7 @@ package libimpi
 const longScan = 32
 
 // keptPlaces is how many free places an index that has been given up keeps.
-const keptPlaces = 1 << 16
+const keptPlaces = 1 << 15
 
 // place is where one receive or message stands in the queue of a key.
 type place[T any] struct {

@@ -331,7 +331,7 @@ func TestManyTagsAreFoundBySource(t *testing.T) {
 		}
 	}
 	rounds(n)
-	const few = 20000
+	const few = 16000
 	rounds(few)
 	if allocs := testing.AllocsPerRun(3, func() { rounds(few) }); allocs != 0 {
 		t.Errorf("%v allocations", allocs)

@@ -46,7 +46,7 @@ func (c *Comm) send(ctx *context, base datatype.Pointer, count int64, t *datatyp
 // sendShort sends a short message that is one run of bytes, if nothing is before it and there is room.
 func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32) bool {
 	p := &e.peers[dest]
-	if p.tr == nil || p.queued {
+	if p.tr == nil || p.queued || e.withhold(p, ctx) {
 		return false
 	}
 	data, n, single := t.Span(base, count)
@@ -59,7 +59,11 @@ func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *
 	h.LSRank, h.Tag, h.CID = ctx.comm.rank, tag, ctx.cid
 	h.MsgLen, h.Len = uint64(n), int(n)
 	h.SrqID, h.DrqID, h.Addr = 0, 0, 0
-	return p.tr.Send(h, bytesAt(data, n))
+	if !p.tr.Send(h, bytesAt(data, n)) {
+		return false
+	}
+	p.sent(n)
+	return true
 }
 
 // Recv blocks until a message is received. st may be nil.

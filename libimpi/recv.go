@@ -71,6 +71,7 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 // keep adds a message that found no receive to its context, where a thread may be asleep in a probe.
 func (e *Engine) keep(ctx *context, m *message) {
 	ctx.keep(m)
+	e.count(m)
 	e.ring()
 }
 
@@ -185,7 +186,7 @@ func (e *Engine) receiveKept(r *Request, m *message) {
 			e.answer(r, m.peer, m.srqid, m.addr)
 		}
 	}
-	e.messages.put(m)
+	e.forget(m)
 }
 
 // orphan is a packet of a communicator that this process has not built yet: the others were quicker.
@@ -257,7 +258,7 @@ func (e *Engine) cancelAsked(h *transport.Header) {
 	reply := transport.Header{Kind: transport.CancelNo, Src: e.me, Dst: h.Src, SrqID: h.SrqID}
 	if c, m := e.findUnexpected(h.Src, h.SrqID); m != nil {
 		c.take(m)
-		e.messages.put(m)
+		e.forget(m)
 		reply.Kind = transport.CancelYes
 	} else if e.contexts.cancelOrphan(h.Src, h.SrqID) {
 		reply.Kind = transport.CancelYes
@@ -302,6 +303,7 @@ func (e *Engine) cancelAnswered(h *transport.Header) {
 	r.cancelAsked = false
 	if h.Kind == transport.CancelYes {
 		r.expects = false
+		e.peers[r.peer].answered(r)
 		r.status.Cancelled = true
 		e.complete(r)
 		return

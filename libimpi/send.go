@@ -11,6 +11,7 @@ import (
 //
 //	short, standard     one Data packet carries everything; done
 //	short, synchronous  one DataSync packet; done when SyncAck comes
+//	short, withheld     the receiver keeps too much already: a DataSync packet, with the data or without (held.go)
 //	long                a DataSync packet with the first piece (or none, and the buffer's address); then either
 //	                    Taken: the receiver has read all of it, or SyncAck: the rest follows as continuations
 //
@@ -60,13 +61,17 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 		}
 	} else if r.mode == modeSynchronous {
 		h.Kind = transport.DataSync
+	} else if e.withhold(p, r.ctx) {
+		p.envelope(r, h)
 	}
 	if !e.push(p, r, h) {
 		return false
 	}
 	if h.Kind == transport.Data {
+		p.sent(r.total)
 		e.complete(r)
 	} else {
+		p.asks(r)
 		r.expects = true
 	}
 	return true
@@ -220,6 +225,7 @@ func (e *Engine) awaiting(h *transport.Header) *Request {
 		return nil
 	}
 	r.expects = false
+	e.peers[h.Src].answered(r)
 	return r
 }
 
@@ -233,7 +239,7 @@ func (e *Engine) sendSelf(r *Request) {
 		e.transfer(recv, r)
 		return
 	}
-	keepCopy := r.mode != modeSynchronous && r.total <= selfEager
+	keepCopy := r.mode != modeSynchronous && r.total <= selfEager && e.peers[e.me].kept < heldTotal
 	n := 0
 	if keepCopy {
 		n = int(r.total)

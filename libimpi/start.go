@@ -44,6 +44,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e.reach()
+	e.heldAt = e.limit()
 	e.budget = longSpin
 	e.patient = e.neighbours() > cores()
 	everybody := make([]int32, len(c.Job.Procs))

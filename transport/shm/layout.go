@@ -36,6 +36,8 @@ import "math/bits"
 //
 //	0  u64  read: bytes the receiver has consumed since the start, skipped ones included. It is allowed to
 //	        lag behind by less than a quarter of the ring
+//	8  u32  hold: 1 if the receiver wants no more messages that it has not asked for. The sender looks here when it
+//	        reads the position, and as long as it finds 1 sets its limit to its tail, so that it looks each time
 //
 // Ring: records, each at a multiple of 64 bytes, contiguous. The record after one that ends at the end of
 // the ring is at 0. A record is at most a quarter of the ring long. Its first line:

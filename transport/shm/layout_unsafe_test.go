@@ -48,6 +48,7 @@ func places() []place {
 		{unsafe.Offsetof(c.inbound), 128, "control", "inbound"},
 		{unsafe.Sizeof(c), controlBytes, "control", ""},
 		{unsafe.Offsetof(p.read), 0, "position", "read"},
+		{unsafe.Offsetof(p.hold), 8, "position", "hold"},
 		{unsafe.Sizeof(p), LineBytes, "position", ""},
 		{unsafe.Offsetof(r.state), 0, "record", "state"},
 		{unsafe.Offsetof(r.tag), 4, "record", "tag"},
@@ -116,7 +117,9 @@ struct impi_shm_control {
 };
 
 struct impi_shm_position {
-	uint64_t read, pad[7];
+	uint64_t read;
+	uint32_t hold, pad0;
+	uint64_t pad1[6];
 };
 
 struct impi_shm_record {

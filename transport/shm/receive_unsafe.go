@@ -151,6 +151,20 @@ func validKind(kind uint32, n, msgLen uint64) bool {
 	return false
 }
 
+// Hold tells a local rank, from which packets have come, whether this one wants no more messages that it has not asked
+// for.
+func (t *Transport) Hold(src int, on bool) {
+	in := &t.peers[src].in
+	if in.ring == nil {
+		return
+	}
+	hold := uint32(0)
+	if on {
+		hold = 1
+	}
+	atomic.StoreUint32(&in.pos.hold, hold)
+}
+
 // tell lets the sender reuse what has been consumed.
 func (t *Transport) tell(in *inbound) {
 	in.told = in.read

@@ -132,8 +132,19 @@ func (t *Transport) refresh(o *outbound, dst int, need uint64) bool {
 		t.fail(dst, fmt.Errorf("shm: world rank %d says it has read %d bytes of %d", t.world[dst], read, o.tail))
 		return false
 	}
-	o.limit = read + t.ring
-	return o.tail+need <= o.limit
+	if atomic.LoadUint32(&o.pos.hold) != 0 {
+		o.limit = o.tail
+	} else {
+		o.limit = read + t.ring
+	}
+	return o.tail+need <= read+t.ring
+}
+
+// Held says whether a local rank wants no more messages that it has not asked for (Hold). It is noticed when the room
+// known to be in the ring has been used up: at most the ring is sent before.
+func (t *Transport) Held(dst int) bool {
+	o := &t.peers[dst].out
+	return o.tail >= o.limit && o.ring != nil && atomic.LoadUint32(&o.pos.hold) != 0
 }
 
 func (t *Transport) publish(o *outbound, r room, form uint32, n int) {

@@ -27,7 +27,9 @@ type control struct {
 
 type position struct {
 	read uint64
-	_    [7]uint64
+	hold uint32
+	_    uint32
+	_    [6]uint64
 }
 
 // record is the first line of a record in FormShort.

@@ -1,0 +1,99 @@
+package libimpi
+
+import "github.com/libimpi/libimpi/transport"
+
+// Unexpected messages take memory of the receiver, and a sender that floods it must not take all. So there is a limit for
+// each sender; beyond it messages do not leave until they are matched. Their envelopes do, so that a receive of a
+// later message finds it: nothing that MPI promises depends on the room for early ones (MPI 5.0, 3.5).
+//
+// Inside a machine the receiver counts what it keeps of each sender, and tells it by a flag beside the ring (hold). The
+// sender looks at it when it looks for room, and sends everything as long messages are sent: the envelope, and
+// the data when it is asked for.
+//
+// IMPI has no such word. There the sender asks now and then: one message after each askEvery bytes goes as a
+// synchronous one. As long as its answer is due, and much more has been sent, all messages are synchronous ones.
+
+const (
+	// heldTotal is how many bytes of unexpected messages a process keeps of all senders of its machine together, and
+	// heldLeast, heldMost the bounds for one of them.
+	heldTotal = 256 << 20
+	heldLeast = 1 << 20
+	heldMost  = 16 << 20
+	// recordSize is what the record of a message counts, in bytes.
+	recordSize = 256
+	// shortEnough is the length up to which a message travels with its envelope when its sender is held, in bytes: it is
+	// no more than the record that is kept anyway.
+	shortEnough = 256
+
+	// askEvery is the number of bytes, with a record for each message, after which a sender to another client asks for
+	// an answer; beyond askMost it waits for it.
+	askEvery = heldMost / 2
+	askMost  = heldMost
+)
+
+// limit is how many bytes a process keeps of one sender before it holds it.
+func (e *Engine) limit() int64 {
+	return int64(min(max(heldTotal/e.mu.LocalSize(), heldLeast), heldMost))
+}
+
+// count notes that a message is kept.
+func (e *Engine) count(m *message) {
+	p := &e.peers[m.peer]
+	p.kept += int64(cap(m.payload)) + recordSize
+	if p.kept > e.heldAt && !p.held && p.local >= 0 {
+		p.held = true
+		e.local.Hold(p.local, true)
+	}
+}
+
+// forget gives a kept message back.
+func (e *Engine) forget(m *message) {
+	p := &e.peers[m.peer]
+	p.kept -= int64(cap(m.payload)) + recordSize
+	if p.held && p.kept < e.heldAt/2 {
+		p.held = false
+		e.local.Hold(p.local, false)
+	}
+	e.messages.put(m)
+}
+
+// withhold says whether a message must not leave without asking: its receiver keeps too many, or has not said for long
+// that it does not. Collective messages wait for each other anyway, and go between clients as IMPI has it.
+func (e *Engine) withhold(p *peer, ctx *context) bool {
+	if p.local >= 0 {
+		return e.local.Held(p.local)
+	}
+	return p.unasked > askEvery && (p.asked == 0 || p.unasked > askMost) && ctx == ctx.comm.p2p
+}
+
+// envelope makes the first packet of a withheld message.
+func (p *peer) envelope(r *Request, h *transport.Header) {
+	h.Kind = transport.DataSync
+	if p.direct != nil && r.total > shortEnough {
+		h.Len = 0
+		if r.flat {
+			h.Addr = uint64(uintptr(r.data))
+		}
+	}
+}
+
+// sent counts a short message to another client that has left.
+func (p *peer) sent(n int64) {
+	if p.local < 0 {
+		p.unasked += n + recordSize
+	}
+}
+
+// asks notes that a message to another client has left that asks for an answer.
+func (p *peer) asks(r *Request) {
+	if p.local < 0 && p.asked == 0 && r.total <= int64(p.limits.Eager) {
+		p.asked, p.before = r.id, p.unasked
+	}
+}
+
+// answered takes the answer to a synchronous message: what was sent before it counts no more.
+func (p *peer) answered(r *Request) {
+	if p.asked == r.id {
+		p.asked, p.unasked = 0, p.unasked-p.before
+	}
+}

@@ -1,0 +1,111 @@
+package libimpi
+
+import (
+	"testing"
+)
+
+// flood starts sends of n bytes with rising tags until the sender finds itself withheld, and some more.
+func flood(t *testing.T, es []*Engine, n int64, buf []byte, more int) (ids []uint64) {
+	t.Helper()
+	c := es[0].World()
+	left := -1
+	for i := 0; left != 0; i++ {
+		if i > 1<<20 {
+			t.Fatal("a million messages, and nobody minds")
+		}
+		ids = append(ids, c.Isend(at(buf), n, byteT, 1, int32(i), Standard))
+		step(es)
+		es[0].mu.Lock()
+		if left < 0 && es[0].withhold(&es[0].peers[1], c.p2p) {
+			left = more
+		}
+		es[0].mu.Unlock()
+		left--
+		if left < 0 {
+			left = -1
+		}
+	}
+	return ids
+}
+
+// A receiver that takes nothing keeps a bounded amount; the sends beyond it wait, and yet a receive of the last message
+// is served at once, and all the others in any order.
+func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
+	for name, o := range map[string]options{
+		"read directly": {clients: []int{2}},
+		"through rings": {clients: []int{2}, noRead: true},
+		"by IMPI":       {clients: []int{1, 1}},
+	} {
+		for _, n := range []int64{8, 1000, 9000} {
+			es := makeWorld(t, o)
+			buf := make([]byte, n)
+			const more = 300
+			ids := flood(t, es, n, buf, more)
+			until(t, es, "the envelopes to arrive", func() bool { step(es); return waiting(es[1]) == len(ids) })
+			if kept := es[1].peers[0].kept; kept > 2*heldMost+more*(n+recordSize+512) {
+				t.Errorf("%s: %d bytes of messages of %d are kept", name, kept, n)
+			}
+			blocked := 0
+			for _, id := range ids {
+				if id != SentRequest && !es[0].requests.find(id).done {
+					blocked++
+				}
+			}
+			if blocked < more/2 && o.clients[0] == 2 || blocked == 0 {
+				t.Errorf("%s: %d of the last %d messages of %d bytes wait for their receiver", name, blocked, more, n)
+			}
+			in := make([]byte, n)
+			for i := range ids { // the last one first, and the rest from the front
+				tag := (i + len(ids) - 1) % len(ids)
+				id := es[1].World().Irecv(at(in), n, byteT, 0, int32(tag))
+				finishAll(t, es, es[1], &id)
+			}
+			finishAll(t, es, es[0], pointers(ids)...)
+			p := &es[1].peers[0]
+			if p.kept != 0 || p.held {
+				t.Errorf("%s: %d bytes are still kept, held: %t", name, p.kept, p.held)
+			}
+			es[0].mu.Lock()
+			if es[0].withhold(&es[0].peers[1], es[0].World().p2p) {
+				t.Errorf("%s: the sender is withheld by a receiver that has taken everything", name)
+			}
+			es[0].mu.Unlock()
+		}
+	}
+}
+
+func waiting(e *Engine) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return int(*e.World().p2p.waiting)
+}
+
+func pointers(ids []uint64) (p []*uint64) {
+	for i := range ids {
+		p = append(p, &ids[i])
+	}
+	return p
+}
+
+// A synchronous message that asks for all before it and is cancelled does not leave the sender waiting.
+func TestACancelledQuestionIsAnswered(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{1, 1}})
+	buf := make([]byte, 9000)
+	ids := flood(t, es, 9000, buf, 3)
+	p := &es[0].peers[1]
+	asking := p.asked
+	if asking == 0 {
+		t.Fatal("nothing asks")
+	}
+	must(t, es[0].Cancel(asking))
+	until(t, es, "the cancellation", func() bool { step(es); return es[0].requests.find(asking).done })
+	if p.asked == asking {
+		t.Error("the cancelled message is still to be answered")
+	}
+	in := make([]byte, 9000)
+	for range len(ids) - 1 {
+		id := es[1].World().Irecv(at(in), 9000, byteT, 0, anyTag)
+		finishAll(t, es, es[1], &id)
+	}
+	finishAll(t, es, es[0], pointers(ids)...)
+}

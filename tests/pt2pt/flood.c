@@ -1,0 +1,93 @@
+/* A million messages that nobody waits for: the receiver's memory stays bounded, and what is sent last is received first. */
+/* ranks: 2 3 */
+#include "../check.h"
+
+/* A sender may block when the receiver has enough, so a thread of another rank, or a nonblocking send, says the word. */
+enum { MILLION = 1000000, LONGER = 60000, LONG_BYTES = 1500 };
+
+/* Peak resident memory, in MiB. */
+static long peak(void)
+{
+    char line[256];
+    long kib = -1;
+    FILE *f = fopen("/proc/self/status", "r");
+    if (!f) return 0;
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %ld", &kib) == 1) break;
+    fclose(f);
+    return kib / 1024;
+}
+
+/* All but rank 0 send their share, blocking; rank 0 looks at nothing of it until each of them has had the time to fill
+ * what there is to fill: their last word before comes on another communicator. */
+static void blocking(MPI_Comm other)
+{
+    int senders = check_size - 1, share = MILLION / senders, word = 0;
+    if (check_rank == 0) {
+        int *next = calloc((size_t)check_size, sizeof *next);
+        /* Probes take in what arrives. */
+        for (int i = 0; i < 20000; i++) {
+            int flag;
+            MPI_Iprobe(0, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+            CHECK_EQ(flag, 0);
+        }
+        for (long i = 0; i < (long)share * senders; i++) {
+            int in[2] = {-1, -1};
+            MPI_Status s;
+            MPI_Recv(in, 2, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &s);
+            CHECK_EQ(in[0], s.MPI_SOURCE);
+            CHECK_EQ(in[1], next[s.MPI_SOURCE]);
+            next[s.MPI_SOURCE]++;
+        }
+        free(next);
+    } else {
+        for (int i = 0; i < share; i++) {
+            int out[2] = {check_rank, i};
+            MPI_Send(out, 2, MPI_INT, 0, 1, MPI_COMM_WORLD);
+        }
+    }
+    MPI_Bcast(&word, 1, MPI_INT, 0, other);
+}
+
+/* Nonblocking sends, then one message that is received before all of them, and they from the back. */
+static void last_first(void)
+{
+    int peer = check_rank ^ 1;
+    if (check_rank > 1) return;
+    unsigned char *out = malloc(LONG_BYTES), *in = malloc(LONG_BYTES);
+    check_fill(out, LONG_BYTES, 7);
+    if (check_rank == 1) {
+        MPI_Request *r = malloc(sizeof(MPI_Request) * LONGER);
+        for (int i = 0; i < LONGER; i++) MPI_Isend(out, LONG_BYTES - i % 7, MPI_BYTE, peer, i, MPI_COMM_WORLD, &r[i]);
+        MPI_Send(NULL, 0, MPI_BYTE, peer, LONGER, MPI_COMM_WORLD);
+        MPI_Waitall(LONGER, r, MPI_STATUSES_IGNORE);
+        free(r);
+    } else {
+        MPI_Recv(NULL, 0, MPI_BYTE, peer, LONGER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = LONGER - 1; i >= 0; i--) {
+            MPI_Status s;
+            int n;
+            MPI_Recv(in, LONG_BYTES, MPI_BYTE, i % 3 ? peer : MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &s);
+            MPI_Get_count(&s, MPI_BYTE, &n);
+            CHECK_EQ(n, LONG_BYTES - i % 7);
+            CHECK_EQ(memcmp(in, out, (size_t)n), 0);
+        }
+    }
+    free(out);
+    free(in);
+}
+
+int main(int argc, char **argv)
+{
+    check_start(&argc, &argv);
+    MPI_Comm other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    long before = peak();
+    blocking(other);
+    last_first();
+    /* 90 MB have been sent in the second part alone, and a million records in the first. */
+    if (check_rank == 0) CHECK_SAY(peak() - before < 120, "%ld MiB have become %ld", before, peak());
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&other);
+    return check_end();
+}
