@@ -122,7 +122,8 @@ static inline int receive(void *buf, int count, MPI_Datatype datatype, int sourc
     if (UNLIKELY(!simple(&w, buf, count, datatype, source, tag, comm))) return 0;
     struct impi_shm_private *shm = impi_fast.shm;
     struct impi_shm_inbound *in = &shm->peers[w.local].in;
-    if (UNLIKELY(!in->ring)) return 0;
+    /* What waits in the engine may be the message. */
+    if (UNLIKELY(!in->ring || __atomic_load_n(&w.comm->waiting, __ATOMIC_RELAXED))) return 0;
     for (;;) {
         for (uint32_t looks = patience(); !arrived(shm, in); looks--) {
             if (looks == 0) return 0;

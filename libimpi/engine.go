@@ -46,7 +46,7 @@ type Engine struct {
 	maxOwn   uint64      // the same for ids that IMPI does not count (context_id.go)
 	agreeing []agreement // on context ids, under way
 
-	heldAt   int64 // bytes of unexpected messages at which their sender is held
+	heldAt int64 // bytes of unexpected messages at which their sender is held
 
 	buffer      attachedBuffer
 	world, self *Comm

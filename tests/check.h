@@ -102,6 +102,19 @@ static inline int check_library(const char *name)
     return strncmp(version, name, strlen(name)) == 0;
 }
 
+/* Does the world span IMPI clients? */
+static inline int check_spans(void) __attribute__((unused));
+static inline int check_spans(void)
+{
+    int flag = 0;
+#ifdef MPI_ABI_VERSION
+    int *clients = NULL;
+    if (check_library("libimpi")) MPI_Comm_get_attr(MPI_COMM_WORLD, IMPI_CLIENT_SIZE, &clients, &flag);
+    return flag && *clients > 1;
+#endif
+    return flag;
+}
+
 /* A stream of numbers that every rank can reproduce (xorshift64*). The seed may be any number. */
 typedef struct { uint64_t state; } check_stream;
 

@@ -94,19 +94,7 @@ static void collecting(struct thread *t, int i)
     if (i % 4 == 0) MPI_Barrier(own[t->k]);
 }
 
-/* Does the world span IMPI clients? There the protocol lets only one thread at a time make communicators. */
-static int spans(void)
-{
-    int flag = 0;
-#ifdef MPI_ABI_VERSION
-    int *clients = NULL;
-    if (check_library("libimpi")) MPI_Comm_get_attr(MPI_COMM_WORLD, IMPI_CLIENT_SIZE, &clients, &flag);
-    return flag && *clients > 1;
-#endif
-    return flag;
-}
-
-/* Made, used and freed while others do the same. */
+/* Made, used and freed while others do the same. Across IMPI clients only one thread at a time may make communicators. */
 static void making(struct thread *t, int i)
 {
     MPI_Comm comm;
@@ -168,7 +156,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &check_size);
     next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size;
-    spanning = spans();
+    spanning = check_spans();
     MPI_Comm_dup(MPI_COMM_WORLD, &all);
     for (int k = 0; k < THREADS; k++) MPI_Comm_dup(MPI_COMM_WORLD, &own[k]);
     for (intptr_t k = 0; k < THREADS; k++) CHECK_EQ(pthread_create(&thread[k], NULL, run, (void *)k), 0);
