@@ -356,7 +356,7 @@ func (e *Engine) forget(c *Comm) {
 		e.contexts.drop(ctx.cid)
 		for m := ctx.arrived.head; m != nil; m = ctx.arrived.head {
 			ctx.take(m)
-			e.messages.put(m)
+			e.giveBack(m)
 		}
 	}
 }

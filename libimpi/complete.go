@@ -472,7 +472,7 @@ func (e *Engine) cancelSend(r *Request) {
 	if r.peer == e.me {
 		if m := r.ctx.findSelf(r); m != nil {
 			r.ctx.take(m)
-			e.forget(m)
+			e.giveBack(m)
 			r.status.Cancelled = true
 			e.complete(r)
 		}

@@ -46,8 +46,8 @@ func (e *Engine) count(m *message) {
 	}
 }
 
-// forget gives a kept message back.
-func (e *Engine) forget(m *message) {
+// giveBack gives a kept message back.
+func (e *Engine) giveBack(m *message) {
 	p := &e.peers[m.peer]
 	p.kept -= int64(cap(m.payload)) + recordSize
 	if p.held && p.kept < e.heldAt/2 {

@@ -9,7 +9,7 @@ package libimpi
 // arrive in the order sent. Receives from any source stand in a list of their own; a posting number tells
 // which of two candidates is older.
 //
-// Pure: no locks, no I/O, no allocation but for the growth of bySource. The engine's lock guards it.
+// Pure: no locks, no I/O, no allocation but for the growth of indexes. The engine's lock guards it.
 
 import "github.com/libimpi/libimpi/transport"
 

@@ -64,7 +64,7 @@ func (c *Comm) adjourn() {
 		for m := ctx.arrived.head; m != nil; m = ctx.arrived.head {
 			ctx.take(m)
 			e.contexts.keepEarly(m.again(e.me, ctx.cid), m.payload)
-			e.messages.put(m)
+			e.giveBack(m)
 		}
 	}
 }

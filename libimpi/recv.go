@@ -186,7 +186,7 @@ func (e *Engine) receiveKept(r *Request, m *message) {
 			e.answer(r, m.peer, m.srqid, m.addr)
 		}
 	}
-	e.forget(m)
+	e.giveBack(m)
 }
 
 // orphan is a packet of a communicator that this process has not built yet: the others were quicker.
@@ -258,7 +258,7 @@ func (e *Engine) cancelAsked(h *transport.Header) {
 	reply := transport.Header{Kind: transport.CancelNo, Src: e.me, Dst: h.Src, SrqID: h.SrqID}
 	if c, m := e.findUnexpected(h.Src, h.SrqID); m != nil {
 		c.take(m)
-		e.forget(m)
+		e.giveBack(m)
 		reply.Kind = transport.CancelYes
 	} else if e.contexts.cancelOrphan(h.Src, h.SrqID) {
 		reply.Kind = transport.CancelYes
