@@ -116,10 +116,11 @@ func impi_Get_address(location, address uintptr) int32 {
 	return 0
 }
 
-// packed is the representation that MPI_Pack makes for a communicator: on one that spans IMPI clients it is
-// external32 without a header (IMPI 0.0, 4.1).
+// packed is the representation that MPI_Pack makes for a communicator: what messages on it
+// have. That is external32 without a header on one that spans IMPI clients (IMPI 0.0, 4.1), unless their memories are
+// all alike.
 func (c *communicator) packed() datatype.Rep {
-	if c.Spans() {
+	if !c.Native() {
 		return datatype.External32
 	}
 	return datatype.Native

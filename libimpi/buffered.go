@@ -166,7 +166,7 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 		return nil
 	}
 	world := ctx.comm.group.World(int(dest))
-	rep := e.peers[world].rep
+	rep := ctx.comm.rep(world)
 	n := t.PackedSize(count, rep)
 	b := &ctx.comm.buffer
 	if shared := ctx.comm.shared; !b.attached && shared != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/coll/span"
+	"github.com/libimpi/libimpi/datatype"
 )
 
 // Comm is a communicator: a group and two message spaces, one for point-to-point and one for
@@ -26,6 +27,8 @@ type Comm struct {
 
 	local      *Comm // of the local group, beside an intercommunicator (intercomm.go); nil for an intracommunicator
 	spansInter bool  // an intercommunicator's groups belong to several IMPI clients
+
+	native bool // data looks the same in the memory of all members
 
 	layout *span.Layout // nil unless the group of an intracommunicator spans IMPI clients
 	ops    collective
@@ -110,12 +113,40 @@ func (e *Engine) newOn(g *Group, ids cids) (*Comm, error) {
 // open makes a communicator's contexts, with ids from cid on.
 func (e *Engine) open(c *Comm, cid uint64) {
 	c.ops.c = c
+	c.native = e.alike(c.group) && (c.local == nil || e.alike(c.local.group))
 	c.p2p = newContext(cid, c, c.Ranks())
 	c.coll = newContext(cid+1, c, c.Ranks())
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.openContext(c.p2p)
 	e.openContext(c.coll)
+}
+
+// alike says whether data looks the same in the memory of all members of g.
+func (e *Engine) alike(g *Group) bool {
+	if e.job.Clients <= 1 {
+		return true
+	}
+	for i := range g.Size() {
+		if p := &e.job.Procs[g.World(i)]; p.Client != e.job.Procs[e.me].Client && !e.job.Hosts[p.Host].Native {
+			return false
+		}
+	}
+	return true
+}
+
+// Native says whether data looks the same in the memory of all members: then nothing is converted on its way, and
+// what MPI_Pack makes is what a message has.
+func (c *Comm) Native() bool { return c.native }
+
+// rep is how the messages between this process and process world look on their way: as in memory inside a client, and
+// where all members of c are alike; else in external32, as IMPI mandates. It hangs on all members, and not on the one
+// at the other end, so that it is what MPI_Pack makes for c.
+func (c *Comm) rep(world int32) datatype.Rep {
+	if c.native || c.engine.peers[world].rep == datatype.Native {
+		return datatype.Native
+	}
+	return datatype.External32
 }
 
 // layoutOf tells which clients a group spans; nil if it is only one.

@@ -76,7 +76,7 @@ const SentRequest = 1<<32 | 1
 type peer struct {
 	tr     transport.Transport // nil for this process itself
 	limits transport.Limits
-	rep    datatype.Rep
+	rep    datatype.Rep     // what IMPI mandates; Comm.rep says what holds
 	local  int              // rank in the machine's segment, -1 if the peer is elsewhere
 	direct transport.Reader // may read the peer's memory; nil if the peer is elsewhere
 

@@ -64,7 +64,7 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 	m.source, m.tag, m.lsrank, m.peer = source, h.Tag, h.LSRank, h.Src
 	m.kind = uint8(h.Kind)
 	m.length, m.srqid, m.addr = int64(h.MsgLen), h.SrqID, h.Addr
-	m.external = e.peers[h.Src].rep != datatype.Native
+	m.external = ctx.comm.rep(h.Src) != datatype.Native
 	e.keep(ctx, m)
 }
 
@@ -88,7 +88,7 @@ func (e *Engine) accept(r *Request, source int32, h *transport.Header, payload [
 
 // matched notes in a receive which message it has got.
 func (e *Engine) matched(r *Request, source, tag, peer int32, length int64) {
-	rep := e.peers[peer].rep
+	rep := r.comm.rep(peer)
 	r.peer = peer
 	r.setWire(rep)
 	r.length = length

@@ -24,7 +24,7 @@ func (e *Engine) start(r *Request) {
 		return
 	}
 	p := &e.peers[r.peer]
-	r.setWire(p.rep)
+	r.setWire(r.comm.rep(r.peer))
 	if p.first.head == nil && len(p.control) == 0 && e.sendFirst(p, r) {
 		return
 	}

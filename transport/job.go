@@ -33,5 +33,9 @@ type Host struct {
 	First  int32 // its processes are world ranks First .. First+NProcs-1
 	NProcs int32
 
+	// What processes of this library agree on beyond IMPI 0.0, between this one's client and the host's.
+	Stream uint32 // the longest continuation of a long message, bytes; 0: MaxDataLen
+	Native bool   // data looks the same in memory and is not converted
+
 	Outbound bool // nobody can connect to it: it connects to the higher hosts too, as all have agreed (not in IMPI 0.0)
 }

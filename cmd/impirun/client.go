@@ -69,6 +69,10 @@ type meeting struct {
 // contribution is what this client tells the others: the user's values, and the defaults for the rest.
 func (m *meeting) contribution(hosts []client.Host) client.Contribution {
 	c := client.Default(hosts...)
+	if os.Getenv("IMPI_PLAIN") != "1" {
+		own := wire.Mine()
+		c.Own = &own
+	}
 	v := &m.values
 	c.DataLen, c.TagUB = uint32(or(v.DataLen, 0)), int32(or(v.TagUB, 0))
 	c.XSize, c.MaxLinear = int32(or(v.XSize, int(wire.Unset))), int32(or(v.MaxLinear, int(wire.Unset)))

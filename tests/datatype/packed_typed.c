@@ -1,5 +1,4 @@
 /* Data packed by the sender and received as what it is; and the other way round. */
-/* clients: none */
 #include "../check.h"
 
 int main(int argc, char **argv)

@@ -12,12 +12,13 @@ import (
 
 // Layout of a job's tables: the head, the hosts, the processes; integers big-endian, no padding.
 const (
-	tablesMagic = 0x494D4A32 // "IMJ2"
+	tablesMagic = 0x494D4A33 // "IMJ3"
 	headSize    = 11 * 4
-	hostSize    = 16 + 2 + 2 + 4*4 // address, its family (0, 4 or 6), port, client, first, nprocs, flags
+	hostSize    = 16 + 2 + 2 + 5*4 // address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags
 	procSize    = 16 + 8 + 2*4     // host id, pid, host, client
 
 	flagOutbound = 1 // transport.Host.Outbound
+	flagNative   = 2 // transport.Host.Native
 )
 
 // EncodeJob writes a job's tables.
@@ -42,7 +43,10 @@ func EncodeJob(j *transport.Job) []byte {
 		if h.Outbound {
 			flags |= flagOutbound
 		}
-		b = be.AppendUint32(b, flags)
+		if h.Native {
+			flags |= flagNative
+		}
+		b = be.AppendUint32(be.AppendUint32(b, h.Stream), flags)
 	}
 	for _, p := range j.Procs {
 		b = append(b, p.HostID[:]...)
@@ -71,7 +75,7 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 			return nil, fmt.Errorf("job tables: host %d: %w", i, err)
 		}
 		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])), NProcs: int32(be.Uint32(b[28:])),
-			Outbound: be.Uint32(b[32:])&flagOutbound != 0}
+			Stream: be.Uint32(b[32:]), Outbound: be.Uint32(b[36:])&flagOutbound != 0, Native: be.Uint32(b[36:])&flagNative != 0}
 		b = b[hostSize:]
 	}
 	for i := range j.Procs {
@@ -124,6 +128,9 @@ func CheckJob(j *transport.Job) error {
 		client = h.Client
 		if h.First != next || h.NProcs < 0 || int(h.NProcs) > len(j.Procs)-int(next) {
 			return bad("host %d has ranks %d and %d more, and %d should follow", i, h.First, h.NProcs, next)
+		}
+		if h.Stream > math.MaxInt32 {
+			return bad("host %d takes continuations of %d bytes", i, h.Stream)
 		}
 		if j.Clients > 1 && (!h.Addr.IsValid() || h.Addr.Port() == 0) {
 			return bad("host %d has no address", i)

@@ -284,19 +284,48 @@ func (t *talk) exchange(c Contribution, size int32) (*transport.Job, error) {
 	}
 	t.step = "waiting for DONE"
 	t.limit(t.opt.ExchangeTimeout)
-	if err := t.write(wire.Cmd{Cmd: wire.CmdDone}.Append(b[:0])); err != nil {
+	b = b[:0]
+	if c.Own != nil { // nobody owes an answer to this one: what there is of it comes before DONE
+		b = c.Own.Append(wire.AppendColl(b, wire.COwn, wire.OwnSize))
+	}
+	if err := t.write(wire.Cmd{Cmd: wire.CmdDone}.Append(b)); err != nil {
 		return nil, err
 	}
+	if err := t.finish(tab, c.Own); err != nil {
+		return nil, err
+	}
+	return tab.job()
+}
+
+// finish reads on to DONE, and takes on the way what clients of this library say beyond IMPI 0.0.
+func (t *talk) finish(tab *tables, own *wire.Own) error {
 	for {
 		cmd, err := t.header()
 		if err != nil {
-			return nil, err
+			return err
+		}
+		if cmd.Cmd == wire.CmdColl && own != nil && cmd.Len >= wire.ChdrSize && cmd.Len <= maxPayload {
+			head, err := t.read(wire.ChdrSize)
+			if err != nil {
+				return err
+			}
+			cmd.Len -= wire.ChdrSize
+			if label, mask, _, _ := wire.ParseChdr(head); label == wire.COwn {
+				data, err := t.read(int(cmd.Len))
+				if err == nil {
+					err = tab.takeOwn(mask, data, *own)
+				}
+				if err != nil {
+					return err
+				}
+				continue
+			}
 		}
 		if err := t.discard(cmd.Len); err != nil {
-			return nil, err
+			return err
 		}
 		if cmd.Cmd == wire.CmdDone {
-			return tab.job()
+			return nil
 		}
 	}
 }

@@ -16,6 +16,7 @@ type Contribution struct {
 	TagUB     int32          // 0: wire.DefaultTagUB
 	XSize     int32          // bytes; wire.Unset: the default; 0 is a value
 	MaxLinear int32          // clients; wire.Unset: the default; 0 is a value
+	Own       *wire.Own      // what goes beyond IMPI 0.0; nil: nothing, and the label is not submitted
 }
 
 // Host is one owner of sockets. Its listening socket must be open: others may connect before Connect returns.
@@ -32,7 +33,7 @@ type Proc struct {
 	PID    uint32   // the system's pid; published as wire.ProcPID(client rank, PID)
 }
 
-// Default is a contribution that leaves everything to the defaults.
+// Default is a contribution that leaves everything to the defaults, and does not go beyond IMPI 0.0.
 func Default(hosts ...Host) Contribution {
 	return Contribution{Hosts: hosts, XSize: wire.Unset, MaxLinear: wire.Unset}
 }

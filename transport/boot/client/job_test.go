@@ -322,3 +322,30 @@ func TestAClientThatDiesEndsTheServerWithItsName(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
+	addr, _ := serve(t, server.Options{Clients: 4})
+	cs := make([]client.Contribution, 4)
+	for i, own := range []*wire.Own{
+		{Stream: 1 << 20, Rep: [16]byte{1}},
+		nil, // of another make
+		{Stream: 1 << 19, Rep: [16]byte{1}},
+		{Stream: 1 << 21, Rep: [16]byte{2}}, // of another machine
+	} {
+		cs[i] = contribution(i, 1, 1)
+		cs[i].Own = own
+	}
+	jobs, _, errs := connectAll(t, addr, cs)
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	stream := [4][4]uint32{{1 << 20, 0, 1 << 19, 1 << 20}, {}, {1 << 19, 0, 1 << 19, 1 << 19}, {1 << 20, 0, 1 << 19, 1 << 21}}
+	for i, job := range jobs {
+		for k, host := range job.Hosts {
+			native := i == k && i != 1 || i+k == 2 && i != k
+			if host.Native != native || host.Stream != stream[i][k] {
+				t.Errorf("client %d with client %d: native %v, stream %d; want %v, %d", i, k, host.Native, host.Stream, native, stream[i][k])
+			}
+		}
+	}
+}

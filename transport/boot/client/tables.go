@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"net/netip"
 
 	"github.com/libimpi/libimpi/transport"
@@ -334,6 +335,32 @@ func (t *tables) takeProcs(l wire.Label, shares []share) error {
 			}
 			t.procs[p].PID = int64(be.Uint64(d))
 			d = d[8:]
+		}
+	}
+	return nil
+}
+
+// takeOwn reads what clients of this library say beyond IMPI 0.0, and notes what we have in common with each. The
+// mandatory labels have all been taken.
+func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own) error {
+	if t.clients < wire.MaxClients && mask>>t.clients != 0 || len(data) != wire.OwnSize*bits.OnesCount32(mask) {
+		return fmt.Errorf("%v: %d bytes from the clients %#x", wire.COwn, len(data), mask)
+	}
+	theirs := make([]wire.Own, t.clients)
+	for i := range theirs {
+		if mask&(1<<i) != 0 {
+			theirs[i], _ = wire.ParseOwn(data)
+			data = data[wire.OwnSize:]
+		}
+	}
+	if theirs[t.me] != own {
+		return fmt.Errorf("%v: the server returns another value for client %d than it contributed", wire.COwn, t.me)
+	}
+	for h := range t.hosts {
+		host := &t.hosts[h]
+		host.Native = own.Native(theirs[host.Client])
+		if s := min(own.Stream, theirs[host.Client].Stream); s > t.dataLen {
+			host.Stream = s
 		}
 	}
 	return nil

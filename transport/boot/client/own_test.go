@@ -1,0 +1,50 @@
+package client
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+func TestAServerNeedNotRelayWhatGoesBeyondIMPI(t *testing.T) {
+	c := oneProc()
+	own := wire.Mine()
+	c.Own = &own
+	for _, before := range []wire.Label{0, wire.COwn} {
+		f := &fake{before: map[wire.Label][]byte{}, replace: map[wire.Label][]byte{}, mask: map[wire.Label]uint32{}}
+		if before == 0 { // our own value alone, as from a server whose other client does not know the label
+			f.replace[wire.COwn], f.mask[wire.COwn] = own.Append(nil), 1
+		}
+		job, err := f.run(t, c, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job.Hosts[1].Native == (before == 0) {
+			t.Errorf("host 1: native %v", job.Hosts[1].Native)
+		}
+	}
+}
+
+func TestWhatOthersSayBeyondIMPIIsChecked(t *testing.T) {
+	own := wire.Mine()
+	good := own.Append(nil)
+	for _, tt := range []struct {
+		mask uint32
+		data []byte
+		want string
+	}{
+		{3, good, "24 bytes"},
+		{1, append(good[:wire.OwnSize:wire.OwnSize], 0), "25 bytes"},
+		{4, good, "clients 0x4"},
+		{2, good, "another value"},
+		{1, wire.Own{Stream: 1}.Append(nil), "another value"},
+	} {
+		c := oneProc()
+		c.Own = &own
+		f := &fake{replace: map[wire.Label][]byte{wire.COwn: tt.data}, mask: map[wire.Label]uint32{wire.COwn: tt.mask}}
+		if _, err := f.run(t, c, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("mask %#x, %d bytes: %v", tt.mask, len(tt.data), err)
+		}
+	}
+}
