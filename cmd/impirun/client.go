@@ -71,6 +71,9 @@ func (m *meeting) contribution(hosts []client.Host) client.Contribution {
 	c := client.Default(hosts...)
 	if os.Getenv("IMPI_PLAIN") != "1" {
 		own := wire.Mine()
+		if m.agent {
+			own.Stream = 0 // an agent takes packets of the usual length
+		}
 		c.Own = &own
 	}
 	v := &m.values
