@@ -68,6 +68,21 @@ const (
 
 	AuthNoneMask uint32 = 1 << AuthNone
 	AuthKeyMask  uint32 = 1 << AuthKey
+
+	// Our own, at the other end of the mask, where no revision of IMPI will soon come. With both the server's choice is
+	// followed by a challenge (AuthChallenge), the client answers AuthAnswerSize bytes, and the server AuthProofSize.
+	AuthHMAC int32 = 30 // HMAC-SHA-256 of a shared secret
+	AuthTLS  int32 = 31 // TLS 1.3 from there on, and within it the exchange of AuthHMAC or certificates
+
+	AuthHMACMask uint32 = 1 << AuthHMAC
+	AuthTLSMask  uint32 = 1 << AuthTLS
+)
+
+// Sizes of the exchange of AuthHMAC, in bytes.
+const (
+	AuthNonceSize  = 32
+	AuthProofSize  = 32
+	AuthAnswerSize = AuthNonceSize + AuthProofSize
 )
 
 // AppendAuth adds a whole AUTH command, offering the methods of mask.
@@ -84,8 +99,8 @@ func ParseClientAuth(b []byte) (mask uint32, ok bool) {
 	return be.Uint32(b), true
 }
 
-// ServerAuth is the server's choice, sent bare. Len bytes that belong to the method follow it; both methods
-// have none.
+// ServerAuth is the server's choice, sent bare. Len bytes that belong to the method follow it: none for the two
+// methods of IMPI 0.0, and a nonce for AuthHMAC.
 type ServerAuth struct {
 	Which int32
 	Len   int32

@@ -15,22 +15,36 @@ import (
 const (
 	EnvNone = "IMPI_AUTH_NONE" // its presence enables IMPI_AUTH_NONE: anybody may join
 	EnvKey  = "IMPI_AUTH_KEY"  // its value, an unsigned decimal below 2^64, enables IMPI_AUTH_KEY
+
+	// Methods of ours, beyond IMPI 0.0 (secret.go, tls.go).
+	EnvSecret     = "IMPI_AUTH_SECRET"      // its value, of any length, enables HMAC-SHA-256
+	EnvSecretFile = "IMPI_AUTH_SECRET_FILE" // or the first line of this file, which others must not be able to read
+	EnvTLS        = "IMPI_AUTH_TLS"         // its presence enables TLS 1.3, with the secret or with certificates
+	EnvTLSCert    = "IMPI_TLS_CERT"         // PEM files: our certificate,
+	EnvTLSKey     = "IMPI_TLS_KEY"          // its private key,
+	EnvTLSCA      = "IMPI_TLS_CA"           // and the authority that has signed those of all who may take part
 )
 
 // ErrNoMethod: nothing is enabled, so nobody can be let in.
 var ErrNoMethod = errors.New("no authentication method available for negotiation: set " + EnvKey +
-	" to a decimal number (the same for the server and all clients), or " + EnvNone + " to let anybody join")
+	" to a decimal number or " + EnvSecret + " to any text (the same for the server and all clients), or " + EnvNone +
+	" to let anybody join")
 
 // Methods are the enabled methods.
 type Methods struct {
 	None   bool
 	HasKey bool
 	Key    uint64
+
+	Secret string        // "": no HMAC
+	TLS    bool          // needs the secret, or certificates
+	Certs  *Certificates // nil: none were given
 }
 
-// WithNone and WithKey enable one method.
-func WithNone() Methods          { return Methods{None: true} }
-func WithKey(key uint64) Methods { return Methods{HasKey: true, Key: key} }
+// WithNone, WithKey and WithSecret enable one method.
+func WithNone() Methods                { return Methods{None: true} }
+func WithKey(key uint64) Methods       { return Methods{HasKey: true, Key: key} }
+func WithSecret(secret string) Methods { return Methods{Secret: secret} }
 
 // FromEnv reads the enabled methods from an environment, usually os.LookupEnv. It fails with ErrNoMethod,
 // or when the key is no plain decimal number; the key itself never appears in an error.
@@ -41,6 +55,17 @@ func FromEnv(lookup func(string) (string, bool)) (m Methods, err error) {
 			return Methods{}, err
 		}
 		m.HasKey = true
+	}
+	if m.Secret, err = secretFrom(lookup); err != nil {
+		return Methods{}, err
+	}
+	if _, m.TLS = lookup(EnvTLS); m.TLS {
+		if m.Certs, err = certificatesFrom(lookup); err != nil {
+			return Methods{}, err
+		}
+		if m.Secret == "" && m.Certs == nil {
+			return Methods{}, fmt.Errorf("%s needs %s, or %s, %s and %s", EnvTLS, EnvSecret, EnvTLSCert, EnvTLSKey, EnvTLSCA)
+		}
 	}
 	if m.Mask() == 0 {
 		return m, ErrNoMethod
@@ -70,11 +95,17 @@ func (m Methods) Mask() (mask uint32) {
 	if m.HasKey {
 		mask |= wire.AuthKeyMask
 	}
+	if m.Secret != "" {
+		mask |= wire.AuthHMACMask
+	}
+	if m.TLS && (m.Secret != "" || m.Certs != nil) {
+		mask |= wire.AuthTLSMask
+	}
 	return mask
 }
 
-// DefaultPreference is a server's order when the user gives none: the stronger method first.
-var DefaultPreference = []int32{wire.AuthKey, wire.AuthNone}
+// DefaultPreference is a server's order when the user gives none: the strongest method first.
+var DefaultPreference = []int32{wire.AuthTLS, wire.AuthHMAC, wire.AuthKey, wire.AuthNone}
 
 // ParsePreference reads the argument of -auth (2.3.3): numbers and ranges of numbers 0 to 31 separated by
 // commas, the most preferred first; a range may descend. "3,1-0" is 3, then 1, then 0. A number that

@@ -3,6 +3,8 @@ package auth
 import (
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +64,12 @@ func TestTheEnvironmentEnablesMethods(t *testing.T) {
 		{map[string]string{EnvKey: "9", EnvNone: "1"}, Methods{None: true, HasKey: true, Key: 9}, 3, false},
 		{map[string]string{EnvKey: ""}, Methods{}, 0, true},
 		{map[string]string{EnvKey: "x", EnvNone: ""}, Methods{}, 0, true},
+		{map[string]string{EnvSecret: "x y"}, WithSecret("x y"), 1 << 30, false},
+		{map[string]string{EnvSecret: "x", EnvTLS: "", EnvKey: "1"}, Methods{Secret: "x", TLS: true, HasKey: true, Key: 1}, 3<<30 | 2, false},
+		{map[string]string{EnvTLS: "", EnvKey: "1"}, Methods{}, 0, true},
+		{map[string]string{EnvTLS: "", EnvTLSCert: "a", EnvSecret: "x"}, Methods{}, 0, true},
+		{map[string]string{EnvTLS: "", EnvTLSCert: "a", EnvTLSKey: "b", EnvTLSCA: "c"}, Methods{}, 0, true},
+		{map[string]string{EnvSecretFile: "/nowhere"}, Methods{}, 0, true},
 	}
 	for _, tt := range tests {
 		got, err := FromEnv(func(k string) (string, bool) { v, ok := tt.env[k]; return v, ok })
@@ -101,6 +109,50 @@ func TestTheFirstCommonMethodIsChosen(t *testing.T) {
 	}
 	if _, ok := both.Choose([]int32{-1, 32, 99}, 0xffffffff); ok {
 		t.Error("chose a method that cannot be")
+	}
+}
+
+func TestASecretsFileIsForItsOwnerAlone(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "secret")
+	read := func() (Methods, error) {
+		return FromEnv(func(k string) (string, bool) { return map[string]string{EnvSecretFile: name}[k], k == EnvSecretFile })
+	}
+	for _, tt := range []struct {
+		text string
+		mode os.FileMode
+		want string // "": refused
+	}{
+		{"one line\n", 0o600, "one line"}, {"no newline", 0o400, "no newline"}, {"first\r\nsecond\n", 0o600, "first"},
+		{"one line\n", 0o640, ""}, {"one line\n", 0o604, ""}, {"\nx", 0o600, ""}, {"", 0o600, ""},
+	} {
+		os.Remove(name)
+		if err := os.WriteFile(name, []byte(tt.text), tt.mode); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := read(); m.Secret != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%q, mode %v: %q, %v", tt.text, tt.mode, m.Secret, err)
+		}
+	}
+}
+
+func TestAProofIsOfOneSideOneExchangeAndOneSecret(t *testing.T) {
+	x := Exchange{Server: NewNonce(), Client: NewNonce(), Mask: 3, Channel: []byte("keys")}
+	p := x.Prove("secret", ClientSide)
+	if !x.Proven("secret", ClientSide, p) {
+		t.Error("refused")
+	}
+	others := []Exchange{x, x, x, x}
+	others[0].Server = NewNonce()
+	others[1].Client = NewNonce()
+	others[2].Mask = 2
+	others[3].Channel = nil
+	for i, o := range others {
+		if o.Proven("secret", ClientSide, p) {
+			t.Errorf("accepted in another exchange (%d)", i)
+		}
+	}
+	if x.Proven("secret", ServerSide, p) || x.Proven("secre", ClientSide, p) {
+		t.Error("accepted of another side, or secret")
 	}
 }
 

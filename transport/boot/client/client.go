@@ -3,6 +3,7 @@
 //
 //	contribution.go  what this client says
 //	client.go        Connect: the conversation, in the order in which it happens
+//	auth.go          its beginning: who we are, and who the server is
 //	tables.go        what the others say, checked and made a transport.Job; pure
 //	session.go       the connection afterwards: FINI, and noticing that the server has gone
 //
@@ -85,8 +86,8 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 		}
 		return nil, nil, err
 	}
-	conn.SetDeadline(time.Time{})
-	return job, &Session{conn: conn, addr: addr}, nil
+	t.conn.SetDeadline(time.Time{})
+	return job, &Session{conn: t.conn, addr: addr}, nil
 }
 
 // dial connects, trying again for a while: the server may be about to start.
@@ -151,45 +152,6 @@ func (t *talk) fail(err error) error {
 	return fmt.Errorf("IMPI server %s, %s: %w", t.addr, t.step, err)
 }
 
-// authenticate offers our methods, and does what the chosen one demands.
-func (t *talk) authenticate() error {
-	t.step = "authenticating"
-	t.limit(t.opt.AuthTimeout)
-	if err := t.write(wire.AppendAuth(nil, t.methods.Mask())); err != nil {
-		return err
-	}
-	b, err := t.read(wire.ServerAuthSize)
-	if errors.Is(err, errGone) {
-		return fmt.Errorf("%w: it has no authentication method in common with ours (IMPI_AUTH_KEY %s, IMPI_AUTH_NONE %s), "+
-			"or its job has started", err, enabled(t.methods.HasKey), enabled(t.methods.None))
-	}
-	if err != nil {
-		return err
-	}
-	s, _ := wire.ParseServerAuth(b)
-	if s.Which < 0 || s.Which > 31 || t.methods.Mask()&(1<<s.Which) == 0 {
-		return fmt.Errorf("it chose authentication method %d, which we did not offer", s.Which)
-	}
-	if s.Len < 0 {
-		return fmt.Errorf("it announced %d bytes for authentication", s.Len)
-	}
-	if err := t.discard(s.Len); err != nil {
-		return err
-	}
-	t.which = s.Which
-	if s.Which == wire.AuthKey {
-		return t.write(wire.AppendAuthKey(nil, t.methods.Key))
-	}
-	return nil
-}
-
-func enabled(on bool) string {
-	if on {
-		return "enabled"
-	}
-	return "not enabled"
-}
-
 // join says who we are and waits until everybody has done so.
 func (t *talk) join() (size int32, err error) {
 	t.step = fmt.Sprintf("joining as client %d", t.rank)
@@ -221,45 +183,6 @@ func (t *talk) join() (size int32, err error) {
 		}
 		return size, nil
 	}
-}
-
-// refused explains why a server hung up on us before the start. A wrong key and a rank that cannot be look the
-// same, so we ask once more, without a rank.
-func (t *talk) refused(err error) error {
-	if !errors.Is(err, errGone) {
-		return err
-	}
-	wrongRank := fmt.Sprintf("is client rank %d already taken, or not below the server's number of clients?", t.rank)
-	if t.which != wire.AuthKey {
-		return fmt.Errorf("%w: %s", err, wrongRank)
-	}
-	switch keyIsWrong, known := t.probe(); {
-	case !known:
-		return fmt.Errorf("%w after the key: wrong IMPI_AUTH_KEY? If not, %s", err, wrongRank)
-	case keyIsWrong:
-		return fmt.Errorf("%w after the key: wrong IMPI_AUTH_KEY?", err)
-	}
-	return fmt.Errorf("%w: %s", err, wrongRank)
-}
-
-// probe finds out whether the server hangs up on our key alone.
-func (t *talk) probe() (keyIsWrong, known bool) {
-	conn, err := (&net.Dialer{Timeout: probeTime}).DialContext(t.ctx, "tcp", t.addr)
-	if err != nil {
-		return false, false
-	}
-	defer conn.Close()
-	p := &talk{ctx: t.ctx, conn: conn, addr: t.addr, rank: t.rank, methods: t.methods, opt: t.opt}
-	p.opt.AuthTimeout = probeTime
-	if p.authenticate() != nil || p.which != wire.AuthKey {
-		return false, false
-	}
-	_, err = p.read(1)
-	if errors.Is(err, errGone) {
-		return true, true
-	}
-	var timeout net.Error
-	return false, errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // exchange submits every label and takes its broadcast, then says DONE and waits for the others to do so.

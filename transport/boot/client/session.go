@@ -69,7 +69,7 @@ func (s *Session) Fini() error {
 	if _, err := s.conn.Write(wire.Cmd{Cmd: wire.CmdFini}.Append(nil)); err != nil {
 		return fmt.Errorf("%s: FINI: %w", s.addr, err)
 	}
-	if c, ok := s.conn.(*net.TCPConn); ok {
+	if c, ok := s.conn.(interface{ CloseWrite() error }); ok {
 		c.CloseWrite()
 	}
 	if watching != nil {

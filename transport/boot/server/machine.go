@@ -17,6 +17,7 @@ import (
 //	Opened                           a connection is there
 //	Received -> unit                 bytes are cut into commands, payloads and keys
 //	  auth, key, join                AUTH, KEY, IMPI: who is it, which rank (2.3.3, 2.3.4)
+//	    secured, challenge, answer   between them, for the methods of our own (auth.go)
 //	  submit -> relay                COLL, DONE: values are stored, and broadcast when complete (2.3.5, 2.3.6)
 //	  finish                         FINI (2.3.7)
 //	Closed, Expired                  it went away, or took too long
@@ -43,6 +44,7 @@ type Do uint8
 
 const (
 	Send      Do = iota // Data to Conn, after all that was sent before; Data is shared and must not be written to
+	Secure              // Data to Conn, and from then on TLS; the answer is Secured or Closed
 	Close               // Conn, when all that was sent to it is out; nothing of it is expected any more
 	Hang                // close the listening socket: everybody is here
 	Log                 // Text is for the user
@@ -65,6 +67,8 @@ type Rules struct {
 	MaxPayload int     // bytes in one command; 0: 32 MiB
 	MaxStored  int     // bytes held for one client, not yet broadcast; 0: 128 MiB
 	MaxPending int     // connections that have not joined; one more, and the oldest is closed. 0: 128
+
+	Nonce func() auth.Nonce // nil: auth.NewNonce
 }
 
 const (
@@ -101,13 +105,15 @@ const (
 	aHeader expects = iota
 	aPayload
 	aKey
+	anAnswer
 )
 
 type stage uint8
 
 const (
 	atAuth stage = iota // AUTH must come first
-	atKey
+	atTLS
+	atKey // or an answer
 	atImpi
 	joined
 	gone
@@ -122,6 +128,7 @@ type conn struct {
 	cmd    wire.Cmd // whose payload is expected
 	skip   int      // bytes to throw away
 	buf    []byte   // what has come of the unit expected
+	proof  auth.Exchange
 
 	rank   int32
 	front  int64 // highest label submitted; beyond every label after DONE
@@ -156,6 +163,9 @@ func NewMachine(r Rules) (*Machine, error) {
 	setDefault(&r.MaxPayload, 32<<20)
 	setDefault(&r.MaxStored, 128<<20)
 	setDefault(&r.MaxPending, 128)
+	if r.Nonce == nil {
+		r.Nonce = auth.NewNonce
+	}
 	return &Machine{rules: r, conns: map[int]*conn{}, clients: make([]*conn, r.Clients)}, nil
 }
 
@@ -207,6 +217,12 @@ func (m *Machine) Received(id int, data []byte) []Action {
 		return nil
 	}
 	for c.stage != gone && m.phase != Over {
+		if c.stage == atTLS {
+			if len(data) > 0 {
+				m.violation(c, "went on before it was told to")
+			}
+			break
+		}
 		if c.skip > 0 {
 			n := min(c.skip, len(data))
 			c.skip -= n
@@ -239,6 +255,8 @@ func (c *conn) need() int {
 		return int(c.cmd.Len)
 	case aKey:
 		return wire.AuthKeySize
+	case anAnswer:
+		return wire.AuthAnswerSize
 	}
 	return wire.CmdSize
 }
@@ -253,6 +271,8 @@ func (m *Machine) unit(c *conn, b []byte) {
 		m.header(c)
 	case aKey:
 		m.key(c, b)
+	case anAnswer:
+		m.answer(c, b)
 	case aPayload:
 		switch c.cmd.Cmd {
 		case wire.CmdAuth:
@@ -321,11 +341,21 @@ func (m *Machine) auth(c *conn, b []byte) {
 		m.violation(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common", mask, m.rules.Auth.Mask()))
 		return
 	}
-	m.send(c, wire.ServerAuth{Which: which}.Append(nil))
-	if which == wire.AuthKey {
+	c.proof.Mask = mask
+	switch which {
+	case wire.AuthTLS:
+		c.stage = atTLS
+		m.act(Action{Do: Secure, Conn: c.id, Data: wire.ServerAuth{Which: which}.Append(nil)})
+		return
+	case wire.AuthHMAC:
+		m.challenge(c, wire.ServerAuth{Which: which, Len: wire.AuthNonceSize}.Append(nil))
+		return
+	case wire.AuthKey:
+		m.send(c, wire.ServerAuth{Which: which}.Append(nil))
 		c.stage, c.expect = atKey, aKey
 		return
 	}
+	m.send(c, wire.ServerAuth{Which: which}.Append(nil))
 	c.stage = atImpi
 	m.log("warning: %s has authenticated with IMPI_AUTH_NONE, as anybody could", c.peer)
 }
@@ -488,7 +518,7 @@ func (m *Machine) Closed(id int, err error) []Action {
 // Expired says that a connection's time to join is over.
 func (m *Machine) Expired(id int) []Action {
 	if c := m.conns[id]; c != nil && c.stage < joined {
-		missing := [...]string{atAuth: "AUTH", atKey: "its key", atImpi: "IMPI"}[c.stage]
+		missing := [...]string{atAuth: "AUTH", atTLS: "what begins TLS", atKey: "its key", atImpi: "IMPI"}[c.stage]
 		m.drop(c, fmt.Sprintf("%s closed: it did not join in time, and never sent %s", c.peer, missing))
 	}
 	return m.take()

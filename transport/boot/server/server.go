@@ -3,6 +3,7 @@
 // understands none of it, and carries no messages of the program.
 //
 //	machine.go  the protocol, pure: bytes in, actions out
+//	auth.go     its part for authentication beyond IMPI 0.0
 //	server.go   sockets and clocks around it
 //
 // Each connection has two goroutines. The reader passes what it reads to the machine, under the server's lock,
@@ -12,6 +13,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -183,6 +185,8 @@ func (s *Server) do(event func(*Machine) []Action) {
 		switch a.Do {
 		case Send:
 			s.links[a.Conn].send(a.Data)
+		case Secure:
+			s.links[a.Conn].secure = a.Data
 		case Close:
 			s.links[a.Conn].finish()
 		case Hang:
@@ -223,7 +227,8 @@ func (s *Server) startClock() {
 // link is a connection's socket and what waits to be written to it.
 type link struct {
 	id        int
-	conn      net.Conn
+	conn      net.Conn // replaced once, by the reader, before anything is sent: the TLS channel
+	secure    []byte   // not nil: to be sent before TLS begins; the reader's, but set under the server's lock
 	expiry    *time.Timer
 	writeTime time.Duration
 	closeTime time.Duration
@@ -261,6 +266,13 @@ func (l *link) poke() {
 	}
 }
 
+// socket is what is written to now.
+func (l *link) socket() net.Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conn
+}
+
 // next takes what is to be written next, and gives it time. Nothing and false: there is nothing now.
 func (l *link) next() (b []byte, finished bool) {
 	l.mu.Lock()
@@ -292,11 +304,40 @@ func (s *Server) read(l *link) {
 		if n > 0 {
 			s.do(func(m *Machine) []Action { return m.Received(l.id, buf[:n]) })
 		}
+		if err == nil && l.secure != nil {
+			err = s.secure(l)
+		}
 		if err != nil {
 			s.lost(l, err)
 			return
 		}
 	}
+}
+
+// secure makes a TLS channel of a connection, within the time that it has to join.
+func (s *Server) secure(l *link) error {
+	first := l.secure
+	l.secure = nil
+	conf, err := auth.ServerTLS(s.opt.Auth.Certs)
+	if err != nil {
+		return err
+	}
+	if _, err := l.conn.Write(first); err != nil {
+		return err
+	}
+	channel := tls.Server(l.conn, conf)
+	if err := channel.Handshake(); err != nil {
+		return fmt.Errorf("no TLS: %w", err)
+	}
+	keys, err := auth.ChannelKeys(channel)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.conn = channel
+	l.mu.Unlock()
+	s.do(func(m *Machine) []Action { return m.Secured(l.id, keys, s.opt.Auth.Certs != nil) })
+	return nil
 }
 
 // write writes what is queued, then says goodbye: it closes its own direction, and the whole when the client
@@ -308,22 +349,26 @@ func (s *Server) write(l *link) {
 		b, finished := l.next()
 		switch {
 		case finished:
-			if c, ok := l.conn.(*net.TCPConn); ok {
+			conn := l.socket()
+			if c, ok := conn.(halfCloser); ok {
 				c.CloseWrite()
 			}
-			l.conn.SetReadDeadline(time.Now().Add(l.closeTime))
+			conn.SetReadDeadline(time.Now().Add(l.closeTime))
 			<-l.readDone
 			return
 		case b == nil:
 			<-l.wake
 		default:
-			if _, err := l.conn.Write(b); err != nil {
+			if _, err := l.socket().Write(b); err != nil {
 				s.lost(l, err)
 				return
 			}
 		}
 	}
 }
+
+// halfCloser is a connection whose outward direction can end alone: TCP, and TLS.
+type halfCloser interface{ CloseWrite() error }
 
 // lost tells the machine that a connection has ended. The second time it does not matter.
 func (s *Server) lost(l *link, err error) {

@@ -1,0 +1,118 @@
+package auth
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"sync"
+	"time"
+)
+
+// TLS 1.3 for channels (not in IMPI 0.0). Who is at the other end is proved in one of two ways: by certificates of one
+// authority, which all must have then, or by the secret (secret.go), in a channel between certificates that one end
+// has made up. Names in certificates are not looked at: hosts of a job go by their numbers, and whoever the
+// authority has signed for may take part.
+
+// Certificates are a user's own: the same authority for all who take part.
+type Certificates struct {
+	own tls.Certificate
+	ca  *x509.CertPool
+}
+
+// LoadCertificates reads PEM files.
+func LoadCertificates(cert, key, ca string) (*Certificates, error) {
+	own, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s, %s: %w", EnvTLSCert, EnvTLSKey, err)
+	}
+	pem, err := os.ReadFile(ca)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", EnvTLSCA, err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s: no certificate in %s", EnvTLSCA, ca)
+	}
+	return &Certificates{own, pool}, nil
+}
+
+func certificatesFrom(lookup func(string) (string, bool)) (*Certificates, error) {
+	cert, _ := lookup(EnvTLSCert)
+	key, _ := lookup(EnvTLSKey)
+	ca, _ := lookup(EnvTLSCA)
+	switch {
+	case cert == "" && key == "" && ca == "":
+		return nil, nil
+	case cert == "" || key == "" || ca == "":
+		return nil, fmt.Errorf("%s, %s and %s belong together", EnvTLSCert, EnvTLSKey, EnvTLSCA)
+	}
+	return LoadCertificates(cert, key, ca)
+}
+
+// ServerTLS is how the accepting end of a channel is set up. c may be nil: then it is for the secret to prove
+// who is there.
+func ServerTLS(c *Certificates) (*tls.Config, error) {
+	conf := &tls.Config{MinVersion: tls.VersionTLS13, SessionTicketsDisabled: true}
+	if c != nil {
+		conf.Certificates = []tls.Certificate{c.own}
+		conf.ClientAuth, conf.ClientCAs = tls.RequireAndVerifyClientCert, c.ca
+		return conf, nil
+	}
+	own, err := madeUp()
+	if err != nil {
+		return nil, err
+	}
+	conf.Certificates = []tls.Certificate{own}
+	return conf, nil
+}
+
+// ClientTLS is how the connecting end is set up.
+func ClientTLS(c *Certificates) *tls.Config {
+	// Verification is our own, as names are not looked at.
+	conf := &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true}
+	if c != nil {
+		conf.Certificates = []tls.Certificate{c.own}
+		conf.VerifyConnection = c.verify
+	}
+	return conf
+}
+
+// verify holds the server's certificate against the authority.
+func (c *Certificates) verify(state tls.ConnectionState) error {
+	if len(state.PeerCertificates) == 0 {
+		return errors.New("the other end has no certificate")
+	}
+	between := x509.NewCertPool()
+	for _, cert := range state.PeerCertificates[1:] {
+		between.AddCert(cert)
+	}
+	_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: c.ca, Intermediates: between,
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}})
+	return err
+}
+
+// ChannelKeys is what both ends of one TLS channel know, and nobody else.
+func ChannelKeys(c *tls.Conn) ([]byte, error) {
+	state := c.ConnectionState()
+	return state.ExportKeyingMaterial("EXPORTER-libimpi-authentication", nil, 32)
+}
+
+// madeUp is a certificate that nobody has signed; one for the life of the process.
+var madeUp = sync.OnceValues(func() (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	now := time.Now()
+	template := &x509.Certificate{SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "IMPI job"},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(10, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
+})

@@ -1,0 +1,43 @@
+package server
+
+import (
+	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// The methods of our own (wire.AuthHMAC, wire.AuthTLS), after AUTH has chosen them.
+
+// Secured says that the TLS channel of a connection is there, with its keys (auth.ChannelKeys). certified: the other
+// end has shown a certificate of the authority that was given to us.
+func (m *Machine) Secured(id int, keys []byte, certified bool) []Action {
+	c := m.conns[id]
+	if c == nil || c.stage != atTLS {
+		return m.take()
+	}
+	c.proof.Channel = keys
+	if m.rules.Auth.Secret == "" && !certified {
+		m.violation(c, "has nothing to prove who it is")
+		return m.take()
+	}
+	m.challenge(c, nil) // also where the certificates have proved it: then the secret of both is ""
+	return m.take()
+}
+
+// challenge sends our nonce, after head.
+func (m *Machine) challenge(c *conn, head []byte) {
+	c.proof.Server = m.rules.Nonce()
+	m.send(c, append(head, c.proof.Server[:]...))
+	c.stage, c.expect = atKey, anAnswer
+}
+
+// answer checks a client's nonce and proof, and proves that we know the secret too.
+func (m *Machine) answer(c *conn, b []byte) {
+	c.proof.Client = auth.Nonce(b)
+	if !c.proof.Proven(m.rules.Auth.Secret, auth.ClientSide, auth.Proof(b[wire.AuthNonceSize:])) {
+		m.violation(c, "does not know the secret")
+		return
+	}
+	p := c.proof.Prove(m.rules.Auth.Secret, auth.ServerSide)
+	m.send(c, p[:])
+	c.stage = atImpi
+}
