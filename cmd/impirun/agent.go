@@ -37,6 +37,9 @@ func (p *part) joinAgent() error {
 		return fmt.Errorf("listening for other clients: %w", err)
 	}
 	defer listener.Close()
+	if m.verbose {
+		complain("client %d: its agent is listening at %v", m.rank, listener.Addr())
+	}
 	host := client.Host{Addr: listener.Addr()}
 	for _, pid := range p.pids {
 		host.Procs = append(host.Procs, client.Proc{PID: pid})

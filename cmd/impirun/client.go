@@ -64,6 +64,8 @@ type meeting struct {
 	port    int  // where the agent listens: this port, or up to portTo the first that is free
 	portTo  int
 	verbose bool
+
+	outbound bool // nobody can connect to us
 }
 
 // contribution is what this client tells the others: the user's values, and the defaults for the rest.
@@ -73,6 +75,9 @@ func (m *meeting) contribution(hosts []client.Host) client.Contribution {
 		own := wire.Mine()
 		if m.agent {
 			own.Stream = 0 // an agent takes packets of the usual length
+		}
+		if m.outbound {
+			own.Flags |= wire.FlagOutbound
 		}
 		c.Own = &own
 	}

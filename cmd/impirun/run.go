@@ -89,7 +89,7 @@ func meetings(ctx context.Context, plan *options.Plan) (list []*meeting, farewel
 	farewell = func() {}
 	switch {
 	case plan.Mode == options.Client:
-		m := &meeting{ctx: ctx, address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose}
+		m := &meeting{ctx: ctx, address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound}
 		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil {
 			m.bind, err = addressTowards(plan.Address)
 		}

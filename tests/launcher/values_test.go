@@ -1,7 +1,10 @@
 package launcher
 
 import (
+	"fmt"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -66,4 +69,39 @@ func TestValuesOfTheEnvironmentReachTheOtherClient(t *testing.T) {
 			t.Errorf("%s: %q", setting, r.stdout)
 		}
 	}
+}
+
+func TestAClientThatCannotBeReachedConnectsItself(t *testing.T) {
+	file := program(t, "negotiate")
+	for _, tt := range []struct{ first, second string }{
+		{"-outbound", ""}, {"", "-outbound"}, {"-outbound -via agent", ""}, {"-outbound -via agent", "-via agent"}, {"-outbound", "-via agent"},
+	} {
+		a, b, s := two(t, file, tt.first, tt.second)
+		if a.code != 0 || b.code != 0 || s.code != 0 || a.stdout != "tagub 2147483647\n" {
+			t.Errorf("%q and %q: %+v, %+v, %+v", tt.first, tt.second, a, b, s)
+		}
+	}
+	a, b, _ := two(t, file, "-outbound", "-outbound")
+	if a.code != 1 || b.code != 1 || !strings.Contains(a.stderr+b.stderr, "can both only connect to others") {
+		t.Errorf("%+v, %+v", a, b)
+	}
+}
+
+func TestAnAgentListensWhereItIsTold(t *testing.T) {
+	file := program(t, "negotiate")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := taken.Addr().(*net.TCPAddr).Port
+	a, b, _ := two(t, file, fmt.Sprintf("-port %d-%d", port, port+20), "-via direct")
+	if a.code != 0 || b.code != 0 || !strings.Contains(a.stderr, "is listening at 127.0.0.1:") || strings.Contains(a.stderr, fmt.Sprintf(":%d\n", port)) {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	srv, address := server(t, with(key), "2")
+	one := startWith(t, with(key), words("-client 0", address, "-port", fmt.Sprint(port), file)...).wait()
+	one.expect(t, 1, "address already in use")
+	srv.signal(syscall.SIGTERM)
+	srv.wait()
 }

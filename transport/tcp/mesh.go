@@ -215,12 +215,20 @@ func (m *mesh) way(i int32) way {
 func (m *mesh) form(ctx context.Context, l *net.TCPListener) error {
 	ctx, cancel := context.WithTimeout(ctx, m.patience(ctx))
 	var all sync.WaitGroup
+	expected := false
 	for i := range int32(len(m.job.Hosts)) {
-		if m.way(i) == weDial {
+		switch m.way(i) {
+		case weDial:
 			all.Go(func() { m.dial(ctx, i) })
+		case theyDial:
+			expected = true
 		}
 	}
-	all.Go(func() { m.accept(ctx, l, &all) })
+	if expected {
+		all.Go(func() { m.accept(ctx, l, &all) })
+	} else {
+		l.Close()
+	}
 	select {
 	case <-m.complete:
 	case <-ctx.Done():

@@ -16,9 +16,14 @@ const OwnSize = 24
 // Own is what a client says under COwn.
 type Own struct {
 	Stream uint32   // pk_len it accepts in continuations of long messages, bytes; 0: no more than C_DATALEN
-	_      uint32   // sent as 0, not looked at
+	Flags  uint32   // of those below; others are sent as 0 and not looked at
 	Rep    [16]byte // how its processes keep data in memory; zero: not said
 }
+
+// Flags of an Own. Who submits the label understands all of them.
+const (
+	FlagOutbound uint32 = 1 // nobody can connect to this client: higher clients, which otherwise would, are connected to
+)
 
 // DefaultStream is what this implementation contributes, in bytes: long enough for a few packets to fill the path
 // between two continents.
@@ -29,7 +34,7 @@ func Mine() Own { return Own{Stream: DefaultStream, Rep: memory()} }
 
 // Append adds o as COwn carries it.
 func (o Own) Append(b []byte) []byte {
-	b = be.AppendUint32(be.AppendUint32(b, o.Stream), 0)
+	b = be.AppendUint32(be.AppendUint32(b, o.Stream), o.Flags)
 	return append(b, o.Rep[:]...)
 }
 
@@ -39,6 +44,7 @@ func ParseOwn(b []byte) (o Own, ok bool) {
 		return o, false
 	}
 	o.Stream = min(be.Uint32(b), math.MaxInt32)
+	o.Flags = be.Uint32(b[4:])
 	copy(o.Rep[:], b[8:])
 	return o, true
 }

@@ -19,6 +19,7 @@ func (p *Plan) String() string {
 	say(p.Limits != Limits{}, "deadlines join %v, gather %v, exchange %v, run %v", p.Limits.Join, p.Limits.Gather, p.Limits.Exchange, p.Limits.Run)
 	say(p.Values != Values{}, "values%v", &p.Values)
 	say(p.Via != ViaAuto, "via %v", p.Via)
+	say(p.Outbound, "outbound")
 	say(p.Mode == Client && p.Port != 0, "ports %d-%d", p.Port, p.PortTo)
 	say(p.Clients > 0, "clients %d", p.Clients)
 	say(len(p.Hosts) > 0, "hosts %q", p.Hosts)

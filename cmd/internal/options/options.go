@@ -46,6 +46,8 @@ type Plan struct {
 	Values  Values // Client, and Run with Clients
 	Via     Via    // the same
 
+	Outbound bool // Client: nobody can connect to it
+
 	Hosts     []string // names given by -host, without their slot counts
 	HostFiles []string
 
@@ -305,6 +307,9 @@ func (p *parser) settle() error {
 	if plan.Mode == Client && plan.Clients > 0 {
 		return fmt.Errorf("-client joins one client to a server, -clients starts all of them here: give one of the two")
 	}
+	if plan.Outbound && !p.seen["client"] {
+		return fmt.Errorf("-outbound goes with -client")
+	}
 	for _, only := range []string{"auth", "deadline"} {
 		if p.seen[only] {
 			return fmt.Errorf("-%s goes with -server only", only)
@@ -352,8 +357,10 @@ func (p *parser) settleServer() error {
 	if plan.PortTo > plan.Port {
 		return fmt.Errorf("-server listens at one port, -port gives %d", plan.PortTo-plan.Port+1)
 	}
-	if p.seen["via"] {
-		return fmt.Errorf("-via is for clients, and -server is none")
+	for _, clients := range []string{"via", "outbound"} {
+		if p.seen[clients] {
+			return fmt.Errorf("-%s is for clients, and -server is none", clients)
+		}
 	}
 	if len(plan.Programs) > 0 {
 		return fmt.Errorf("-server runs no program, but %q was given; clients bring their own (impirun -client RANK HOST:PORT -n N program)", plan.Programs[0].Argv[0])

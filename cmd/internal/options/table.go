@@ -46,6 +46,8 @@ var table = slices.Concat([]option{
 		apply: applyPort},
 	{names: []string{"via"}, values: []string{"HOW"}, help: "with -client and -clients: who is connected to the other clients: direct, every rank; agent, one process for all ranks; auto (default), agent if the server is more than 2 ms away (IMPI_VIA)",
 		apply: applyVia},
+	{names: []string{"outbound"}, help: "with -client: nobody can connect to this client, as behind a firewall; it connects to all, if they are libimpi or of lower rank",
+		apply: func(p *parser, v []string) error { p.plan.Outbound = true; return nil }},
 	{names: []string{"auth"}, values: []string{"LIST"}, help: "with -server: preferred methods, as in 1,0 or 1-0 (0 none, 1 key)",
 		apply: func(p *parser, v []string) error { p.plan.Auth = v[0]; return nil }},
 	{names: []string{"client"}, values: []string{"RANK", "HOST:PORT"}, help: "be client RANK of the job at that server",

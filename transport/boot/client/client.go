@@ -217,6 +217,9 @@ func (t *talk) exchange(c Contribution, size int32) (*transport.Job, error) {
 	if err := t.finish(tab, c.Own); err != nil {
 		return nil, err
 	}
+	if err := tab.reverse(c.Own); err != nil {
+		return nil, err
+	}
 	return tab.job()
 }
 

@@ -48,3 +48,50 @@ func TestWhatOthersSayBeyondIMPIIsChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestAServerThatSwallowsOurLabelIsNotWaitedFor(t *testing.T) {
+	c := oneProc()
+	own := wire.Mine()
+	c.Own = &own
+	job, err := (&fake{swallow: true}).run(t, c, Options{})
+	if err != nil || job.Hosts[1].Native {
+		t.Errorf("%+v, %v", job, err)
+	}
+}
+
+func TestAClientThatCannotBeReachedNeedsOthersThatAgree(t *testing.T) {
+	out, in := wire.Mine(), wire.Mine()
+	out.Flags |= wire.FlagOutbound
+	say := func(mask uint32, list ...wire.Own) *fake {
+		var b []byte
+		for _, o := range list {
+			b = o.Append(b)
+		}
+		return &fake{mask: map[wire.Label]uint32{wire.COwn: mask}, replace: map[wire.Label][]byte{wire.COwn: b}}
+	}
+	for _, tt := range []struct {
+		f         *fake
+		own       wire.Own
+		low, high bool // outbound
+		want      string
+	}{
+		{f: say(3, out, in), own: out, low: true},
+		{f: say(3, in, out), own: in, high: true}, // it would connect anyway
+		{f: say(3, out, out), own: out, want: "can both only connect"},
+		{f: say(1, out), own: out, want: "give client 0 the higher rank"},
+		{f: &fake{swallow: true}, own: out, want: "give client 0 the higher rank"},
+		{f: &fake{swallow: true}, own: in},
+	} {
+		c := oneProc()
+		c.Own = &tt.own
+		j, err := tt.f.run(t, c, Options{})
+		switch {
+		case tt.want != "":
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %s", err, tt.want)
+			}
+		case err != nil || j.Hosts[0].Outbound != tt.low || j.Hosts[1].Outbound != tt.high:
+			t.Errorf("%+v, %v", j, err)
+		}
+	}
+}

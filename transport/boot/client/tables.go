@@ -34,6 +34,7 @@ type tables struct {
 	hiWater  uint32
 	ackMarks []uint32 // by host
 	procs    []transport.Proc
+	others   uint32 // clients that are of this library, a bit each
 }
 
 func newTables(me, clients int, mine *[wire.NLabels][]byte, tolerant bool) *tables {
@@ -356,11 +357,35 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own) error {
 	if theirs[t.me] != own {
 		return fmt.Errorf("%v: the server returns another value for client %d than it contributed", wire.COwn, t.me)
 	}
+	t.others = mask
 	for h := range t.hosts {
 		host := &t.hosts[h]
+		host.Outbound = theirs[host.Client].Flags&wire.FlagOutbound != 0
 		host.Native = own.Native(theirs[host.Client])
 		if s := min(own.Stream, theirs[host.Client].Stream); s > t.dataLen {
 			host.Stream = s
+		}
+	}
+	return nil
+}
+
+// reverse refuses clients that cannot be reached where that cannot work: others must agree that higher hosts are
+// connected to.
+func (t *tables) reverse(own *wire.Own) error {
+	var outbound [wire.MaxClients]bool
+	outbound[t.me] = own != nil && own.Flags&wire.FlagOutbound != 0
+	for _, h := range t.hosts {
+		outbound[h.Client] = outbound[h.Client] || h.Outbound
+	}
+	for a := range t.clients {
+		for b := a + 1; outbound[a] && b < t.clients; b++ {
+			switch {
+			case outbound[b]:
+				return fmt.Errorf("clients %d and %d can both only connect to others, and not be connected to", a, b)
+			case t.others&(1<<b) == 0:
+				return fmt.Errorf("client %d can only connect to others, and client %d, which is not libimpi, will connect to all lower clients: "+
+					"give client %d the higher rank", a, b, a)
+			}
 		}
 	}
 	return nil
