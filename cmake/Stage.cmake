@@ -50,6 +50,7 @@ add_dependencies(stage library)
 go_tool(./cmd/impirun impirun mpirun mpiexec)
 go_tool(./cmd/mpicc mpicc mpicxx mpic++ mpiCC mpicc_abi)
 go_tool(./cmd/impi-info impi-info)
+go_tool(./cmd/impi-conform impi-conform)
 
 # Fixed files, written when CMake runs.
 file(MAKE_DIRECTORY ${STAGE}/lib ${STAGE}/include)

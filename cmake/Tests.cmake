@@ -81,3 +81,12 @@ add_custom_target(launcher-tests ALL
   COMMAND ${GO} test -c -o ${CMAKE_BINARY_DIR}/tests/launcher/launcher.test ./tests/launcher
   WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go test -c launcher" VERBATIM)
 add_dependencies(launcher-tests stage)
+
+# conform/*: libimpi as an IMPI server and client, held against the protocol by a tester that shares no code with it.
+foreach(group server client table mesh packet flow cancel collective comm finish hostile)
+  add_test(NAME conform/${group} COMMAND ${STAGE}/bin/impi-conform -run "^${group}/"
+    -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"
+    -client-cmd "${STAGE}/bin/impirun -client {rank} {server} -n {n} {prog}"
+    -mpicc ${STAGE}/bin/mpicc -junit ${CMAKE_BINARY_DIR}/conform-${group}.xml)
+  set_tests_properties(conform/${group} PROPERTIES TIMEOUT 120 LABELS conform PROCESSORS 2)
+endforeach()

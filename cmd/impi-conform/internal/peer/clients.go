@@ -1,0 +1,254 @@
+package peer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// Server is a server under test, to which the tester plays all clients.
+type Server struct {
+	T    *conform.T
+	Main *target.Process
+	Addr string
+}
+
+// StartServer starts the server for n clients and reads its address. env nil: authentication by key.
+func StartServer(t *conform.T, n int, env []string, more ...string) *Server {
+	if env == nil {
+		env = target.KeyEnv()
+	}
+	s := LaunchServer(t, fmt.Sprint(n), env, more...)
+	err := s.Main.Until(t.Context(), func(out, _ string) bool { return strings.Contains(out, "\n") })
+	if err != nil {
+		t.Fatalf("the server says no address: %v", err)
+	}
+	s.Addr, _, _ = strings.Cut(s.Main.Stdout(), "\n")
+	if _, _, err := net.SplitHostPort(s.Addr); err != nil {
+		t.Fatalf("the server's first line is %q, must be address:port", s.Addr)
+	}
+	return s
+}
+
+// LaunchServer starts the server and waits for nothing.
+func LaunchServer(t *conform.T, clients string, env []string, more ...string) *Server {
+	p, err := Target(t).Server(clients, env, more...)
+	if err != nil {
+		t.Fatalf("the server cannot be started: %v", err)
+	}
+	t.Cleanup(func() {
+		p.Kill()
+		t.Output(fmt.Sprintf("--- stdout\n%s--- stderr\n%s", p.Stdout(), p.Stderr()))
+	})
+	return &Server{T: t, Main: p}
+}
+
+// Exit waits for the server's end. ok: it must be exit code 0; else another, with a report.
+func (s *Server) Exit(ok bool) {
+	code, err := s.Main.Wait(s.T.Context())
+	switch {
+	case err != nil:
+		s.T.Fatalf("the server has not ended in time")
+	case ok && code != 0:
+		s.T.Errorf("the server ended with exit code %d, must be 0", code)
+	case !ok && code == 0:
+		s.T.Errorf("the server ended with exit code 0, as if nothing had happened")
+	case !ok && strings.TrimSpace(s.Main.Stderr()) == "":
+		s.T.Errorf("the server ended with exit code %d and said nothing on stderr", code)
+	}
+	for _, crash := range []string{"panic:", "fatal error:", "SIGSEGV", "core dumped"} {
+		s.T.Check(!strings.Contains(s.Main.Stderr(), crash), "the server crashed (%q)", crash)
+	}
+	if s.Addr != "" {
+		s.T.Check(s.Main.Stdout() == s.Addr+"\n", "the server has written %q, must be one line", s.Main.Stdout())
+	}
+}
+
+// Member is a connection to the server.
+type Member struct {
+	net.Conn
+	s    *Server
+	Rank int
+}
+
+// Dial connects to the server.
+func (s *Server) Dial() *Member {
+	c, err := (&net.Dialer{}).DialContext(s.T.Context(), "tcp", s.Addr)
+	if err != nil {
+		s.T.Fatalf("the server does not listen: %v", err)
+	}
+	s.T.Cleanup(func() { c.Close() })
+	c.SetDeadline(s.T.Deadline())
+	return &Member{c, s, -1}
+}
+
+// Say sends bytes. That the server may have hung up shows when it is read from.
+func (m *Member) Say(b ...[]byte) { m.Write(bytes.Join(b, nil)) }
+
+// Hello is everything up to IMPI, from a client with the right key.
+func Hello(rank int) []byte {
+	return bytes.Join([][]byte{codec.Auth(wire.AuthKeyMask), codec.U64(target.Key), codec.Impi(int32(rank))}, nil)
+}
+
+// Join connects and authenticates as client rank; it does not wait for the others.
+func (s *Server) Join(rank int) *Member {
+	m := s.Dial()
+	m.Rank = rank
+	m.Say(codec.Auth(wire.AuthKeyMask))
+	m.Reads(codec.I32(wire.AuthKey, 0))
+	m.Say(codec.U64(target.Key), codec.Impi(int32(rank)))
+	return m
+}
+
+// JoinAll joins n clients, of which each reads how many there are.
+func (s *Server) JoinAll(n int) []*Member {
+	list := make([]*Member, n)
+	for i := range list {
+		list[i] = s.Join(i)
+	}
+	for _, m := range list {
+		m.Reads(codec.Impi(int32(n)))
+	}
+	return list
+}
+
+// Reads reads exactly these bytes.
+func (m *Member) Reads(want []byte) {
+	got := make([]byte, len(want))
+	n, err := io.ReadFull(m, got)
+	if !bytes.Equal(got[:n], want) {
+		for i := range n {
+			if got[i] != want[i] {
+				m.s.T.Fatalf("client %d reads % x..., must be % x...: byte %d differs", m.Rank, got[:min(n, 64)], want[:min(len(want), 64)], i)
+			}
+		}
+		m.s.T.Fatalf("client %d reads % x (%d bytes, then %v), must be % x (%d bytes)", m.Rank, got[:min(n, 64)], n, err, want[:min(len(want), 64)], len(want))
+	}
+}
+
+// Closed wants the server to hang up without a byte.
+func (m *Member) Closed(why string) {
+	b := make([]byte, 64)
+	n, err := m.Read(b)
+	var timeout net.Error
+	switch {
+	case n > 0:
+		m.s.T.Fatalf("%s: the server answers % x, must hang up", why, b[:n])
+	case errors.As(err, &timeout) && timeout.Timeout():
+		m.s.T.Fatalf("%s: the server does not hang up", why)
+	}
+	m.Close()
+}
+
+// Silent notes an error if the server has said something.
+func (m *Member) Silent(why string) {
+	m.SetReadDeadline(time.Now().Add(time.Millisecond))
+	b := make([]byte, 64)
+	if n, err := m.Read(b); n > 0 || err == io.EOF {
+		m.s.T.Fatalf("%s: client %d reads % x (%v), must be nothing", why, m.Rank, b[:n], err)
+	}
+	m.SetReadDeadline(m.s.T.Deadline())
+}
+
+// Reset ends the connection with a TCP reset.
+func (m *Member) Reset() {
+	m.Conn.(*net.TCPConn).SetLinger(0)
+	m.Close()
+}
+
+// Finish lets all clients say DONE and FINI, and the server end well.
+func (s *Server) Finish(list []*Member) {
+	for _, m := range list {
+		m.Say(codec.Command(wire.CmdDone))
+	}
+	s.Fini(list)
+}
+
+// Fini is Finish of clients that have said DONE.
+func (s *Server) Fini(list []*Member) {
+	for _, m := range list {
+		m.Reads(codec.Command(wire.CmdDone))
+	}
+	for _, m := range list {
+		m.Say(codec.Command(wire.CmdFini))
+	}
+	for _, m := range list {
+		m.Closed("after FINI")
+	}
+	s.Exit(true)
+}
+
+// JoinWith is JoinAll of one client, by whatever method is enabled.
+func (s *Server) JoinWith(env []string) []*Member {
+	m := s.Dial()
+	m.Rank = 0
+	mask := uint32(0)
+	for _, e := range env {
+		if strings.HasPrefix(e, "IMPI_AUTH_KEY=") {
+			mask |= wire.AuthKeyMask
+		} else {
+			mask |= wire.AuthNoneMask
+		}
+	}
+	m.Say(codec.Auth(mask))
+	choice := make([]byte, 8)
+	if _, err := io.ReadFull(m, choice); err != nil {
+		s.T.Fatalf("the server answers no choice to mask %#x: %v", mask, err)
+	}
+	if int32(codec.GetU32(choice)) == wire.AuthKey {
+		m.Say(codec.U64(target.Key))
+	}
+	m.Say(codec.Impi(0))
+	m.Reads(codec.Impi(1))
+	return []*Member{m}
+}
+
+// Either is for two connections of which the server must close one: it answers the other.
+func Either(a, b *Member) *Member {
+	left := make(chan *Member, 2)
+	watch := func(x, other *Member) {
+		n, err := x.peek()
+		if n == 0 && err != nil {
+			left <- other
+		}
+	}
+	go watch(a, b)
+	go watch(b, a)
+	select {
+	case keep := <-left:
+		return keep
+	case <-a.s.T.Context().Done():
+		a.s.T.Fatalf("the server keeps both")
+	}
+	return nil
+}
+
+// peek waits for a byte, which stays to be read.
+func (m *Member) peek() (n int, err error) {
+	raw, err := m.Conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	b := make([]byte, 1)
+	err2 := raw.Read(func(fd uintptr) bool {
+		n, _, err = syscall.Recvfrom(int(fd), b, syscall.MSG_PEEK)
+		return err != syscall.EAGAIN
+	})
+	if err == nil && n == 0 {
+		err = io.EOF
+	}
+	if err == nil {
+		err = err2
+	}
+	return n, err
+}

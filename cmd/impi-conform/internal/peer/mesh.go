@@ -1,0 +1,142 @@
+package peer
+
+import (
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"syscall"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
+)
+
+// isReset says whether a connection was lost rather than closed.
+func isReset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// Dial connects to a host of the client under test, from the address of one of ours. It says nothing yet.
+func (j *Job) Dial(ours, theirs int) net.Conn {
+	d := net.Dialer{Deadline: j.T.Deadline()}
+	if ours >= 0 {
+		d.LocalAddr = &net.TCPAddr{IP: j.listeners[ours].Addr().(*net.TCPAddr).IP}
+	}
+	c, err := d.DialContext(j.T.Context(), "tcp", j.Hosts[theirs].Addr)
+	if err != nil {
+		j.T.Fatalf("host %d does not listen at %s: %v", theirs, j.Hosts[theirs].Addr, err)
+	}
+	j.T.Cleanup(func() { c.Close() })
+	c.SetDeadline(j.T.Deadline())
+	return c
+}
+
+// Mesh connects every host of ours with every host of the client under test: the higher one connects and says
+// its rank (2.3.8).
+func (j *Job) Mesh() {
+	for a, ours := range j.Hosts {
+		if !j.ours(ours.Client) {
+			continue
+		}
+		for b, theirs := range j.Hosts {
+			if !j.ours(theirs.Client) && a > b {
+				j.Connect(a, b)
+			}
+		}
+		j.Await(a)
+	}
+}
+
+// Connect connects host a of ours to the lower host b.
+func (j *Job) Connect(a, b int) {
+	c := j.Dial(a, b)
+	if _, err := c.Write(codec.U32(uint32(a))); err != nil {
+		j.T.Fatalf("host %d hangs up on host %d: %v", b, a, err)
+	}
+	j.join(a, b, c)
+}
+
+// Await accepts the connections of all higher hosts at host a of ours.
+func (j *Job) Await(a int) {
+	var higher []int
+	for b, theirs := range j.Hosts {
+		if !j.ours(theirs.Client) && b > a {
+			higher = append(higher, b)
+		}
+	}
+	for len(higher) > 0 {
+		b, c := j.accept(a)
+		i := slices.Index(higher, b)
+		if i < 0 {
+			j.T.Fatalf("a connection to host %d says it is host %d, which is not to connect to it, or has done so", a, b)
+		}
+		higher = slices.Delete(higher, i, i+1)
+		j.join(a, b, c)
+	}
+}
+
+// accept takes one connection at host a and reads who it is.
+func (j *Job) accept(a int) (host int, c net.Conn) {
+	c, err := j.listeners[a].Accept()
+	if err != nil {
+		j.T.Fatalf("host %d waits in vain for a higher host: %v", a, err)
+	}
+	j.T.Cleanup(func() { c.Close() })
+	c.SetDeadline(j.T.Deadline())
+	b := make([]byte, 4)
+	if _, err := io.ReadFull(c, b); err != nil {
+		j.T.Fatalf("a connection to host %d does not say which host it is: %v", a, err)
+	}
+	return int(int32(codec.GetU32(b))), c
+}
+
+// Either is for two connections that both say they are from host a of ours to host b: one of them must be closed,
+// and the other is the one.
+func (j *Job) Either(a, b int, c [2]net.Conn) {
+	var l [2]*Link
+	for i := range c {
+		j.join(a, b, c[i])
+		l[i] = j.Link(a, b)
+	}
+	keep := l[0]
+	select {
+	case <-l[0].over:
+		keep = l[1]
+	case <-l[1].over:
+	case <-j.T.Context().Done():
+		j.T.Fatalf("host %d keeps two connections of host %d", b, a)
+	}
+	j.mu.Lock()
+	j.links[[2]int{a, b}] = keep
+	j.mu.Unlock()
+}
+
+// Adopt makes a connection on which all has been said the one between host a of ours and host b.
+func (j *Job) Adopt(a, b int, c net.Conn) { j.join(a, b, c) }
+
+func (j *Job) join(a, b int, c net.Conn) {
+	l := &Link{job: j, Conn: c, Ours: a, Theirs: b, over: make(chan struct{})}
+	j.mu.Lock()
+	j.links[[2]int{a, b}] = l
+	j.mu.Unlock()
+	go l.read()
+}
+
+// Link is the socket between two hosts.
+func (j *Job) Link(ours, theirs int) *Link {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.links[[2]int{ours, theirs}]
+}
+
+// LinkOf is the socket between the hosts of two processes.
+func (j *Job) LinkOf(ours, theirs int) *Link { return j.Link(j.Procs[ours].Host, j.Procs[theirs].Host) }
+
+// allLinks in no particular order.
+func (j *Job) allLinks() (list []*Link) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, l := range j.links {
+		list = append(list, l)
+	}
+	return list
+}

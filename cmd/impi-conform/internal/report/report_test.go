@@ -1,0 +1,55 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+)
+
+var results = []conform.Result{
+	{Case: conform.Case{Name: "server/key", Rule: "2.3.3"}, Took: time.Second},
+	{Case: conform.Case{Name: "client/world", Rule: "2.3.5"}, Verdict: conform.Fail, Problems: []string{"a < b", "two\nlines"}, Output: "said \x00\"\n"},
+	{Case: conform.Case{Name: "server/port"}, Verdict: conform.Skip, Problems: []string{"no server"}},
+}
+
+func TestTextHasALineForACase(t *testing.T) {
+	var out bytes.Buffer
+	sink := All{&Text{W: &out}, &Text{W: &out, Verbose: true}}
+	for _, r := range results {
+		sink.Ended(r)
+	}
+	if got := strings.Count(out.String(), "client/world"); got != 2 {
+		t.Errorf("%d lines\n%s", got, &out)
+	}
+	if !strings.Contains(out.String(), "\n       two\n       lines\n") || strings.Count(out.String(), "said") != 1 {
+		t.Errorf("got\n%s", &out)
+	}
+	if got := Summary([3]int{1, 2, 3}); got != "1 passed, 2 failed, 3 skipped" {
+		t.Error(got)
+	}
+}
+
+func TestJUnitIsReadBack(t *testing.T) {
+	var j JUnit
+	for _, r := range results {
+		j.Ended(r)
+	}
+	var out bytes.Buffer
+	if err := j.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	var back suites
+	if err := xml.Unmarshal(out.Bytes(), &back); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	if len(back.Suites) != 2 || back.Suites[0].Tests != 2 || back.Suites[0].Skipped != 1 || back.Suites[1].Failures != 1 {
+		t.Errorf("got %+v", back)
+	}
+	if c := back.Suites[1].Cases[0]; c.Failure == nil || c.Failure.Message != "a < b" || c.Output != "said \"\n" {
+		t.Errorf("got %+v", c)
+	}
+}

@@ -1,0 +1,666 @@
+/* player: plays the MPI side of a conformance case. A plain MPI program; each argument is one step:
+ *
+ *     player "barrier" "@0 send 2 7 100" "@1 recv 2 7 100"
+ *
+ * "@R" in front of a step leaves it to rank R of MPI_COMM_WORLD, "@R-S" to ranks R to S. Numbers are decimal.
+ * What happens is said on stdout, one line a fact, beginning with "[rank] ". Values that arrive are checked
+ * against the rules below; a wrong one ends the job with a message and code 3.
+ *
+ * The values: byte i of a message with tag t is (t + 7i) mod 251. In collectives element i of rank r is
+ * 1000r + i; what p has for q in alltoall is 10000p + 100q + i.
+ */
+#include <limits.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+enum { SLOTS = 16, REQUESTS = 4096 };
+static MPI_Comm slot[SLOTS], comm;
+static int world_rank, rank, size; /* rank and size are those of comm */
+static MPI_Request request[REQUESTS];
+static struct { unsigned char *data; int n, tag, receive; } pending[REQUESTS];
+static int requests;
+
+static void say(const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    int n = snprintf(line, sizeof line, "[%d] ", world_rank);
+    va_start(args, format);
+    n += vsnprintf(line + n, sizeof line - n - 1, format, args);
+    va_end(args);
+    line[n++] = '\n';
+    if (write(1, line, n) != n)
+        MPI_Abort(MPI_COMM_WORLD, 4);
+}
+
+static void wrong(const char *what, int i, long got, long want)
+{
+    fprintf(stderr, "player: rank %d: %s: element %d is %ld, must be %ld\n", world_rank, what, i, got, want);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static void *memory(size_t n)
+{
+    void *p = calloc(n ? n : 1, 1);
+    if (!p)
+        abort();
+    return p;
+}
+
+static void use(MPI_Comm c)
+{
+    comm = c;
+    rank = size = -1;
+    if (c != MPI_COMM_NULL) {
+        MPI_Comm_rank(c, &rank);
+        MPI_Comm_size(c, &size);
+        MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+    }
+}
+
+static const char *error(int code)
+{
+    int class = 0;
+    if (code == MPI_SUCCESS)
+        return "success";
+    MPI_Error_class(code, &class);
+    return class == MPI_ERR_TRUNCATE ? "truncate" : class == MPI_ERR_CONVERSION ? "conversion" : "error";
+}
+
+static unsigned char pattern(int tag, int i) { return (unsigned char)((tag + 7L * i) % 251); }
+
+static unsigned char *message(int tag, int n)
+{
+    unsigned char *p = memory(n);
+    for (int i = 0; i < n; i++)
+        p[i] = pattern(tag, i);
+    return p;
+}
+
+static void received(const unsigned char *p, MPI_Status *s, int room, int code)
+{
+    int n = -1, tag = s->MPI_TAG;
+    if (code != MPI_SUCCESS) {
+        say("recv %d %d %s", s->MPI_SOURCE, tag, error(code));
+        return;
+    }
+    MPI_Get_count(s, MPI_BYTE, &n);
+    for (int i = 0; i < n && i < room; i++)
+        if (p[i] != pattern(tag, i))
+            wrong("a message", i, p[i], pattern(tag, i));
+    say("recv %d %d %d", s->MPI_SOURCE, tag, n);
+}
+
+/* Point to point. A tag or source of -1 is a wildcard. */
+
+static int source(int s) { return s < 0 ? MPI_ANY_SOURCE : s; }
+static int any_tag(int t) { return t < 0 ? MPI_ANY_TAG : t; }
+
+static void do_send(const char *mode, int dst, int tag, int n)
+{
+    unsigned char *p = message(tag, n);
+    int code = !strcmp(mode, "ssend")   ? MPI_Ssend(p, n, MPI_BYTE, dst, tag, comm)
+               : !strcmp(mode, "rsend") ? MPI_Rsend(p, n, MPI_BYTE, dst, tag, comm)
+               : !strcmp(mode, "bsend") ? MPI_Bsend(p, n, MPI_BYTE, dst, tag, comm)
+                                        : MPI_Send(p, n, MPI_BYTE, dst, tag, comm);
+    say("%s %d %d %s", mode, dst, tag, error(code));
+    free(p);
+}
+
+static void start(int receive, const char *mode, int peer, int tag, int n)
+{
+    if (requests == REQUESTS)
+        abort();
+    int k = requests++;
+    pending[k].n = n;
+    pending[k].tag = tag;
+    pending[k].receive = receive;
+    pending[k].data = receive ? memory(n) : message(tag, n);
+    if (receive)
+        MPI_Irecv(pending[k].data, n, MPI_BYTE, source(peer), any_tag(tag), comm, &request[k]);
+    else if (!strcmp(mode, "issend"))
+        MPI_Issend(pending[k].data, n, MPI_BYTE, peer, tag, comm, &request[k]);
+    else
+        MPI_Isend(pending[k].data, n, MPI_BYTE, peer, tag, comm, &request[k]);
+}
+
+static void wait_one(int k)
+{
+    MPI_Status s;
+    int cancelled = 0, code = MPI_Wait(&request[k], &s);
+    MPI_Test_cancelled(&s, &cancelled);
+    if (cancelled)
+        say("cancelled %d", pending[k].tag);
+    else if (pending[k].receive)
+        received(pending[k].data, &s, pending[k].n, code);
+    else
+        say("sent %d %s", pending[k].tag, error(code));
+    free(pending[k].data);
+}
+
+static void do_recv(int src, int tag, int n)
+{
+    unsigned char *p = memory(n);
+    MPI_Status s;
+    int code = MPI_Recv(p, n, MPI_BYTE, source(src), any_tag(tag), comm, &s);
+    received(p, &s, n, code);
+    free(p);
+}
+
+static void probe(int wait, int src, int tag)
+{
+    MPI_Status s;
+    int flag = 1, n = -1;
+    if (wait)
+        MPI_Probe(source(src), any_tag(tag), comm, &s);
+    else
+        MPI_Iprobe(source(src), any_tag(tag), comm, &flag, &s);
+    if (!flag) {
+        say("probe none");
+        return;
+    }
+    MPI_Get_count(&s, MPI_BYTE, &n);
+    say("probe %d %d %d", s.MPI_SOURCE, s.MPI_TAG, n);
+}
+
+/* One message of each basic type. */
+
+typedef struct { int a, b; } two_int;
+typedef struct { float a; int b; } float_int;
+typedef struct { double a; int b; } double_int;
+typedef struct { short a; int b; } short_int;
+static const char char_v[] = {'A', 'z', -1};
+static const signed char schar_v[] = {-128, 127, -1};
+static const unsigned char uchar_v[] = {0, 255, 7};
+static const short short_v[] = {-2, 300, SHRT_MIN};
+static const unsigned short ushort_v[] = {1, 300, 65535};
+static const int int_v[] = {-2, 70000, INT_MIN};
+static const unsigned uint_v[] = {1, 70000, UINT_MAX};
+static const long long_v[] = {-2, 70000, INT_MIN};
+static const unsigned long ulong_v[] = {1, 70000, UINT_MAX};
+static const long long llong_v[] = {-2, 1LL << 40, LLONG_MIN};
+static const float float_v[] = {1.5f, -INFINITY, 1e-45f};
+static const double double_v[] = {-0.1, INFINITY, 5e-324};
+static const long double ldouble_v[] = {1.5L, -2.0L, 0.0L};
+static const wchar_t wchar_v[] = {65, 0x20ac, 0xffff};
+static const two_int two_int_v[] = {{1, -2}, {3, 4}, {-5, 6}};
+static const float_int float_int_v[] = {{1.5f, -2}, {-3, 4}, {5, 6}};
+static const double_int double_int_v[] = {{1.5, -2}, {-3, 4}, {5, 6}};
+static const short_int short_int_v[] = {{1, -2}, {-3, 4}, {5, 6}};
+
+static const void *typed(const char *name, MPI_Datatype *type, size_t *bytes)
+{
+    struct { const char *name; MPI_Datatype type; const void *v; size_t n; } list[] = {
+        {"char", MPI_CHAR, char_v, sizeof char_v},
+        {"schar", MPI_SIGNED_CHAR, schar_v, sizeof schar_v},
+        {"uchar", MPI_UNSIGNED_CHAR, uchar_v, sizeof uchar_v},
+        {"short", MPI_SHORT, short_v, sizeof short_v},
+        {"ushort", MPI_UNSIGNED_SHORT, ushort_v, sizeof ushort_v},
+        {"int", MPI_INT, int_v, sizeof int_v},
+        {"uint", MPI_UNSIGNED, uint_v, sizeof uint_v},
+        {"long", MPI_LONG, long_v, sizeof long_v},
+        {"ulong", MPI_UNSIGNED_LONG, ulong_v, sizeof ulong_v},
+        {"llong", MPI_LONG_LONG_INT, llong_v, sizeof llong_v},
+        {"float", MPI_FLOAT, float_v, sizeof float_v},
+        {"double", MPI_DOUBLE, double_v, sizeof double_v},
+        {"ldouble", MPI_LONG_DOUBLE, ldouble_v, sizeof ldouble_v},
+        {"wchar", MPI_WCHAR, wchar_v, sizeof wchar_v},
+        {"2int", MPI_2INT, two_int_v, sizeof two_int_v},
+        {"float_int", MPI_FLOAT_INT, float_int_v, sizeof float_int_v},
+        {"double_int", MPI_DOUBLE_INT, double_int_v, sizeof double_int_v},
+        {"short_int", MPI_SHORT_INT, short_int_v, sizeof short_int_v},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (!strcmp(list[i].name, name)) {
+            *type = list[i].type;
+            *bytes = list[i].n;
+            return list[i].v;
+        }
+    abort();
+}
+
+static int same(const char *name, const void *a, const void *b, size_t bytes)
+{
+    if (!strcmp(name, "ldouble")) { /* padding has no value */
+        const long double *x = a, *y = b;
+        return x[0] == y[0] && x[1] == y[1] && x[2] == y[2];
+    }
+    if (!strcmp(name, "double_int")) {
+        const double_int *x = a, *y = b;
+        for (int i = 0; i < 3; i++)
+            if (x[i].a != y[i].a || x[i].b != y[i].b)
+                return 0;
+        return 1;
+    }
+    if (!strcmp(name, "short_int")) {
+        const short_int *x = a, *y = b;
+        for (int i = 0; i < 3; i++)
+            if (x[i].a != y[i].a || x[i].b != y[i].b)
+                return 0;
+        return 1;
+    }
+    return !memcmp(a, b, bytes);
+}
+
+static void send_type(const char *name, int dst, int tag)
+{
+    MPI_Datatype type;
+    size_t bytes;
+    const void *v = typed(name, &type, &bytes);
+    MPI_Send(v, 3, type, dst, tag, comm);
+}
+
+static void recv_type(const char *name, int src, int tag)
+{
+    MPI_Datatype type;
+    size_t bytes;
+    MPI_Status s;
+    int n = -1;
+    const void *v = typed(name, &type, &bytes);
+    void *p = memory(bytes);
+    MPI_Recv(p, 3, type, src, tag, comm, &s);
+    MPI_Get_count(&s, type, &n);
+    if (n != 3 || !same(name, p, v, bytes)) {
+        fprintf(stderr, "player: rank %d: %d values of type %s have not arrived as they were sent\n", world_rank, n, name);
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    free(p);
+}
+
+/* Collectives, on int. */
+
+static int *mine(int n)
+{
+    int *p = memory(n * sizeof(int));
+    for (int i = 0; i < n; i++)
+        p[i] = 1000 * rank + i;
+    return p;
+}
+
+static int counted(int r, int n) { return n < 0 ? 0 : n + r; } /* counts of the v variants; n = -1: all are 0 */
+
+static void counts(int n, int *count, int *displ, int *total)
+{
+    *total = 0;
+    for (int r = 0; r < size; r++) {
+        count[r] = counted(r, n);
+        displ[r] = *total;
+        *total += count[r] + 1; /* gaps */
+    }
+}
+
+static void check_rows(const char *what, const int *p, const int *count, const int *displ, int n)
+{
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < (count ? count[r] : n); i++) {
+            int got = p[(displ ? displ[r] : r * n) + i];
+            if (got != 1000 * r + i)
+                wrong(what, r * n + i, got, 1000 * r + i);
+        }
+}
+
+static void bcast(int root, int n)
+{
+    int *p = rank == root ? mine(n) : memory(n * sizeof(int));
+    MPI_Bcast(p, n, MPI_INT, root, comm);
+    for (int i = 0; i < n; i++)
+        if (p[i] != 1000 * root + i)
+            wrong("bcast", i, p[i], 1000 * root + i);
+    free(p);
+}
+
+static void gather(int all, int root, int n)
+{
+    int *in = mine(n), *out = memory((size_t)size * n * sizeof(int));
+    if (all)
+        MPI_Allgather(in, n, MPI_INT, out, n, MPI_INT, comm);
+    else
+        MPI_Gather(in, n, MPI_INT, out, n, MPI_INT, root, comm);
+    if (all || rank == root)
+        check_rows("gather", out, NULL, NULL, n);
+    free(in);
+    free(out);
+}
+
+static void gatherv(int all, int root, int n)
+{
+    int *count = memory(size * sizeof(int)), *displ = memory(size * sizeof(int)), total;
+    counts(n, count, displ, &total);
+    int *in = mine(count[rank]), *out = memory(total * sizeof(int));
+    if (all)
+        MPI_Allgatherv(in, count[rank], MPI_INT, out, count, displ, MPI_INT, comm);
+    else
+        MPI_Gatherv(in, count[rank], MPI_INT, out, count, displ, MPI_INT, root, comm);
+    if (all || rank == root)
+        check_rows("gatherv", out, count, displ, 0);
+    free(in);
+    free(out);
+    free(count);
+    free(displ);
+}
+
+static void scatter(int v, int root, int n)
+{
+    int *count = memory(size * sizeof(int)), *displ = memory(size * sizeof(int)), total;
+    counts(n, count, displ, &total);
+    if (!v) {
+        total = size * n;
+        for (int r = 0; r < size; r++) {
+            count[r] = n;
+            displ[r] = r * n;
+        }
+    }
+    int *in = memory(total * sizeof(int)), *out = memory(count[rank] * sizeof(int));
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < count[r]; i++)
+            in[displ[r] + i] = 1000 * r + i;
+    if (v)
+        MPI_Scatterv(in, count, displ, MPI_INT, out, count[rank], MPI_INT, root, comm);
+    else
+        MPI_Scatter(in, n, MPI_INT, out, n, MPI_INT, root, comm);
+    for (int i = 0; i < count[rank]; i++)
+        if (out[i] != 1000 * rank + i)
+            wrong("scatter", i, out[i], 1000 * rank + i);
+    free(in);
+    free(out);
+    free(count);
+    free(displ);
+}
+
+static void alltoall(int v, int n)
+{
+    int *count = memory(size * sizeof(int)), *displ = memory(size * sizeof(int)), total;
+    int *rcount = memory(size * sizeof(int)), *rdispl = memory(size * sizeof(int)), rtotal = 0;
+    counts(n, count, displ, &total); /* q gets counted(q, n) from everybody */
+    for (int r = 0; r < size; r++) {
+        if (!v) {
+            count[r] = n;
+            displ[r] = r * n;
+        }
+        rcount[r] = v ? counted(rank, n) : n;
+        rdispl[r] = rtotal;
+        rtotal += rcount[r] + v;
+    }
+    if (!v)
+        total = size * n;
+    int *in = memory(total * sizeof(int)), *out = memory(rtotal * sizeof(int));
+    for (int q = 0; q < size; q++)
+        for (int i = 0; i < count[q]; i++)
+            in[displ[q] + i] = 10000 * rank + 100 * q + i;
+    if (v)
+        MPI_Alltoallv(in, count, displ, MPI_INT, out, rcount, rdispl, MPI_INT, comm);
+    else
+        MPI_Alltoall(in, n, MPI_INT, out, n, MPI_INT, comm);
+    for (int p = 0; p < size; p++)
+        for (int i = 0; i < rcount[p]; i++)
+            if (out[rdispl[p] + i] != 10000 * p + 100 * rank + i)
+                wrong("alltoall", i, out[rdispl[p] + i], 10000 * p + 100 * rank + i);
+    free(in);
+    free(out);
+    free(count);
+    free(displ);
+    free(rcount);
+    free(rdispl);
+}
+
+/* What 0 .. upto sum up to in element i. */
+static int sum(int upto, int i) { return 1000 * upto * (upto + 1) / 2 + i * (upto + 1); }
+
+static void reduce(const char *kind, int root, int n)
+{
+    int *in = mine(n), *out = memory(n * sizeof(int)), upto = size - 1, have = 1;
+    if (!strcmp(kind, "allreduce"))
+        MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, comm);
+    else if (!strcmp(kind, "scan")) {
+        MPI_Scan(in, out, n, MPI_INT, MPI_SUM, comm);
+        upto = rank;
+    } else {
+        MPI_Reduce(in, out, n, MPI_INT, MPI_SUM, root, comm);
+        have = rank == root;
+    }
+    for (int i = 0; have && i < n; i++)
+        if (out[i] != sum(upto, i))
+            wrong(kind, i, out[i], sum(upto, i));
+    free(in);
+    free(out);
+}
+
+static void reduce_scatter(int n)
+{
+    int *count = memory(size * sizeof(int)), total = 0, before = 0;
+    for (int r = 0; r < size; r++) {
+        count[r] = counted(r, n);
+        before += r < rank ? count[r] : 0;
+        total += count[r];
+    }
+    int *in = mine(total), *out = memory(count[rank] * sizeof(int));
+    MPI_Reduce_scatter(in, out, count, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < count[rank]; i++)
+        if (out[i] != sum(size - 1, before + i))
+            wrong("reduce_scatter", i, out[i], sum(size - 1, before + i));
+    free(in);
+    free(out);
+    free(count);
+}
+
+/* Composition of affine maps x -> ax + b modulo 2^32: associative, and not commutative. */
+static void compose(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    uint32_t *f = in, *g = inout;
+    (void)type;
+    for (int i = 0; i < *len; i++) {
+        g[2 * i + 1] += g[2 * i] * f[2 * i + 1];
+        g[2 * i] *= f[2 * i];
+    }
+}
+
+static void noncommutative(const char *kind, int root, int n)
+{
+    MPI_Datatype pair;
+    MPI_Op op;
+    uint32_t *in = memory(8 * n), *out = memory(8 * n);
+    MPI_Type_contiguous(2, MPI_UNSIGNED, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op_create(compose, 0, &op);
+    for (int i = 0; i < n; i++) {
+        in[2 * i] = 2 * rank + 3;
+        in[2 * i + 1] = 1000 * rank + i;
+    }
+    if (!strcmp(kind, "scannc"))
+        MPI_Scan(in, out, n, pair, op, comm);
+    else
+        MPI_Reduce(in, out, n, pair, op, root, comm);
+    int upto = !strcmp(kind, "scannc") ? rank : size - 1;
+    for (int i = 0; i < n && (rank == root || root < 0); i++) {
+        uint32_t a = 1, b = 0;
+        for (int r = 0; r <= upto; r++) {
+            b = 1000 * r + i + (2 * r + 3) * b;
+            a *= 2 * r + 3;
+        }
+        if (out[2 * i] != a || out[2 * i + 1] != b)
+            wrong(kind, i, out[2 * i + 1], b);
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&pair);
+    free(in);
+    free(out);
+}
+
+/* Communicators go into slots; slot 0 is MPI_COMM_WORLD. */
+
+static void create(int lo, int hi, int to)
+{
+    MPI_Group all, part;
+    int range[1][3] = {{lo, hi, 1}};
+    MPI_Comm_group(comm, &all);
+    if (hi < lo)
+        part = MPI_GROUP_EMPTY;
+    else
+        MPI_Group_range_incl(all, 1, range, &part);
+    MPI_Comm_create(comm, part, &slot[to]);
+    if (hi >= lo)
+        MPI_Group_free(&part);
+    MPI_Group_free(&all);
+}
+
+static void attribute(int key, const char *name)
+{
+    int *value = NULL, flag = 0;
+    MPI_Comm_get_attr(comm, key, &value, &flag);
+    if (flag)
+        say("%s %d", name, *value);
+    else
+        say("%s none", name);
+}
+
+static void attributes(void)
+{
+    attribute(MPI_TAG_UB, "tag_ub");
+#ifdef IMPI_CLIENT_SIZE
+    attribute(IMPI_CLIENT_SIZE, "client_size");
+    attribute(IMPI_CLIENT_COLOR, "client_color");
+    attribute(IMPI_HOST_SIZE, "host_size");
+    attribute(IMPI_HOST_COLOR, "host_color");
+#endif
+}
+
+/* Computes outside MPI until the file is there. */
+static void await(const char *file)
+{
+    while (access(file, F_OK) != 0)
+        usleep(500);
+}
+
+static int is(const char *a, const char *b) { return !strcmp(a, b); }
+
+static void step(char *text)
+{
+    char word[6][256] = {""};
+    int a, b, c, d, lo, hi;
+    if (text[0] == '@') {
+        char *rest = strchr(text, ' ');
+        int n = sscanf(text, "@%d-%d", &lo, &hi);
+        if (n == 1)
+            hi = lo;
+        if (n < 1 || !rest)
+            abort();
+        if (world_rank < lo || world_rank > hi)
+            return;
+        text = rest + 1;
+    }
+    sscanf(text, "%255s %255s %255s %255s %255s %255s", word[0], word[1], word[2], word[3], word[4], word[5]);
+    const char *w = word[0];
+    a = atoi(word[1]), b = atoi(word[2]), c = atoi(word[3]), d = atoi(word[4]);
+    if (is(w, "send") || is(w, "ssend") || is(w, "rsend") || is(w, "bsend"))
+        do_send(w, a, b, c);
+    else if (is(w, "isend") || is(w, "issend"))
+        start(0, w, a, b, c);
+    else if (is(w, "irecv"))
+        start(1, w, a, b, c);
+    else if (is(w, "isends")) /* dst tag n times */
+        for (int i = 0; i < d; i++)
+            start(0, "isend", a, b, c);
+    else if (is(w, "recv"))
+        do_recv(a, b, c);
+    else if (is(w, "recvs")) /* src tag n times */
+        for (int i = 0; i < d; i++)
+            do_recv(a, b, c);
+    else if (is(w, "cancel"))
+        MPI_Cancel(&request[requests - 1]);
+    else if (is(w, "wait")) {
+        for (int i = 0; i < requests; i++)
+            wait_one(i);
+        requests = 0;
+    } else if (is(w, "probe"))
+        probe(1, a, b);
+    else if (is(w, "iprobe"))
+        probe(0, a, b);
+    else if (is(w, "buffer"))
+        MPI_Buffer_attach(memory(a), a);
+    else if (is(w, "sendtype"))
+        send_type(word[1], b, c);
+    else if (is(w, "recvtype"))
+        recv_type(word[1], b, c);
+    else if (is(w, "barrier"))
+        MPI_Barrier(comm);
+    else if (is(w, "bcast"))
+        bcast(a, b);
+    else if (is(w, "gather"))
+        gather(0, a, b);
+    else if (is(w, "allgather"))
+        gather(1, 0, a);
+    else if (is(w, "gatherv"))
+        gatherv(0, a, b);
+    else if (is(w, "allgatherv"))
+        gatherv(1, 0, a);
+    else if (is(w, "scatter"))
+        scatter(0, a, b);
+    else if (is(w, "scatterv"))
+        scatter(1, a, b);
+    else if (is(w, "alltoall"))
+        alltoall(0, a);
+    else if (is(w, "alltoallv"))
+        alltoall(1, a);
+    else if (is(w, "reduce"))
+        reduce(w, a, b);
+    else if (is(w, "allreduce") || is(w, "scan"))
+        reduce(w, -1, a);
+    else if (is(w, "reduce_scatter"))
+        reduce_scatter(a);
+    else if (is(w, "reducenc"))
+        noncommutative(w, a, b);
+    else if (is(w, "scannc"))
+        noncommutative(w, -1, a);
+    else if (is(w, "comm"))
+        use(slot[a]);
+    else if (is(w, "dup"))
+        MPI_Comm_dup(comm, &slot[a]);
+    else if (is(w, "split")) /* color key slot */
+        MPI_Comm_split(comm, a < 0 ? MPI_UNDEFINED : a, b, &slot[c]);
+    else if (is(w, "create")) /* lo hi slot */
+        create(a, b, c);
+    else if (is(w, "inter")) /* local leader, remote leader in world, tag, slot */
+        MPI_Intercomm_create(comm, a, MPI_COMM_WORLD, b, c, &slot[d]);
+    else if (is(w, "merge")) /* high slot */
+        MPI_Intercomm_merge(comm, a, &slot[b]);
+    else if (is(w, "free")) {
+        MPI_Comm_free(&slot[a]);
+        slot[a] = MPI_COMM_NULL;
+    } else if (is(w, "rank"))
+        say("rank %d of %d", rank, size);
+    else if (is(w, "attributes"))
+        attributes();
+    else if (is(w, "say"))
+        say("%s", text + 4);
+    else if (is(w, "await"))
+        await(word[1]);
+    else if (is(w, "abort"))
+        MPI_Abort(MPI_COMM_WORLD, a);
+    else if (is(w, "exit"))
+        _exit(a);
+    else {
+        fprintf(stderr, "player: unknown step %s\n", text);
+        MPI_Abort(MPI_COMM_WORLD, 4);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    for (int i = 0; i < SLOTS; i++)
+        slot[i] = MPI_COMM_NULL;
+    slot[0] = MPI_COMM_WORLD;
+    use(MPI_COMM_WORLD);
+    for (int i = 1; i < argc; i++)
+        step(argv[i]);
+    MPI_Finalize();
+    return 0;
+}

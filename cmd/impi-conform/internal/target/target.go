@@ -1,0 +1,270 @@
+// Package target starts the implementation under test, by the commands its user gave, and ends it again.
+//
+//	"impirun -server {clients}"                                server: prints address:port
+//	"impirun -client {rank} {server} -n {n} {prog}"            client: {prog} becomes the player and its steps
+//
+// Every process is started in a group of its own with a mark in its environment. When a case ends the group is
+// killed, and whoever else carries the mark: a launcher's ranks, too, if it left some behind.
+package target
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+//go:embed programs/player.c
+var playerSource []byte
+
+// Key is the IMPI_AUTH_KEY of all jobs.
+const Key = 5678
+
+// Target is an implementation under test.
+type Target struct {
+	server, client []string // words of the commands, nil: not given
+	player         string   // the compiled program
+}
+
+// mark names the environment variable by which the processes of a case are found.
+const mark = "IMPI_CONFORM_CASE"
+
+var serial atomic.Int64
+
+// New makes a target of the commands. In dir it compiles the player with the command mpicc, if there is a client
+// command.
+func New(ctx context.Context, serverCmd, clientCmd, mpicc, dir string) (*Target, error) {
+	t := &Target{server: strings.Fields(serverCmd), client: strings.Fields(clientCmd)}
+	if len(t.server) > 0 && !strings.Contains(serverCmd, "{clients}") {
+		return nil, errors.New("the server command has no {clients}")
+	}
+	if len(t.client) == 0 {
+		return t, nil
+	}
+	for _, what := range []string{"{rank}", "{server}", "{n}", "{prog}"} {
+		if !contains(t.client, what) {
+			return nil, fmt.Errorf("the client command has no word %s", what)
+		}
+	}
+	t.player = filepath.Join(dir, "player")
+	source := t.player + ".c"
+	if err := os.WriteFile(source, playerSource, 0o644); err != nil {
+		return nil, err
+	}
+	words := append(strings.Fields(mpicc), "-o", t.player, source)
+	out, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), err, out)
+	}
+	return t, nil
+}
+
+func contains(words []string, w string) bool {
+	for _, x := range words {
+		if x == w {
+			return true
+		}
+	}
+	return false
+}
+
+// HasServer and HasClient say which commands were given.
+func (t *Target) HasServer() bool { return len(t.server) > 0 }
+func (t *Target) HasClient() bool { return len(t.client) > 0 }
+
+// Server starts the server for a number of clients, which may be no number, with further words such as -auth.
+// env is added to its environment, in which no authentication method is enabled otherwise.
+func (t *Target) Server(clients string, env []string, more ...string) (*Process, error) {
+	var words []string
+	for _, w := range t.server {
+		words = append(words, strings.ReplaceAll(w, "{clients}", clients))
+	}
+	return start(append(words, more...), env)
+}
+
+// Client starts a client of n processes, which play the steps.
+func (t *Target) Client(rank int, server string, n int, env []string, steps ...string) (*Process, error) {
+	var words []string
+	for _, w := range t.client {
+		switch w {
+		case "{rank}":
+			words = append(words, strconv.Itoa(rank))
+		case "{server}":
+			words = append(words, server)
+		case "{n}":
+			words = append(words, strconv.Itoa(n))
+		case "{prog}":
+			words = append(append(words, t.player), steps...)
+		default:
+			words = append(words, w)
+		}
+	}
+	return start(words, env)
+}
+
+// KeyEnv enables authentication by Key.
+func KeyEnv() []string { return []string{"IMPI_AUTH_KEY=" + strconv.Itoa(Key)} }
+
+// Process is a running command.
+type Process struct {
+	cmd   *exec.Cmd
+	mark  string
+	ended chan struct{} // closed when it has been waited for
+	code  int
+
+	mu       sync.Mutex // guards what follows
+	stdout   bytes.Buffer
+	stderr   bytes.Buffer
+	news     chan struct{} // closed, and made anew, when there is more output
+	truncate bool
+}
+
+// maxOutput bounds what is kept of one stream, in bytes.
+const maxOutput = 1 << 20
+
+func start(words, env []string) (*Process, error) {
+	p := &Process{cmd: exec.Command(words[0], words[1:]...), ended: make(chan struct{}), news: make(chan struct{})}
+	p.mark = fmt.Sprintf("%s=%d.%d", mark, os.Getpid(), serial.Add(1))
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "IMPI_AUTH_") {
+			p.cmd.Env = append(p.cmd.Env, e)
+		}
+	}
+	p.cmd.Env = append(append(p.cmd.Env, env...), p.mark)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.Stdout, p.cmd.Stderr = stream{p, &p.stdout}, stream{p, &p.stderr}
+	p.cmd.WaitDelay = time.Second // a process left behind may hold the streams
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		err := p.cmd.Wait()
+		p.code = p.cmd.ProcessState.ExitCode()
+		if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+			p.code = 128 + int(s.Signal())
+		}
+		_ = err // the code says it
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+type stream struct {
+	p    *Process
+	into *bytes.Buffer
+}
+
+func (s stream) Write(b []byte) (int, error) {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	if s.into.Len()+len(b) <= maxOutput {
+		s.into.Write(b)
+	}
+	close(s.p.news)
+	s.p.news = make(chan struct{})
+	return len(b), nil
+}
+
+// Stdout and Stderr are what the process has written so far.
+func (p *Process) Stdout() string { p.mu.Lock(); defer p.mu.Unlock(); return p.stdout.String() }
+func (p *Process) Stderr() string { p.mu.Lock(); defer p.mu.Unlock(); return p.stderr.String() }
+
+// ErrEnded is what waiting for output ends with when none can come any more.
+var ErrEnded = errors.New("the implementation has ended")
+
+// Until waits until found says that the output, of stdout or stderr, has what is waited for.
+func (p *Process) Until(ctx context.Context, found func(stdout, stderr string) bool) error {
+	for {
+		p.mu.Lock()
+		ok, news := found(p.stdout.String(), p.stderr.String()), p.news
+		p.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-p.ended:
+			if found(p.Stdout(), p.Stderr()) {
+				return nil
+			}
+			return ErrEnded
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Ended is closed when the process has ended.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Wait waits for the end and answers the exit code, 128 + signal if one ended it.
+func (p *Process) Wait(ctx context.Context) (int, error) {
+	select {
+	case <-p.ended:
+		return p.code, nil
+	case <-ctx.Done():
+		return -1, ctx.Err()
+	}
+}
+
+// Signal sends a signal to the started process, not to its children.
+func (p *Process) Signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
+
+// Kill ends everything that belongs to the process. It returns when the process itself has been waited for.
+func (p *Process) Kill() {
+	group := -p.cmd.Process.Pid
+	select {
+	case <-p.ended:
+	default:
+		syscall.Kill(group, syscall.SIGTERM)
+		select {
+		case <-p.ended:
+		case <-time.After(2 * time.Second):
+		}
+	}
+	syscall.Kill(group, syscall.SIGKILL)
+	for range 3 { // who is killed may just have started another
+		if !killMarked(p.mark) {
+			break
+		}
+	}
+	<-p.ended
+}
+
+// killMarked kills every process with the mark in its environment and says whether there was one.
+func killMarked(mark string) bool {
+	found := false
+	list, err := os.ReadDir("/proc")
+	if err != nil {
+		return false
+	}
+	want := []byte(mark + "\x00")
+	for _, e := range list {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		f, err := os.Open(filepath.Join("/proc", e.Name(), "environ"))
+		if err != nil {
+			continue
+		}
+		env, _ := io.ReadAll(io.LimitReader(f, maxOutput))
+		f.Close()
+		if bytes.Contains(env, want) {
+			syscall.Kill(pid, syscall.SIGKILL)
+			found = true
+		}
+	}
+	return found
+}

@@ -1,0 +1,161 @@
+// Command impi-conform tests an implementation of IMPI 0.0: it plays the server, clients, hosts and processes
+// that the implementation talks to, one case for each rule of the protocol and for each way in which a peer can
+// break it.
+//
+// Flow: flags -> target (how the implementation is started) -> cases -> conform.Run -> report.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/report"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
+)
+
+const usage = `usage: impi-conform [options]
+
+  -server-cmd CMD  the command that starts the server under test; {clients} is how many clients it serves
+                   ("impirun -server {clients}")
+  -client-cmd CMD  the command that starts a client under test; {rank} is its rank, {server} the server's
+                   address:port, {n} its number of processes, {prog} the program and its arguments
+                   ("impirun -client {rank} {server} -n {n} {prog}")
+  -mpicc CMD       the compiler of the program that a client under test runs (mpicc)
+  -run REGEXP      only cases whose name matches
+  -list            list the cases, and what each tests
+  -timeout TIME    the deadline of a case (30s)
+  -jobs N          cases at a time (4)
+  -junit FILE      write the results as JUnit XML
+  -v               show what the implementation wrote in failed cases
+
+Words of the commands are separated by blanks. Without one of the two its cases are skipped. The exit code is 0
+if no case failed, 1 if one did, 2 if the tester could not do its work.
+`
+
+// Exit codes.
+const (
+	codeFailed = 1
+	codeUsage  = 2
+)
+
+type flags struct {
+	server, client, mpicc, run, junit string
+	list, verbose                     bool
+	timeout                           time.Duration
+	jobs                              int
+}
+
+func main() {
+	var f flags
+	set := flag.NewFlagSet("impi-conform", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.StringVar(&f.server, "server-cmd", "", "")
+	set.StringVar(&f.client, "client-cmd", "", "")
+	set.StringVar(&f.mpicc, "mpicc", "mpicc", "")
+	set.StringVar(&f.run, "run", "", "")
+	set.StringVar(&f.junit, "junit", "", "")
+	set.BoolVar(&f.list, "list", false, "")
+	set.BoolVar(&f.verbose, "v", false, "")
+	set.DurationVar(&f.timeout, "timeout", 30*time.Second, "")
+	set.IntVar(&f.jobs, "jobs", 4, "")
+	err := set.Parse(os.Args[1:])
+	switch {
+	case err == flag.ErrHelp:
+		fmt.Print(usage)
+		return
+	case err != nil:
+		complain("%v; impi-conform -help", err)
+		os.Exit(codeUsage)
+	case set.NArg() > 0:
+		complain("%q is no option; impi-conform -help", set.Arg(0))
+		os.Exit(codeUsage)
+	}
+	os.Exit(run(f))
+}
+
+func complain(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "impi-conform: "+format+"\n", args...)
+}
+
+func run(f flags) int {
+	name, err := regexp.Compile(f.run)
+	if err != nil {
+		complain("-run: %v", err)
+		return codeUsage
+	}
+	chosen := conform.Select(cases.All(), name)
+	if f.list {
+		for _, c := range chosen {
+			fmt.Printf("%-38s %-22s %s\n", c.Name, c.Rule, c.About)
+		}
+		return 0
+	}
+	if len(chosen) == 0 {
+		complain("no case matches %q", f.run)
+		return codeUsage
+	}
+	if f.server == "" && f.client == "" {
+		complain("nothing to test: give -server-cmd, -client-cmd or both; impi-conform -help")
+		return codeUsage
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	dir, err := os.MkdirTemp("", "impi-conform")
+	if err != nil {
+		complain("%v", err)
+		return codeUsage
+	}
+	defer os.RemoveAll(dir)
+	at, err := target.New(ctx, f.server, f.client, f.mpicc, dir)
+	if err != nil {
+		complain("%v", err)
+		return codeUsage
+	}
+	return test(ctx, f, at, chosen)
+}
+
+// test runs the cases and reports.
+func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case) int {
+	junit := new(report.JUnit)
+	count := conform.Run(ctx, chosen, conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at, Skip: func(c conform.Case) string {
+		switch {
+		case c.Needs == conform.Server && !at.HasServer():
+			return "no -server-cmd"
+		case c.Needs == conform.Client && !at.HasClient():
+			return "no -client-cmd"
+		}
+		return ""
+	}}, report.All{&report.Text{W: os.Stdout, Verbose: f.verbose}, junit})
+	fmt.Println(report.Summary(count))
+	if f.junit != "" {
+		if err := write(f.junit, junit); err != nil {
+			complain("-junit: %v", err)
+			return codeUsage
+		}
+	}
+	if count[conform.Fail] > 0 || ctx.Err() != nil {
+		return codeFailed
+	}
+	return 0
+}
+
+func write(path string, junit *report.JUnit) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := junit.Write(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the list in docs/conformance.md anew")
+
+const (
+	document = "../../docs/conformance.md"
+	marker   = "<!-- written by: go test ./cmd/impi-conform -rewrite -->\n"
+)
+
+func TestTheDocumentListsAllCases(t *testing.T) {
+	old, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, ok := strings.Cut(string(old), marker)
+	if !ok {
+		t.Fatalf("%s has no line %s", document, marker)
+	}
+	want := head + marker + "\n| case | IMPI 0.0 | what |\n|---|---|---|\n"
+	for _, c := range cases.All() {
+		want += fmt.Sprintf("| %s | %s | %s |\n", c.Name, c.Rule, c.About)
+	}
+	if *rewrite {
+		if err := os.WriteFile(document, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if string(old) != want {
+		t.Errorf("%s does not list the present cases: go test ./cmd/impi-conform -rewrite", document)
+	}
+}
+
+func TestEveryCaseHasANameOfItsOwnARuleAndASentence(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range cases.All() {
+		group, what, ok := strings.Cut(c.Name, "/")
+		if !ok || group == "" || what == "" || seen[c.Name] || c.Rule == "" || c.About == "" || c.Run == nil || strings.Contains(c.About, "|") {
+			t.Errorf("%+v", c)
+		}
+		seen[c.Name] = true
+	}
+}
