@@ -46,6 +46,20 @@ func TestLongMessagesInSmallPieces(t *testing.T) {
 	}
 }
 
+// A program may compute before its first call: what it is sent meanwhile must be acknowledged all the same.
+func TestWhoHasNotCalledYetAcknowledges(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{1, 1}})
+	n := 2*int(es[0].job.HiWater) + 1
+	var ids []uint64
+	for range n {
+		ids = append(ids, es[1].World().Isend(at(nil), 0, byteT, 0, 0, Standard))
+	}
+	must(t, es[1].WaitAll(ids, nil)) // rank 0 does nothing
+	for range n {
+		must(t, es[0].World().Recv(at(nil), 0, byteT, 1, 0, nil))
+	}
+}
+
 // Both directions at once, more than any window lets through, none of it received before all of it is sent.
 func TestFullWindowsDrainInBothDirections(t *testing.T) {
 	for name, tune := range flows {

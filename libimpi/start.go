@@ -64,6 +64,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e.self.Name = "MPI_COMM_SELF"
+	e.Progress() // a program that computes first must acknowledge what others send: the watcher begins with a poll
 	return e, nil
 }
 
