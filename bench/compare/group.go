@@ -28,6 +28,7 @@ func groups() []group {
 		{"coll", mpibench(2, false, "coll")},
 		{"vec", mpibench(2, false, "vec")},
 		{"pack", mpibench(2, false, "pack", "type")},
+		{"comm", comm},
 		{"tcp", mpibench(2, true, "lat", "bw", "rate")},
 		{"oversub", oversubscribed},
 		{"start", start},
@@ -70,6 +71,28 @@ func mpibench(ranks int, tcp bool, parts ...string) func(*library) ([]sample, er
 		}
 		return parseSamples(out)
 	}
+}
+
+// comm makes communicators on 2, 4 and 8 ranks; where ranks outnumber cores, few: a library that spins takes
+// its time.
+func comm(l *library) ([]sample, error) {
+	var all []sample
+	for _, ranks := range []int{2, 4, 8} {
+		iterations, over := 300, ranks > runtime.NumCPU()
+		if over {
+			iterations = 32 / ranks
+		}
+		out, _, err := l.run(job{ranks: ranks, path: l.commbench, args: []string{strconv.Itoa(iterations)}, over: over})
+		if err != nil {
+			return nil, err
+		}
+		samples, err := parseSamples(out)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, samples...)
+	}
+	return all, nil
 }
 
 // oversubscribed times a barrier with four ranks a core, and nothing else: a library that spins would take minutes

@@ -24,6 +24,7 @@ type library struct {
 	tcp        []string // options that keep messages off shared memory
 	tcpEnv     []string
 	mpibench   string // built programs
+	commbench  string
 	hello      string
 	launchPath string
 }
@@ -59,8 +60,8 @@ func libraries(stage string) []*library {
 	}
 }
 
-// build compiles both programs; the error says what is missing.
-func (l *library) build(scratch, mpibench, hello string) error {
+// build compiles the programs; the error says what is missing.
+func (l *library) build(scratch, bench, hello string) error {
 	cc, err := firstFound(l.cc, nil)
 	if err != nil {
 		return err
@@ -69,8 +70,10 @@ func (l *library) build(scratch, mpibench, hello string) error {
 		return err
 	}
 	l.mpibench = filepath.Join(scratch, l.name+"-mpibench")
+	l.commbench = filepath.Join(scratch, l.name+"-commbench")
 	l.hello = filepath.Join(scratch, l.name+"-hello")
-	for program, source := range map[string]string{l.mpibench: mpibench, l.hello: hello} {
+	for program, source := range map[string]string{l.mpibench: filepath.Join(bench, "mpibench.c"),
+		l.commbench: filepath.Join(bench, "commbench.c"), l.hello: hello} {
 		if out, err := exec.Command(cc, "-O2", "-o", program, source).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s %s: %w\n%s", cc, source, err, out)
 		}

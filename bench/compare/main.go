@@ -1,14 +1,14 @@
 // Command compare measures this library beside the MPI implementations of this machine, with one benchmark
 // program for all of them.
 //
-// Flow: find the implementations -> build mpibench and hello with each -> for every group, k rounds in
+// Flow: find the implementations -> build the benchmarks and hello with each -> for every group, k rounds in
 // which each implementation runs once, in turn -> per round, the ratio of ours to the better peer -> the
 // median of the ratios, beside its target. Rounds are paired because the machine's mood changes from minute to
 // minute; a ratio taken within one round does not see that.
 //
 //	go run ./bench/compare [-rounds 3] [-stage build/stage] [-targets bench/targets.txt] [group ...]
 //
-// Groups: shm coll vec pack (vec without sending, and what types cost) tcp oversub start memory. An implementation
+// Groups: shm coll vec pack (vec without sending, and what types cost) comm tcp oversub start memory. An implementation
 // that is not there is named and left out.
 package main
 
@@ -16,7 +16,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -26,7 +25,7 @@ func main() {
 	}
 	rounds := flag.Int("rounds", 3, "`rounds` of every group")
 	stage := flag.String("stage", "build/stage", "`directory` in which this library is installed")
-	bench := flag.String("bench", "bench", "`directory` of mpibench.c")
+	bench := flag.String("bench", "bench", "`directory` of mpibench.c and commbench.c")
 	hello := flag.String("hello", "examples_c/hello.c", "`file` used for start and memory")
 	table := flag.String("targets", "bench/targets.txt", "`file` of targets")
 	flag.Usage = func() {
@@ -64,7 +63,7 @@ func compare(rounds int, stage, bench, hello, table string, names []string) erro
 
 	var present []*library
 	for _, l := range libraries(stage) {
-		if why := l.build(scratch, filepath.Join(bench, "mpibench.c"), hello); why != nil {
+		if why := l.build(scratch, bench, hello); why != nil {
 			fmt.Printf("%s is missing: %v\n", l.name, why)
 			continue
 		}
