@@ -295,17 +295,3 @@ func impi_Info_toint(info uintptr) int32 { return toInt(info) }
 
 //export impi_Info_fromint
 func impi_Info_fromint(info int32) uintptr { return coldFromInt(info, abi.MPI_INFO_NULL) }
-
-//export impi_Abi_get_info
-func impi_Abi_get_info(newinfo uintptr) int32 {
-	k := check{fn: "MPI_Abi_get_info"}
-	if k.result(newinfo, "info"); k.err != nil {
-		return k.fail()
-	}
-	i := &info{}
-	for _, key := range [...]string{"mpi_aint_size", "mpi_count_size", "mpi_offset_size"} {
-		i.set(key, "8")
-	}
-	put(newinfo, save(i))
-	return 0
-}

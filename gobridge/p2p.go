@@ -332,3 +332,11 @@ func imrecv(fn string, buf uintptr, count int64, datatype, message uintptr, requ
 	*request = m.Imrecv(at(buf), count, a.t)
 	return 0
 }
+
+//export impi_Message_toint
+func impi_Message_toint(message uintptr) int32 { return toInt(message) }
+
+//export impi_Message_fromint
+func impi_Message_fromint(message int32) uintptr {
+	return coldFromInt(message, abi.MPI_MESSAGE_NULL)
+}

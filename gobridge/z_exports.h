@@ -3,7 +3,13 @@
 #ifndef IMPI_Z_EXPORTS_H
 #define IMPI_Z_EXPORTS_H
 
+extern GoInt32 impi_Abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true,
+        GoUintptr logical_false, GoUintptr is_set);
+extern GoInt32 impi_Abi_get_fortran_info(GoUintptr info);
 extern GoInt32 impi_Abi_get_info(GoUintptr info);
+extern GoInt32 impi_Abi_set_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true,
+        GoUintptr logical_false);
+extern GoInt32 impi_Abi_set_fortran_info(GoUintptr info);
 extern GoInt32 impi_Abort(GoUintptr comm, GoInt32 errorcode);
 extern GoInt32 impi_Add_error_class(GoUintptr errorclass);
 extern GoInt32 impi_Add_error_code(GoInt32 errorclass, GoUintptr errorcode);
@@ -203,6 +209,8 @@ extern GoInt32 impi_Isendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr da
         GoUintptr request);
 extern GoInt32 impi_Issend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoUintptr impi_Message_fromint(GoInt32 message);
+extern GoInt32 impi_Message_toint(GoUintptr message);
 extern GoInt32 impi_Mprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr message,
         GoUintptr status);
 extern GoInt32 impi_Mrecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message,

@@ -12,15 +12,22 @@
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
         int *is_set)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_fortran_booleans");
-    return impi_unsupported("MPI_Abi_get_fortran_booleans", IMPI_KIND_NONE, 0);
+    impi_err = impi_Abi_get_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false,
+        (uintptr_t)is_set);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Abi_get_fortran_booleans);
 
 int PMPI_Abi_get_fortran_info(MPI_Info *info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_fortran_info");
-    return impi_unsupported("MPI_Abi_get_fortran_info", IMPI_KIND_NONE, 0);
+    impi_err = impi_Abi_get_fortran_info((uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Abi_get_fortran_info);
 
@@ -43,15 +50,21 @@ WEAK(MPI_Abi_get_version);
 
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_set_fortran_booleans");
-    return impi_unsupported("MPI_Abi_set_fortran_booleans", IMPI_KIND_NONE, 0);
+    impi_err = impi_Abi_set_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Abi_set_fortran_booleans);
 
 int PMPI_Abi_set_fortran_info(MPI_Info info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_set_fortran_info");
-    return impi_unsupported("MPI_Abi_set_fortran_info", IMPI_KIND_NONE, 0);
+    impi_err = impi_Abi_set_fortran_info((uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Abi_set_fortran_info);
 

@@ -156,32 +156,28 @@ WEAK(MPI_Info_toint);
 MPI_Fint PMPI_Message_c2f(MPI_Message message)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_c2f"); return 0; }
-    impi_unsupported("MPI_Message_c2f", IMPI_KIND_NONE, 0);
-    return 0;
+    return (MPI_Fint)impi_Message_toint((uintptr_t)message);
 }
 WEAK(MPI_Message_c2f);
 
 MPI_Message PMPI_Message_f2c(MPI_Fint message)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_f2c"); return MPI_MESSAGE_NULL; }
-    impi_unsupported("MPI_Message_f2c", IMPI_KIND_NONE, 0);
-    return MPI_MESSAGE_NULL;
+    return (MPI_Message)impi_Message_fromint(message);
 }
 WEAK(MPI_Message_f2c);
 
 MPI_Message PMPI_Message_fromint(int message)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_fromint"); return MPI_MESSAGE_NULL; }
-    impi_unsupported("MPI_Message_fromint", IMPI_KIND_NONE, 0);
-    return MPI_MESSAGE_NULL;
+    return (MPI_Message)impi_Message_fromint(message);
 }
 WEAK(MPI_Message_fromint);
 
 int PMPI_Message_toint(MPI_Message message)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_toint"); return 0; }
-    impi_unsupported("MPI_Message_toint", IMPI_KIND_NONE, 0);
-    return 0;
+    return (int)impi_Message_toint((uintptr_t)message);
 }
 WEAK(MPI_Message_toint);
 
