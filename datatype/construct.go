@@ -2,13 +2,13 @@ package datatype
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/libimpi/libimpi/abi"
 )
 
-// The constructors of MPI 5.0, 5.1.2, 5.1.7 and 5.1.9. Each checks its arguments, copies its arrays, and sums up the
-// shape of the new type from that of the old. An error is an *Error that names the argument.
+// The constructors of MPI 5.0, 5.1.2, 5.1.7 and 5.1.9. Each checks its arguments and sums up the shape of the new type
+// from that of the old, in time linear in the length of its arrays. Those become the type's: the caller never changes
+// them. An error is an *Error that names the argument.
 
 // Contiguous is count elements of old, one extent apart (MPI_Type_contiguous).
 func Contiguous(count int64, old *Type) (*Type, error) {
@@ -18,8 +18,7 @@ func Contiguous(count int64, old *Type) (*Type, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	t := &Type{form: formVector, combiner: abi.MPI_COMBINER_CONTIGUOUS, count: 1, blocklen: count, old: old,
-		args: []arg{counts(count)}}
+	t := &Type{form: formVector, combiner: abi.MPI_COMBINER_CONTIGUOUS, count: 1, blocklen: count, old: old}
 	return t.vector()
 }
 
@@ -32,13 +31,11 @@ func Vector(count, blocklength, stride int64, old *Type) (*Type, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	var m safeMath
-	bytes := m.mul(stride, old.extent())
-	if m.overflow {
+	t := &Type{form: formVector, combiner: abi.MPI_COMBINER_VECTOR, count: count, blocklen: blocklength,
+		stride: stride, scale: old.extent(), old: old}
+	if _, ok := t.bytes(stride); !ok {
 		return nil, tooLarge("stride", stride)
 	}
-	t := &Type{form: formVector, combiner: abi.MPI_COMBINER_VECTOR, count: count, blocklen: blocklength,
-		stride: bytes, old: old, args: []arg{counts(count, blocklength, stride)}}
 	return t.vector()
 }
 
@@ -52,7 +49,7 @@ func Hvector(count, blocklength, stride int64, old *Type) (*Type, error) {
 		return nil, c.err
 	}
 	t := &Type{form: formVector, combiner: abi.MPI_COMBINER_HVECTOR, count: count, blocklen: blocklength,
-		stride: stride, old: old, args: []arg{counts(count, blocklength), addresses(stride)}}
+		stride: stride, scale: 1, old: old}
 	return t.vector()
 }
 
@@ -61,8 +58,15 @@ func (t *Type) vector() (*Type, error) {
 	block := newShape()
 	block.add(&t.old.shape, 0, t.blocklen, t.old.extent(), &m)
 	t.shape = newShape()
-	t.shape.add(&block, 0, t.count, t.stride, &m)
+	t.shape.add(&block, 0, t.count, t.stride*t.scale, &m)
 	return t.sealed(&m)
+}
+
+// bytes is a displacement or stride in bytes, and whether that is a number of 64 bits.
+func (t *Type) bytes(displacement int64) (int64, bool) {
+	var m safeMath
+	n := m.mul(displacement, t.scale)
+	return n, !m.overflow
 }
 
 // Indexed is a block of blocklengths[i] elements at displacements[i] extents of old, for each i
@@ -71,12 +75,7 @@ func Indexed(blocklengths, displacements []int64, old *Type) (*Type, error) {
 	if err := checkBlocks(blocklengths, displacements, old); err != nil {
 		return nil, err
 	}
-	disps, err := scaled(displacements, old)
-	if err != nil {
-		return nil, err
-	}
-	t := &Type{combiner: abi.MPI_COMBINER_INDEXED, lens: slices.Clone(blocklengths), disps: disps, old: old}
-	t.args = []arg{counts(int64(len(disps))), {argCount, t.lens}, {argCount, slices.Clone(displacements)}}
+	t := &Type{combiner: abi.MPI_COMBINER_INDEXED, lens: blocklengths, disps: displacements, scale: old.extent(), old: old}
 	return t.blocks()
 }
 
@@ -85,9 +84,7 @@ func Hindexed(blocklengths, displacements []int64, old *Type) (*Type, error) {
 	if err := checkBlocks(blocklengths, displacements, old); err != nil {
 		return nil, err
 	}
-	t := &Type{combiner: abi.MPI_COMBINER_HINDEXED, lens: slices.Clone(blocklengths),
-		disps: slices.Clone(displacements), old: old}
-	t.args = []arg{counts(int64(len(t.disps))), {argCount, t.lens}, {argAddress, t.disps}}
+	t := &Type{combiner: abi.MPI_COMBINER_HINDEXED, lens: blocklengths, disps: displacements, scale: 1, old: old}
 	return t.blocks()
 }
 
@@ -96,12 +93,7 @@ func IndexedBlock(blocklength int64, displacements []int64, old *Type) (*Type, e
 	if err := checkBlock(blocklength, old); err != nil {
 		return nil, err
 	}
-	disps, err := scaled(displacements, old)
-	if err != nil {
-		return nil, err
-	}
-	t := &Type{combiner: abi.MPI_COMBINER_INDEXED_BLOCK, blocklen: blocklength, disps: disps, old: old}
-	t.args = []arg{counts(int64(len(disps)), blocklength), {argCount, slices.Clone(displacements)}}
+	t := &Type{combiner: abi.MPI_COMBINER_INDEXED_BLOCK, blocklen: blocklength, disps: displacements, scale: old.extent(), old: old}
 	return t.blocks()
 }
 
@@ -110,19 +102,34 @@ func HindexedBlock(blocklength int64, displacements []int64, old *Type) (*Type, 
 	if err := checkBlock(blocklength, old); err != nil {
 		return nil, err
 	}
-	t := &Type{combiner: abi.MPI_COMBINER_HINDEXED_BLOCK, blocklen: blocklength,
-		disps: slices.Clone(displacements), old: old}
-	t.args = []arg{counts(int64(len(t.disps)), blocklength), {argAddress, t.disps}}
+	t := &Type{combiner: abi.MPI_COMBINER_HINDEXED_BLOCK, blocklen: blocklength, disps: displacements, scale: 1, old: old}
 	return t.blocks()
 }
 
+// blocks sums up: what the elements are follows from their number, where they are from the lowest and the highest.
 func (t *Type) blocks() (*Type, error) {
 	var m safeMath
 	t.form = formBlocks
 	t.shape = newShape()
+	extent := t.old.extent()
+	elements, low, high := int64(0), int64(0), int64(0)
 	for i, d := range t.disps {
-		t.shape.add(&t.old.shape, d, t.blockLen(i), t.old.extent(), &m)
+		n := t.blockLen(i)
+		if n == 0 {
+			continue
+		}
+		first := m.mul(d, t.scale)
+		if m.overflow {
+			return nil, tooLarge("array_of_displacements", d)
+		}
+		last := m.add(first, m.mul(n-1, extent))
+		if elements == 0 {
+			low, high = min(first, last), max(first, last)
+		}
+		low, high = min(low, first, last), max(high, first, last)
+		elements = m.add(elements, n)
 	}
+	t.shape.place(&t.old.shape, low, high, elements, &m)
 	return t.sealed(&m)
 }
 
@@ -149,10 +156,8 @@ func Struct(blocklengths, displacements []int64, types []*Type) (*Type, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	t := fields(slices.Clone(blocklengths), slices.Clone(displacements), slices.Clone(types))
+	t := fields(blocklengths, displacements, types)
 	t.combiner = abi.MPI_COMBINER_STRUCT
-	t.args = []arg{counts(int64(len(types))), {argCount, t.lens}, {argAddress, t.disps}}
-	t.argTypes = t.olds
 	var m safeMath
 	t.sum(&m)
 	return t.sealed(&m)
@@ -177,7 +182,7 @@ func Resized(old *Type, lb, extent int64) (*Type, error) {
 		return nil, c.err
 	}
 	var m safeMath
-	t := wrap(old, abi.MPI_COMBINER_RESIZED, []arg{addresses(lb, extent)}, old)
+	t := wrap(old, abi.MPI_COMBINER_RESIZED, nil, old)
 	t.markLB, t.markUB = true, true
 	t.lb, t.ub = lb, m.add(lb, extent)
 	if m.overflow {
@@ -197,8 +202,7 @@ func Dup(old *Type) *Type {
 
 // wrap is a type with the data and bounds of inner that reports other arguments.
 func wrap(inner *Type, combiner int, args []arg, old *Type) *Type {
-	return &Type{form: formWrap, shape: inner.shape, old: inner, combiner: combiner, args: args,
-		argTypes: []*Type{old}}
+	return &Type{form: formWrap, shape: inner.shape, old: inner, combiner: combiner, args: args, argType: old}
 }
 
 func (t *Type) sealed(m *safeMath) (*Type, error) {
@@ -206,9 +210,7 @@ func (t *Type) sealed(m *safeMath) (*Type, error) {
 	if m.overflow {
 		return nil, tooLarge("count", t.count)
 	}
-	if t.argTypes == nil && t.old != nil {
-		t.argTypes = []*Type{t.old}
-	}
+	t.argType = t.old
 	return t, nil
 }
 
@@ -233,7 +235,11 @@ func (c *checker) nonnegative(arg string, v int64) {
 	}
 }
 
-func (c *checker) nonnegativeAt(arg string, i int, v int64) { c.rangeAt(arg, i, v, 0, 1<<63-1) }
+func (c *checker) nonnegativeAt(arg string, i int, v int64) {
+	if v < 0 {
+		c.rangeAt(arg, i, v, 0, 1<<63-1)
+	}
+}
 
 func (c *checker) rangeAt(arg string, i int, v, low, high int64) {
 	if (v < low || v > high) && c.err == nil {
@@ -262,18 +268,6 @@ func checkBlocks(blocklengths, displacements []int64, old *Type) error {
 		c.nonnegativeAt("array_of_blocklengths", i, n)
 	}
 	return c.err
-}
-
-func scaled(displacements []int64, old *Type) ([]int64, error) {
-	var m safeMath
-	bytes := make([]int64, len(displacements))
-	for i, d := range displacements {
-		bytes[i] = m.mul(d, old.extent())
-		if m.overflow {
-			return nil, tooLarge("array_of_displacements", d)
-		}
-	}
-	return bytes, nil
 }
 
 func badLength(arg string, n int) error {

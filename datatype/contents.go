@@ -48,7 +48,7 @@ func (t *Type) Contents() Contents {
 	if t.combiner == abi.MPI_COMBINER_NAMED {
 		return c
 	}
-	for _, a := range t.args {
+	for _, a := range t.arguments() {
 		switch {
 		case a.class == argInt, a.class == argCount && !t.large:
 			c.Integers = append(c.Integers, a.values...)
@@ -58,6 +58,31 @@ func (t *Type) Contents() Contents {
 			c.Addresses = append(c.Addresses, a.values...)
 		}
 	}
-	c.Types = append(c.Types, t.argTypes...)
+	if c.Types = append(c.Types, t.olds...); t.argType != nil {
+		c.Types = append(c.Types, t.argType)
+	}
 	return c
+}
+
+func (t *Type) arguments() []arg {
+	n := int64(len(t.disps))
+	switch t.combiner {
+	case abi.MPI_COMBINER_CONTIGUOUS:
+		return []arg{counts(t.blocklen)}
+	case abi.MPI_COMBINER_VECTOR:
+		return []arg{counts(t.count, t.blocklen, t.stride)}
+	case abi.MPI_COMBINER_HVECTOR:
+		return []arg{counts(t.count, t.blocklen), addresses(t.stride)}
+	case abi.MPI_COMBINER_INDEXED:
+		return []arg{counts(n), {argCount, t.lens}, {argCount, t.disps}}
+	case abi.MPI_COMBINER_HINDEXED, abi.MPI_COMBINER_STRUCT:
+		return []arg{counts(n), {argCount, t.lens}, {argAddress, t.disps}}
+	case abi.MPI_COMBINER_INDEXED_BLOCK:
+		return []arg{counts(n, t.blocklen), {argCount, t.disps}}
+	case abi.MPI_COMBINER_HINDEXED_BLOCK:
+		return []arg{counts(n, t.blocklen), {argAddress, t.disps}}
+	case abi.MPI_COMBINER_RESIZED:
+		return []arg{addresses(t.lb, t.extent())}
+	}
+	return t.args
 }

@@ -129,22 +129,22 @@ func swap8(dst unsafe.Pointer, d, ds int64, src unsafe.Pointer, s, ss, n int64) 
 	}
 }
 
-func (m *mover) gatherSwapped8(offs []int64, at, to int64) {
+func (m *mover) gatherSwapped8(offs []int64, scale, at, to int64) {
 	for i, off := range offs {
 		if d := to + 8*int64(i); m.unpack {
-			store(m.mem, at+off, be64(load[uint64](m.buf, d)))
+			store(m.mem, at+off*scale, be64(load[uint64](m.buf, d)))
 		} else {
-			store(m.buf, d, be64(load[uint64](m.mem, at+off)))
+			store(m.buf, d, be64(load[uint64](m.mem, at+off*scale)))
 		}
 	}
 }
 
-func (m *mover) gatherSwapped4(offs []int64, at, to int64) {
+func (m *mover) gatherSwapped4(offs []int64, scale, at, to int64) {
 	for i, off := range offs {
 		if d := to + 4*int64(i); m.unpack {
-			store(m.mem, at+off, be32(load[uint32](m.buf, d)))
+			store(m.mem, at+off*scale, be32(load[uint32](m.buf, d)))
 		} else {
-			store(m.buf, d, be32(load[uint32](m.mem, at+off)))
+			store(m.buf, d, be32(load[uint32](m.mem, at+off*scale)))
 		}
 	}
 }

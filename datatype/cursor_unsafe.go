@@ -87,18 +87,10 @@ func (c *Cursor) move(buf []byte, unpack bool) int {
 	return int(n)
 }
 
-// mover moves data between memory, laid out by nodes, and a packed buffer. Addresses are offsets from two base
-// pointers, so that no pointer is ever formed to memory that is not moved.
-type mover struct {
-	mem, buf unsafe.Pointer
-	unpack   bool // from buf to mem
-	bad      bool // a value did not fit its external32 form
-}
-
 // span moves packed bytes lo to hi of one instance of nd at memory offset at; byte lo is at buffer offset to.
 func (m *mover) span(nd *node, at, lo, hi, to int64) {
 	if lo == 0 && hi == nd.size {
-		m.bulk(nd, at, 0, to, 0, 1)
+		m.sweep(nd, at, to)
 		return
 	}
 	switch nd.op {
@@ -108,8 +100,10 @@ func (m *mover) span(nd *node, at, lo, hi, to int64) {
 		m.spanLoop(nd.child, at, nd.stride, lo, hi, to)
 	case opAt:
 		m.spanAt(nd, at, lo, hi, to)
-	default:
-		m.spanParts(nd, at, lo, hi, to)
+	case opVary:
+		m.spanVary(nd, at, lo, hi, to)
+	case opList:
+		m.spanList(nd, at, lo, hi, to)
 	}
 }
 
@@ -122,7 +116,9 @@ func (m *mover) spanLoop(c *node, at, stride, lo, hi, to int64) {
 		lo, to, i = lo+end-cut, to+end-cut, i+1
 	}
 	if whole := quotient(hi-lo, c.size); whole > 0 {
-		m.bulk(c, at+i*stride, stride, to, c.size, whole)
+		m.dims[0], m.depth = Dim{whole, stride, c.size}, 1
+		m.sweep(c, at+i*stride, to)
+		m.depth = 0
 		lo, to, i = lo+whole*c.size, to+whole*c.size, i+whole
 	}
 	if lo < hi {
@@ -135,26 +131,41 @@ func (m *mover) spanAt(nd *node, at, lo, hi, to int64) {
 	i := quotient(lo, c.size)
 	if cut := lo - i*c.size; cut > 0 {
 		end := min(c.size, cut+hi-lo)
-		m.span(c, at+nd.offs[i], cut, end, to)
+		m.span(c, at+nd.offs[i]*nd.scale, cut, end, to)
 		lo, to, i = lo+end-cut, to+end-cut, i+1
 	}
 	if whole := quotient(hi-lo, c.size); whole > 0 {
-		m.gather(c, nd.offs[i:i+whole], at, to)
+		m.gather(c, nd.offs[i:i+whole], nd.scale, at, to)
 		lo, to, i = lo+whole*c.size, to+whole*c.size, i+whole
 	}
 	if lo < hi {
-		m.span(c, at+nd.offs[i], 0, hi-lo, to)
+		m.span(c, at+nd.offs[i]*nd.scale, 0, hi-lo, to)
 	}
 }
 
-func (m *mover) spanParts(nd *node, at, lo, hi, to int64) {
-	for i := nd.part(lo); lo < hi; i++ {
-		start, end := nd.starts[i], min(nd.starts[i+1], hi)
-		if nd.op == opList {
-			m.span(nd.kids[i], at+nd.offs[i], lo-start, end-start, to)
-		} else {
-			m.spanLoop(nd.child, at+nd.offs[i], nd.stride, lo-start, end-start, to)
+// spanVary moves the end of a block, whole blocks, the beginning of one.
+func (m *mover) spanVary(nd *node, at, lo, hi, to int64) {
+	i, start := nd.block(lo)
+	first := i
+	for lo < hi {
+		end := start + nd.lens[i]*nd.child.size
+		if lo > start || end > hi {
+			m.spanLoop(nd.child, at+nd.offs[i]*nd.scale, nd.stride, lo-start, min(end, hi)-start, to)
+			to, lo, start, i = to+min(end, hi)-lo, min(end, hi), end, i+1
+			continue
 		}
+		for first, lo = i, start; i < len(nd.lens) && start+nd.lens[i]*nd.child.size <= hi; i++ {
+			start += nd.lens[i] * nd.child.size
+		}
+		m.vary(nd, first, i, at, to)
+		to, lo = to+start-lo, start
+	}
+}
+
+func (m *mover) spanList(nd *node, at, lo, hi, to int64) {
+	for i := nd.kid(lo); lo < hi; i++ {
+		start, end := nd.starts[i], min(nd.starts[i+1], hi)
+		m.span(nd.kids[i], at+nd.offs[i], lo-start, end-start, to)
 		lo, to = end, to+end-lo
 	}
 }
@@ -164,133 +175,6 @@ func quotient(a, b int64) int64 {
 		return int64(uint32(a) / uint32(b))
 	}
 	return a / b
-}
-
-// reach is the memory, in bytes, that one sweep over a leaf should cover: what stays in the first-level cache
-// until the next leaf of the same instances comes by.
-const reach = 16 << 10
-
-// bulk moves n whole instances of nd, ms bytes apart in memory and bs bytes apart in the buffer. It hands
-// repetition counts down until a leaf has them all, the largest innermost.
-func (m *mover) bulk(nd *node, at, ms, to, bs, n int64) {
-	switch nd.op {
-	case opRun:
-		m.blocks(nd.kind, nd.n, at, ms, to, bs, n)
-	case opLoop:
-		c := nd.child
-		switch {
-		case n == 1:
-			m.bulk(c, at, nd.stride, to, c.size, nd.n)
-		case c.op == opRun:
-			m.grid(c, at, ms, nd.stride, to, bs, n, nd.n)
-		case nd.n >= n:
-			for i := range n {
-				m.bulk(c, at+i*ms, nd.stride, to+i*bs, c.size, nd.n)
-			}
-		default:
-			m.inReach(n, ms, bs, func(i, n int64) {
-				for j := range nd.n {
-					m.bulk(c, at+i*ms+j*nd.stride, ms, to+i*bs+j*c.size, bs, n)
-				}
-			})
-		}
-	case opAt:
-		if n == 1 {
-			m.gather(nd.child, nd.offs, at, to)
-			return
-		}
-		m.inReach(n, ms, bs, func(i, n int64) {
-			for j, off := range nd.offs {
-				m.bulk(nd.child, at+i*ms+off, ms, to+i*bs+int64(j)*nd.child.size, bs, n)
-			}
-		})
-	case opVary:
-		m.inReach(n, ms, bs, func(i, n int64) { m.bulkVary(nd, at+i*ms, ms, to+i*bs, bs, n) })
-	case opList:
-		m.inReach(n, ms, bs, func(i, n int64) {
-			for j, kid := range nd.kids {
-				m.bulk(kid, at+i*ms+nd.offs[j], ms, to+i*bs+nd.starts[j], bs, n)
-			}
-		})
-	}
-}
-
-// inReach calls sweep for the instances i to i+n, as many at a time as are in reach.
-func (m *mover) inReach(n, ms, bs int64, sweep func(i, n int64)) {
-	step := max(1, reach/max(ms, -ms, bs, 1))
-	for i := int64(0); i < n; i += step {
-		sweep(i, min(step, n-i))
-	}
-}
-
-func (m *mover) bulkVary(nd *node, at, ms, to, bs, n int64) {
-	c := nd.child
-	for j, off := range nd.offs {
-		start := nd.starts[j]
-		k := quotient(nd.starts[j+1]-start, c.size)
-		if c.op == opRun && nd.stride == c.mem {
-			m.blocks(c.kind, k*c.n, at+off, ms, to+start, bs, n)
-			continue
-		}
-		for i := range n {
-			m.bulk(c, at+off+i*ms, nd.stride, to+start+i*bs, c.size, k)
-		}
-	}
-}
-
-// gather moves one instance of c for each offset; in the buffer they follow each other.
-func (m *mover) gather(c *node, offs []int64, at, to int64) {
-	if c.op == opRun && m.gatherWord(c.kind, c.n, offs, at, to) {
-		return
-	}
-	for i, off := range offs {
-		m.bulk(c, at+off, 0, to+int64(i)*c.size, 0, 1)
-	}
-}
-
-// grid moves n2 runs, stride apart in memory and adjacent in the buffer, in each of n1 instances.
-func (m *mover) grid(c *node, at, ms, stride, to, bs, n1, n2 int64) {
-	transposed := max(ms, -ms) < max(stride, -stride) && n1 > 1 && n2 >= 8
-	switch {
-	case transposed && c.kind == kindRaw && c.n <= maxTile:
-		m.tiles(c.n, at, ms, stride, to, bs, n1, n2)
-	case transposed:
-		m.strips(c, at, ms, stride, to, bs, n1, n2)
-	case n2 >= 8 || n2 >= n1:
-		for i := range n1 {
-			m.blocks(c.kind, c.n, at+i*ms, stride, to+i*bs, c.size, n2)
-		}
-	default:
-		m.inReach(n1, ms, bs, func(i, n int64) {
-			for j := range n2 {
-				m.blocks(c.kind, c.n, at+i*ms+j*stride, ms, to+i*bs+j*c.size, bs, n)
-			}
-		})
-	}
-}
-
-// strips moves a grid whose neighbours in memory are distant in the buffer, a cache line's worth of
-// instances at a time, so that lines of both are used up while they are near.
-func (m *mover) strips(c *node, at, ms, stride, to, bs, n1, n2 int64) {
-	width := max(1, 64/c.size)
-	for i := int64(0); i < n1; i += width {
-		n := min(width, n1-i)
-		for j := range n2 {
-			m.blocks(c.kind, c.n, at+i*ms+j*stride, ms, to+i*bs+j*c.size, bs, n)
-		}
-	}
-}
-
-// blocks moves n runs of so many units.
-func (m *mover) blocks(k kind, units, at, ms, to, bs, n int64) {
-	switch {
-	case k != kindRaw:
-		m.convertBlocks(k, units, at, ms, to, bs, n)
-	case m.unpack:
-		copyBlocks(m.mem, at, ms, m.buf, to, bs, units, n)
-	default:
-		copyBlocks(m.buf, to, bs, m.mem, at, ms, units, n)
-	}
 }
 
 // spanRun moves a part of a run: the end of a unit, whole units, the beginning of one.
@@ -303,7 +187,7 @@ func (m *mover) spanRun(nd *node, at, lo, hi, to int64) {
 		lo, to, i = lo+end-cut, to+end-cut, i+1
 	}
 	if whole := quotient(hi-lo, packed); whole > 0 {
-		m.blocks(nd.kind, whole, at+i*mem, 0, to, 0, 1)
+		m.run(nd.kind, whole, at+i*mem, to)
 		lo, to, i = lo+whole*packed, to+whole*packed, i+whole
 	}
 	if lo < hi {

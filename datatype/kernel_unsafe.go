@@ -87,42 +87,42 @@ func copyWords(dst unsafe.Pointer, d, ds int64, src unsafe.Pointer, s, ss, b, n 
 
 // gatherWord moves runs that are one word of 1, 2, 4, 8 or 16 bytes, or one byte-swapped word of 4 or 8; it answers false,
 // having done nothing, for others.
-func (m *mover) gatherWord(k kind, n int64, offs []int64, at, to int64) bool {
+func (m *mover) gatherWord(k kind, n int64, offs []int64, scale, at, to int64) bool {
 	switch {
 	case k == kindSwap8 && n == 1:
-		m.gatherSwapped8(offs, at, to)
+		m.gatherSwapped8(offs, scale, at, to)
 	case k == kindSwap4 && n == 1:
-		m.gatherSwapped4(offs, at, to)
+		m.gatherSwapped4(offs, scale, at, to)
 	case k != kindRaw:
 		return false
 	case n == 1:
-		gatherWords[byte](m, offs, at, to)
+		gatherWords[byte](m, offs, scale, at, to)
 	case n == 2:
-		gatherWords[uint16](m, offs, at, to)
+		gatherWords[uint16](m, offs, scale, at, to)
 	case n == 4:
-		gatherWords[uint32](m, offs, at, to)
+		gatherWords[uint32](m, offs, scale, at, to)
 	case n == 8:
-		gatherWords[uint64](m, offs, at, to)
+		gatherWords[uint64](m, offs, scale, at, to)
 	case n == 16:
-		gatherWords[[2]uint64](m, offs, at, to)
+		gatherWords[[2]uint64](m, offs, scale, at, to)
 	default:
 		return false
 	}
 	return true
 }
 
-func gatherWords[T any](m *mover, offs []int64, at, to int64) {
+func gatherWords[T any](m *mover, offs []int64, scale, at, to int64) {
 	var word T
 	b, mem, buf := int64(unsafe.Sizeof(word)), m.mem, m.buf
 	if m.unpack {
 		for _, off := range offs {
-			store(mem, at+off, load[T](buf, to))
+			store(mem, at+off*scale, load[T](buf, to))
 			to += b
 		}
 		return
 	}
 	for _, off := range offs {
-		store(buf, to, load[T](mem, at+off))
+		store(buf, to, load[T](mem, at+off*scale))
 		to += b
 	}
 }
@@ -132,18 +132,18 @@ const maxTile = 16
 
 // tiles moves a grid of blocks whose neighbours in memory are distant in the buffer: a transposition. It goes
 // by tiles of a few cache lines on either side.
-func (m *mover) tiles(b, at, ms, stride, to, bs, n1, n2 int64) {
+func (m *mover) tiles(b, at, to int64, outer, inner Dim) {
 	const side = 8
-	for j := int64(0); j < n2; j += side {
-		for i := int64(0); i < n1; i += side {
-			m.tile(b, at+i*ms+j*stride, ms, stride, to+i*bs+j*b, bs, min(side, n1-i), min(side, n2-j))
+	for j := int64(0); j < inner.N; j += side {
+		for i := int64(0); i < outer.N; i += side {
+			m.tile(b, at+i*outer.Mem+j*inner.Mem, to+i*outer.Buf+j*inner.Buf, outer, inner, min(side, outer.N-i), min(side, inner.N-j))
 		}
 	}
 }
 
-func (m *mover) tile(b, at, ms, stride, to, bs, n1, n2 int64) {
-	dst, d, ds1, ds2 := m.buf, to, bs, b
-	src, s, ss1, ss2 := m.mem, at, ms, stride
+func (m *mover) tile(b, at, to int64, outer, inner Dim, n1, n2 int64) {
+	dst, d, ds1, ds2 := m.buf, to, outer.Buf, inner.Buf
+	src, s, ss1, ss2 := m.mem, at, outer.Mem, inner.Mem
 	if m.unpack {
 		dst, d, ds1, ds2, src, s, ss1, ss2 = src, s, ss1, ss2, dst, d, ds1, ds2
 	}

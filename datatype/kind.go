@@ -24,5 +24,16 @@ var kindSizes = [...]struct{ mem, packed int64 }{
 func (k kind) mem() int64    { return kindSizes[k].mem }
 func (k kind) packed() int64 { return kindSizes[k].packed }
 
+// word is the size of the words whose bytes are reversed, 1 if none are, and 0 for kinds that are more complicated.
+func (k kind) word() int32 {
+	switch {
+	case k == kindRaw:
+		return 1
+	case k <= kindSwap16 && !bigEndian:
+		return int32(k.mem())
+	}
+	return 0
+}
+
 // maxUnit is the size of the largest unit, in memory or packed.
 const maxUnit = 16

@@ -239,7 +239,6 @@ func F90Integer(r int) (*Type, error) {
 
 func parametric(of *Type, combiner int, args ...int64) *Type {
 	t := wrap(of, combiner, []arg{ints(args...)}, nil)
-	t.argTypes = nil
 	t.Commit()
 	return t
 }

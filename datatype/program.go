@@ -17,8 +17,8 @@ const (
 	opRun  op = iota // n units of one kind, without gaps
 	opLoop           // n times child, stride bytes apart
 	opAt             // child at each of offs
-	opVary           // at each of offs several times child; starts holds the packed offset of each
-	opList           // kids[i] at offs[i]; starts holds the packed offset of each
+	opVary           // at each of offs lens[i] times child
+	opList           // kids[i] at offs[i]
 )
 
 type node struct {
@@ -29,10 +29,22 @@ type node struct {
 	n      int64 // run: units; loop: repetitions
 	stride int64 // loop, and vary: from one child to the next
 	child  *node
-	offs   []int64
-	starts []int64 // one more than offs: the last is size
-	kids   []*node
+	*list  // at, vary, list
 }
+
+// list is what a node has that is not regular. Its arrays are never changed, and often those of the Type.
+type list struct {
+	offs   []int64 // from the node to each part
+	scale  int64   // bytes in a unit of offs
+	lens   []int64 // vary: children in each block
+	least  int64   // vary: the smallest and the largest of lens
+	most   int64
+	starts []int64 // list: packed offset of each kid, and size; vary: packed offset of every stretch-th block
+	kids   []*node // list
+}
+
+// stretch is the number of blocks of a vary node among which a position is looked for one by one.
+const stretch = 32
 
 // program compiles t for rep, once.
 func (t *Type) program(rep Rep) *program {
@@ -52,7 +64,7 @@ func (t *Type) compile(rep Rep) (at int64, root *node) {
 	switch t.form {
 	case formVector:
 		old := t.old.program(rep)
-		return old.at, repeat(repeat(old.root, t.blocklen, t.old.extent()), t.count, t.stride)
+		return old.at, repeat(repeat(old.root, t.blocklen, t.old.extent()), t.count, t.stride*t.scale)
 	case formBlocks:
 		old := t.old.program(rep)
 		at, root = t.compileBlocks(old.root)
@@ -95,24 +107,47 @@ func (t *Type) compileBlocks(c *node) (at int64, root *node) {
 	if c == nil {
 		return 0, nil
 	}
-	offs, lens := joined(t, t.old.extent())
+	extent := t.old.extent()
+	offs, lens := t.disps, t.lens
+	if !t.apart() {
+		offs, lens = t.joined()
+	}
 	switch {
 	case len(offs) == 0:
 		return 0, nil
-	case !allEqual(lens):
-		return 0, vary(c, offs, lens, t.old.extent())
+	case lens == nil:
+		return spread(repeat(c, t.blocklen, extent), offs, t.scale)
+	case allEqual(lens):
+		return spread(repeat(c, lens[0], extent), offs, t.scale)
 	}
-	return spread(repeat(c, lens[0], t.old.extent()), offs)
+	return 0, vary(c, offs, lens, t.scale, extent)
+}
+
+// apart tells whether no block is empty or continues the one before.
+func (t *Type) apart() bool {
+	if t.lens == nil && t.blocklen == 0 {
+		return false
+	}
+	extent := t.old.extent()
+	for i, d := range t.disps {
+		n := t.blockLen(i)
+		if n == 0 || i+1 < len(t.disps) && d*t.scale+n*extent == t.disps[i+1]*t.scale {
+			return false
+		}
+	}
+	return true
 }
 
 // joined lists the blocks that are not empty, with those that continue each other made one.
-func joined(t *Type, extent int64) (offs, lens []int64) {
+func (t *Type) joined() (offs, lens []int64) {
+	extent := t.old.extent()
+	offs, lens = make([]int64, 0, len(t.disps)), make([]int64, 0, len(t.disps))
 	for i, d := range t.disps {
 		n := t.blockLen(i)
 		last := len(offs) - 1
 		switch {
 		case n == 0:
-		case last >= 0 && offs[last]+lens[last]*extent == d:
+		case last >= 0 && offs[last]*t.scale+lens[last]*extent == d*t.scale:
 			lens[last] += n
 		default:
 			offs, lens = append(offs, d), append(lens, n)
@@ -130,27 +165,30 @@ func allEqual(v []int64) bool {
 	return true
 }
 
-// spread is c at each offset.
-func spread(c *node, offs []int64) (at int64, root *node) {
+// spread is c at each offset, in units of scale bytes.
+func spread(c *node, offs []int64, scale int64) (at int64, root *node) {
 	if len(offs) == 1 {
-		return offs[0], c
+		return offs[0] * scale, c
 	}
 	step := offs[1] - offs[0]
 	for i := 2; i < len(offs); i++ {
 		if offs[i]-offs[i-1] != step {
-			return 0, &node{op: opAt, n: int64(len(offs)), child: c, offs: offs, size: int64(len(offs)) * c.size}
+			return 0, &node{op: opAt, child: c, size: int64(len(offs)) * c.size, list: &list{offs: offs, scale: scale}}
 		}
 	}
-	return offs[0], repeat(c, int64(len(offs)), step)
+	return offs[0] * scale, repeat(c, int64(len(offs)), step*scale)
 }
 
-func vary(c *node, offs, lens []int64, stride int64) *node {
-	nd := &node{op: opVary, child: c, offs: offs, stride: stride, starts: make([]int64, len(offs)+1)}
+func vary(c *node, offs, lens []int64, scale, stride int64) *node {
+	nd := &node{op: opVary, child: c, stride: stride, list: &list{offs: offs, scale: scale, lens: lens, least: lens[0], most: lens[0]}}
+	nd.starts = make([]int64, 0, (len(lens)+stretch-1)/stretch)
 	for i, n := range lens {
-		nd.starts[i] = nd.size
+		if i%stretch == 0 {
+			nd.starts = append(nd.starts, nd.size)
+		}
 		nd.size += n * c.size
+		nd.least, nd.most = min(nd.least, n), max(nd.most, n)
 	}
-	nd.starts[len(offs)] = nd.size
 	return nd
 }
 
@@ -168,10 +206,10 @@ func (t *Type) compileFields(rep Rep) (at int64, root *node) {
 		return 0, nil
 	case len(kids) == 1:
 		return offs[0], kids[0]
-	case sameRuns(kids):
-		return spread(kids[0], offs)
+	case allSame(kids):
+		return spread(kids[0], offs, 1)
 	}
-	nd := &node{op: opList, offs: offs, kids: kids, starts: make([]int64, len(kids)+1)}
+	nd := &node{op: opList, list: &list{offs: offs, scale: 1, kids: kids, starts: make([]int64, len(kids)+1)}}
 	for i, kid := range kids {
 		nd.starts[i] = nd.size
 		nd.size += kid.size
@@ -182,7 +220,7 @@ func (t *Type) compileFields(rep Rep) (at int64, root *node) {
 
 // appendField appends kid, or lengthens the run before it, or takes over the fields of a list.
 func appendField(offs []int64, kids []*node, at int64, kid *node) ([]int64, []*node) {
-	if kid.op == opList && len(kid.kids) <= 16 {
+	if kid.op == opList && len(kid.kids) <= shortList {
 		for i, grandkid := range kid.kids {
 			offs, kids = appendField(offs, kids, at+kid.offs[i], grandkid)
 		}
@@ -198,16 +236,58 @@ func appendField(offs []int64, kids []*node, at int64, kid *node) ([]int64, []*n
 	return append(offs, at), append(kids, kid)
 }
 
-func sameRuns(kids []*node) bool {
+func allSame(kids []*node) bool {
 	for _, k := range kids {
-		if k.op != opRun || k.kind != kids[0].kind || k.n != kids[0].n {
+		if !same(k, kids[0]) {
 			return false
 		}
 	}
 	return true
 }
 
-// part is the index of the part that packed byte pos, below size, is in.
-func (nd *node) part(pos int64) int {
-	return sort.Search(len(nd.offs), func(i int) bool { return nd.starts[i+1] > pos })
+// same tells whether two nodes describe the same layout, as far as short lists show.
+func same(a, b *node) bool {
+	if a == b {
+		return true
+	}
+	if a == nil || b == nil || a.op != b.op || a.kind != b.kind || a.n != b.n || a.size != b.size || a.stride != b.stride ||
+		(a.list == nil) != (b.list == nil) || !same(a.child, b.child) {
+		return false
+	}
+	return a.list == nil || sameList(a, b)
+}
+
+func sameList(a, b *node) bool {
+	if len(a.offs) != len(b.offs) || len(a.offs) > shortList {
+		return false
+	}
+	for i := range a.offs {
+		switch {
+		case a.op == opList && (a.offs[i] != b.offs[i] || !same(a.kids[i], b.kids[i])),
+			a.op != opList && a.offs[i]*a.scale != b.offs[i]*b.scale,
+			a.op == opVary && a.lens[i] != b.lens[i]:
+			return false
+		}
+	}
+	return true
+}
+
+// shortList bounds the lists that are compared or taken over, so that compiling stays linear.
+const shortList = 16
+
+// kid is the index of the kid of a list that packed byte pos, below size, is in.
+func (nd *node) kid(pos int64) int {
+	return sort.Search(len(nd.kids), func(i int) bool { return nd.starts[i+1] > pos })
+}
+
+// block is the index of the block that packed byte pos, below size, is in, and where that begins.
+func (nd *node) block(pos int64) (i int, start int64) {
+	i = stretch * (sort.Search(len(nd.starts), func(i int) bool { return nd.starts[i] > pos }) - 1)
+	for start = nd.starts[i/stretch]; ; i++ {
+		end := start + nd.lens[i]*nd.child.size
+		if pos < end {
+			return i, start
+		}
+		start = end
+	}
 }

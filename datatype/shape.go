@@ -35,8 +35,15 @@ func (s *shape) add(o *shape, disp, n, spacing int64, m *safeMath) {
 	if n == 0 {
 		return
 	}
-	first, last := disp, m.add(disp, m.mul(n-1, spacing))
-	low, high := min(first, last), max(first, last)
+	last := m.add(disp, m.mul(n-1, spacing))
+	s.place(o, min(disp, last), max(disp, last), n, m)
+}
+
+// place appends n copies of o, the lowest at byte low and the highest at byte high.
+func (s *shape) place(o *shape, low, high, n int64, m *safeMath) {
+	if n == 0 {
+		return
+	}
 	if o.data {
 		lo, hi := m.add(low, o.lo), m.add(high, o.hi)
 		if s.data {
@@ -127,6 +134,9 @@ func (m *safeMath) sub(a, b int64) int64 {
 
 func (m *safeMath) mul(a, b int64) int64 {
 	c := a * b
+	if int64(int32(a)) == a && int64(int32(b)) == b {
+		return c
+	}
 	if a == 0 || b == 0 {
 		return 0
 	}

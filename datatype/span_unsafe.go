@@ -1,6 +1,9 @@
 package datatype
 
-import "unsafe"
+import (
+	"sync"
+	"unsafe"
+)
 
 // Span tells whether count elements at base are one run of memory, and which: n bytes at p, in native form. It is on
 // every message's path. t is committed.
@@ -43,13 +46,18 @@ func Copy(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount
 
 // copyThrough packs and unpacks through a buffer that stays in the first-level cache.
 func copyThrough(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount int64, st *Type, bytes int64) {
-	var buf [8 << 10]byte
+	buf := buffers.Get().(*[copyPiece]byte)
+	defer buffers.Put(buf)
 	var in, out Cursor
 	out.Init(src, scount, st, Native)
 	in.Init(dst, dcount, dt, Native)
 	for bytes > 0 {
-		n := out.Pack(buf[:min(bytes, int64(len(buf)))])
+		n := out.Pack(buf[:min(bytes, copyPiece)])
 		in.Unpack(buf[:n])
 		bytes -= int64(n)
 	}
 }
+
+const copyPiece = 16 << 10
+
+var buffers = sync.Pool{New: func() any { return new([copyPiece]byte) }}

@@ -47,16 +47,17 @@ type Type struct {
 	units    int64   // basic: 2 for complex types, otherwise 1
 	count    int64   // vector: blocks
 	blocklen int64   // vector, and blocks of one length: elements in a block
-	stride   int64   // vector: bytes from block to block
-	disps    []int64 // blocks, fields: bytes
+	stride   int64   // vector: from block to block
+	disps    []int64 // blocks, fields
+	scale    int64   // vector, blocks: bytes in a unit of stride and disps. Fields: 1
 	lens     []int64 // blocks of several lengths, fields: elements
 	old      *Type   // vector, blocks, wrap
 	olds     []*Type // fields
 
 	combiner int
 	large    bool
-	args     []arg
-	argTypes []*Type
+	args     []arg // of constructors whose arguments are not above
+	argType  *Type // what the constructor was given; nil for fields
 }
 
 // form says how a Type is made of others.

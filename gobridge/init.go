@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/boot"
@@ -160,6 +161,7 @@ func enter() (*process, error) {
 	if started() == nil {
 		p.segment.Return()
 		p.values.lastCode = custom.last()
+		datatype.SetKernels(&cKernels)
 		current.Store(p)
 		openFast(p)
 		openFastQueries(1)

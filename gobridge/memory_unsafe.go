@@ -1,6 +1,9 @@
 package main
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // The program's memory, as the exports get it: addresses.
 
@@ -40,6 +43,14 @@ func integers(p uintptr, n int, wide bool) []int64 {
 		out[i] = int64(v)
 	}
 	return out
+}
+
+// copied reads n C ints, or 64-bit integers if wide, into memory of its own.
+func copied(p uintptr, n int, wide bool) []int64 {
+	if wide {
+		return slices.Clone(slice[int64](p, n))
+	}
+	return integers(p, n, false)
 }
 
 // ints reads n C ints.

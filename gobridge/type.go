@@ -133,14 +133,14 @@ func (k *check) blocks(count int64, blocklengths, displacements uintptr, lensWid
 	if k.err != nil {
 		return nil, nil
 	}
-	lens = integers(blocklengths, int(count), lensWide)
+	lens = copied(blocklengths, int(count), lensWide)
 	for i, n := range lens {
 		if n < 0 {
 			k.set(abi.MPI_ERR_ARG, "array_of_blocklengths[%d] is negative: %d", i, n)
 			return nil, nil
 		}
 	}
-	return lens, integers(displacements, int(count), dispsWide)
+	return lens, copied(displacements, int(count), dispsWide)
 }
 
 //export impi_Type_indexed
@@ -174,10 +174,10 @@ func indexedBlock(fn string, count, blocklength int64, displacements uintptr, by
 		return k.fail()
 	}
 	if bytes {
-		t, err := datatype.HindexedBlock(blocklength, integers(displacements, int(count), true), old)
+		t, err := datatype.HindexedBlock(blocklength, copied(displacements, int(count), true), old)
 		return k.newType(t, err, wide, newtype)
 	}
-	t, err := datatype.IndexedBlock(blocklength, integers(displacements, int(count), wide != 0), old)
+	t, err := datatype.IndexedBlock(blocklength, copied(displacements, int(count), wide != 0), old)
 	return k.newType(t, err, wide, newtype)
 }
 

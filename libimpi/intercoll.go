@@ -1,6 +1,8 @@
 package libimpi
 
 import (
+	"slices"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
@@ -218,7 +220,7 @@ func (c *Comm) interReduceScatterV(send, recv coll.Buf, counts []int64, op coll.
 
 // asOne is all blocks of a buffer as one element of a type.
 func asOne(b coll.VBuf) (coll.Buf, error) {
-	t, err := datatype.Indexed(b.Counts, b.Displs, b.Type)
+	t, err := datatype.Indexed(slices.Clone(b.Counts), slices.Clone(b.Displs), b.Type)
 	if err != nil {
 		return coll.Buf{}, err
 	}

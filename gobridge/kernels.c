@@ -1,0 +1,274 @@
+/* The same loops for several instruction sets: the compiler makes the copies, the loader chooses. Everything is
+ * inlined into the few functions that are cloned, and depends on constants there. */
+#include "kernels.h"
+#include <stddef.h>
+#include <string.h>
+
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
+#define CLONED __attribute__((target_clones("avx2", "default"), optimize("O3")))
+#else
+#define CLONED __attribute__((optimize("O3")))
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+typedef uint16_t u16 __attribute__((may_alias, aligned(1)));
+typedef uint32_t u32 __attribute__((may_alias, aligned(1)));
+typedef uint64_t u64 __attribute__((may_alias, aligned(1)));
+typedef unsigned char u8x16 __attribute__((vector_size(16), may_alias, aligned(1)));
+typedef unsigned char u8x32 __attribute__((vector_size(32), may_alias, aligned(1)));
+
+enum {
+    REACH = 16 << 10, /* bytes that stay in the first-level cache until they are looked at again */
+    AHEAD = 24,       /* blocks to fetch in advance where each is in a page of its own */
+    FAR = 1024        /* bytes from block to block that the processor's own prefetching does not follow */
+};
+
+INLINE u16 swap_u16(u16 x) { return __builtin_bswap16(x); }
+INLINE u32 swap_u32(u32 x) { return __builtin_bswap32(x); }
+INLINE u64 swap_u64(u64 x) { return __builtin_bswap64(x); }
+INLINE unsigned char same_u8(unsigned char x) { return x; }
+INLINE u16 same_u16(u16 x) { return x; }
+INLINE u32 same_u32(u32 x) { return x; }
+INLINE u64 same_u64(u64 x) { return x; }
+INLINE u8x16 same_u8x16(u8x16 x) { return x; }
+INLINE u8x16 swap_u8x16(u8x16 x)
+{
+    return __builtin_shuffle(x, (u8x16){15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
+}
+
+static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
+
+/* n words, d and s bytes apart: without gaps on one side or on both, and otherwise. */
+#define STRIDED(NAME, T, F)                                                                                             \
+    INLINE void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t n)                     \
+    {                                                                                                                   \
+        const int64_t b = sizeof(T);                                                                                    \
+        int64_t i = 0;                                                                                                  \
+        if (d == b && s == b) {                                                                                         \
+            for (; i < n; i++) ((T *)dst)[i] = F(((const T *)src)[i]);                                                  \
+        } else if (d == b && s == 2 * b) {                                                                              \
+            for (; i < n - 1; i++) ((T *)dst)[i] = F(((const T *)src)[2 * i]); /* the last has nothing behind it */     \
+            if (n > 0) ((T *)dst)[i] = F(((const T *)src)[2 * i]);                                                      \
+        } else if (magnitude(s) >= FAR || magnitude(d) >= FAR) {                                                        \
+            for (; i < n; i++) {                                                                                        \
+                __builtin_prefetch(src + AHEAD * s);                                                                    \
+                __builtin_prefetch(dst + AHEAD * d, 1);                                                                 \
+                *(T *)dst = F(*(const T *)src);                                                                         \
+                dst += d, src += s;                                                                                     \
+            }                                                                                                           \
+        } else {                                                                                                        \
+            for (; i < n - 3; i += 4) {                                                                                 \
+                T a = F(*(const T *)src), e = F(*(const T *)(src + s));                                                 \
+                T f = F(*(const T *)(src + 2 * s)), g = F(*(const T *)(src + 3 * s));                                   \
+                *(T *)dst = a, *(T *)(dst + d) = e, *(T *)(dst + 2 * d) = f, *(T *)(dst + 3 * d) = g;                   \
+                dst += 4 * d, src += 4 * s;                                                                             \
+            }                                                                                                           \
+            for (; i < n; i++) *(T *)dst = F(*(const T *)src), dst += d, src += s;                                      \
+        }                                                                                                               \
+    }
+
+STRIDED(strided_1, unsigned char, same_u8)
+STRIDED(strided_2, u16, same_u16)
+STRIDED(strided_4, u32, same_u32)
+STRIDED(strided_8, u64, same_u64)
+STRIDED(strided_16, u8x16, same_u8x16)
+STRIDED(swapped_2, u16, swap_u16)
+STRIDED(swapped_4, u32, swap_u32)
+STRIDED(swapped_8, u64, swap_u64)
+STRIDED(swapped_16, u8x16, swap_u8x16)
+
+/* A block as two words that may overlap. */
+#define ENDS(NAME, T)                                                                                                   \
+    INLINE void NAME(char *restrict dst, const char *restrict src, int64_t b)                                           \
+    {                                                                                                                   \
+        T first = *(const T *)src, last = *(const T *)(src + b - sizeof(T));                                            \
+        *(T *)dst = first;                                                                                              \
+        *(T *)(dst + b - sizeof(T)) = last;                                                                             \
+    }
+ENDS(ends_2, u16)
+ENDS(ends_4, u32)
+ENDS(ends_8, u64)
+ENDS(ends_16, u8x16)
+ENDS(ends_32, u8x32)
+
+/* A block of more than 64 bytes: words of 32, the last of which may overlap the one before. */
+INLINE void words_32(char *restrict dst, const char *restrict src, int64_t b)
+{
+    int64_t k = 0;
+    u8x32 last = *(const u8x32 *)(src + b - 32);
+    for (; k < b - 63; k += 64) {
+        u8x32 v0 = *(const u8x32 *)(src + k), v1 = *(const u8x32 *)(src + k + 32);
+        *(u8x32 *)(dst + k) = v0, *(u8x32 *)(dst + k + 32) = v1;
+    }
+    if (k < b - 32) *(u8x32 *)(dst + k) = *(const u8x32 *)(src + k);
+    *(u8x32 *)(dst + b - 32) = last;
+}
+
+#define EACH(COPY)                                                  \
+    for (int64_t i = 0; i < n; i++) {                               \
+        __builtin_prefetch(src + 4 * s);                            \
+        COPY(dst, src, b);                                          \
+        dst += d, src += s;                                         \
+    }
+
+INLINE void blocks(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n)
+{
+    if (b == 8) strided_8(dst, d, src, s, n);
+    else if (b == 4) strided_4(dst, d, src, s, n);
+    else if (b == 16) strided_16(dst, d, src, s, n);
+    else if (b == 1) strided_1(dst, d, src, s, n);
+    else if (b == 2) strided_2(dst, d, src, s, n);
+    else if (b == 3) EACH(ends_2)
+    else if (b < 8) EACH(ends_4)
+    else if (b < 16) EACH(ends_8)
+    else if (b <= 32) EACH(ends_16)
+    else if (b <= 64) EACH(ends_32)
+    else if (b <= 512) EACH(words_32)
+    else EACH(memcpy)
+}
+
+INLINE void swapped_words(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int word, int64_t n)
+{
+    if (word == 8) swapped_8(dst, d, src, s, n);
+    else if (word == 4) swapped_4(dst, d, src, s, n);
+    else if (word == 2) swapped_2(dst, d, src, s, n);
+    else swapped_16(dst, d, src, s, n);
+}
+
+INLINE void swapped_blocks(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int word, int64_t n)
+{
+    int64_t k = b / word;
+    if (k >= 4) {
+        for (int64_t i = 0; i < n; i++) swapped_words(dst + i * d, word, src + i * s, word, word, k);
+        return;
+    }
+    for (int64_t i = 0; i < k; i++) swapped_words(dst + i * word, d, src + i * word, s, word, n);
+}
+
+/* A loop with its steps as destination and source have them. */
+struct loop {
+    int64_t n, d, s;
+};
+
+INLINE void row(char *restrict dst, const char *restrict src, struct loop l, int64_t b, int word)
+{
+    if (word > 1) swapped_blocks(dst, l.d, src, l.s, b, word, l.n);
+    else blocks(dst, l.d, src, l.s, b, l.n);
+}
+
+INLINE int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+INLINE int64_t pitch_of(struct loop l) { return magnitude(l.s) > magnitude(l.d) ? magnitude(l.s) : magnitude(l.d); }
+
+/* Two loops, by tiles: a transposition (neighbours in one are distant in the other) by a cache line's worth on
+ * either side; a short inner loop by as many rounds of the outer one as stay near, and those inside. */
+CLONED static void last_two(char *restrict dst, const char *restrict src, struct loop outer, struct loop inner, int64_t b, int word)
+{
+    enum { SIDE = 8, SHORT = 8 };
+    int64_t high = outer.n, wide = inner.n;
+    int crossed = (magnitude(outer.s) < magnitude(inner.s)) != (magnitude(outer.d) < magnitude(inner.d));
+    if (crossed && inner.n >= SIDE && b <= 64) {
+        high = wide = SIDE;
+    } else if (inner.n < SHORT && outer.n > inner.n && pitch_of(outer) <= REACH / 16) {
+        struct loop swap = outer;
+        outer = inner, inner = swap;
+        high = outer.n, wide = pitch_of(inner) ? REACH / pitch_of(inner) : inner.n;
+    }
+    for (int64_t j = 0; j < inner.n; j += wide)
+        for (int64_t i = 0; i < outer.n; i += high) {
+            struct loop part = {least_of(wide, inner.n - j), inner.d, inner.s};
+            int64_t end = least_of(i + high, outer.n);
+            for (int64_t k = i; k < end; k++)
+                row(dst + k * outer.d + j * inner.d, src + k * outer.s + j * inner.s, part, b, word);
+        }
+}
+
+static void loops(char *dst, const char *src, const struct loop *l, int depth, int64_t b, int word)
+{
+    if (depth == 2) {
+        last_two(dst, src, l[0], l[1], b, word);
+        return;
+    }
+    for (int64_t i = 0; i < l->n; i++) loops(dst + i * l->d, src + i * l->s, l + 1, depth - 1, b, word);
+}
+
+void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest)
+{
+    struct loop l[IMPI_MAX_DIMS + 2] = {{1, 0, 0}, {1, 0, 0}};
+    int depth = nest->depth < 2 ? 2 : nest->depth, missing = depth - nest->depth;
+    for (int i = 0; i < nest->depth; i++) {
+        const struct impi_dim *m = &nest->dims[i];
+        l[missing + i] = nest->unpack ? (struct loop){m->n, m->mem, m->buf} : (struct loop){m->n, m->buf, m->mem};
+    }
+    char *dst = (char *)(nest->unpack ? mem : buf);
+    const char *src = (const char *)(nest->unpack ? buf : mem);
+    if (nest->depth == 0 && nest->word == 1) memcpy(dst, src, nest->block);
+    else loops(dst, src, l, depth, nest->block, nest->word);
+}
+
+/* A loop over listed blocks, with a constant direction. */
+#define LISTED(MOVE)                                                                                       \
+    if (unpack) {                                                                                          \
+        for (int64_t i = 0; i < n; i++, buf += b) { char *dst = mem + offs[i] * scale; const char *src = buf; MOVE; } \
+    } else {                                                                                               \
+        for (int64_t i = 0; i < n; i++, buf += b) { char *dst = buf; const char *src = mem + offs[i] * scale; MOVE; } \
+    }
+
+CLONED static void listed(char *mem, char *buf, const int64_t *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
+{
+    if (word > 1) {
+        if (b == word && b == 8) { LISTED(*(u64 *)dst = swap_u64(*(const u64 *)src)) }
+        else if (b == word && b == 4) { LISTED(*(u32 *)dst = swap_u32(*(const u32 *)src)) }
+        else { LISTED(swapped_words(dst, word, src, word, word, b / word)) }
+    } else if (b == 8) { LISTED(*(u64 *)dst = *(const u64 *)src) }
+    else if (b == 4) { LISTED(*(u32 *)dst = *(const u32 *)src) }
+    else if (b == 16) { LISTED(*(u8x16 *)dst = *(const u8x16 *)src) }
+    else if (b == 2) { LISTED(*(u16 *)dst = *(const u16 *)src) }
+    else if (b == 1) { LISTED(*dst = *src) }
+    else if (b == 3) { LISTED(ends_2(dst, src, b)) }
+    else if (b < 8) { LISTED(ends_4(dst, src, b)) }
+    else if (b < 16) { LISTED(ends_8(dst, src, b)) }
+    else if (b <= 32) { LISTED(ends_16(dst, src, b)) }
+    else if (b <= 64) { LISTED(ends_32(dst, src, b)) }
+    else if (b <= 512) { LISTED(words_32(dst, src, b)) }
+    else { LISTED(memcpy(dst, src, b)) }
+}
+
+void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block, int word, int unpack)
+{
+    listed((char *)mem, (char *)buf, offs, n, scale, block, word, unpack);
+}
+
+/* A block of one to four words, without a branch: words at the beginning, at the end, and two in between that
+ * may overlap them. */
+#define FOUR(T)                                                                                            \
+    {                                                                                                      \
+        const int64_t w = sizeof(T), last = b - w;                                                         \
+        int64_t second = w < last ? w : last, third = 2 * w < last ? 2 * w : last;                         \
+        T v0 = *(const T *)src, v1 = *(const T *)(src + second), v2 = *(const T *)(src + third), v3 = *(const T *)(src + last); \
+        *(T *)dst = v0, *(T *)(dst + second) = v1, *(T *)(dst + third) = v2, *(T *)(dst + last) = v3;      \
+    }
+
+#define VARIED(MOVE)                                                                                       \
+    if (unpack) {                                                                                          \
+        for (int64_t i = 0; i < n; i++) { int64_t b = lens[i] * unit; char *dst = mem + offs[i] * scale; const char *src = buf; MOVE; buf += b; } \
+    } else {                                                                                               \
+        for (int64_t i = 0; i < n; i++) { int64_t b = lens[i] * unit; char *dst = buf; const char *src = mem + offs[i] * scale; MOVE; buf += b; } \
+    }
+
+CLONED static void varied(char *mem, char *buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
+                          int64_t least, int64_t most, int word, int unpack)
+{
+    if (word > 1) { VARIED(swapped_words(dst, word, src, word, word, b / word)) }
+    else if (least >= 4 && most <= 16) { VARIED(FOUR(u32)) }
+    else if (least >= 8 && most <= 32) { VARIED(FOUR(u64)) }
+    else if (least >= 16 && most <= 64) { VARIED(FOUR(u8x16)) }
+    else if (least >= 32 && most <= 128) { VARIED(FOUR(u8x32)) }
+    else if (least >= 65 && most <= 1024) { VARIED(words_32(dst, src, b)) }
+    else { VARIED(memcpy(dst, src, b)) }
+}
+
+void impi_move_varied(uintptr_t mem, uintptr_t buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
+                      int64_t least, int64_t most, int word, int unpack)
+{
+    varied((char *)mem, (char *)buf, offs, lens, n, scale, unit, least, most, word, unpack);
+}

@@ -1,0 +1,56 @@
+package main
+
+// #include "kernels.h"
+// #cgo noescape impi_move_nest
+// #cgo nocallback impi_move_nest
+// #cgo noescape impi_move_listed
+// #cgo nocallback impi_move_listed
+// #cgo noescape impi_move_varied
+// #cgo nocallback impi_move_varied
+import "C"
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// The kernels in C (kernels.c), as package datatype wants them. Addresses go over as numbers: they are the program's,
+// or of memory that does not move, and what lies at mem alone may be nothing at all.
+
+func moveNest(mem, buf unsafe.Pointer, at, to int64, nest datatype.Nest) {
+	n := C.struct_impi_nest{depth: C.int32_t(nest.Depth), word: C.int32_t(nest.Word), block: C.int64_t(nest.Block), unpack: flag(nest.Unpack)}
+	for i, d := range nest.Dims[:nest.Depth] {
+		n.dims[i] = C.struct_impi_dim{n: C.int64_t(d.N), mem: C.int64_t(d.Mem), buf: C.int64_t(d.Buf)}
+	}
+	C.impi_move_nest(number(mem, at), number(buf, to), &n)
+	runtime.KeepAlive(mem)
+	runtime.KeepAlive(buf)
+}
+
+func moveListed(mem, buf unsafe.Pointer, at, to int64, offs []int64, scale, block int64, word int32, unpack bool) {
+	C.impi_move_listed(number(mem, at), number(buf, to), (*C.int64_t)(&offs[0]), C.int64_t(len(offs)), C.int64_t(scale),
+		C.int64_t(block), C.int(word), C.int(flag(unpack)))
+	runtime.KeepAlive(mem)
+	runtime.KeepAlive(buf)
+}
+
+func moveVaried(mem, buf unsafe.Pointer, at, to int64, offs, lens []int64, scale, unit, least, most int64, word int32, unpack bool) {
+	C.impi_move_varied(number(mem, at), number(buf, to), (*C.int64_t)(&offs[0]), (*C.int64_t)(&lens[0]), C.int64_t(len(offs)),
+		C.int64_t(scale), C.int64_t(unit), C.int64_t(least), C.int64_t(most), C.int(word), C.int(flag(unpack)))
+	runtime.KeepAlive(mem)
+	runtime.KeepAlive(buf)
+}
+
+func number(p unsafe.Pointer, off int64) C.uintptr_t { return C.uintptr_t(uintptr(p) + uintptr(off)) }
+
+func flag(on bool) C.int32_t {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// cKernels are the kernels of kernels.c.
+var cKernels = datatype.Kernels{Nest: moveNest, Listed: moveListed, Varied: moveVaried}

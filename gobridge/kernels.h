@@ -1,0 +1,33 @@
+/* Kernels that move large pieces of data: the C forms of those in package datatype (nest_unsafe.go), which are
+ * their oracle and are used for what is short. The choice is made there. */
+#ifndef IMPI_KERNELS_H
+#define IMPI_KERNELS_H
+
+#include <stdint.h>
+
+enum { IMPI_MAX_DIMS = 6 };
+
+/* A level of a nest of loops: n instances, so many bytes apart in memory and in the buffer. */
+struct impi_dim {
+    int64_t n, mem, buf;
+};
+
+/* What all kernels know: blocks of so many bytes, made of words that are byte-swapped (word > 1) or not (1). */
+struct impi_nest {
+    struct impi_dim dims[IMPI_MAX_DIMS]; /* outermost first */
+    int32_t depth;
+    int32_t word;
+    int64_t block;
+    int32_t unpack; /* from buf to mem */
+};
+
+void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest);
+
+/* n blocks at mem + offs[i]*scale; in the buffer they follow each other. */
+void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block, int word, int unpack);
+
+/* The same with lens[i]*unit bytes in block i, at least `least` and at most `most` bytes. */
+void impi_move_varied(uintptr_t mem, uintptr_t buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
+                      int64_t least, int64_t most, int word, int unpack);
+
+#endif
