@@ -84,19 +84,6 @@ func TestContentsAreTheArgumentsInBothForms(t *testing.T) {
 	}
 }
 
-func TestConstructorsKeepNothingOfTheCallersArrays(t *testing.T) {
-	lens, at, types := []int64{1, 1}, []int64{0, 8}, []*Type{testInt, testDouble}
-	typ, err := Struct(lens, at, types)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lens[0], at[1], types[0] = 9, 99, testDouble
-	typ.Commit()
-	if c := typ.Contents(); c.Integers[1] != 1 || c.Addresses[1] != 8 || c.Types[0] != testInt || typ.TrueUB() != 16 {
-		t.Errorf("the type changed with the arrays: %+v", c)
-	}
-}
-
 func TestBadArgumentsAreNamed(t *testing.T) {
 	type result struct {
 		class int

@@ -17,11 +17,17 @@ typedef uint64_t u64 __attribute__((may_alias, aligned(1)));
 typedef unsigned char u8x16 __attribute__((vector_size(16), may_alias, aligned(1)));
 typedef unsigned char u8x32 __attribute__((vector_size(32), may_alias, aligned(1)));
 
-enum {
-    REACH = 16 << 10, /* bytes that stay in the first-level cache until they are looked at again */
-    AHEAD = 24,       /* blocks to fetch in advance where each is in a page of its own */
-    FAR = 1024        /* bytes from block to block that the processor's own prefetching does not follow */
-};
+enum { REACH = 16 << 10 }; /* bytes that stay in the first-level cache until they are looked at again */
+
+/* Between blocks that are written to memory a multiple of the page size apart. All those lines belong to one set of the
+ * first-level cache, and a processor that runs ahead fetches more of them than the set holds: measured, a column of
+ * a 1024 x 1024 matrix of doubles is written at 0.9 GB/s without the pause and 1.6 GB/s with it. */
+#if defined __x86_64__
+#define PAUSE __asm__ volatile(".rept 32\n\tnop\n\t.endr" ::: "memory")
+#else
+#define PAUSE (void)0
+#endif
+INLINE int crowded(int64_t d) { return (d & 4095) == 0; }
 
 INLINE u16 swap_u16(u16 x) { return __builtin_bswap16(x); }
 INLINE u32 swap_u32(u32 x) { return __builtin_bswap32(x); }
@@ -49,11 +55,10 @@ static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
         } else if (d == b && s == 2 * b) {                                                                              \
             for (; i < n - 1; i++) ((T *)dst)[i] = F(((const T *)src)[2 * i]); /* the last has nothing behind it */     \
             if (n > 0) ((T *)dst)[i] = F(((const T *)src)[2 * i]);                                                      \
-        } else if (magnitude(s) >= FAR || magnitude(d) >= FAR) {                                                        \
+        } else if (crowded(d)) {                                                                                        \
             for (; i < n; i++) {                                                                                        \
-                __builtin_prefetch(src + AHEAD * s);                                                                    \
-                __builtin_prefetch(dst + AHEAD * d, 1);                                                                 \
                 *(T *)dst = F(*(const T *)src);                                                                         \
+                PAUSE;                                                                                                  \
                 dst += d, src += s;                                                                                     \
             }                                                                                                           \
         } else {                                                                                                        \
@@ -104,11 +109,14 @@ INLINE void words_32(char *restrict dst, const char *restrict src, int64_t b)
     *(u8x32 *)(dst + b - 32) = last;
 }
 
-#define EACH(COPY)                                                  \
-    for (int64_t i = 0; i < n; i++) {                               \
-        __builtin_prefetch(src + 4 * s);                            \
-        COPY(dst, src, b);                                          \
-        dst += d, src += s;                                         \
+#define EACH(COPY)                          \
+    {                                       \
+        int pause = crowded(d);             \
+        for (int64_t i = 0; i < n; i++) {   \
+            COPY(dst, src, b);              \
+            if (pause) PAUSE;               \
+            dst += d, src += s;             \
+        }                                   \
     }
 
 INLINE void blocks(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n)
@@ -145,6 +153,65 @@ INLINE void swapped_blocks(char *restrict dst, int64_t d, const char *restrict s
     for (int64_t i = 0; i < k; i++) swapped_words(dst + i * word, d, src + i * word, s, word, n);
 }
 
+/* Two to seven words in each of many rounds. */
+enum { SHORT = 8 };
+
+#define ROUNDS(T, K)                                                                                                    \
+    case K:                                                                                                             \
+        for (int64_t i = 0; i < n; i++, dst += od, src += os) {                                                         \
+            T v[K];                                                                                                     \
+            for (int k = 0; k < K; k++) v[k] = *(const T *)(src + k * s);                                               \
+            for (int k = 0; k < K; k++) *(T *)(dst + k * d) = v[k];                                                     \
+        }                                                                                                               \
+        break;
+#define FEW(NAME, T)                                                                                                    \
+    INLINE void NAME(char *restrict dst, int64_t od, const char *restrict src, int64_t os, int64_t n, int64_t d,        \
+                     int64_t s, int64_t few)                                                                            \
+    {                                                                                                                   \
+        switch (few) { ROUNDS(T, 2) ROUNDS(T, 3) ROUNDS(T, 4) ROUNDS(T, 5) ROUNDS(T, 6) ROUNDS(T, 7) }                  \
+    }
+FEW(few_4, u32)
+FEW(few_8, u64)
+
+/* A square of words, for a transposition. */
+enum { SIDE = 8 };
+
+#define SQUARE(NAME, T)                                                                                                 \
+    INLINE void NAME(char *restrict dst, const char *restrict src, int64_t od, int64_t os, int64_t d, int64_t s)        \
+    {                                                                                                                   \
+        for (int i = 0; i < SIDE; i++, dst += od, src += os) {                                                          \
+            T v0 = *(const T *)src, v1 = *(const T *)(src + s), v2 = *(const T *)(src + 2 * s), v3 = *(const T *)(src + 3 * s); \
+            T v4 = *(const T *)(src + 4 * s), v5 = *(const T *)(src + 5 * s), v6 = *(const T *)(src + 6 * s), v7 = *(const T *)(src + 7 * s); \
+            *(T *)dst = v0, *(T *)(dst + d) = v1, *(T *)(dst + 2 * d) = v2, *(T *)(dst + 3 * d) = v3;                   \
+            *(T *)(dst + 4 * d) = v4, *(T *)(dst + 5 * d) = v5, *(T *)(dst + 6 * d) = v6, *(T *)(dst + 7 * d) = v7;     \
+        }                                                                                                               \
+    }
+SQUARE(square_4, u32)
+SQUARE(square_8, u64)
+SQUARE(square_16, u8x16)
+
+typedef uint64_t u64x4 __attribute__((vector_size(32), may_alias, aligned(1)));
+
+/* Four words of each of four rows become four words of each of four rows: dst[a][b] = src[b][a]. */
+INLINE void turn_4x4(char *restrict dst, int64_t d, const char *restrict src, int64_t s)
+{
+    u64x4 r0 = *(const u64x4 *)src, r1 = *(const u64x4 *)(src + s), r2 = *(const u64x4 *)(src + 2 * s), r3 = *(const u64x4 *)(src + 3 * s);
+    u64x4 even01 = __builtin_shuffle(r0, r1, (u64x4){0, 4, 2, 6}), odd01 = __builtin_shuffle(r0, r1, (u64x4){1, 5, 3, 7});
+    u64x4 even23 = __builtin_shuffle(r2, r3, (u64x4){0, 4, 2, 6}), odd23 = __builtin_shuffle(r2, r3, (u64x4){1, 5, 3, 7});
+    *(u64x4 *)dst = __builtin_shuffle(even01, even23, (u64x4){0, 1, 4, 5});
+    *(u64x4 *)(dst + d) = __builtin_shuffle(odd01, odd23, (u64x4){0, 1, 4, 5});
+    *(u64x4 *)(dst + 2 * d) = __builtin_shuffle(even01, even23, (u64x4){2, 3, 6, 7});
+    *(u64x4 *)(dst + 3 * d) = __builtin_shuffle(odd01, odd23, (u64x4){2, 3, 6, 7});
+}
+
+INLINE void turn_8x8(char *restrict dst, int64_t d, const char *restrict src, int64_t s)
+{
+    turn_4x4(dst, d, src, s);
+    turn_4x4(dst + 32, d, src + 4 * s, s);
+    turn_4x4(dst + 4 * d, d, src + 32, s);
+    turn_4x4(dst + 4 * d + 32, d, src + 4 * s + 32, s);
+}
+
 /* A loop with its steps as destination and source have them. */
 struct loop {
     int64_t n, d, s;
@@ -163,11 +230,16 @@ INLINE int64_t pitch_of(struct loop l) { return magnitude(l.s) > magnitude(l.d) 
  * either side; a short inner loop by as many rounds of the outer one as stay near, and those inside. */
 CLONED static void last_two(char *restrict dst, const char *restrict src, struct loop outer, struct loop inner, int64_t b, int word)
 {
-    enum { SIDE = 8, SHORT = 8 };
     int64_t high = outer.n, wide = inner.n;
     int crossed = (magnitude(outer.s) < magnitude(inner.s)) != (magnitude(outer.d) < magnitude(inner.d));
     if (crossed && inner.n >= SIDE && b <= 64) {
         high = wide = SIDE;
+    } else if (inner.n > 1 && inner.n < SHORT && word == 1 && b == 8) {
+        few_8(dst, outer.d, src, outer.s, outer.n, inner.d, inner.s, inner.n);
+        return;
+    } else if (inner.n > 1 && inner.n < SHORT && word == 1 && b == 4) {
+        few_4(dst, outer.d, src, outer.s, outer.n, inner.d, inner.s, inner.n);
+        return;
     } else if (inner.n < SHORT && outer.n > inner.n && pitch_of(outer) <= REACH / 16) {
         struct loop swap = outer;
         outer = inner, inner = swap;
@@ -177,6 +249,16 @@ CLONED static void last_two(char *restrict dst, const char *restrict src, struct
         for (int64_t i = 0; i < outer.n; i += high) {
             struct loop part = {least_of(wide, inner.n - j), inner.d, inner.s};
             int64_t end = least_of(i + high, outer.n);
+            if (high == SIDE && part.n == SIDE && end - i == SIDE && word == 1 && (b == 8 || b == 4 || b == 16)) {
+                char *to = dst + i * outer.d + j * inner.d;
+                const char *from = src + i * outer.s + j * inner.s;
+                if (b == 8 && outer.s == 8 && inner.d == 8) turn_8x8(to, outer.d, from, inner.s);
+                else if (b == 8 && outer.d == 8 && inner.s == 8) turn_8x8(to, inner.d, from, outer.s);
+                else if (b == 8) square_8(to, from, outer.d, outer.s, inner.d, inner.s);
+                else if (b == 4) square_4(to, from, outer.d, outer.s, inner.d, inner.s);
+                else square_16(to, from, outer.d, outer.s, inner.d, inner.s);
+                continue;
+            }
             for (int64_t k = i; k < end; k++)
                 row(dst + k * outer.d + j * inner.d, src + k * outer.s + j * inner.s, part, b, word);
         }
@@ -205,13 +287,21 @@ void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest)
     else loops(dst, src, l, depth, nest->block, nest->word);
 }
 
-/* A loop over listed blocks, with a constant direction. */
-#define LISTED(MOVE)                                                                                       \
-    if (unpack) {                                                                                          \
-        for (int64_t i = 0; i < n; i++, buf += b) { char *dst = mem + offs[i] * scale; const char *src = buf; MOVE; } \
-    } else {                                                                                               \
-        for (int64_t i = 0; i < n; i++, buf += b) { char *dst = buf; const char *src = mem + offs[i] * scale; MOVE; } \
+/* A loop over listed blocks, with a constant direction, that fetches some of them in advance. */
+enum { AHEAD = 16 };
+#define LISTED(MOVE)                                                                                                    \
+    if (unpack) {                                                                                                       \
+        LISTED_WAY(char *dst = mem + offs[i] * scale; const char *src = buf; MOVE)                                      \
+    } else {                                                                                                            \
+        LISTED_WAY(char *dst = buf; const char *src = mem + offs[i] * scale; MOVE)                                      \
     }
+#define LISTED_WAY(MOVE)                                                                                                \
+    int64_t i = 0;                                                                                                      \
+    for (; i < n - AHEAD; i++, buf += b) {                                                                              \
+        __builtin_prefetch(mem + offs[i + AHEAD] * scale);                                                              \
+        MOVE;                                                                                                           \
+    }                                                                                                                   \
+    for (; i < n; i++, buf += b) { MOVE; }
 
 CLONED static void listed(char *mem, char *buf, const int64_t *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
 {
