@@ -76,9 +76,10 @@ const SentRequest = 1<<32 | 1
 type peer struct {
 	tr     transport.Transport // nil for this process itself
 	limits transport.Limits
-	rep    datatype.Rep     // what IMPI mandates; Comm.rep says what holds
-	local  int              // rank in the machine's segment, -1 if the peer is elsewhere
-	direct transport.Reader // may read the peer's memory; nil if the peer is elsewhere
+	rep    datatype.Rep       // what IMPI mandates; Comm.rep says what holds
+	local  int                // rank in the machine's segment, -1 if the peer is elsewhere
+	stream transport.Streamer // takes continuations without a copy; nil if its transport does not
+	direct transport.Reader   // may read the peer's memory; nil if the peer is elsewhere
 
 	// What waits for room, in the order in which it must leave: control packets, first packets, and then the
 	// continuations of long messages, a piece of each in turn.

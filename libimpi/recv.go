@@ -147,6 +147,17 @@ func (e *Engine) readDirect(r *Request, peer int32, addr uint64) bool {
 	return true
 }
 
+// Place implements transport.Placer: a continuation of a message whose receive is one run of bytes, and has room for all
+// of it, belongs there.
+func (e *Engine) Place(h *transport.Header) []byte {
+	r := e.requests.find(h.DrqID)
+	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || !r.flat ||
+		int64(h.Len) > min(r.length, r.total)-r.moved {
+		return nil
+	}
+	return r.bytes(int64(h.Len))
+}
+
 // continuation takes a further packet of a long message.
 func (e *Engine) continuation(h *transport.Header, payload []byte) {
 	r := e.requests.find(h.DrqID)

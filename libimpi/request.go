@@ -82,6 +82,7 @@ type Request struct {
 	cur    datatype.Cursor
 	total  int64  // send: bytes of the message; receive: bytes there is room for
 	moved  int64  // bytes handed to the transport, or taken from it
+	owed   int64  // send: bytes of the continuation under way that the transport has not taken yet
 	length int64  // receive: bytes of the matched message
 	drqid  uint64 // send: the receiver's id, echoed by continuations
 
@@ -145,7 +146,9 @@ func (r *Request) fill(p []byte) {
 	}
 	if n > 0 {
 		if r.flat {
-			copy(r.bytes(n), p[:n])
+			if to := r.bytes(n); startOf(to) != startOf(p) { // unless it was placed there
+				copy(to, p[:n])
+			}
 		} else {
 			r.cur.Unpack(p[:n])
 		}

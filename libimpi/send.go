@@ -98,12 +98,33 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
 	h.MsgLen = uint64(r.total)
 	h.SrqID, h.DrqID, h.Addr = r.id, r.drqid, 0
-	h.Len = int(min(r.total-r.moved, int64(p.limits.Packet)))
+	straight := r.flat && p.stream != nil
+	most := p.limits.Packet
+	if straight {
+		most = max(most, p.limits.Stream)
+	}
+	h.Len = int(min(r.total-r.moved, int64(most)))
 	if uint64(h.Len) == h.MsgLen {
 		// The first packet was empty. A continuation is told from a whole message by being shorter.
 		h.Len /= 2
 	}
-	return e.push(p, r, h)
+	if !straight {
+		return e.push(p, r, h)
+	}
+	taken, ok := p.stream.SendLong(h, r.bytes(int64(h.Len)))
+	if ok {
+		r.moved += int64(taken)
+		r.owed = int64(h.Len - taken)
+	}
+	return ok
+}
+
+// sendRest sends what is left of the continuation that has begun to leave. It answers whether any of it left.
+func (e *Engine) sendRest(p *peer, r *Request) bool {
+	n := int64(p.stream.SendRest(r.peer, r.bytes(r.owed)))
+	r.moved += n
+	r.owed -= n
+	return n > 0
 }
 
 // sendControl sends a packet without payload, now or as soon as there is room.
@@ -140,6 +161,28 @@ func (e *Engine) flush() bool {
 }
 
 func (e *Engine) flushPeer(p *peer) bool {
+	begun := false
+	if r := p.streams.head; r != nil && r.owed > 0 { // before all else: it is cut in two
+		begun = e.sendRest(p, r)
+		if r.owed > 0 {
+			return begun
+		}
+		e.nextStream(p, r)
+	}
+	return e.flushQueues(p) || begun
+}
+
+// nextStream gives the next long message to a peer its turn.
+func (e *Engine) nextStream(p *peer, r *Request) {
+	p.streams.pop()
+	if r.moved < r.total {
+		p.streams.push(r)
+	} else {
+		e.complete(r)
+	}
+}
+
+func (e *Engine) flushQueues(p *peer) bool {
 	sent := 0
 	for sent < len(p.control) && p.tr.Send(&p.control[sent], nil) {
 		sent++
@@ -165,12 +208,10 @@ func (e *Engine) flushPeer(p *peer) bool {
 			return did
 		}
 		did = true
-		p.streams.pop()
-		if r.moved < r.total {
-			p.streams.push(r)
-		} else {
-			e.complete(r)
+		if r.owed > 0 {
+			return did
 		}
+		e.nextStream(p, r)
 	}
 	return did
 }

@@ -118,7 +118,8 @@ func (e *Engine) reach() {
 			p.direct = e.local
 			continue
 		}
-		p.tr, p.limits, p.rep = e.remote, e.remote.Limits(), datatype.External32
+		p.tr, p.limits, p.rep, p.stream = e.remote, e.remote.Limits(), datatype.External32, e.remote
+		p.limits.Stream = e.remote.Stream(int32(w))
 	}
 }
 

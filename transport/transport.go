@@ -51,7 +51,8 @@ type Packer interface {
 // Limits are a transport's sizes, in bytes, fixed for its lifetime.
 type Limits struct {
 	Eager  int // the largest message sent whole in its first packet
-	Packet int // the largest payload of any one packet
+	Packet int // the largest payload of any one packet, but for
+	Stream int // the largest continuation whose payload is one run of bytes; 0: Packet holds for it, too
 }
 
 // Transport carries packets to the processes it was created for.
@@ -75,6 +76,25 @@ type Transport interface {
 type Reader interface {
 	// Read fills dst from address addr of process src. False: not possible, nothing promised about dst.
 	Read(src int32, addr uint64, dst []byte) bool
+}
+
+// Streamer is a Transport that takes continuations of long messages without a copy.
+type Streamer interface {
+	// SendLong is Send for a continuation, which may be as long as Limits().Stream. It answers how many bytes of the
+	// payload it has taken. The rest of them must stay as they are, and go to SendRest; until they are gone the
+	// transport takes nothing else for the host that the packet goes to.
+	SendLong(h *Header, payload []byte) (taken int, ok bool)
+	// SendRest takes more of what SendLong has left, from the first byte that has not been taken, and answers how
+	// many.
+	SendRest(dst int32, payload []byte) int
+}
+
+// Placer is a Receiver that tells a transport where the payload of a continuation belongs, so that it need not be
+// copied there.
+type Placer interface {
+	// Place answers h.Len bytes of memory, or nil if the payload is to be delivered from the transport's own, perhaps
+	// in pieces. The memory is the transport's to write until it delivers the packet with it.
+	Place(h *Header) []byte
 }
 
 // Receiver is the engine, as transports see it.

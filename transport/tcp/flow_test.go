@@ -112,7 +112,7 @@ func TestTwoHostsThatBlastEachOtherDoNotDeadlock(t *testing.T) {
 		e := es[i]
 		for sent[i] < n {
 			size := len(body) - 37*sent[i]
-			h := &transport.Header{Kind: transport.Data, Src: int32(i), Dst: int32(1 - i), Tag: int32(sent[i]), Len: size, MsgLen: 1 << 20}
+			h := &transport.Header{Kind: transport.Data, Src: int32(i), Dst: int32(1 - i), Tag: int32(sent[i]), Len: size, MsgLen: uint64(size)}
 			from := plain(body[:size])
 			if sent[i]%2 == 0 && !e.host.Send(h, []byte(body[:size])) || sent[i]%2 == 1 && !e.host.SendFrom(h, &from) {
 				break

@@ -33,14 +33,15 @@ import (
 // Host is the transport to the processes of other clients. Its methods are serialised by the engine's lock,
 // but for Arm.
 type Host struct {
-	job   *transport.Job
-	me    int32
-	recv  transport.Receiver
-	dir   *Directory
-	flow  *flow
-	links []*link // by global host rank; nil: ourselves, and the other hosts of our client
-	epoll int     // the inner epoll of watch.go; -1: closed
-	watch *watch
+	job    *transport.Job
+	me     int32
+	recv   transport.Receiver
+	placer transport.Placer // recv, if it is one
+	dir    *Directory
+	flow   *flow
+	links  []*link // by global host rank; nil: ourselves, and the other hosts of our client
+	epoll  int     // the inner epoll of watch.go; -1: closed
+	watch  *watch
 
 	nopen    int     // links that can still bring something
 	nblocked int     // links that wait for room
@@ -77,8 +78,9 @@ func newHost(job *transport.Job, me int32, recv transport.Receiver, wake func())
 		unix.Close(epoll)
 		return nil, os.NewSyscallError("epoll", err)
 	}
+	placer, _ := recv.(transport.Placer)
 	return &Host{
-		job: job, me: me, recv: recv, dir: dir, flow: newFlow(job, me),
+		placer: placer, job: job, me: me, recv: recv, dir: dir, flow: newFlow(job, me),
 		links: make([]*link, len(job.Hosts)), epoll: epoll, watch: w,
 	}, nil
 }
@@ -90,6 +92,7 @@ func (h *Host) add(host int32, fd int, maxLen uint32) error {
 		dir: h.dir, flow: h.flow, procs: h.job.Procs, from: host, to: h.me, maxLen: maxLen,
 		buf: make([]byte, max(bufferMin, wire.PacketSize+int(maxLen)+bufferMin/2)),
 	}
+	l.stream = h.job.Hosts[host].Stream
 	l.maxOut = maxOut(h.job, int(h.job.Hosts[h.me].NProcs)*int(h.job.Hosts[host].NProcs))
 	h.links[host] = l
 	if err := unix.EpollCtl(h.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: host}); err != nil {
@@ -118,8 +121,11 @@ func (h *Host) Send(hd *transport.Header, payload []byte) bool {
 	if l.closed() {
 		return true
 	}
-	if l.blocked || !h.flow.open(w) {
+	if l.blocked || l.owed > 0 || !h.flow.open(w) {
 		return false
+	}
+	if hd.Kind == transport.SyncAck && hd.DrqID != 0 {
+		l.narrow = true
 	}
 	if h.held > 0 && hd.Len <= gatherMax && len(l.out) < batchMax {
 		room := l.reserve(wire.PacketSize + hd.Len)
@@ -144,7 +150,7 @@ func (h *Host) SendFrom(hd *transport.Header, p transport.Packer) bool {
 	if l.closed() {
 		return true
 	}
-	if l.blocked || !h.flow.open(w) {
+	if l.blocked || l.owed > 0 || !h.flow.open(w) {
 		return false
 	}
 	room := l.reserve(wire.PacketSize + hd.Len)
@@ -224,7 +230,11 @@ func (h *Host) route(hd *transport.Header) (*link, *window) {
 }
 
 func (h *Host) encode(b []byte, hd *transport.Header) {
-	sendable := hd.Kind != transport.ProtoAck && hd.Kind < transport.Fini && hd.Len <= int(h.job.MaxDataLen)
+	most := h.job.MaxDataLen
+	if hd.Kind == transport.Data && uint64(hd.Len) < hd.MsgLen {
+		most = max(most, h.job.Hosts[h.job.Procs[hd.Dst].Host].Stream)
+	}
+	sendable := hd.Kind != transport.ProtoAck && hd.Kind < transport.Fini && hd.Len <= int(most)
 	if !sendable || !wire.Packet(b).Encode(hd, &h.dir.ids[hd.Src], &h.dir.ids[hd.Dst]) {
 		panic(fmt.Sprintf("tcp: packet of kind %d with %d bytes cannot be sent", hd.Kind, hd.Len))
 	}

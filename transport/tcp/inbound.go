@@ -17,18 +17,29 @@ import (
 //
 // The first violation (IMPI 0.0, 3.5; and who sent what to whom, 3.2) ends the stream: nothing tells where
 // the next packet begins. The buffer is allocated once; no number in a packet makes it grow.
+//
+// A continuation of a long message that is not whole yet does not wait for its end. As soon as its header is there and
+// found good it is either placed (the engine says where its payload belongs, and that is read there, past the buffer)
+// or delivered piece by piece, each piece as a continuation of its own. So it may be longer than the buffer.
 type inbound struct {
 	dir        *Directory
 	flow       *flow
 	procs      []transport.Proc
 	from, to   int32  // the host at the other end; ours
 	maxLen     uint32 // the largest pk_len we agreed to
+	stream     uint32 // and of a continuation, if that is more
 	buf        []byte // buf[r:w] has arrived and is not taken yet
 	r, w       int
 	fini       bool // the peer has said FINI
 	src, dst   wire.ProcID
 	srcR, dstR int32   // the ranks of src and dst, the pair of the packet before
 	pair       *window // and its window, nil before the first packet
+
+	// The continuation that has begun.
+	long  transport.Header
+	after verdict // what becomes of it when it is over
+	left  int     // bytes that have not come
+	whole []byte  // where it belongs; nil: it is delivered in pieces
 }
 
 // verdict is what becomes of one packet.
@@ -39,7 +50,11 @@ const (
 	settled                   // it was the transport's own, and is done with
 	deliver                   // it is for a process of ours
 	deliverAck                // so it is, and the sender gets a PROTOACK
+	begun                     // a continuation has begun: its place may be given
 )
+
+// longMin is how many bytes of a continuation must be missing for it to be worth a beginning.
+const longMin = 4 << 10
 
 // Protocol errors. Each ends the connection it came from.
 var (
@@ -62,9 +77,59 @@ func (in *inbound) space() []byte {
 
 func (in *inbound) filled(n int) { in.w += n }
 
+// into is where the next bytes go before those that go into space: nil unless a continuation has been placed.
+func (in *inbound) into() []byte {
+	if in.whole == nil {
+		return nil
+	}
+	return in.whole[len(in.whole)-in.left:]
+}
+
+// place says where the payload of the continuation that has begun belongs.
+func (in *inbound) place(memory []byte) {
+	in.whole = memory
+	n := copy(memory, in.buf[in.r:in.w])
+	in.r += n
+	in.left -= n
+}
+
+// more takes what has come of the continuation that has begun.
+func (in *inbound) more(h *transport.Header) (payload []byte, v verdict) {
+	*h = in.long
+	if in.whole != nil {
+		if in.left > 0 {
+			return nil, incomplete
+		}
+		payload, in.whole = in.whole, nil
+		return payload, in.finishLong()
+	}
+	n := min(in.left, in.w-in.r)
+	if n == 0 {
+		return nil, incomplete
+	}
+	payload = in.buf[in.r : in.r+n : in.r+n]
+	in.r += n
+	in.left -= n
+	h.Len = n
+	if in.left > 0 {
+		return payload, deliver
+	}
+	return payload, in.finishLong()
+}
+
+func (in *inbound) finishLong() verdict {
+	v := in.after
+	in.after = incomplete
+	return v
+}
+
 // next takes one packet off the stream. h and payload, which stays in place until the next call of space,
 // are set if the verdict is to deliver it. After an error the stream is of no use.
 func (in *inbound) next(h *transport.Header) (payload []byte, v verdict, err error) {
+	if in.after != incomplete {
+		payload, v = in.more(h)
+		return payload, v, nil
+	}
 	if in.w-in.r < wire.PacketSize {
 		return nil, incomplete, nil
 	}
@@ -72,12 +137,24 @@ func (in *inbound) next(h *transport.Header) (payload []byte, v verdict, err err
 	if err := p.Decode(h); err != nil {
 		return nil, incomplete, fmt.Errorf("%w (pk_type %d, pk_len %d, pk_msglen %d)", err, p.Type(), p.Len(), p.MsgLen())
 	}
-	if uint64(h.Len) > uint64(in.maxLen) {
-		return nil, incomplete, fmt.Errorf("%w: pk_len %d, maximum %d", errTooLong, h.Len, in.maxLen)
+	continues, most := h.Kind == transport.Data && uint64(h.Len) < h.MsgLen, in.maxLen
+	if continues {
+		most = max(in.maxLen, in.stream)
+	}
+	if uint64(h.Len) > uint64(most) {
+		return nil, incomplete, fmt.Errorf("%w: pk_len %d, maximum %d", errTooLong, h.Len, most)
 	}
 	end := in.r + wire.PacketSize + h.Len
 	if end > in.w {
-		return nil, incomplete, nil
+		if !continues || end-in.w < longMin {
+			return nil, incomplete, nil
+		}
+		if in.after, err = in.judge(p, h); err != nil {
+			return nil, incomplete, err
+		}
+		in.long, in.left = *h, h.Len
+		in.r += wire.PacketSize
+		return nil, begun, nil
 	}
 	payload = in.buf[in.r+wire.PacketSize : end : end]
 	v, err = in.judge(p, h)
@@ -132,7 +209,9 @@ func (in *inbound) resolve(p wire.Packet) error {
 
 // end says what the end of the stream means, cause being how it ended. nil: the peer had finished.
 func (in *inbound) end(cause error) error {
-	if n := in.w - in.r; n > 0 {
+	if n := in.w - in.r; in.after != incomplete {
+		return fmt.Errorf("connection lost %d bytes into a packet: %w", wire.PacketSize+in.long.Len-in.left, cause)
+	} else if n > 0 {
 		return fmt.Errorf("connection lost %d bytes into a packet: %w", n, cause)
 	}
 	if in.fini {

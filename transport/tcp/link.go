@@ -25,11 +25,14 @@ type link struct {
 	ended   bool   // nothing more can come: the connection is lost, or the peer closed it after its FINI
 	out     []byte // out[off:] waits for the kernel; unless blocked, only while Poll handles a batch
 	off     int
-	maxOut  int   // no peer that keeps to the rules lets more than this wait in out
-	acks    int   // PROTOACKs in out, if there is nothing else in it
-	idle    int   // polls that brought nothing since the first of them
-	dirty   bool  // stands in Host.dirty
-	broken  error // why writing failed: what is sent from then on is dropped, and reading goes on
+	maxOut  int    // no peer that keeps to the rules lets more than this wait in out
+	owed    int    // bytes of a continuation in the sender's memory: they follow out, and late follows them
+	late    []byte // PROTOACKs that became due meanwhile
+	narrow  bool   // a continuation is to come: read its header, and not much more
+	acks    int    // PROTOACKs in out, if there is nothing else in it
+	idle    int    // polls that brought nothing since the first of them
+	dirty   bool   // stands in Host.dirty
+	broken  error  // why writing failed: what is sent from then on is dropped, and reading goes on
 	head    [wire.PacketSize + inlineMax]byte
 	vec     vector
 
@@ -99,7 +102,7 @@ func (h *Host) refused(l *link, errno syscall.Errno) bool {
 // ends decides what becomes of the connection.
 func (h *Host) breakOff(l *link, err error) {
 	l.broken = err
-	l.out, l.off, l.acks = nil, 0, 0
+	l.out, l.late, l.off, l.acks, l.owed = nil, nil, 0, 0, 0
 	h.unblock(l)
 }
 
@@ -154,10 +157,23 @@ func (h *Host) interest(l *link, events uint32) {
 	unix.EpollCtl(h.epoll, unix.EPOLL_CTL_MOD, l.fd, &unix.EpollEvent{Events: events, Fd: l.host})
 }
 
+// narrowMin is how much is read at a time while a continuation is expected, in bytes: its header, and a short packet
+// that may come before. What is read beyond the header has to be copied.
+const narrowMin = 1 << 10
+
 // read takes in what has arrived on l, a buffer full of it at most. It answers whether there was anything.
 func (h *Host) read(l *link) bool {
-	space := l.space()
-	n, errno := recv(l.fd, space)
+	into, space := l.into(), l.space()
+	if l.narrow || into != nil {
+		space = space[:narrowMin]
+	}
+	var n int
+	var errno syscall.Errno
+	if into == nil {
+		n, errno = recv(l.fd, space)
+	} else {
+		n, errno = l.vec.receive(l.fd, into, space)
+	}
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return false
@@ -166,7 +182,9 @@ func (h *Host) read(l *link) bool {
 	case n == 0:
 		h.end(l, l.inbound.end(io.EOF))
 	default:
-		l.filled(n)
+		placed := min(n, len(into))
+		l.left -= placed
+		l.filled(n - placed)
 		h.receive(l)
 	}
 	return true
@@ -191,9 +209,22 @@ func (h *Host) receive(l *link) {
 		case incomplete:
 			return
 		case settled:
+		case begun:
+			l.narrow = false
+			h.begin(l)
 		default:
 			h.take(l, &h.in, payload)
 		}
+	}
+}
+
+// begin finds the place of a continuation that has begun.
+func (h *Host) begin(l *link) {
+	if h.placer == nil || h.finishing {
+		return
+	}
+	if memory := h.placer.Place(&h.in); len(memory) == h.in.Len {
+		l.place(memory)
 	}
 }
 
@@ -206,12 +237,17 @@ func (h *Host) acknowledge(l *link) error {
 	if l.broken != nil || l.halved {
 		return nil
 	}
-	if len(l.out)-l.off > l.maxOut {
+	if len(l.out)-l.off+len(l.late) > l.maxOut {
 		return fmt.Errorf("%w (%d)", errOverrun, h.flow.hiWater)
 	}
+	if l.owed > 0 {
+		at := len(l.late)
+		l.late = append(l.late, make([]byte, wire.PacketSize)...)
+		h.encodeAck(l.late[at:])
+		return nil
+	}
 	alone := l.off == len(l.out) && h.flow.ackMark < h.flow.hiWater
-	ack := transport.Header{Kind: transport.ProtoAck}
-	wire.Packet(l.reserve(wire.PacketSize)).Encode(&ack, &h.dir.ids[h.in.Dst], &h.dir.ids[h.in.Src])
+	h.encodeAck(l.reserve(wire.PacketSize))
 	if alone {
 		l.acks, l.idle = 1, 0
 	} else if l.acks > 0 {
@@ -219,6 +255,12 @@ func (h *Host) acknowledge(l *link) error {
 	}
 	h.gather(l)
 	return nil
+}
+
+// encodeAck writes the PROTOACK for the packet in h.in.
+func (h *Host) encodeAck(b []byte) {
+	ack := transport.Header{Kind: transport.ProtoAck}
+	wire.Packet(b).Encode(&ack, &h.dir.ids[h.in.Dst], &h.dir.ids[h.in.Src])
 }
 
 // maxOut is the rest of one packet, and all acknowledgements that can be due at a time: a pair has no more
@@ -261,6 +303,6 @@ func (h *Host) close(l *link) {
 	unix.Shutdown(l.fd, unix.SHUT_RDWR)
 	unix.Close(l.fd)
 	l.fd = -1
-	l.buf, l.out, l.replies = nil, nil, nil
-	l.r, l.w, l.off, l.acks = 0, 0, 0, 0
+	l.buf, l.out, l.late, l.replies, l.whole = nil, nil, nil, nil, nil
+	l.r, l.w, l.off, l.acks, l.owed, l.left, l.after = 0, 0, 0, 0, 0, 0, incomplete
 }

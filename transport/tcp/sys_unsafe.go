@@ -59,6 +59,21 @@ func (v *vector) send(fd int, a, b, c []byte) (int, syscall.Errno) {
 	return int(n), 0
 }
 
+// receive reads into a, and what there is beyond it into b. Neither is empty.
+func (v *vector) receive(fd int, a, b []byte) (int, syscall.Errno) {
+	v.iov[0].Base, v.iov[1].Base = unsafe.SliceData(a), unsafe.SliceData(b)
+	v.iov[0].SetLen(len(a))
+	v.iov[1].SetLen(len(b))
+	v.msg.Iov = &v.iov[0]
+	v.msg.SetIovlen(2)
+	n, _, e := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&v.msg)), unix.MSG_DONTWAIT)
+	v.iov[0].Base, v.iov[1].Base = nil, nil
+	if e != 0 {
+		return 0, e
+	}
+	return int(n), 0
+}
+
 // ready asks an epoll what is ready now, without waiting.
 func ready(epfd int, events []unix.EpollEvent) int {
 	n, _, e := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), 0, 0, 0)

@@ -1,0 +1,88 @@
+package tcp
+
+import (
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// Continuations of long messages leave straight from the sender's memory. What the kernel does not take stays there and
+// is owed: until the engine has given it (SendRest) nothing else goes to that host, but what stands before it in out.
+
+var _ transport.Streamer = (*Host)(nil)
+
+// Stream is the longest continuation, in bytes, that the host of process dst takes.
+func (h *Host) Stream(dst int32) int { return int(h.job.Hosts[h.job.Procs[dst].Host].Stream) }
+
+// SendLong is as transport.Streamer says. A packet to a process that is lost is dropped: all of it is taken.
+func (h *Host) SendLong(hd *transport.Header, payload []byte) (taken int, ok bool) {
+	l, w := h.route(hd)
+	if l.closed() {
+		return hd.Len, true
+	}
+	if l.blocked || l.owed > 0 || !h.flow.open(w) {
+		return 0, false
+	}
+	h.encode(l.head[:], hd)
+	head := l.head[:wire.PacketSize]
+	waiting := len(l.out) - l.off
+	n, errno := l.vec.send(l.fd, l.out[l.off:], head, payload[:hd.Len])
+	if errno != 0 {
+		return hd.Len, h.refused(l, errno)
+	}
+	if n <= waiting { // not a byte of it went
+		l.off += n
+		h.block(l)
+		return 0, false
+	}
+	n -= waiting
+	l.out, l.off, l.acks = l.out[:0], 0, 0
+	w.sent++
+	if n < len(head) {
+		l.out = append(l.out, head[n:]...)
+		n = len(head)
+	}
+	taken = n - len(head)
+	if l.owed = hd.Len - taken; l.owed > 0 {
+		h.block(l)
+	}
+	return taken, true
+}
+
+// SendRest is as transport.Streamer says.
+func (h *Host) SendRest(dst int32, payload []byte) int {
+	l := h.links[h.job.Procs[dst].Host]
+	if l.closed() {
+		return len(payload)
+	}
+	if l.blocked || l.owed == 0 {
+		return 0
+	}
+	payload = payload[:l.owed]
+	waiting := len(l.out) - l.off
+	n, errno := l.vec.send(l.fd, l.out[l.off:], payload, nil)
+	if errno != 0 {
+		if h.refused(l, errno) {
+			return len(payload)
+		}
+		return 0
+	}
+	if n < waiting {
+		l.off += n
+		h.block(l)
+		return 0
+	}
+	n -= waiting
+	l.out, l.off = l.out[:0], 0
+	if l.owed -= n; l.owed > 0 {
+		h.block(l)
+		return n
+	}
+	if len(l.late) > 0 {
+		l.out, l.late = l.late, l.out
+		h.gather(l)
+		if h.held == 0 {
+			h.settle(false)
+		}
+	}
+	return n
+}
