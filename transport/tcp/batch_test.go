@@ -107,6 +107,20 @@ func TestAnAcknowledgementDoesNotWaitForCompanyThatDoesNotCome(t *testing.T) {
 	}
 }
 
+// The watcher's own wake is the last poll for a while if the program computes.
+func TestAnAcknowledgementOfTheWatchersDoesNotWait(t *testing.T) {
+	e, f := against(t, marked(10, 20), Options{})
+	for range 3 {
+		e.mu.Lock()
+		e.host.Arm()
+		e.mu.Unlock()
+		for range 10 {
+			f.send(transport.Header{Kind: transport.Data, Src: 2, Dst: 0}, "x")
+		}
+		f.want(wire.PkProtoAck)
+	}
+}
+
 func TestAnAcknowledgementDoesNotWaitIfThePeerMust(t *testing.T) {
 	for _, m := range []struct{ a, h uint32 }{{1, 1}, {5, 5}} {
 		e, f := against(t, marked(m.a, m.h), Options{})

@@ -24,7 +24,7 @@ import (
 //   - after an event that came while the program was polling (Poll has been called since the arming), when
 //     a period passes without Poll: 1 ms, doubled up to 8 ms as long as Poll is being called. The watcher
 //     does not wake the engine for such an event: the poller sees it. If the last Poll has left an
-//     acknowledgement to be sent (owes), the watcher wakes the engine when it arms.
+//     acknowledgement to be sent (owes), the watcher wakes the engine when it arms, in both cases.
 //
 // Who disarms. An event that the poller takes before the watcher's thread runs is no event: epoll looks again,
 // and waits on, armed, to be scheduled in vain for the next packet, and the next. So a Poll that finds
@@ -203,18 +203,23 @@ func (w *watch) run() {
 			if w.asleep.Swap(false) || !kicked && seen == w.at.Load() {
 				w.wake()
 				if w.polls.Load() != seen {
-					w.arm()
+					w.rearm()
 				}
 			}
 		case w.armed.Load():
 		case w.polls.Load() == seen:
-			if w.arm(); w.owes.Load() {
-				w.wake()
-			}
+			w.rearm()
 		default:
 			seen = w.polls.Load()
 			quiet = min(2*quiet, w.quietMax)
 		}
+	}
+}
+
+// rearm arms for a program that does not poll: what the last Poll has left to be sent leaves now.
+func (w *watch) rearm() {
+	if w.arm(); w.owes.Load() {
+		w.wake()
 	}
 }
 
