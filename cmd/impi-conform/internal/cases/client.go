@@ -152,6 +152,13 @@ var client = []conform.Case{
 			j.Mesh()
 			j.Finish()
 		}},
+	{Name: "client/own-labels", Rule: "2.3.5, erratum D-5", Needs: conform.Client,
+		About: "labels of the client's own, if it has any, may be broadcast with its data alone, or swallowed by the server",
+		Run: func(t t) {
+			for _, swallow := range []bool{false, true} {
+				peer.Start(t, setup{Others: two, Swallow: swallow}).Finish()
+			}
+		}},
 	{Name: "client/done-with-data", Rule: "2.3.6", Needs: conform.Client,
 		About: "a DONE with a payload is a DONE",
 		Run: func(t t) {

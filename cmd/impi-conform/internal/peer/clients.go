@@ -217,7 +217,7 @@ func (s *Server) JoinWith(env []string) []*Member {
 func Either(a, b *Member) *Member {
 	left := make(chan *Member, 2)
 	watch := func(x, other *Member) {
-		n, err := x.peek()
+		n, err := peek(x.Conn.(*net.TCPConn))
 		if n == 0 && err != nil {
 			left <- other
 		}
@@ -234,8 +234,8 @@ func Either(a, b *Member) *Member {
 }
 
 // peek waits for a byte, which stays to be read.
-func (m *Member) peek() (n int, err error) {
-	raw, err := m.Conn.(*net.TCPConn).SyscallConn()
+func peek(c *net.TCPConn) (n int, err error) {
+	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, err
 	}

@@ -50,9 +50,10 @@ type Setup struct {
 	// Around adds bytes before and behind the broadcast of a label.
 	Around func(label wire.Label) (before, behind []byte)
 
-	Manual bool // messages are delivered packet by packet, and nothing is answered but by the case
-	NoAcks bool // no PROTOACK is sent but by the case
-	Env    []string
+	Swallow bool // labels of the client's own are not broadcast, as some servers do
+	Manual  bool // messages are delivered packet by packet, and nothing is answered but by the case
+	NoAcks  bool // no PROTOACK is sent but by the case
+	Env     []string
 }
 
 // Proc is a process of MPI_COMM_WORLD.
@@ -87,7 +88,8 @@ type Job struct {
 	MaxLinear int
 	Labels    map[wire.Label][]byte // what the client under test contributed
 
-	DoneData  []byte // what the server sends with DONE
+	DoneData  []byte     // what the server sends with DONE
+	last      wire.Label // that the client has submitted
 	slowly    bool
 	listener  net.Listener   // the server's
 	server    net.Conn       // to the client under test

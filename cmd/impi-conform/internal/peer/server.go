@@ -17,15 +17,23 @@ import (
 // maxCmd bounds the payload of a command of the client under test, in bytes.
 const maxCmd = 1 << 20
 
-// Accept waits for the client's connection to the server.
+// Accept waits for the client's connection to the server. One that ends before it has said anything, by which a
+// client may have measured the way, is nobody's.
 func (j *Job) Accept() {
-	c, err := j.listener.Accept()
-	if err != nil {
-		j.T.Fatalf("the client has not connected to the server: %v", err)
+	for {
+		c, err := j.listener.Accept()
+		if err != nil {
+			j.T.Fatalf("the client has not connected to the server: %v", err)
+		}
+		c.SetDeadline(j.T.Deadline())
+		if n, err := peek(c.(*net.TCPConn)); n == 0 && err == io.EOF {
+			c.Close()
+			continue
+		}
+		j.T.Cleanup(func() { c.Close() })
+		j.server = c
+		return
 	}
-	j.T.Cleanup(func() { c.Close() })
-	c.SetDeadline(j.T.Deadline())
-	j.server = c
 }
 
 // Server is the connection to the client under test.
@@ -113,7 +121,11 @@ func (j *Job) Exchange() {
 
 // finishExchange is DONE, and the tables.
 func (j *Job) finishExchange() {
-	if done := j.Expect(wire.CmdDone); len(done.Data) != 0 {
+	done := j.own()
+	if done.Cmd != int32(wire.CmdDone) {
+		j.T.Fatalf("the client sent command %#x to the server, must be DONE", uint32(done.Cmd))
+	}
+	if len(done.Data) != 0 {
 		j.T.Errorf("DONE has %d bytes, must have none", len(done.Data))
 	}
 	j.Say(codec.Cmd{Cmd: int32(wire.CmdDone), Data: j.DoneData}.Bytes())
@@ -154,9 +166,35 @@ func (j *Job) Resume(from wire.Label) {
 	j.finishExchange()
 }
 
+// own reads the next command that is not a label of the client's own invention. Such a one is broadcast, as any
+// other, with nobody else's data: it must ascend.
+func (j *Job) own() codec.Cmd {
+	for {
+		c := j.Command()
+		if c.Cmd != int32(wire.CmdColl) || len(c.Data) < 4 {
+			return c
+		}
+		l := wire.Label(codec.GetU32(c.Data))
+		if l.Index() >= 0 {
+			return c
+		}
+		if l <= j.last {
+			j.T.Fatalf("the client submitted %v after %v", l, j.last)
+		}
+		j.last = l
+		if !j.Setup.Swallow {
+			j.Say(codec.Broadcast(uint32(l), 1<<j.Setup.Rank, c.Data[4:]))
+		}
+	}
+}
+
 // Submit reads the client's contribution to a label and checks its shape.
 func (j *Job) Submit(l wire.Label) {
-	c := j.Expect(wire.CmdColl)
+	c := j.own()
+	if c.Cmd != int32(wire.CmdColl) {
+		j.T.Fatalf("the client sent command %#x to the server, must be COLL with %v", uint32(c.Cmd), l)
+	}
+	j.last = l
 	if len(c.Data) < 4 {
 		j.T.Fatalf("COLL has %d bytes, and no label", len(c.Data))
 	}
