@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/libimpi/libimpi/transport/secure"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
@@ -16,7 +17,7 @@ const (
 	EnvNone = "IMPI_AUTH_NONE" // its presence enables IMPI_AUTH_NONE: anybody may join
 	EnvKey  = "IMPI_AUTH_KEY"  // its value, an unsigned decimal below 2^64, enables IMPI_AUTH_KEY
 
-	// Methods of ours, beyond IMPI 0.0 (secret.go, tls.go).
+	// Methods of ours, beyond IMPI 0.0 (transport/secure).
 	EnvSecret     = "IMPI_AUTH_SECRET"      // its value, of any length, enables HMAC-SHA-256
 	EnvSecretFile = "IMPI_AUTH_SECRET_FILE" // or the first line of this file, which others must not be able to read
 	EnvTLS        = "IMPI_AUTH_TLS"         // its presence enables TLS 1.3, with the secret or with certificates
@@ -36,9 +37,9 @@ type Methods struct {
 	HasKey bool
 	Key    uint64
 
-	Secret string        // "": no HMAC
-	TLS    bool          // needs the secret, or certificates
-	Certs  *Certificates // nil: none were given
+	Secret string               // "": no HMAC
+	TLS    bool                 // needs the secret, or certificates
+	Certs  *secure.Certificates // nil: none were given
 }
 
 // WithNone, WithKey and WithSecret enable one method.

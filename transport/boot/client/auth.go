@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/transport/secure"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
@@ -63,12 +64,12 @@ func (t *talk) authenticate() error {
 
 // secure makes a TLS channel of the connection, and answers its keys.
 func (t *talk) secure() ([]byte, error) {
-	channel := tls.Client(t.conn, auth.ClientTLS(t.methods.Certs))
+	channel := tls.Client(t.conn, secure.ClientTLS(t.methods.Certs))
 	if err := channel.HandshakeContext(t.ctx); err != nil {
 		return nil, fmt.Errorf("no TLS: %w", err)
 	}
 	t.conn = channel
-	return auth.ChannelKeys(channel)
+	return secure.ChannelKeys(channel)
 }
 
 // prove answers the server's challenge, and makes sure that the server knows the secret, too.
@@ -77,15 +78,15 @@ func (t *talk) prove(channel []byte) error {
 	if err != nil {
 		return t.wrongSecret(err)
 	}
-	x := auth.Exchange{Server: auth.Nonce(b), Client: auth.NewNonce(), Mask: t.methods.Mask(), Channel: channel}
-	p := x.Prove(t.methods.Secret, auth.ClientSide)
+	x := secure.Exchange{Server: secure.Nonce(b), Client: secure.NewNonce(), Mask: t.methods.Mask(), Channel: channel}
+	p := x.Prove(t.methods.Secret, secure.ClientSide)
 	if err := t.write(append(x.Client[:], p[:]...)); err != nil {
 		return t.wrongSecret(err)
 	}
 	if b, err = t.read(wire.AuthProofSize); err != nil {
 		return t.wrongSecret(err)
 	}
-	if !x.Proven(t.methods.Secret, auth.ServerSide, auth.Proof(b)) {
+	if !x.Proven(t.methods.Secret, secure.ServerSide, secure.Proof(b)) {
 		return errors.New("it does not know our secret: do not trust it")
 	}
 	return nil

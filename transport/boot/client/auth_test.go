@@ -21,6 +21,7 @@ import (
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/client"
 	"github.com/libimpi/libimpi/transport/boot/server"
+	"github.com/libimpi/libimpi/transport/secure"
 )
 
 const secret = "a secret of more than sixty-four bits, and of any length that a user may like"
@@ -59,7 +60,7 @@ func (a *authority) write(name, typ string, der []byte) string {
 }
 
 // sign makes a certificate, and answers it with this authority as the one to trust.
-func (a *authority) sign(name string) *auth.Certificates {
+func (a *authority) sign(name string) *secure.Certificates {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		a.t.Fatal(err)
@@ -71,7 +72,7 @@ func (a *authority) sign(name string) *auth.Certificates {
 		a.t.Fatal(err)
 	}
 	private, _ := x509.MarshalPKCS8PrivateKey(key)
-	c, err := auth.LoadCertificates(a.write(name+".pem", "CERTIFICATE", der), a.write(name+".key", "PRIVATE KEY", private), filepath.Join(a.dir, "ca.pem"))
+	c, err := secure.LoadCertificates(a.write(name+".pem", "CERTIFICATE", der), a.write(name+".key", "PRIVATE KEY", private), filepath.Join(a.dir, "ca.pem"))
 	if err != nil {
 		a.t.Fatal(err)
 	}

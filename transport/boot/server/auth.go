@@ -1,13 +1,13 @@
 package server
 
 import (
-	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/transport/secure"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // The methods of our own (wire.AuthHMAC, wire.AuthTLS), after AUTH has chosen them.
 
-// Secured says that the TLS channel of a connection is there, with its keys (auth.ChannelKeys). certified: the other
+// Secured says that the TLS channel of a connection is there, with its keys (secure.ChannelKeys). certified: the other
 // end has shown a certificate of the authority that was given to us.
 func (m *Machine) Secured(id int, keys []byte, certified bool) []Action {
 	c := m.conns[id]
@@ -32,12 +32,12 @@ func (m *Machine) challenge(c *conn, head []byte) {
 
 // answer checks a client's nonce and proof, and proves that we know the secret too.
 func (m *Machine) answer(c *conn, b []byte) {
-	c.proof.Client = auth.Nonce(b)
-	if !c.proof.Proven(m.rules.Auth.Secret, auth.ClientSide, auth.Proof(b[wire.AuthNonceSize:])) {
+	c.proof.Client = secure.Nonce(b)
+	if !c.proof.Proven(m.rules.Auth.Secret, secure.ClientSide, secure.Proof(b[wire.AuthNonceSize:])) {
 		m.violation(c, "does not know the secret")
 		return
 	}
-	p := c.proof.Prove(m.rules.Auth.Secret, auth.ServerSide)
+	p := c.proof.Prove(m.rules.Auth.Secret, secure.ServerSide)
 	m.send(c, p[:])
 	c.stage = atImpi
 }

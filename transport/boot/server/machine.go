@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/transport/secure"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
@@ -68,7 +69,7 @@ type Rules struct {
 	MaxStored  int     // bytes held for one client, not yet broadcast; 0: 128 MiB
 	MaxPending int     // connections that have not joined; one more, and the oldest is closed. 0: 128
 
-	Nonce func() auth.Nonce // nil: auth.NewNonce
+	Nonce func() secure.Nonce // nil: secure.NewNonce
 }
 
 const (
@@ -128,7 +129,7 @@ type conn struct {
 	cmd    wire.Cmd // whose payload is expected
 	skip   int      // bytes to throw away
 	buf    []byte   // what has come of the unit expected
-	proof  auth.Exchange
+	proof  secure.Exchange
 
 	rank   int32
 	front  int64 // highest label submitted; beyond every label after DONE
@@ -164,7 +165,7 @@ func NewMachine(r Rules) (*Machine, error) {
 	setDefault(&r.MaxStored, 128<<20)
 	setDefault(&r.MaxPending, 128)
 	if r.Nonce == nil {
-		r.Nonce = auth.NewNonce
+		r.Nonce = secure.NewNonce
 	}
 	return &Machine{rules: r, conns: map[int]*conn{}, clients: make([]*conn, r.Clients)}, nil
 }

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/transport/secure"
 )
 
 // Options are what a user can say to a server. Zero values are the defaults.
@@ -318,7 +319,7 @@ func (s *Server) read(l *link) {
 func (s *Server) secure(l *link) error {
 	first := l.secure
 	l.secure = nil
-	conf, err := auth.ServerTLS(s.opt.Auth.Certs)
+	conf, err := secure.ServerTLS(s.opt.Auth.Certs)
 	if err != nil {
 		return err
 	}
@@ -329,7 +330,7 @@ func (s *Server) secure(l *link) error {
 	if err := channel.Handshake(); err != nil {
 		return fmt.Errorf("no TLS: %w", err)
 	}
-	keys, err := auth.ChannelKeys(channel)
+	keys, err := secure.ChannelKeys(channel)
 	if err != nil {
 		return err
 	}

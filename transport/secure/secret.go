@@ -1,20 +1,21 @@
-package auth
+// Package secure lets the two ends of a connection prove who they are, and hides what they say (not in IMPI 0.0).
+//
+//	secret.go   proofs that both know a secret
+//	tls.go      TLS 1.3
+//	tunnel.go   a TLS connection as a plain socket
+package secure
 
 import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"strings"
 
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// Authentication by a shared secret, which never travels (not in IMPI 0.0). Each side sends a nonce, and proves that it
+// Authentication by a shared secret, which never travels. Each side sends a nonce, and proves that it
 // knows the secret by an HMAC-SHA-256 of both:
 //
 //	server -> client   nonce
@@ -66,38 +67,3 @@ func (x *Exchange) Proven(secret, side string, p Proof) bool {
 	want := x.Prove(secret, side)
 	return hmac.Equal(want[:], p[:])
 }
-
-// secretFrom reads the secret from an environment: itself, or the name of its file.
-func secretFrom(lookup func(string) (string, bool)) (string, error) {
-	if s, _ := lookup(EnvSecret); s != "" {
-		return s, nil
-	}
-	name, _ := lookup(EnvSecretFile)
-	if name == "" {
-		return "", nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", EnvSecretFile, err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", EnvSecretFile, err)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("%s: others can read or write %s (mode %v); chmod 600 it", EnvSecretFile, name, info.Mode().Perm())
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxSecretFile))
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", EnvSecretFile, err)
-	}
-	line, _, _ := strings.Cut(string(b), "\n")
-	if line = strings.TrimSuffix(line, "\r"); line == "" {
-		return "", fmt.Errorf("%s: %w", EnvSecretFile, errors.New("the first line of "+name+" is empty"))
-	}
-	return line, nil
-}
-
-// maxSecretFile is more than any secret has bytes.
-const maxSecretFile = 64 << 10

@@ -1,4 +1,4 @@
-package auth
+package secure
 
 import (
 	"crypto/ecdsa"
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// TLS 1.3 for channels (not in IMPI 0.0). Who is at the other end is proved in one of two ways: by certificates of one
+// TLS 1.3 for channels. Who is at the other end is proved in one of two ways: by certificates of one
 // authority, which all must have then, or by the secret (secret.go), in a channel between certificates that one end
 // has made up. Names in certificates are not looked at: hosts of a job go by their numbers, and whoever the
 // authority has signed for may take part.
@@ -30,30 +30,17 @@ type Certificates struct {
 func LoadCertificates(cert, key, ca string) (*Certificates, error) {
 	own, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("%s, %s: %w", EnvTLSCert, EnvTLSKey, err)
+		return nil, fmt.Errorf("certificate %s with key %s: %w", cert, key, err)
 	}
 	pem, err := os.ReadFile(ca)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", EnvTLSCA, err)
+		return nil, fmt.Errorf("certificate authority: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s: no certificate in %s", EnvTLSCA, ca)
+		return nil, fmt.Errorf("certificate authority: no certificate in %s", ca)
 	}
 	return &Certificates{own, pool}, nil
-}
-
-func certificatesFrom(lookup func(string) (string, bool)) (*Certificates, error) {
-	cert, _ := lookup(EnvTLSCert)
-	key, _ := lookup(EnvTLSKey)
-	ca, _ := lookup(EnvTLSCA)
-	switch {
-	case cert == "" && key == "" && ca == "":
-		return nil, nil
-	case cert == "" || key == "" || ca == "":
-		return nil, fmt.Errorf("%s, %s and %s belong together", EnvTLSCert, EnvTLSKey, EnvTLSCA)
-	}
-	return LoadCertificates(cert, key, ca)
 }
 
 // ServerTLS is how the accepting end of a channel is set up. c may be nil: then it is for the secret to prove
