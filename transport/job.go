@@ -26,6 +26,9 @@ type Proc struct {
 	Client int32
 }
 
+// KeySize is the length of a key between hosts, in bytes.
+const KeySize = 32
+
 // Host is the owner of some processes' sockets to other clients.
 type Host struct {
 	Addr   netip.AddrPort // where it listens: H_IPV6, H_PORT
@@ -36,6 +39,10 @@ type Host struct {
 	// What processes of this library agree on beyond IMPI 0.0, between this one's client and the host's.
 	Stream uint32 // the longest continuation of a long message, bytes; 0: MaxDataLen
 	Native bool   // data looks the same in memory and is not converted
+
+	// How we meet it, if its client is one of this library too (not in IMPI 0.0).
+	Key    []byte // KeySize bytes; both ends prove that they know it. nil: who sends its rank is believed
+	Sealed bool   // and what travels is encrypted
 
 	Outbound bool // nobody can connect to it: it connects to the higher hosts too, as all have agreed (not in IMPI 0.0)
 }

@@ -13,6 +13,12 @@ var internal = []string{"IMPI_BOOT_FD", "IMPI_JOB", "IMPI_RANK", "IMPI_SIZE", "I
 // settings are all that there are: a test compares them with what the sources read.
 var settings = []setting{
 	{"IMPI_AUTH_KEY", "unset", true, "key of a job of several clients: a decimal number below 2^63"},
+	{"IMPI_AUTH_SECRET", "unset", true, "secret of a job of several clients, any text: proved, and never sent"},
+	{"IMPI_AUTH_SECRET_FILE", "unset", false, "file whose first line is the secret; only its owner may be able to read it"},
+	{"IMPI_AUTH_TLS", "unset", false, "if set, clients and hosts talk TLS 1.3; needs the secret, or IMPI_TLS_CERT, _KEY and _CA"},
+	{"IMPI_TLS_CERT", "unset", false, "PEM file: certificate of this client or server"},
+	{"IMPI_TLS_KEY", "unset", false, "PEM file: its private key"},
+	{"IMPI_TLS_CA", "unset", false, "PEM file: the authority that has signed everybody's certificate"},
 	{"IMPI_AUTH_NONE", "unset", false, "if set, clients may join a job without a key"},
 	{"IMPI_SINGLETON", "unset", false, "ok: run alone, whatever launcher has started this process"},
 	{"IMPI_SINGLE_COPY", "1", false, "0: never read out of another process's memory (process_vm_readv)"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"math/big"
 	"net"
 	"net/netip"
 	"os"
@@ -137,14 +136,13 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*meeting, func(), err
 	return list, func() { <-served }, nil
 }
 
-// ownMethods are the methods that the user enabled, or else a key that nobody knows.
+// ownMethods are the methods that the user enabled, and, unless there is one already, a secret that nobody knows.
 func ownMethods() (auth.Methods, error) {
-	if os.Getenv(auth.EnvKey) != "" {
-		return auth.FromEnv(os.LookupEnv)
-	}
-	key, err := rand.Int(rand.Reader, big.NewInt(0).Lsh(big.NewInt(1), 63))
-	if err != nil {
-		return auth.Methods{}, err
-	}
-	return auth.WithKey(key.Uint64()), nil
+	return auth.FromEnv(func(name string) (string, bool) {
+		value, set := os.LookupEnv(name)
+		if name == auth.EnvSecret && value == "" && os.Getenv(auth.EnvSecretFile) == "" {
+			return rand.Text(), true
+		}
+		return value, set
+	})
 }

@@ -77,3 +77,20 @@ func TestAnInterruptEndsAnMPIJob(t *testing.T) {
 		j.wait().expect(t, 130, "SIGINT")
 	}
 }
+
+// Every way to let clients in, between clients and between their hosts.
+func TestClientsOfEveryAuthenticationMethodMakeOneJob(t *testing.T) {
+	file := program(t, "misbehave")
+	for _, env := range []string{"IMPI_AUTH_KEY=5", "IMPI_AUTH_SECRET=a-secret", "IMPI_AUTH_TLS=1"} {
+		name, value, _ := strings.Cut(env, "=")
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			for _, how := range spread[1:] {
+				run(t, words(how, file, "not 0")...).expect(t, 0, "")
+				if r := run(t, words(how, file, "raise 2 9")...); r.code != 137 {
+					t.Errorf("%s: code %d, stderr %q", how, r.code, r.stderr)
+				}
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -12,13 +13,15 @@ import (
 
 // Layout of a job's tables: the head, the hosts, the processes; integers big-endian, no padding.
 const (
-	tablesMagic = 0x494D4A33 // "IMJ3"
+	tablesMagic = 0x494D4A34 // "IMJ4"
 	headSize    = 11 * 4
-	hostSize    = 16 + 2 + 2 + 5*4 // address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags
-	procSize    = 16 + 8 + 2*4     // host id, pid, host, client
+	hostSize    = 16 + 2 + 2 + 5*4 + transport.KeySize // address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags, key
+	procSize    = 16 + 8 + 2*4                         // host id, pid, host, client
 
 	flagOutbound = 1 // transport.Host.Outbound
 	flagNative   = 2 // transport.Host.Native
+	flagSealed   = 4 // transport.Host.Sealed
+	flagKey      = 8 // there is a key
 )
 
 // EncodeJob writes a job's tables.
@@ -46,7 +49,15 @@ func EncodeJob(j *transport.Job) []byte {
 		if h.Native {
 			flags |= flagNative
 		}
+		if h.Sealed {
+			flags |= flagSealed
+		}
+		var key [transport.KeySize]byte
+		if copy(key[:], h.Key) > 0 {
+			flags |= flagKey
+		}
 		b = be.AppendUint32(be.AppendUint32(b, h.Stream), flags)
+		b = append(b, key[:]...)
 	}
 	for _, p := range j.Procs {
 		b = append(b, p.HostID[:]...)
@@ -74,8 +85,12 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 		if err != nil {
 			return nil, fmt.Errorf("job tables: host %d: %w", i, err)
 		}
+		flags := be.Uint32(b[36:])
 		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])), NProcs: int32(be.Uint32(b[28:])),
-			Stream: be.Uint32(b[32:]), Outbound: be.Uint32(b[36:])&flagOutbound != 0, Native: be.Uint32(b[36:])&flagNative != 0}
+			Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0, Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0}
+		if flags&flagKey != 0 {
+			j.Hosts[i].Key = bytes.Clone(b[40:hostSize])
+		}
 		b = b[hostSize:]
 	}
 	for i := range j.Procs {

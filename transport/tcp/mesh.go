@@ -3,6 +3,7 @@ package tcp
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/secure"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
 )
@@ -297,7 +299,7 @@ func (m *mesh) dial(ctx context.Context, host int32) {
 			var rank [wire.DanceSize]byte
 			wire.PutDance(rank[:], m.me)
 			if _, err = c.Write(rank[:]); err == nil {
-				err = m.admit(host, c.(*net.TCPConn))
+				err = m.meetAs(ctx, host, c.(*net.TCPConn), true)
 			}
 			c.Close()
 			if err == nil {
@@ -325,7 +327,7 @@ func (m *mesh) accept(ctx context.Context, l *net.TCPListener, all *sync.WaitGro
 		switch {
 		case err == nil:
 			if m.meet(c) {
-				all.Go(func() { m.greet(c) })
+				all.Go(func() { m.greet(ctx, c) })
 			}
 		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			return
@@ -356,16 +358,14 @@ func (m *mesh) meet(c *net.TCPConn) bool {
 }
 
 // greet hears who a stranger is.
-func (m *mesh) greet(c *net.TCPConn) {
+func (m *mesh) greet(ctx context.Context, c *net.TCPConn) {
 	defer c.Close()
+	defer m.known(c)
 	from := c.RemoteAddr()
 	var b [wire.DanceSize]byte
 	c.SetReadDeadline(time.Now().Add(greetTime))
 	n, err := io.ReadFull(c, b[:])
 	m.mu.Lock()
-	if i := slices.Index(m.strangers, c); i >= 0 {
-		m.strangers = slices.Delete(m.strangers, i, i+1)
-	}
 	over := m.over
 	m.mu.Unlock()
 	if over {
@@ -384,17 +384,40 @@ func (m *mesh) greet(c *net.TCPConn) {
 		m.warn("connection from %v turned away: no host %d is to connect to host %d", from, uint32(host), m.me)
 		return
 	}
-	if err := m.admit(host, c); err != nil {
+	if err := m.meetAs(ctx, host, c, false); err != nil {
 		m.warn("connection from %v turned away: %v", from, err)
 	}
 }
 
-// admit makes c the connection to a host. It keeps a descriptor of its own: c remains the caller's to close.
-func (m *mesh) admit(host int32, c *net.TCPConn) error {
-	fd, err := m.descriptor(c)
+// known takes one out of the strangers: it has been let in, or turned away.
+func (m *mesh) known(c *net.TCPConn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := slices.Index(m.strangers, c); i >= 0 {
+		m.strangers = slices.Delete(m.strangers, i, i+1)
+	}
+}
+
+// meetAs makes c the connection to a host, if it can prove to be it. c remains the caller's to close.
+func (m *mesh) meetAs(ctx context.Context, host int32, c *net.TCPConn, dialed bool) error {
+	proven, err := m.prove(ctx, c, host, dialed)
 	if err != nil {
 		return err
 	}
+	fd := -1
+	if channel, ok := proven.(*tls.Conn); ok {
+		fd, err = secure.Tunnel(channel)
+	} else {
+		fd, err = m.descriptor(c)
+	}
+	if err != nil {
+		return err
+	}
+	return m.admit(host, fd)
+}
+
+// admit takes the descriptor of the connection to a host.
+func (m *mesh) admit(host int32, fd int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.over || m.fds[host] >= 0 {

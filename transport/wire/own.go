@@ -11,18 +11,31 @@ import (
 const COwn Label = 0x4C490001
 
 // OwnSize is the size of an Own, in bytes.
-const OwnSize = 24
+const OwnSize = 60
 
 // Own is what a client says under COwn.
 type Own struct {
 	Stream uint32   // pk_len it accepts in continuations of long messages, bytes; 0: no more than C_DATALEN
 	Flags  uint32   // of those below; others are sent as 0 and not looked at
+	Mesh   uint32   // MeshPlain to MeshSealed: how it has authenticated, and so how it meets hosts of others
 	Rep    [16]byte // how its processes keep data in memory; zero: not said
+	Nonce  [32]byte // drawn by the client: keys between hosts are made of it
 }
 
 // Flags of an Own. Who submits the label understands all of them.
 const (
 	FlagOutbound uint32 = 1 // nobody can connect to this client: higher clients, which otherwise would, are connected to
+)
+
+// How a client has authenticated. Hosts meet as the lesser of their two clients allows: as IMPI 0.0 says, where who
+// sends a rank is believed; by proving a key that is made of the nonces of both, and of what outsiders do not know; or
+// so, and encrypted.
+const (
+	MeshPlain  uint32 = iota // not said
+	MeshOpen                 // IMPI_AUTH_NONE: nothing is unknown to outsiders but what they have not heard
+	MeshKey                  // IMPI_AUTH_KEY
+	MeshSecret               // AuthHMAC
+	MeshSealed               // AuthTLS
 )
 
 // DefaultStream is what this implementation contributes, in bytes: long enough for a few packets to fill the path
@@ -34,8 +47,10 @@ func Mine() Own { return Own{Stream: DefaultStream, Rep: memory()} }
 
 // Append adds o as COwn carries it.
 func (o Own) Append(b []byte) []byte {
-	b = be.AppendUint32(be.AppendUint32(b, o.Stream), o.Flags)
-	return append(b, o.Rep[:]...)
+	for _, v := range []uint32{o.Stream, o.Flags, o.Mesh} {
+		b = be.AppendUint32(b, v)
+	}
+	return append(append(b, o.Rep[:]...), o.Nonce[:]...)
 }
 
 // ParseOwn reads the first OwnSize bytes of b. False: there are fewer.
@@ -44,8 +59,9 @@ func ParseOwn(b []byte) (o Own, ok bool) {
 		return o, false
 	}
 	o.Stream = min(be.Uint32(b), math.MaxInt32)
-	o.Flags = be.Uint32(b[4:])
-	copy(o.Rep[:], b[8:])
+	o.Flags, o.Mesh = be.Uint32(b[4:]), min(be.Uint32(b[8:]), MeshSealed)
+	copy(o.Rep[:], b[12:])
+	copy(o.Nonce[:], b[28:])
 	return o, true
 }
 

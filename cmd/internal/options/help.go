@@ -37,8 +37,13 @@ if signal S killed it, C modulo 256 (or 1) after MPI_Abort(C), 1 if it left with
 mistake in the command line. 126, 127: the program cannot be run, or does not exist. 124: --timeout.
 
 Environment of a rank: IMPI_RANK, IMPI_SIZE, IMPI_LOCAL_RANK, IMPI_LOCAL_SIZE; for scripts also
-MPI_LOCALRANKID, MPI_LOCALNRANKS, PMI_RANK, PMI_SIZE. With -server, -client and -clients, IMPI_AUTH_KEY
-(a decimal number below 2^63) is the job's key; IMPI_AUTH_NONE allows a job without one.
+MPI_LOCALRANKID, MPI_LOCALNRANKS, PMI_RANK, PMI_SIZE. With -server, -client and -clients, the strongest
+method that server and client both have lets a client in:
+  IMPI_AUTH_TLS       present: TLS 1.3, between hosts too, with the secret, or with the PEM files
+                      IMPI_TLS_CERT, IMPI_TLS_KEY and IMPI_TLS_CA
+  IMPI_AUTH_SECRET    any text, or IMPI_AUTH_SECRET_FILE its file: proved by HMAC-SHA-256, never sent
+  IMPI_AUTH_KEY       a decimal number below 2^64, sent as it is (IMPI 0.0)
+  IMPI_AUTH_NONE      present: anybody may join
 `)
 	return b.String()
 }

@@ -48,7 +48,7 @@ var table = slices.Concat([]option{
 		apply: applyVia},
 	{names: []string{"outbound"}, help: "with -client: nobody can connect to this client, as behind a firewall; it connects to all, if they are libimpi or of lower rank",
 		apply: func(p *parser, v []string) error { p.plan.Outbound = true; return nil }},
-	{names: []string{"auth"}, values: []string{"LIST"}, help: "with -server: preferred methods, as in 1,0 or 1-0 (0 none, 1 key)",
+	{names: []string{"auth"}, values: []string{"LIST"}, help: "with -server: preferred methods, as in 1,0 or 1-0 (0 none, 1 key, 30 secret, 31 TLS)",
 		apply: func(p *parser, v []string) error { p.plan.Auth = v[0]; return nil }},
 	{names: []string{"client"}, values: []string{"RANK", "HOST:PORT"}, help: "be client RANK of the job at that server",
 		apply: func(p *parser, v []string) error {

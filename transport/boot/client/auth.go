@@ -144,3 +144,17 @@ func (t *talk) probe() (keyIsWrong, known bool) {
 	var timeout net.Error
 	return false, errors.As(err, &timeout) && timeout.Timeout()
 }
+
+// own completes what we say beyond IMPI 0.0 by how our hosts are to meet others: as well protected as this talk.
+func (t *talk) own(c *wire.Own) *wire.Own {
+	if c == nil {
+		return nil
+	}
+	own := *c
+	if own.Nonce == (secure.Nonce{}) {
+		own.Nonce = secure.NewNonce()
+	}
+	own.Mesh = map[int32]uint32{wire.AuthNone: wire.MeshOpen, wire.AuthKey: wire.MeshKey, wire.AuthHMAC: wire.MeshSecret,
+		wire.AuthTLS: wire.MeshSealed}[t.which]
+	return &own
+}

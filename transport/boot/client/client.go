@@ -188,6 +188,7 @@ func (t *talk) join() (size int32, err error) {
 // exchange submits every label and takes its broadcast, then says DONE and waits for the others to do so.
 func (t *talk) exchange(c Contribution, size int32) (*transport.Job, error) {
 	mine := c.values(t.rank)
+	own := t.own(c.Own)
 	tab := newTables(int(t.rank), int(size), mine, t.opt.Tolerant)
 	var b []byte
 	for i, label := range wire.Labels {
@@ -208,13 +209,13 @@ func (t *talk) exchange(c Contribution, size int32) (*transport.Job, error) {
 	t.step = "waiting for DONE"
 	t.limit(t.opt.ExchangeTimeout)
 	b = b[:0]
-	if c.Own != nil { // nobody owes an answer to this one: what there is of it comes before DONE
-		b = c.Own.Append(wire.AppendColl(b, wire.COwn, wire.OwnSize))
+	if own != nil { // nobody owes an answer to this one: what there is of it comes before DONE
+		b = own.Append(wire.AppendColl(b, wire.COwn, wire.OwnSize))
 	}
 	if err := t.write(wire.Cmd{Cmd: wire.CmdDone}.Append(b)); err != nil {
 		return nil, err
 	}
-	if err := t.finish(tab, c.Own); err != nil {
+	if err := t.finish(tab, own); err != nil {
 		return nil, err
 	}
 	if err := tab.reverse(c.Own); err != nil {
@@ -239,7 +240,7 @@ func (t *talk) finish(tab *tables, own *wire.Own) error {
 			if label, mask, _, _ := wire.ParseChdr(head); label == wire.COwn {
 				data, err := t.read(int(cmd.Len))
 				if err == nil {
-					err = tab.takeOwn(mask, data, *own)
+					err = tab.takeOwn(mask, data, *own, t.methods)
 				}
 				if err != nil {
 					return err

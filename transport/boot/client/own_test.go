@@ -7,9 +7,16 @@ import (
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
+// said is what a client says after the fake's authentication.
+func said() wire.Own {
+	own := wire.Mine()
+	own.Mesh, own.Nonce = wire.MeshOpen, [32]byte{1}
+	return own
+}
+
 func TestAServerNeedNotRelayWhatGoesBeyondIMPI(t *testing.T) {
 	c := oneProc()
-	own := wire.Mine()
+	own := said()
 	c.Own = &own
 	for _, before := range []wire.Label{0, wire.COwn} {
 		f := &fake{before: map[wire.Label][]byte{}, replace: map[wire.Label][]byte{}, mask: map[wire.Label]uint32{}}
@@ -27,15 +34,15 @@ func TestAServerNeedNotRelayWhatGoesBeyondIMPI(t *testing.T) {
 }
 
 func TestWhatOthersSayBeyondIMPIIsChecked(t *testing.T) {
-	own := wire.Mine()
+	own := said()
 	good := own.Append(nil)
 	for _, tt := range []struct {
 		mask uint32
 		data []byte
 		want string
 	}{
-		{3, good, "24 bytes"},
-		{1, append(good[:wire.OwnSize:wire.OwnSize], 0), "25 bytes"},
+		{3, good, "60 bytes"},
+		{1, append(good[:wire.OwnSize:wire.OwnSize], 0), "61 bytes"},
 		{4, good, "clients 0x4"},
 		{2, good, "another value"},
 		{1, wire.Own{Stream: 1}.Append(nil), "another value"},
@@ -51,7 +58,7 @@ func TestWhatOthersSayBeyondIMPIIsChecked(t *testing.T) {
 
 func TestAServerThatSwallowsOurLabelIsNotWaitedFor(t *testing.T) {
 	c := oneProc()
-	own := wire.Mine()
+	own := said()
 	c.Own = &own
 	job, err := (&fake{swallow: true}).run(t, c, Options{})
 	if err != nil || job.Hosts[1].Native {
@@ -60,7 +67,7 @@ func TestAServerThatSwallowsOurLabelIsNotWaitedFor(t *testing.T) {
 }
 
 func TestAClientThatCannotBeReachedNeedsOthersThatAgree(t *testing.T) {
-	out, in := wire.Mine(), wire.Mine()
+	out, in := said(), said()
 	out.Flags |= wire.FlagOutbound
 	say := func(mask uint32, list ...wire.Own) *fake {
 		var b []byte

@@ -1,13 +1,17 @@
 package client
 
 import (
+	"crypto/hkdf"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
 	"net/netip"
+	"slices"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
@@ -343,7 +347,7 @@ func (t *tables) takeProcs(l wire.Label, shares []share) error {
 
 // takeOwn reads what clients of this library say beyond IMPI 0.0, and notes what we have in common with each. The
 // mandatory labels have all been taken.
-func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own) error {
+func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods) error {
 	if t.clients < wire.MaxClients && mask>>t.clients != 0 || len(data) != wire.OwnSize*bits.OnesCount32(mask) {
 		return fmt.Errorf("%v: %d bytes from the clients %#x", wire.COwn, len(data), mask)
 	}
@@ -362,6 +366,9 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own) error {
 		host := &t.hosts[h]
 		host.Outbound = theirs[host.Client].Flags&wire.FlagOutbound != 0
 		host.Native = own.Native(theirs[host.Client])
+		if err := meet(host, t.me, own, theirs[host.Client], m); err != nil {
+			return err
+		}
 		if s := min(own.Stream, theirs[host.Client].Stream); s > t.dataLen {
 			host.Stream = s
 		}
@@ -389,6 +396,28 @@ func (t *tables) reverse(own *wire.Own) error {
 		}
 	}
 	return nil
+}
+
+// meet notes how we meet a host of another client, or of our own, and the key of the two clients.
+func meet(host *transport.Host, me int, mine, theirs wire.Own, m auth.Methods) (err error) {
+	level := min(mine.Mesh, theirs.Mesh)
+	if level == wire.MeshPlain {
+		return nil
+	}
+	var known []byte // to both of us, and not to outsiders
+	switch {
+	case level >= wire.MeshSecret:
+		known = []byte(m.Secret)
+	case mine.Mesh == wire.MeshKey && theirs.Mesh == wire.MeshKey:
+		known = wire.AppendAuthKey(nil, m.Key)
+	}
+	lower, higher := mine.Nonce[:], theirs.Nonce[:]
+	if int(host.Client) < me {
+		lower, higher = higher, lower
+	}
+	host.Key, err = hkdf.Key(sha256.New, known, append(slices.Clone(lower), higher...), "libimpi hosts", transport.KeySize)
+	host.Sealed = level == wire.MeshSealed
+	return err
 }
 
 // job makes the tables one. Every mandatory label has been taken.

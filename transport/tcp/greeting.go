@@ -1,0 +1,126 @@
+package tcp
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/secure"
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// What follows the rank of a host on a new connection, where both ends are of this library (not in IMPI 0.0): each
+// proves that it knows the key of their clients, the accepting end as the server of transport/secure, within TLS if
+// that is what the clients have agreed on. With any other host nothing follows.
+
+// prove makes sure of host `host` at the other end of c, and answers the connection to use. If that is not c it owns
+// a descriptor of its own, so that c may be closed.
+func (m *mesh) prove(ctx context.Context, c *net.TCPConn, host int32, dialed bool) (net.Conn, error) {
+	to := &m.job.Hosts[host]
+	if to.Key == nil {
+		return c, nil
+	}
+	c.SetDeadline(time.Now().Add(greetTime))
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	x := secure.Exchange{Mask: uint32(m.me), Channel: binary.BigEndian.AppendUint32(nil, uint32(host))}
+	if !dialed {
+		x.Mask, x.Channel = uint32(host), binary.BigEndian.AppendUint32(nil, uint32(m.me))
+	}
+	if !to.Sealed {
+		if err := exchange(c, &x, to, dialed); err != nil {
+			return nil, err
+		}
+		return c, c.SetDeadline(time.Time{})
+	}
+	channel, err := seal(c, dialed)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := secure.ChannelKeys(channel)
+	if err == nil {
+		x.Channel = append(x.Channel, keys...)
+		err = exchange(channel, &x, to, dialed)
+	}
+	if err != nil {
+		channel.NetConn().Close()
+		return nil, err
+	}
+	return channel, channel.SetDeadline(time.Time{})
+}
+
+// seal makes a TLS channel of a connection. Certificates prove nothing here: the key does.
+func seal(c *net.TCPConn, dialed bool) (*tls.Conn, error) {
+	f, err := c.File()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := net.FileConn(f)
+	f.Close()
+	if err != nil {
+		return nil, err
+	}
+	var channel *tls.Conn
+	if dialed {
+		channel = tls.Client(raw, secure.ClientTLS(nil))
+	} else {
+		conf, err := secure.ServerTLS(nil)
+		if err != nil {
+			raw.Close()
+			return nil, err
+		}
+		channel = tls.Server(raw, conf)
+	}
+	raw.SetDeadline(time.Now().Add(greetTime))
+	if err := channel.Handshake(); err != nil {
+		raw.Close()
+		return nil, fmt.Errorf("no TLS: %w", err)
+	}
+	return channel, nil
+}
+
+// errProof is what both sides say of the other that cannot prove who it is.
+var errProof = errors.New("it does not know the key of the job")
+
+// exchange proves and makes sure, in the order of transport/secure.
+func exchange(c io.ReadWriter, x *secure.Exchange, to *transport.Host, dialed bool) error {
+	key := string(to.Key)
+	if dialed {
+		if _, err := io.ReadFull(c, x.Server[:]); err != nil {
+			return fmt.Errorf("no challenge: %w", err)
+		}
+		x.Client = secure.NewNonce()
+		p := x.Prove(key, secure.ClientSide)
+		if _, err := c.Write(append(x.Client[:], p[:]...)); err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(c, p[:]); err != nil {
+			return fmt.Errorf("no answer to our proof: %w", err)
+		}
+		if !x.Proven(key, secure.ServerSide, p) {
+			return errProof
+		}
+		return nil
+	}
+	x.Server = secure.NewNonce()
+	if _, err := c.Write(x.Server[:]); err != nil {
+		return err
+	}
+	var answer [wire.AuthAnswerSize]byte
+	if _, err := io.ReadFull(c, answer[:]); err != nil {
+		return fmt.Errorf("no answer to our challenge: %w", err)
+	}
+	x.Client = secure.Nonce(answer[:wire.AuthNonceSize])
+	if !x.Proven(key, secure.ClientSide, secure.Proof(answer[wire.AuthNonceSize:])) {
+		return errProof
+	}
+	p := x.Prove(key, secure.ServerSide)
+	_, err := c.Write(p[:])
+	return err
+}
