@@ -9,6 +9,9 @@ package libimpi
 // arrive in the order sent. Receives from any source stand in a list of their own; a posting number tells
 // which of two candidates is older.
 //
+// These lists are searched from the front. Where a search has been long, everything that waits is indexed by source
+// and tag as well (match_index.go), until nothing waits any more.
+//
 // Pure: no locks, no I/O, no allocation but for the growth of indexes. The engine's lock guards it.
 
 import "github.com/libimpi/libimpi/transport"
