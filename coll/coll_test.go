@@ -83,20 +83,22 @@ func first(errs ...error) error {
 
 func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
 	t.Parallel()
-	for p := 1; p <= 32; p++ {
-		w := colltest.New(p)
-		entered := make(chan int, p)
-		if err := w.Run(func(c *colltest.Comm) error {
-			entered <- c.Rank()
-			if err := coll.Barrier(c); err != nil {
-				return err
+	for name, barrier := range map[string]func(coll.Comm) error{"dissemination": coll.Barrier, "central": coll.BarrierCentral} {
+		for p := 1; p <= 32; p++ {
+			w := colltest.New(p)
+			entered := make(chan int, p)
+			if err := w.Run(func(c *colltest.Comm) error {
+				entered <- c.Rank()
+				if err := barrier(c); err != nil {
+					return err
+				}
+				if len(entered) != p {
+					return fmt.Errorf("left when %d of %d had entered", len(entered), p)
+				}
+				return nil
+			}); err != nil {
+				t.Fatalf("%s, p=%d: %v", name, p, err)
 			}
-			if len(entered) != p {
-				return fmt.Errorf("left when %d of %d had entered", len(entered), p)
-			}
-			return nil
-		}); err != nil {
-			t.Fatalf("p=%d: %v", p, err)
 		}
 	}
 }

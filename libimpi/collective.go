@@ -60,6 +60,9 @@ func (c *Comm) Barrier() error {
 	if c.layout != nil {
 		return span.Barrier(&c.ops, c.layout)
 	}
+	if c.crowded {
+		return coll.BarrierCentral(&c.ops)
+	}
 	return coll.Barrier(&c.ops)
 }
 

@@ -30,7 +30,9 @@ type Comm struct {
 
 	native bool // data looks the same in the memory of all members
 
-	layout *span.Layout // nil unless the group of an intracommunicator spans IMPI clients
+	layout  *span.Layout // nil unless the group of an intracommunicator spans IMPI clients
+	crowded bool         // the members are on one machine, and more than its cores
+
 	ops    collective
 	freed  bool
 	uses   int            // requests on a communicator that the program has freed
@@ -113,6 +115,7 @@ func (e *Engine) newOn(g *Group, ids cids) (*Comm, error) {
 // open makes a communicator's contexts, with ids from cid on.
 func (e *Engine) open(c *Comm, cid uint64) {
 	c.ops.c = c
+	c.crowded = e.crowded(c.group)
 	c.native = e.alike(c.group) && (c.local == nil || e.alike(c.local.group))
 	c.p2p = newContext(cid, c, c.Ranks())
 	c.coll = newContext(cid+1, c, c.Ranks())
@@ -120,6 +123,20 @@ func (e *Engine) open(c *Comm, cid uint64) {
 	defer e.mu.Unlock()
 	e.openContext(c.p2p)
 	e.openContext(c.coll)
+}
+
+// crowded says whether the members of g, all of them in one segment, have to share cores. Each of them gets the same
+// answer.
+func (e *Engine) crowded(g *Group) bool {
+	if !e.mu.Crowded() {
+		return false
+	}
+	for i := range g.Size() {
+		if w := g.World(i); w != e.me && e.peers[w].local < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // alike says whether data looks the same in the memory of all members of g.

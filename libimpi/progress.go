@@ -9,7 +9,7 @@ import (
 
 // Progress. A thread that waits polls the transports, hands out what waited for room, and looks at its
 // condition again. It spins first, for a time worth a sleep and a wake-up, and then sleeps on the process's
-// bell; a program with more ranks than cores gives its core away at once.
+// bell; in a program with more ranks than cores it gives its core away after each look.
 //
 // No wake-up is lost: the sleeper announces itself (bell.Prepare) before it polls for the last time, and
 // whoever brings work after that poll sees the announcement and rings. Work comes from another rank
@@ -129,14 +129,12 @@ const clockEvery = 16
 // pause spends the time between two polls. Engine lock held, given up in between.
 func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 	w.polls++
-	switch {
-	case e.patient && w.polls <= yields:
-		e.mu.Unlock()
-		yield()
-		e.mu.Lock()
-		return
-	case !e.patient && (w.polls%clockEvery != 0 || !w.expired(e)):
-		e.spin(from)
+	if w.polls%clockEvery != 0 || !w.expired(e) {
+		if e.patient {
+			e.giveWay()
+		} else {
+			e.spin(from)
+		}
 		return
 	}
 	e.budget = max(e.budget/2, shortSpin)
@@ -144,9 +142,6 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 	w.reset()
 	w.slept = true
 }
-
-// yields is how often a thread gives its core to another rank before it sleeps, when ranks outnumber cores.
-const yields = 50
 
 func (w *waiter) expired(e *Engine) bool {
 	if w.polls == clockEvery {
@@ -166,6 +161,14 @@ func (e *Engine) spin(from int32) {
 	default:
 		shm.Pause(looks / 8)
 	}
+	e.mu.Lock()
+}
+
+// giveWay lets another rank have the core, when ranks outnumber cores. If none wants it, this costs nobody anything,
+// and the thread is awake when its message comes.
+func (e *Engine) giveWay() {
+	e.mu.Unlock()
+	yield()
 	e.mu.Lock()
 }
 

@@ -31,6 +31,7 @@ func groups() []group {
 		{"comm", comm},
 		{"tcp", mpibench(2, true, "lat", "bw", "rate")},
 		{"oversub", oversubscribed},
+		{"idle", idle},
 		{"start", start},
 		{"memory", memory},
 	}
@@ -95,11 +96,20 @@ func comm(l *library) ([]sample, error) {
 	return all, nil
 }
 
-// oversubscribed times a barrier with four ranks a core, and nothing else: a library that spins would take minutes
-// for all collectives.
+// oversubscribed times a barrier, and messages between two ranks while the others wait, with four ranks a core, and
+// nothing else: a library that spins would take minutes for all collectives.
 func oversubscribed(l *library) ([]sample, error) {
 	ranks := 4 * runtime.NumCPU()
-	out, _, err := l.run(job{ranks: ranks, path: l.mpibench, args: []string{"barrier"}, over: true})
+	out, _, err := l.run(job{ranks: ranks, path: l.mpibench, args: []string{"barrier", "pair"}, over: true})
+	if err != nil {
+		return nil, err
+	}
+	return parseSamples(out)
+}
+
+// idle is what ranks use that wait: four, whatever the number of cores.
+func idle(l *library) ([]sample, error) {
+	out, _, err := l.run(job{ranks: 4, path: l.mpibench, args: []string{"idle"}, over: true})
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import "math/bits"
 //	16  u64  size of the segment in bytes
 //	24  u32  size of one ring in bytes
 //	28  u32  pid of the creator
+//	32  u32  number of cores that the creator may use
 //
 // Control block of a rank, four lines:
 //
@@ -82,7 +83,7 @@ import "math/bits"
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 1
+	version = 2
 
 	// MaxLocal is the largest number of ranks that share a segment.
 	MaxLocal = 1024

@@ -39,6 +39,7 @@ func places() []place {
 		{unsafe.Offsetof(h.bytes), 16, "header", "bytes"},
 		{unsafe.Offsetof(h.ringBytes), 24, "header", "ring_bytes"},
 		{unsafe.Offsetof(h.creator), 28, "header", "creator"},
+		{unsafe.Offsetof(h.cores), 32, "header", "cores"},
 		{unsafe.Offsetof(c.bell), 0, "control", "bell"},
 		{unsafe.Offsetof(c.sleepers), 4, "control", "sleepers"},
 		{unsafe.Offsetof(c.state), 64, "control", "state"},
@@ -106,7 +107,7 @@ struct impi_shm_header {
 	uint64_t magic;
 	uint32_t version, local_size;
 	uint64_t bytes;
-	uint32_t ring_bytes, creator;
+	uint32_t ring_bytes, creator, cores, pad0;
 };
 
 struct impi_shm_control {

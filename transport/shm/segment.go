@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,7 @@ type Segment struct {
 	priv      *private
 	peers     []peer // by local rank, in private memory
 	bell      *control
+	cores     int
 	shadow    lockShadow
 	maxWait   time.Duration // longestWait, but in tests
 }
@@ -78,7 +80,7 @@ func initialise(fd, n int) error {
 	}
 	var b [headerBytes]byte
 	*headerOf(b[:]) = header{magic: magic, version: version, localSize: uint32(n), bytes: uint64(size),
-		ringBytes: uint32(RingBytes(n)), creator: uint32(os.Getpid())}
+		ringBytes: uint32(RingBytes(n)), creator: uint32(os.Getpid()), cores: uint32(runtime.NumCPU())}
 	if k, err := unix.Pwrite(fd, b[:], 0); err != nil || k != len(b) {
 		return fmt.Errorf("shm: writing the header: %d bytes, %w", k, err)
 	}
@@ -101,7 +103,7 @@ func Attach(fd, localRank int) (*Segment, error) {
 		return nil, err
 	}
 	unix.CloseOnExec(fd)
-	s := &Segment{fd: fd, n: n, rank: localRank, ringBytes: RingBytes(n), maxWait: longestWait}
+	s := &Segment{fd: fd, n: n, rank: localRank, ringBytes: RingBytes(n), cores: int(h.cores), maxWait: longestWait}
 	if err := s.mapMemory(); err != nil {
 		return nil, err
 	}
@@ -169,6 +171,10 @@ func (s *Segment) publish() {
 
 // LocalSize is the number of ranks that share the segment.
 func (s *Segment) LocalSize() int { return s.n }
+
+// Crowded says whether the ranks of the segment outnumber the cores that its creator had. All ranks get the same
+// answer, whatever cores they are bound to.
+func (s *Segment) Crowded() bool { return s.n > s.cores }
 
 // LocalRank is this process's rank among them.
 func (s *Segment) LocalRank() int { return s.rank }

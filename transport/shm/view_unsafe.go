@@ -11,6 +11,8 @@ type header struct {
 	bytes     uint64
 	ringBytes uint32
 	creator   uint32
+	cores     uint32
+	_         uint32
 }
 
 type control struct {

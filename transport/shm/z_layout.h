@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define IMPI_SHM_MAGIC UINT64_C(0x314d485349504d49)
-#define IMPI_SHM_VERSION UINT64_C(0x1)
+#define IMPI_SHM_VERSION UINT64_C(0x2)
 #define IMPI_SHM_MAX_LOCAL UINT64_C(0x400)
 #define IMPI_SHM_LINE_BYTES UINT64_C(0x40)
 #define IMPI_SHM_INLINE_BYTES UINT64_C(0x28)
@@ -28,7 +28,7 @@ struct impi_shm_header {
 	uint64_t magic;
 	uint32_t version, local_size;
 	uint64_t bytes;
-	uint32_t ring_bytes, creator;
+	uint32_t ring_bytes, creator, cores, pad0;
 };
 
 struct impi_shm_control {
@@ -97,6 +97,7 @@ _Static_assert(offsetof(struct impi_shm_header, local_size) == 12, "layout");
 _Static_assert(offsetof(struct impi_shm_header, bytes) == 16, "layout");
 _Static_assert(offsetof(struct impi_shm_header, ring_bytes) == 24, "layout");
 _Static_assert(offsetof(struct impi_shm_header, creator) == 28, "layout");
+_Static_assert(offsetof(struct impi_shm_header, cores) == 32, "layout");
 _Static_assert(offsetof(struct impi_shm_control, bell) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_control, sleepers) == 4, "layout");
 _Static_assert(offsetof(struct impi_shm_control, state) == 64, "layout");
