@@ -71,17 +71,21 @@ func (c *Cursor) Err() error {
 	return nil
 }
 
+// tree is the layout of everything that c moves.
+func (c *Cursor) tree() *node {
+	if c.root != nil {
+		return c.root
+	}
+	return &c.top
+}
+
 func (c *Cursor) move(buf []byte, unpack bool) int {
 	n := min(int64(len(buf)), c.len-c.pos)
 	if n <= 0 {
 		return 0
 	}
-	root := c.root
-	if root == nil {
-		root = &c.top
-	}
 	m := mover{mem: c.base, buf: unsafe.Pointer(unsafe.SliceData(buf)), unpack: unpack}
-	m.span(root, c.at, c.pos, c.pos+n, 0)
+	m.span(c.tree(), c.at, c.pos, c.pos+n, 0)
 	c.pos += n
 	c.bad = c.bad || m.bad
 	return int(n)

@@ -50,6 +50,7 @@ type mover struct {
 	mem, buf unsafe.Pointer
 	unpack   bool // from buf to mem
 	bad      bool // a value did not fit its external32 form
+	twin     bool // buf is laid out as mem is: a copy from one to the other (copy_unsafe.go)
 
 	dims        [MaxDims]Dim // repetition counts on the way to a leaf, those from base to depth
 	base, depth int
@@ -68,13 +69,13 @@ func (m *mover) sweep(nd *node, at, to int64) {
 	case nd.op == opRun:
 		m.nest(nd.kind, nd.n, at, to)
 	case nd.op == opLoop && m.depth < MaxDims:
-		m.dims[m.depth] = Dim{nd.n, nd.stride, nd.child.size}
+		m.dims[m.depth] = Dim{nd.n, nd.stride, m.step(nd.stride, nd.child.size)}
 		m.depth++
 		m.sweep(nd.child, at, to)
 		m.depth--
 	case nd.op == opLoop:
 		for i := range nd.n {
-			m.sweep(nd.child, at+i*nd.stride, to+i*nd.child.size)
+			m.sweep(nd.child, at+i*nd.stride, to+i*m.step(nd.stride, nd.child.size))
 		}
 	case m.base == m.depth:
 		m.parts(nd, at, to)
@@ -128,7 +129,15 @@ func (m *mover) near(nd *node, at, to int64) {
 	*outer, m.dims[far] = m.dims[far], *outer
 }
 
-func (d *Dim) pitch() int64 { return max(d.Mem, -d.Mem, d.Buf, 1) }
+func (d *Dim) pitch() int64 { return max(d.Mem, -d.Mem, d.Buf, -d.Buf, 1) }
+
+// step is the way in the buffer that belongs to one in memory.
+func (m *mover) step(mem, packed int64) int64 {
+	if m.twin {
+		return mem
+	}
+	return packed
+}
 
 // parts moves the parts of nd one after the other, all instances of each.
 func (m *mover) parts(nd *node, at, to int64) {
@@ -137,20 +146,20 @@ func (m *mover) parts(nd *node, at, to int64) {
 		m.gather(nd.child, nd.offs, nd.scale, at, to)
 	case nd.op == opAt:
 		for i, off := range nd.offs {
-			m.sweep(nd.child, at+off*nd.scale, to+int64(i)*nd.child.size)
+			m.sweep(nd.child, at+off*nd.scale, to+m.step(off*nd.scale, int64(i)*nd.child.size))
 		}
 	case nd.op == opVary:
 		m.vary(nd, 0, len(nd.offs), at, to)
 	default:
 		for i, kid := range nd.kids {
-			m.sweep(kid, at+nd.offs[i], to+nd.starts[i])
+			m.sweep(kid, at+nd.offs[i], to+m.step(nd.offs[i], nd.starts[i]))
 		}
 	}
 }
 
 // gather moves one instance of c for each offset; in the buffer they follow each other.
 func (m *mover) gather(c *node, offs []int64, scale, at, to int64) {
-	if c.op == opRun {
+	if c.op == opRun && !m.twin {
 		if word := c.kind.word(); word > 0 && kernels != nil && int64(len(offs))*c.size >= nestBytes {
 			kernels.Listed(m.mem, m.buf, at, to, offs, scale, c.size, word, m.unpack)
 			return
@@ -160,7 +169,7 @@ func (m *mover) gather(c *node, offs []int64, scale, at, to int64) {
 		}
 	}
 	for i, off := range offs {
-		m.sweep(c, at+off*scale, to+int64(i)*c.size)
+		m.sweep(c, at+off*scale, to+m.step(off*scale, int64(i)*c.size))
 	}
 }
 
@@ -168,29 +177,21 @@ func (m *mover) gather(c *node, offs []int64, scale, at, to int64) {
 func (m *mover) vary(nd *node, lo, hi int, at, to int64) {
 	c, offs, lens := nd.child, nd.offs[lo:hi], nd.lens[lo:hi]
 	if c.op == opRun && nd.stride == c.mem && m.base == m.depth {
-		if word := c.kind.word(); word > 0 && kernels != nil && int64(len(offs))*nd.least*c.size >= nestBytes {
+		if word := c.kind.word(); word > 0 && kernels != nil && !m.twin && int64(len(offs))*nd.least*c.size >= nestBytes {
 			kernels.Varied(m.mem, m.buf, at, to, offs, lens, nd.scale, c.size,
 				nd.least*c.size, nd.most*c.size, word, m.unpack)
 			return
 		}
 		for i, off := range offs {
-			m.run(c.kind, lens[i]*c.n, at+off*nd.scale, to)
-			to += lens[i] * c.size
+			m.run(c.kind, lens[i]*c.n, at+off*nd.scale, to+m.step(off*nd.scale, 0))
+			to += m.step(0, lens[i]*c.size)
 		}
 		return
 	}
 	for i, off := range offs {
-		if m.depth == MaxDims {
-			for k := range lens[i] {
-				m.sweep(c, at+off*nd.scale+k*nd.stride, to+k*c.size)
-			}
-		} else {
-			m.dims[m.depth] = Dim{lens[i], nd.stride, c.size}
-			m.depth++
-			m.sweep(c, at+off*nd.scale, to)
-			m.depth--
-		}
-		to += lens[i] * c.size
+		row := node{op: opLoop, n: lens[i], stride: nd.stride, child: c}
+		m.sweep(&row, at+off*nd.scale, to+m.step(off*nd.scale, 0))
+		to += m.step(0, lens[i]*c.size)
 	}
 }
 
@@ -246,7 +247,7 @@ func order(dims []Dim) {
 	}
 	last := len(dims) - 1
 	for i := range last {
-		if dims[i].Buf < dims[last].Buf {
+		if max(dims[i].Buf, -dims[i].Buf) < max(dims[last].Buf, -dims[last].Buf) {
 			d := dims[i]
 			copy(dims[i:], dims[i+1:])
 			dims[last] = d

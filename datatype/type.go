@@ -8,7 +8,7 @@
 // count elements: it finds the ends of the range by division, in time proportional to the depth, and
 // moves what is whole in between leaf by leaf (Traff 2010, 7: flattening on the fly).
 //
-//	Vector, Struct, ... -> Type -> Commit -> program -> Cursor.Pack, Cursor.Unpack, Copy -> kernels
+//	Vector, Struct, ... -> Type -> Commit -> program -> Cursor.Pack, Cursor.Unpack, Copy -> sweep -> kernels
 //
 // All sizes, extents and displacements are bytes unless said otherwise.
 package datatype
