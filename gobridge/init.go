@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -271,6 +272,10 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if p.segment, err = shm.Attach(fd, int(w.LocalRank)); err != nil {
 		return err
 	}
+	silence, err := silenceSetting()
+	if err != nil {
+		return err
+	}
 	world, err := localRanks(job, w)
 	if err != nil {
 		return err
@@ -279,7 +284,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	defer cancel()
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent,
-		NoRead: os.Getenv("IMPI_SINGLE_COPY") == "0",
+		Silence: silence, NoRead: os.Getenv("IMPI_SINGLE_COPY") == "0",
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
 		OnLost: lost, Shared: fastShared(), Quick: fastQuick(),
 	})
@@ -296,6 +301,22 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	}
 	return nil
 }
+
+// silenceSetting is how long another client may be silent before it is taken for lost.
+func silenceSetting() (time.Duration, error) {
+	text := os.Getenv("IMPI_SILENCE")
+	if text == "" {
+		return defaultSilence, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > 1<<20 {
+		return 0, fmt.Errorf("IMPI_SILENCE=%q is not a number of seconds from 0 to %d", text, 1<<20)
+	}
+	return time.Duration(n) * time.Second, nil
+}
+
+// defaultSilence is longer than the pauses of a network that will go on.
+const defaultSilence = 30 * time.Second
 
 // localRanks are the world ranks of the processes that share this machine's memory: ranks of one client that follow
 // one another.

@@ -21,6 +21,7 @@ type Config struct {
 	World    []int32       // world rank of each local rank of the segment
 	Listener *tcp.Listener // where higher hosts connect to; nil if they need not
 	Agent    *[2]int       // sockets to the client's agent, the Engine's from now on; nil: we are a host of our own
+	Silence  time.Duration // after which a host of another client of which nothing is heard is lost; 0: never
 	NoRead   bool          // never read other processes' memory
 	Warn     func(string)  // told of what a user may want to know; may be nil
 	Shared   *Shared       // where to count for the fast path; may be nil
@@ -81,7 +82,7 @@ func (e *Engine) connect(ctx stdcontext.Context, c Config) (err error) {
 	if len(c.World) == len(c.Job.Procs) {
 		return nil
 	}
-	opts := tcp.Options{Warn: c.Warn, Apart: apart(c.Job, c.World)}
+	opts := tcp.Options{Warn: c.Warn, Silence: c.Silence, Apart: apart(c.Job, c.World)}
 	if c.Agent != nil {
 		e.agents = 1
 		e.remote, err = tcp.Adopt(agent.View(c.Job), agent.ViewHost, agent.ViewSockets(*c.Agent), e, e.Progress, opts)

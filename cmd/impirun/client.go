@@ -73,8 +73,8 @@ func (m *meeting) contribution(hosts []client.Host) client.Contribution {
 	c := client.Default(hosts...)
 	if os.Getenv("IMPI_PLAIN") != "1" {
 		own := wire.Mine()
-		if m.agent {
-			own.Stream = 0 // an agent takes packets of the usual length
+		if m.agent || m.values.DataLen != nil {
+			own.Stream = 0 // an agent takes packets of the usual length, and a user may have one in mind
 		}
 		if m.outbound {
 			own.Flags |= wire.FlagOutbound

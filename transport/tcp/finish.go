@@ -36,6 +36,7 @@ func (h *Host) Finish(deadline time.Time) error {
 	}
 	h.finishing = true
 	h.watch.stop()
+	h.guard.end()
 	for _, l := range h.links {
 		if l != nil && !l.ended {
 			h.sayFini(l)
@@ -71,6 +72,7 @@ func (h *Host) Abort() {
 		return
 	}
 	h.watch.stop()
+	h.guard.end()
 	h.closeAll()
 }
 

@@ -10,6 +10,8 @@
 //	flow.go       the window of each pair of processes (3.6)
 //	directory.go  names in packets to world ranks (3.2)
 //	watch.go      noticing traffic when nobody polls
+//	long.go       continuations of long messages, without a copy
+//	silence.go    hosts that are lost without a word
 //	finish.go     FINI and the end (3.8)
 //
 // Outward: Send -> window open? -> header encoded -> one sendmsg from the caller's memory.
@@ -42,6 +44,7 @@ type Host struct {
 	links  []*link // by global host rank; nil: ourselves, and the other hosts of our client
 	epoll  int     // the inner epoll of watch.go; -1: closed
 	watch  *watch
+	guard  guard
 
 	nopen    int     // links that can still bring something
 	nblocked int     // links that wait for room
@@ -253,6 +256,9 @@ func (h *Host) Poll() bool {
 		h.watch.start()
 	}
 	h.held++
+	if h.guard.due.Load() {
+		h.look()
+	}
 	did := h.poll()
 	h.held--
 	if did {

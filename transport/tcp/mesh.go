@@ -42,6 +42,7 @@ type Options struct {
 	MaxDataLen    uint32           // largest pk_len accepted, bytes: our C_DATALEN. At least Job.MaxDataLen, and so if 0
 	SendBuffer    int              // SO_SNDBUF, bytes; 0: the system's choice
 	ReceiveBuffer int              // SO_RCVBUF, bytes; 0: the system's choice
+	Silence       time.Duration    // after which a host of which nothing is heard is lost; 0: never
 	Warn          func(msg string) // told of strangers and such, from any goroutine; may be nil
 	Apart         []bool           // by host: one of our own client that is on another machine, and is to be connected too; nil: none
 }
@@ -117,6 +118,7 @@ func Adopt(job *transport.Job, host int32, fds []int, recv transport.Receiver, w
 		m.closeAll()
 		return nil, err
 	}
+	h.guard.start(opts.Silence, h.watch.wake)
 	for i, fd := range m.fds {
 		if fd < 0 {
 			continue
@@ -453,6 +455,9 @@ func (m *mesh) descriptor(c *net.TCPConn) (int, error) {
 	}
 	dup, errno := -1, error(nil)
 	err = raw.Control(func(fd uintptr) {
+		if errno = keepAlive(int(fd), m.opts.Silence); errno != nil {
+			return
+		}
 		dup, errno = unix.FcntlInt(fd, syscall.F_DUPFD_CLOEXEC, 0)
 	})
 	return dup, cmp.Or(err, errno)

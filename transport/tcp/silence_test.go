@@ -1,0 +1,74 @@
+package tcp
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestAHostThatIsSilentForTooLongIsLost(t *testing.T) {
+	es := connect(t, layout{{1}, {1}, {2}}, nil, Options{Silence: time.Hour})
+	e := es[0]
+	e.mu.Lock()
+	silent := e.host.links[2].fd
+	e.host.guard.heard = func(fd int) (time.Duration, bool) {
+		if fd == silent {
+			return 61 * time.Minute, true
+		}
+		return 59 * time.Minute, true
+	}
+	e.host.guard.due.Store(true)
+	e.mu.Unlock()
+	e.until(t, "loss", func() bool { return len(e.lost) == 2 })
+	for _, p := range []int32{2, 3} {
+		if err := e.lost[p]; err == nil || !strings.Contains(err.Error(), "host 2 (client 2") || !strings.Contains(err.Error(), "1h1m0s") {
+			t.Errorf("process %d: %v", p, err)
+		}
+	}
+}
+
+func TestLooksBecomeDueAndWakeTheEngine(t *testing.T) {
+	var g guard
+	woken := make(chan bool, 1)
+	g.start(looks*time.Millisecond, func() {
+		select {
+		case woken <- g.due.Load():
+		default:
+		}
+	})
+	defer g.end()
+	select {
+	case due := <-woken:
+		if !due {
+			t.Error("woken for nothing")
+		}
+	case <-time.After(patience):
+		t.Fatal("no look is due")
+	}
+}
+
+func TestConnectionsAreKeptAlive(t *testing.T) {
+	es := connect(t, layout{{1}, {1}}, nil, Options{Silence: 20 * time.Second})
+	for i, e := range es {
+		fd := e.host.links[1-i].fd
+		on, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE)
+		every, err2 := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE)
+		if err != nil || err2 != nil || on != 1 || every != 5 {
+			t.Errorf("keepalive %d, every %d s (%v, %v)", on, every, err, err2)
+		}
+		if ago, ok := lastHeard(fd); !ok || ago > patience {
+			t.Errorf("heard %v ago, %v", ago, ok)
+		}
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	if _, ok := lastHeard(pair[0]); ok {
+		t.Error("a socket inside the machine has been heard of")
+	}
+}
