@@ -52,13 +52,22 @@ func (p *part) joinAgent() error {
 	ctx, cancel := context.WithTimeout(m.ctx, meshTime)
 	defer cancel()
 	warn := func(text string) { complain("%s", text) }
-	peers, err := tcp.Mesh(ctx, tables, me, listener, tcp.Options{Warn: warn})
+	peers, err := tcp.Mesh(ctx, tables, me, listener, tcp.Options{Warn: warn, Apart: otherMachines(tables, me)})
 	if err != nil {
 		return err
 	}
 	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Warn: warn, Lost: func(err error) {
 		p.job.Fail(supervise.Cause{Code: 1, Text: err.Error()})
 	}})
+}
+
+// otherMachines are the hosts of host me's client but itself.
+func otherMachines(tables *transport.Job, me int32) []bool {
+	list := make([]bool, len(tables.Hosts))
+	for i, h := range tables.Hosts {
+		list[i] = int32(i) != me && h.Client == tables.Hosts[me].Client
+	}
+	return list
 }
 
 // relay gives every rank its sockets and the tables, and starts the agent.

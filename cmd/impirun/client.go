@@ -66,6 +66,9 @@ type meeting struct {
 	verbose bool
 
 	outbound bool // nobody can connect to us
+
+	// remote, if not nil, meets the others in our place, as one machine of several; first is the world rank of ours.
+	remote func(hosts []client.Host) (tables *transport.Job, first int, err error)
 }
 
 // contribution is what this client tells the others: the user's values, and the defaults for the rest.
@@ -251,6 +254,13 @@ func (p *part) joinDirect() error {
 // connect meets the other clients at the server. first is our first rank in MPI_COMM_WORLD.
 func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, err error) {
 	m := p.meet
+	if m.remote != nil {
+		tables, first, err := m.remote(hosts)
+		if err == nil {
+			p.job.First(first)
+		}
+		return tables, first, err
+	}
 	if m.verbose {
 		complain("joining the server at %s as client %d", m.address, m.rank)
 	}

@@ -4,51 +4,131 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 )
 
-// checkHosts refuses hosts that are not this machine: starting ranks elsewhere takes one impirun -client on
-// each machine.
-func checkHosts(plan *options.Plan) error {
-	names := plan.Hosts
+// machine is where some of a client's ranks run: n that follow one another.
+type machine struct {
+	name  string
+	addr  netip.Addr // where its ranks listen, if the user has said so
+	slots int        // 0: not said
+	local bool
+	n     int
+}
+
+// machines are those of a plan that get ranks, in rank order: the order of the user's list. None means this one.
+func machines(plan *options.Plan) ([]machine, error) {
+	var list []machine
+	for _, word := range plan.Hosts {
+		m, err := parseMachine([]string{word})
+		if err != nil {
+			return nil, err
+		}
+		list = addMachine(list, m)
+	}
 	for _, file := range plan.HostFiles {
 		more, err := readHostFile(file)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		names = append(names, more...)
-	}
-	for _, name := range names {
-		if !isLocal(name) {
-			return fmt.Errorf("host %s is not this machine: starting ranks on other machines is not supported yet (run impirun -client there)", name)
+		for _, m := range more {
+			list = addMachine(list, m)
 		}
 	}
-	return nil
+	deal(list, plan.Size(), plan.PerHost)
+	return slices.DeleteFunc(list, func(m machine) bool { return m.n == 0 }), nil
 }
 
-// readHostFile reads one host a line: a name, perhaps with :slots or words such as slots=4 behind it; # begins a
-// comment.
-func readHostFile(file string) ([]string, error) {
+// addMachine adds a machine, or its slots if it is there already.
+func addMachine(list []machine, m machine) []machine {
+	for i := range list {
+		if x := &list[i]; x.name == m.name || x.local && m.local {
+			x.slots = max(x.slots, 1) + max(m.slots, 1)
+			return list
+		}
+	}
+	return append(list, m)
+}
+
+// deal gives each machine ranks that follow one another: as many as it has slots, and of what is left, or of all if
+// nobody has said how many slots there are, an even share.
+func deal(list []machine, n, perHost int) {
+	said := perHost > 0 || slices.ContainsFunc(list, func(m machine) bool { return m.slots > 0 })
+	for i := range list {
+		m := &list[i]
+		if said {
+			m.n = min(n, max(1, m.slots))
+			if perHost > 0 {
+				m.n = min(n, perHost)
+			}
+			n -= m.n
+		}
+	}
+	if n > 0 && len(list) > 0 {
+		for i, s := range split(n, len(list)) {
+			list[i].n += s.n
+		}
+	}
+}
+
+// readHostFile reads one machine a line: a name, perhaps with :slots, and words such as slots=4 and addr=10.0.0.7
+// behind it; # begins a comment.
+func readHostFile(file string) ([]machine, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("host file: %v", err)
 	}
 	defer f.Close()
-	var names []string
-	for s := bufio.NewScanner(f); s.Scan(); {
-		line, _, _ := strings.Cut(s.Text(), "#")
-		if words := strings.Fields(line); len(words) > 0 {
-			name := words[0]
-			if strings.Count(name, ":") == 1 {
-				name, _, _ = strings.Cut(name, ":")
+	var list []machine
+	line := 0
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		line++
+		text, _, _ := strings.Cut(s.Text(), "#")
+		if words := strings.Fields(text); len(words) > 0 {
+			m, err := parseMachine(words)
+			if err != nil {
+				return nil, fmt.Errorf("host file %s, line %d: %v", file, line, err)
 			}
-			names = append(names, name)
+			list = append(list, m)
 		}
 	}
-	return names, nil
+	return list, s.Err()
+}
+
+// parseMachine reads a name and the words behind it. Words that only other launchers know are passed over.
+func parseMachine(words []string) (m machine, err error) {
+	if m.name, m.slots, err = options.HostSlots(words[0]); err != nil {
+		return m, err
+	}
+	if m.name == "" || strings.HasPrefix(m.name, "-") {
+		return m, fmt.Errorf("%q is no name of a machine", m.name)
+	}
+	for _, w := range words[1:] {
+		key, value, _ := strings.Cut(w, "=")
+		switch key {
+		case "slots", "max_slots", "max-slots":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 {
+				return m, fmt.Errorf("%s: not a number of slots", w)
+			}
+			if key == "slots" {
+				m.slots = n
+			}
+		case "addr":
+			if m.addr, err = netip.ParseAddr(value); err != nil {
+				return m, fmt.Errorf("%s: not an address", w)
+			}
+		}
+	}
+	m.local = isLocal(m.name)
+	return m, nil
 }
 
 // isLocal answers without asking a name server, except for a name that is neither ours nor an address.

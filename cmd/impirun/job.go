@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"os"
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -28,15 +27,20 @@ func split(n, k int) []share {
 	return shares
 }
 
+// launch is what a plan's ranks are part of.
+type launch struct {
+	base  []string // the launcher's environment
+	first int      // the plan's first rank among all that the launcher starts
+	size  int      // their number
+}
+
 // processes makes every rank of the plan ready to start, in rank order.
-func processes(plan *options.Plan, job string, shares []share) ([]supervise.Process, error) {
+func processes(plan *options.Plan, job string, shares []share, l launch) ([]supervise.Process, error) {
 	var list []supervise.Process
-	size := plan.Size()
-	base := os.Environ()
 	client := 0
 	for i := range plan.Programs {
 		g := &plan.Programs[i]
-		path, err := supervise.FindProgram(g.Argv[0], g.Dir, searchPath(g, base))
+		path, err := supervise.FindProgram(g.Argv[0], g.Dir, searchPath(g, l.base))
 		if err != nil {
 			return nil, err
 		}
@@ -45,9 +49,9 @@ func processes(plan *options.Plan, job string, shares []share) ([]supervise.Proc
 			for rank >= shares[client].first+shares[client].n {
 				client++
 			}
-			at := place{rank: rank, size: size, localRank: rank - shares[client].first, localSize: shares[client].n}
+			at := place{rank: l.first + rank, size: l.size, localRank: rank - shares[client].first, localSize: shares[client].n}
 			list = append(list, supervise.Process{
-				Path: path, Argv: g.Argv, Dir: g.Dir, Env: environment(base, g, job, at), Stdin: stdinOf(plan, rank),
+				Path: path, Argv: g.Argv, Dir: g.Dir, Env: environment(l.base, g, job, at), Stdin: stdinOf(plan, rank),
 			})
 		}
 	}

@@ -23,6 +23,9 @@ func init() { runtime.LockOSThread() }
 const codeUsage = 2
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == nodeWord {
+		os.Exit(runNode())
+	}
 	name := filepath.Base(os.Args[0])
 	plan, err := options.Parse(os.Args[1:], os.Getenv)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -17,12 +18,21 @@ import (
 
 // run starts the plan's ranks as one client, or as several with a server among them, and waits for their end.
 func run(plan *options.Plan) error {
-	if err := checkHosts(plan); err != nil {
+	list, err := machines(plan)
+	if err != nil {
 		return err
 	}
+	if slices.ContainsFunc(list, func(m machine) bool { return !m.local }) {
+		return runMachines(plan, list)
+	}
+	return runHere(plan)
+}
+
+// runHere runs a plan on this machine.
+func runHere(plan *options.Plan) error {
 	shares := split(plan.Size(), max(1, plan.Clients))
 	jobID := newJobID()
-	list, err := processes(plan, jobID, shares)
+	list, err := processes(plan, jobID, shares, launch{base: os.Environ(), size: plan.Size()})
 	if err != nil {
 		return err
 	}
@@ -38,7 +48,7 @@ func run(plan *options.Plan) error {
 			return err
 		}
 	}
-	cause, err := runParts(plan, list, parts)
+	cause, err := runParts(plan, list, parts, 0, func(*supervise.Job) {})
 	if err != nil {
 		return err
 	}
@@ -52,10 +62,11 @@ func run(plan *options.Plan) error {
 	return nil
 }
 
-// runParts starts all processes and answers why they ended badly, if they did.
-func runParts(plan *options.Plan, list []supervise.Process, parts []*part) (*supervise.Cause, error) {
+// runParts starts all processes and answers why they ended badly, if they did. first is the first one's rank, as it
+// stands before its output; started is called when all are running.
+func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first int, started func(*supervise.Job)) (*supervise.Cause, error) {
 	config := supervise.Config{Host: hostname(), Grace: plan.Grace, Timeout: plan.Timeout, Recovery: plan.Recovery,
-		Prefix: prefixes(plan)}
+		Prefix: prefixes(plan, first)}
 	config.Drain = func(rank int) {
 		for _, p := range parts {
 			if i := rank - p.first; i >= 0 && i < p.n {
@@ -70,6 +81,7 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part) (*sup
 	for _, p := range parts {
 		p.listenAll(job)
 	}
+	started(job)
 	return job.Wait(), nil
 }
 

@@ -24,6 +24,8 @@ func (p *Plan) String() string {
 	say(p.Clients > 0, "clients %d", p.Clients)
 	say(len(p.Hosts) > 0, "hosts %q", p.Hosts)
 	say(len(p.HostFiles) > 0, "host files %q", p.HostFiles)
+	say(p.PerHost > 0 && len(p.Hosts)+len(p.HostFiles) > 0, "per host %d", p.PerHost)
+	say(p.Rsh != DefaultRsh && p.Rsh != "", "rsh %q", p.Rsh)
 	first := 0
 	for i := range p.Programs {
 		g := &p.Programs[i]

@@ -8,6 +8,7 @@
 package options
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -48,8 +49,10 @@ type Plan struct {
 
 	Outbound bool // Client: nobody can connect to it
 
-	Hosts     []string // names given by -host, without their slot counts
+	Hosts     []string // given by -host: NAME or NAME:SLOTS
 	HostFiles []string
+	PerHost   int    // ranks on each host, 0: not said
+	Rsh       string // what starts a command on another machine
 
 	Tag       Tag
 	Timestamp bool
@@ -108,6 +111,9 @@ func (s Stdin) String() string { return [...]string{"one", "all", "none"}[s] }
 
 // DefaultGrace is how long a rank may take to end after SIGTERM.
 const DefaultGrace = 2 * time.Second
+
+// DefaultRsh starts commands on other machines: it asks for no password, as nobody may be there to give one.
+const DefaultRsh = "ssh -o BatchMode=yes"
 
 // Size is the number of ranks of all programs together.
 func (p *Plan) Size() int {
@@ -168,6 +174,7 @@ func Parse(args []string, getenv func(string) string) (*Plan, error) {
 	if err := p.plan.Values.fromEnv(getenv); err != nil {
 		return nil, err
 	}
+	p.plan.Rsh = cmp.Or(getenv("IMPI_RSH"), DefaultRsh)
 	if v := getenv("IMPI_VIA"); v != "" {
 		if err := applyVia(p, []string{v}); err != nil {
 			return nil, fmt.Errorf("IMPI_VIA: %v", err)
@@ -379,7 +386,8 @@ func (p *parser) settleServer() error {
 		return fmt.Errorf("-server listens at one address, -host gives %d", len(plan.Hosts))
 	}
 	if len(plan.Hosts) == 1 {
-		plan.Listen, plan.Hosts = plan.Hosts[0], nil
+		plan.Listen, _, _ = HostSlots(plan.Hosts[0])
+		plan.Hosts = nil
 	}
 	return nil
 }

@@ -29,11 +29,17 @@ var table = slices.Concat([]option{
 	{names: []string{"n", "np", "c"}, values: []string{"N"}, help: "start N ranks of the program that follows (default 1)",
 		apply: func(p *parser, v []string) error { return number(&p.local.n, v[0], 1, maxRanks, "ranks") }},
 	{names: []string{"ppn", "N", "npernode", "perhost"}, values: []string{"N"}, help: "ranks on each host; the same as -n on one host",
-		apply: func(p *parser, v []string) error { return number(&p.local.ppn, v[0], 1, maxRanks, "ranks") }},
-	{names: []string{"host", "H", "hosts"}, values: []string{"LIST"}, help: "hosts to run on; only names of this machine so far. With -server: the address to listen at",
+		apply: func(p *parser, v []string) error {
+			err := number(&p.local.ppn, v[0], 1, maxRanks, "ranks")
+			p.plan.PerHost = p.local.ppn
+			return err
+		}},
+	{names: []string{"host", "H", "hosts"}, values: []string{"LIST"}, help: "machines to run on, NAME or NAME:SLOTS, in rank order; others than this one by -rsh. With -server: the address to listen at",
 		apply: applyHosts},
-	{names: []string{"hostfile", "f", "machinefile"}, values: []string{"FILE"}, help: "the same, one host a line",
+	{names: []string{"hostfile", "f", "machinefile"}, values: []string{"FILE"}, help: "the same, one a line: NAME, NAME:SLOTS or NAME slots=N, and addr=ADDRESS where its ranks listen",
 		apply: func(p *parser, v []string) error { p.plan.HostFiles = append(p.plan.HostFiles, v[0]); return nil }},
+	{names: []string{"rsh", "launcher-exec"}, values: []string{"COMMAND"}, help: "starts a command on another machine: COMMAND NAME WORDS (default ssh; IMPI_RSH)",
+		apply: func(p *parser, v []string) error { p.plan.Rsh = v[0]; return nil }},
 	{names: []string{"clients"}, values: []string{"K"}, help: "start an IMPI server and K clients on this machine, and divide the ranks among them",
 		apply: func(p *parser, v []string) error { return number(&p.plan.Clients, v[0], 1, maxClients, "clients") }},
 
@@ -133,7 +139,7 @@ var table = slices.Concat([]option{
 	noEffect(1, "map-by", "rank-by", "bind-to", "rankmap", "prefix", "launcher", "rmk"),
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
 	notYet(0, "nolocal"),
-	notYet(1, "configfile", "app", "output-filename", "outfile-pattern", "errfile-pattern", "launcher-exec",
+	notYet(1, "configfile", "app", "output-filename", "outfile-pattern", "errfile-pattern",
 		"iface", "prepend-pattern", "output"),
 }, valueOptions())
 
@@ -174,16 +180,24 @@ func (p *parser) mode(m Mode) {
 
 func applyHosts(p *parser, v []string) error {
 	for _, h := range list(v[0]) {
-		// name:slots, but not the colons of an IPv6 address.
-		if name, slots, ok := strings.Cut(h, ":"); ok && !strings.Contains(slots, ":") {
-			if _, err := strconv.ParseUint(slots, 10, 16); err != nil {
-				return fmt.Errorf("slots of host %s: %q is not a number", name, slots)
-			}
-			h = name
+		if _, _, err := HostSlots(h); err != nil {
+			return err
 		}
 		p.plan.Hosts = append(p.plan.Hosts, h)
 	}
 	return nil
+}
+
+// HostSlots splits NAME:SLOTS, but not the colons of an IPv6 address. slots is 0 if they are not said.
+func HostSlots(word string) (name string, slots int, err error) {
+	name, n, ok := strings.Cut(word, ":")
+	if !ok || strings.Contains(n, ":") {
+		return word, 0, nil
+	}
+	if slots, err = strconv.Atoi(n); err != nil || slots < 0 || slots > maxRanks {
+		return "", 0, fmt.Errorf("slots of host %s: %q is not a number", name, n)
+	}
+	return name, slots, nil
 }
 
 // never is a limit that is none.

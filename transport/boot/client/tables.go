@@ -376,6 +376,27 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 	return nil
 }
 
+// Alone is the job of one client that needs no server. Me is -1.
+func Alone(c Contribution) (*transport.Job, error) {
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
+	}
+	mine := c.values(0)
+	t := newTables(0, 1, mine, false)
+	for i, l := range wire.Labels {
+		if err := t.take(l, 1, mine[i]); err != nil {
+			return nil, err
+		}
+	}
+	if c.Own != nil {
+		if err := t.takeOwn(1, c.Own.Append(nil), *c.Own); err != nil {
+			return nil, err
+		}
+	}
+	return t.job()
+}
+
 // reverse refuses clients that cannot be reached where that cannot work: others must agree that higher hosts are
 // connected to.
 func (t *tables) reverse(own *wire.Own) error {

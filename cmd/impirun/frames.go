@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+)
+
+// What the launcher and a node, the launcher's other self on another machine, say to each other over the node's
+// standard input and output: frames of four bytes of length and that much JSON.
+//
+//	launcher                        node
+//	start {what to run}          ->
+//	                             <-  output {bytes}, at any time: what ranks write to stdout
+//	                             <-  hosts {where the ranks listen}
+//	job {tables}                 ->
+//	end {}                       ->  at any time: the job is over, end your ranks; as does the end of the stream
+//	                             <-  end {code, text}: the last frame; no rank is left
+
+// maxFrame is the longest frame, in bytes.
+const maxFrame = 64 << 20
+
+// frame is one of these.
+type frame struct {
+	Start  *startFrame `json:",omitempty"`
+	Hosts  []hostFrame `json:",omitempty"`
+	Job    *jobFrame   `json:",omitempty"`
+	Output []byte      `json:",omitempty"`
+	End    *endFrame   `json:",omitempty"`
+}
+
+// startFrame says which ranks a node starts.
+type startFrame struct {
+	Version int
+	Plan    *options.Plan // its own programs only
+	Env     []string      // the launcher's
+	Dir     string        // the launcher's, where a program says no other
+	First   int           // its first rank among the client's
+	Size    int           // the client's
+	JobID   string
+	Bind    netip.Addr // where its ranks listen; zero: towards Server, or what the machine knows best
+	Agent   bool
+}
+
+// nodeVersion is that of these frames.
+const nodeVersion = 1
+
+type hostFrame struct {
+	Addr  netip.AddrPort
+	Procs []procFrame
+}
+
+type procFrame struct {
+	HostID []byte
+	PID    uint32
+}
+
+type jobFrame struct {
+	Tables []byte // boot.EncodeJob
+	First  int    // world rank of the node's first rank
+}
+
+type endFrame struct {
+	Code int // 0: all went well
+	Text string
+}
+
+// frames is one end of the conversation. One goroutine may receive, and any may send.
+type frames struct {
+	in io.Reader
+
+	mu  sync.Mutex // held for one whole frame
+	out io.Writer
+}
+
+func (f *frames) send(m frame) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if len(text) > maxFrame {
+		return fmt.Errorf("a message of %d bytes is too long", len(text))
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, err = f.out.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...))
+	return err
+}
+
+func (f *frames) receive() (m frame, err error) {
+	var head [4]byte
+	if _, err := io.ReadFull(f.in, head[:]); err != nil {
+		return m, err
+	}
+	n := int(binary.BigEndian.Uint32(head[:]))
+	if n < 2 || n > maxFrame {
+		return m, fmt.Errorf("not what impirun says: %q", head[:])
+	}
+	var text []byte
+	for len(text) < n { // memory grows with what arrives
+		step := min(n-len(text), max(4096, len(text)))
+		text = slices.Grow(text, step)[:len(text)+step]
+		if _, err := io.ReadFull(f.in, text[len(text)-step:]); err != nil {
+			return m, fmt.Errorf("in the middle of a message: %w", err)
+		}
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("not what impirun says: %w", err)
+	}
+	return m, nil
+}

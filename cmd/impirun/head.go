@@ -1,0 +1,342 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/boot/client"
+	"github.com/libimpi/libimpi/transport/boot/server"
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// A client of several machines: the launcher starts a node (node.go) on each, on its own too, and is nothing but the
+// place where they meet.
+//
+// Flow: a node for each machine, over the remote shell -> each says where its ranks, or its agent, listen -> when all
+// have, the tables are made, with the other clients at the server if there are any -> each node gets them -> output,
+// until each has said how its ranks ended. The first that ended badly is the job's cause, and ends the others.
+type head struct {
+	plan    *options.Plan
+	meet    *meeting // nil: a job of one client
+	nodes   []*remote
+	events  chan event
+	left    int
+	hosted  int
+	cause   *supervise.Cause
+	session *client.Session
+	joined  chan outcome
+	over    <-chan time.Time // when nodes that do not end are killed
+	stdout  sync.Mutex
+}
+
+// remote is a node as the launcher sees it.
+type remote struct {
+	machine machine
+	first   int // its first rank among the client's
+	cmd     *exec.Cmd
+	frames  *frames
+	stdin   io.Closer
+	hosts   []client.Host
+	ended   bool
+}
+
+// event is what a node says, or err: it says no more.
+type event struct {
+	node *remote
+	m    frame
+	err  error
+}
+
+// outcome is what became of meeting the others.
+type outcome struct {
+	tables  *transport.Job
+	first   int // our first rank in MPI_COMM_WORLD
+	session *client.Session
+	err     error
+}
+
+// endTime is what a node may take beyond the grace to end its ranks.
+const endTime = 5 * time.Second
+
+// runMachines runs a plan on several machines.
+func runMachines(plan *options.Plan, list []machine) error {
+	if plan.Clients > 0 {
+		return fmt.Errorf("-clients starts all clients on this machine, and %s is another", list[len(list)-1].name)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	meetings, _, err := meetings(ctx, plan)
+	if err != nil {
+		return err
+	}
+	h := &head{plan: plan, meet: meetings[0], events: make(chan event), joined: make(chan outcome, 1)}
+	signals := make(chan syscall.Signal, 1)
+	defer onSignal(func(s syscall.Signal) { signals <- s })()
+	if err := h.startAll(list); err != nil {
+		h.kill()
+		return err
+	}
+	h.serve(signals)
+	cancel()
+	if h.session != nil {
+		if h.cause != nil {
+			h.session.Close()
+		} else {
+			h.session.Fini()
+		}
+	}
+	if h.cause != nil {
+		return &endError{h.cause, plan.Quiet}
+	}
+	return nil
+}
+
+func (h *head) startAll(list []machine) error {
+	jobID, first := newJobID(), 0
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		plan := *h.plan
+		plan.Programs = cutPrograms(plan.Programs, first, m.n)
+		plan.Hosts, plan.HostFiles = nil, nil
+		start := &startFrame{Version: nodeVersion, Plan: &plan, Env: os.Environ(), Dir: dir, First: first, Size: h.plan.Size(), JobID: jobID,
+			Bind: m.addr, Agent: h.meet != nil && h.meet.agent}
+		if m.local && !m.addr.IsValid() && h.meet == nil {
+			start.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
+		}
+		r := &remote{machine: m, first: first}
+		if err := h.startNode(r, start); err != nil {
+			return err
+		}
+		first += m.n
+	}
+	return nil
+}
+
+// cutPrograms are the programs of n ranks from first on.
+func cutPrograms(programs []options.Program, first, n int) (list []options.Program) {
+	for _, g := range programs {
+		skip := min(first, g.N)
+		first -= skip
+		g.N = min(g.N-skip, n)
+		n -= g.N
+		if g.N > 0 {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// startNode starts a node and tells it what to do.
+func (h *head) startNode(r *remote, start *startFrame) (err error) {
+	if r.cmd, err = nodeCommand(h.plan.Rsh, r.machine); err != nil {
+		return err
+	}
+	r.cmd.Stderr = os.Stderr
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	in, err := r.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := r.cmd.Start(); err != nil {
+		return fmt.Errorf("machine %s: %w", r.machine.name, err)
+	}
+	r.stdin, r.frames = in, &frames{in: out, out: in}
+	h.nodes = append(h.nodes, r)
+	h.left++
+	go h.listen(r)
+	go r.frames.send(frame{Start: start}) // a command that reads nothing must not hold us up; its end tells
+	return nil
+}
+
+// nodeCommand is this machine's own impirun, or that of another by the remote shell: the one with our path, or any.
+func nodeCommand(rsh string, m machine) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if m.local {
+		return exec.Command(self, nodeWord), nil
+	}
+	words := strings.Fields(rsh)
+	if len(words) == 0 {
+		return nil, errors.New("-rsh: no command")
+	}
+	script := "p=" + quote(self) + `; [ -x "$p" ] || p=impirun; exec "$p" ` + nodeWord
+	return exec.Command(words[0], append(words[1:], m.name, "exec sh -c "+quote(script))...), nil
+}
+
+// quote makes a word of s for a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// listen hears a node to its end.
+func (h *head) listen(r *remote) {
+	for {
+		m, err := r.frames.receive()
+		if err == nil && m.Output != nil {
+			h.stdout.Lock()
+			os.Stdout.Write(m.Output)
+			h.stdout.Unlock()
+			continue
+		}
+		if err != nil {
+			status := r.finish(err != io.EOF)
+			if err == io.EOF || errors.Is(err, os.ErrClosed) {
+				err = errors.New("the connection has ended")
+			}
+			if status != nil {
+				err = fmt.Errorf("%w (%s: %w)", err, r.cmd.Args[0], status)
+			}
+			h.events <- event{r, frame{}, err}
+			return
+		}
+		h.events <- event{r, m, nil}
+	}
+}
+
+// finish waits for the end of a node's command, at once if it makes no sense.
+func (r *remote) finish(atOnce bool) error {
+	r.stdin.Close()
+	if atOnce {
+		r.cmd.Process.Kill()
+	}
+	defer time.AfterFunc(endTime, func() { r.cmd.Process.Kill() }).Stop()
+	return r.cmd.Wait()
+}
+
+// serve acts on what the nodes say, until none is left.
+func (h *head) serve(signals <-chan syscall.Signal) {
+	for h.left > 0 {
+		select {
+		case e := <-h.events:
+			h.take(e)
+		case o := <-h.joined:
+			h.tell(o)
+		case s := <-signals:
+			h.fail(interrupted(s))
+		case <-h.over:
+			h.kill()
+		}
+	}
+}
+
+func (h *head) take(e event) {
+	switch {
+	case e.err != nil:
+		h.left--
+		if !e.node.ended {
+			h.fail(&supervise.Cause{Code: 1, Text: fmt.Sprintf("machine %s: %v", e.node.machine.name, e.err)})
+		}
+		e.node.ended = true
+	case e.m.End != nil:
+		e.node.ended = true
+		e.node.stdin.Close()
+		if e.m.End.Code != 0 {
+			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff), Text: e.m.End.Text})
+		}
+	case e.m.Hosts != nil && e.node.hosts == nil:
+		hosts, err := e.node.take(e.m.Hosts)
+		if err != nil {
+			h.fail(&supervise.Cause{Code: 1, Text: fmt.Sprintf("machine %s: %v", e.node.machine.name, err)})
+			return
+		}
+		e.node.hosts = hosts
+		if h.hosted++; h.hosted == len(h.nodes) {
+			go h.join()
+		}
+	}
+}
+
+// take checks a node's hosts.
+func (r *remote) take(list []hostFrame) (hosts []client.Host, err error) {
+	n := 0
+	for _, f := range list {
+		h := client.Host{Addr: f.Addr}
+		for _, p := range f.Procs {
+			if len(p.HostID) != 16 {
+				return nil, errors.New("a host id that is none")
+			}
+			h.Procs = append(h.Procs, client.Proc{HostID: [16]byte(p.HostID), PID: p.PID})
+			n++
+		}
+		hosts = append(hosts, h)
+	}
+	if n != r.machine.n {
+		return nil, fmt.Errorf("it says that it has %d ranks, and it has %d", n, r.machine.n)
+	}
+	return hosts, nil
+}
+
+// fail notes the job's cause, if it is the first, and ends what is left.
+func (h *head) fail(c *supervise.Cause) {
+	if h.cause != nil {
+		return
+	}
+	h.cause = c
+	h.over = time.After(h.plan.Grace + endTime)
+	for _, r := range h.nodes {
+		if !r.ended {
+			go r.frames.send(frame{End: &endFrame{Code: c.Code, Text: c.Text}})
+		}
+	}
+}
+
+// kill ends the nodes' commands; a node whose launcher has gone ends its ranks.
+func (h *head) kill() {
+	for _, r := range h.nodes {
+		r.stdin.Close()
+		r.cmd.Process.Kill()
+	}
+}
+
+// join makes the tables: with the other clients at the server, or of this one alone.
+func (h *head) join() {
+	var o outcome
+	var hosts []client.Host
+	for _, r := range h.nodes {
+		hosts = append(hosts, r.hosts...)
+	}
+	if m := h.meet; m != nil {
+		o.tables, o.session, o.err = client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), client.Options{})
+		if o.err == nil {
+			o.first = firstRank(o.tables, m.rank)
+		}
+	} else {
+		own := wire.Mine()
+		c := client.Default(hosts...)
+		c.Own = &own
+		o.tables, o.err = client.Alone(c)
+	}
+	h.joined <- o
+}
+
+// tell gives the tables to all nodes.
+func (h *head) tell(o outcome) {
+	if o.err != nil {
+		h.fail(&supervise.Cause{Code: 1, Text: o.err.Error()})
+		return
+	}
+	h.session = o.session
+	b := boot.EncodeJob(o.tables)
+	for _, r := range h.nodes {
+		go r.frames.send(frame{Job: &jobFrame{Tables: b, First: o.first + r.first}})
+	}
+}

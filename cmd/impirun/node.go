@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/boot/client"
+	"github.com/libimpi/libimpi/transport/boot/server"
+)
+
+// nodeWord makes impirun a node: the launcher starts it so on every machine of a client that has several.
+const nodeWord = "--node"
+
+// node starts the ranks of one machine and answers for them to the launcher. What it does for them is what the
+// launcher does on one machine (client.go, agent.go), but for meeting the others, which the launcher does for all.
+type node struct {
+	frames *frames
+	start  *startFrame
+
+	mu    sync.Mutex // guards what follows
+	job   *supervise.Job
+	ended *supervise.Cause // the launcher has ended the job
+	told  chan jobFrame
+}
+
+// runNode is the whole of a node. It answers its exit code, which nobody looks at if the launcher lives.
+func runNode() int {
+	n, output, err := newNode()
+	if err != nil {
+		complain("%v", err)
+		return codeUsage
+	}
+	go n.listen()
+	end := endFrame{}
+	if cause, err := n.run(); err != nil {
+		end = endFrame{Code: exitOf(err), Text: err.Error()}
+	} else if cause != nil {
+		end = endFrame{Code: cause.Code, Text: cause.Text}
+	}
+	unix.Close(1) // no rank is left: the end of the pipe
+	output.Wait()
+	n.frames.send(frame{End: &end})
+	return end.Code
+}
+
+func exitOf(err error) int {
+	var start *supervise.StartError
+	if errors.As(err, &start) {
+		return start.Code
+	}
+	return 1
+}
+
+// newNode reads what to do, and turns standard output into frames: from now on it is a pipe, which ranks inherit.
+// output waits until all that was written has been sent.
+func newNode() (n *node, output *sync.WaitGroup, err error) {
+	fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, nil, err
+	}
+	n = &node{frames: &frames{in: os.NewFile(uintptr(in), "launcher"), out: os.NewFile(uintptr(fd), "launcher")}, told: make(chan jobFrame, 1)}
+	m, err := n.frames.receive()
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s is for impirun's own use: %w", nodeWord, err)
+	case m.Start == nil || m.Start.Plan == nil || m.Start.Version != nodeVersion || m.Start.Plan.Size() < 1 || m.Start.First < 0 ||
+		m.Start.Size-m.Start.First < m.Start.Plan.Size():
+		return nil, nil, fmt.Errorf("the launcher is of another release")
+	}
+	n.start = m.Start
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer null.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer w.Close()
+	if err := errors.Join(unix.Dup3(int(null.Fd()), 0, 0), unix.Dup3(int(w.Fd()), 1, 0)); err != nil {
+		return nil, nil, err
+	}
+	output = new(sync.WaitGroup)
+	output.Go(func() {
+		buf := make([]byte, 64<<10)
+		for {
+			k, err := r.Read(buf)
+			if k > 0 && n.frames.send(frame{Output: buf[:k]}) != nil || err != nil {
+				r.Close() // ranks learn it as they would of a closed pipe
+				return
+			}
+		}
+	})
+	return n, output, nil
+}
+
+// run starts the ranks and waits for their end.
+func (n *node) run() (*supervise.Cause, error) {
+	s, plan := n.start, n.start.Plan
+	plan.Stdin = options.StdinNone
+	if err := os.Chdir(s.Dir); err != nil {
+		complain("warning: %v; staying in the home directory", err)
+	}
+	list, err := processes(plan, s.JobID, []share{{0, plan.Size()}}, launch{base: s.Env, first: s.First, size: s.Size})
+	if err != nil {
+		return nil, err
+	}
+	bind, err := n.address()
+	if err != nil {
+		return nil, err
+	}
+	m := &meeting{ctx: context.Background(), bind: bind, values: plan.Values, agent: s.Agent, port: plan.Port, portTo: plan.PortTo,
+		verbose: plan.Verbose, remote: n.meet}
+	p, err := newPart(share{0, plan.Size()}, s.JobID, m, list)
+	if err != nil {
+		return nil, err
+	}
+	cause, err := runParts(plan, list, []*part{p}, s.First, func(job *supervise.Job) {
+		job.First(s.First)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.job = job; n.ended != nil {
+			job.Fail(*n.ended)
+		}
+	})
+	if err == nil {
+		p.finish(cause == nil)
+	}
+	return cause, err
+}
+
+// address is where this machine's ranks listen: as the user says; towards the server; where the launcher's ssh has
+// come in; the name by which the launcher knows us; or what the machine knows best.
+func (n *node) address() (netip.Addr, error) {
+	if n.start.Bind.IsValid() {
+		return n.start.Bind, nil
+	}
+	if n.start.Plan.Mode == options.Client {
+		return addressTowards(n.start.Plan.Address)
+	}
+	if words := strings.Fields(os.Getenv("SSH_CONNECTION")); len(words) == 4 {
+		if a, err := netip.ParseAddr(words[2]); err == nil {
+			return a.Unmap().WithZone(""), nil
+		}
+	}
+	return server.UsableAddr(), nil
+}
+
+// listen hears the launcher until it has no more to say.
+func (n *node) listen() {
+	for {
+		m, err := n.frames.receive()
+		switch {
+		case err != nil:
+			if err != io.EOF {
+				err = fmt.Errorf("the launcher: %w", err)
+			} else {
+				err = errors.New("the launcher has gone")
+			}
+			n.end(&supervise.Cause{Code: 1, Text: err.Error()})
+			return
+		case m.End != nil:
+			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text})
+		case m.Job != nil:
+			select {
+			case n.told <- *m.Job:
+			default:
+			}
+		}
+	}
+}
+
+func (n *node) end(c *supervise.Cause) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ended = c
+	if n.job != nil {
+		n.job.Fail(*c)
+	}
+}
+
+// meet lets the launcher meet the others with our hosts. It waits for as long as the launcher does.
+func (n *node) meet(hosts []client.Host) (*transport.Job, int, error) {
+	var list []hostFrame
+	for _, h := range hosts {
+		f := hostFrame{Addr: h.Addr}
+		for _, p := range h.Procs {
+			f.Procs = append(f.Procs, procFrame{p.HostID[:], p.PID})
+		}
+		list = append(list, f)
+	}
+	if err := n.frames.send(frame{Hosts: list}); err != nil {
+		return nil, 0, err
+	}
+	told := <-n.told
+	tables, err := boot.DecodeJob(told.Tables)
+	if err == nil && (told.First < 0 || told.First+n.start.Plan.Size() > len(tables.Procs)) {
+		err = fmt.Errorf("the launcher says that our ranks begin with %d of %d", told.First, len(tables.Procs))
+	}
+	return tables, told.First, err
+}

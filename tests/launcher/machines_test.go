@@ -1,0 +1,142 @@
+package launcher
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A client of several machines. The machines are names: a remote shell that starts the command here stands for the
+// network, and each name listens at an address of its own. Memory is shared inside a machine only.
+
+// machines writes a remote shell and a host file, and answers the options that use them.
+func machines(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	shell, hosts := filepath.Join(dir, "shell"), filepath.Join(dir, "hosts")
+	// "dead" refuses connections, "odd" answers nonsense, "none" has no impirun.
+	text := `#!/bin/sh
+case $1 in
+dead) echo "no route to $1" >&2; exit 255 ;;
+odd) echo welcome to this machine; exec cat >/dev/null ;;
+esac
+shift
+exec sh -c "$*"
+`
+	if err := os.WriteFile(shell, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	list := "localhost slots=2 addr=127.0.0.1 # where the launcher is\nalpha:1 addr=127.0.0.2\n\nbeta slots=2 max_slots=4 addr=127.0.0.3\n"
+	if err := os.WriteFile(hosts, []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "-rsh " + shell + " -hostfile " + hosts + " -n 5"
+}
+
+func TestRanksOfSeveralMachinesAreOneJob(t *testing.T) {
+	r := run(t, words(machines(t), program(t, "negotiate"))...)
+	r.expect(t, 0, "")
+	if r.stdout != "tagub 2147483647\n" {
+		t.Errorf("%q", r.stdout)
+	}
+}
+
+func TestRanksStandInTheOrderOfTheHostFile(t *testing.T) {
+	r := run(t, words(machines(t), "-l sh -c", []string{"echo $IMPI_LOCAL_RANK of $IMPI_LOCAL_SIZE, $IMPI_RANK of $IMPI_SIZE; pwd"})...)
+	r.expect(t, 0, "")
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, local := range []string{"0 of 2", "1 of 2", "0 of 1", "0 of 2", "1 of 2"} {
+		if want := fmt.Sprintf("[%d] %s, %d of 5\n", rank, local, rank); !strings.Contains(r.stdout, want) {
+			t.Errorf("%q is missing in %q", want, r.stdout)
+		}
+		if want := fmt.Sprintf("[%d] %s\n", rank, here); !strings.Contains(r.stdout, want) {
+			t.Errorf("%q is missing in %q", want, r.stdout)
+		}
+	}
+}
+
+func TestSeveralProgramsOnSeveralMachines(t *testing.T) {
+	how := strings.TrimSuffix(machines(t), "-n 5")
+	r := run(t, words(how, "-n 3 -x A=1 sh -c", []string{"echo first $A $IMPI_RANK"}, ": -n 2 sh -c", []string{"echo second $A $IMPI_RANK"})...)
+	r.expect(t, 0, "")
+	for _, want := range []string{"first 1 0\n", "first 1 1\n", "first 1 2\n", "second 3\n", "second 4\n"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("%q is missing in %q", want, r.stdout)
+		}
+	}
+}
+
+func TestMuchOutputOfOtherMachinesArrivesWhole(t *testing.T) {
+	r := run(t, words(machines(t), "sh -c", []string{"seq 100000"})...)
+	r.expect(t, 0, "")
+	if n := strings.Count(r.stdout, "\n"); n != 5*100000 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+func TestADeathOnOneMachineEndsAllAndIsTheCause(t *testing.T) {
+	file, how := program(t, "misbehave"), machines(t)
+	for do, want := range map[string]struct {
+		code int
+		said string
+	}{
+		"abort 3 7":       {7, "called MPI_Abort(7)"},
+		"no-finalize 2 5": {5, "exited with code 5"},
+		"raise 4 9":       {137, "signal 9 (SIGKILL"},
+		"before-init 2 6": {6, "exited with code 6"},
+	} {
+		r := run(t, words(how, file, do)...)
+		who := fmt.Sprintf("rank %s on", strings.Fields(do)[1])
+		if r.code != want.code || !strings.Contains(r.stderr, who) || !strings.Contains(r.stderr, want.said) || strings.Count(r.stderr, "impirun: ") != 1 {
+			t.Errorf("%s: code %d, stderr %q", do, r.code, r.stderr)
+		}
+	}
+}
+
+func TestSignalsReachAllMachines(t *testing.T) {
+	file, how := program(t, "misbehave"), machines(t)
+	for s, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGKILL: 137} {
+		j := start(t, words(how, file, "wait-for-signal 0")...)
+		j.stdout.await("ready", 5)
+		j.signal(s)
+		if r := j.wait(); r.code != want {
+			t.Errorf("%v: code %d, %q", s, r.code, r.stderr)
+		}
+	}
+}
+
+func TestAMachineThatCannotBeReachedIsNamed(t *testing.T) {
+	how := strings.TrimSuffix(machines(t), "-n 5")
+	for name, want := range map[string]string{"dead": "exit status 255", "odd": "not what impirun says"} {
+		r := run(t, words(how, "-host", name+":2", "-n 7 sh -c", []string{"exec sleep 1000"})...)
+		if r.code != 1 || !strings.Contains(r.stderr, "machine "+name+": ") || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: code %d, %q", name, r.code, r.stderr)
+		}
+	}
+	r := run(t, words("-rsh /no/such/shell -host alpha,beta -n 2 true")...)
+	if r.code != 1 || !strings.Contains(r.stderr, "machine alpha: ") {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+	if r := run(t, words(machines(t), "/no/such/program")...); r.code != 127 {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}
+
+func TestAClientOfSeveralMachinesMeetsOthers(t *testing.T) {
+	file := program(t, "negotiate")
+	for _, via := range []string{"direct", "agent"} {
+		s, address := server(t, with(key), "3")
+		a := startWith(t, with(key), words("-client 0", address, "-via", via, machines(t), file)...)
+		b := startWith(t, with(key), words("-client 1", address, "-via agent -n 2", file)...)
+		c := startWith(t, with(key), words("-client 2", address, "-via", via, machines(t), file)...)
+		for _, j := range []*job{a, b, c, s} {
+			j.wait().expect(t, 0, "")
+		}
+	}
+}
