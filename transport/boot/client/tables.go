@@ -390,7 +390,7 @@ func Alone(c Contribution) (*transport.Job, error) {
 		}
 	}
 	if c.Own != nil {
-		if err := t.takeOwn(1, c.Own.Append(nil), *c.Own); err != nil {
+		if err := t.takeOwn(1, c.Own.Append(nil), *c.Own, auth.Methods{}); err != nil {
 			return nil, err
 		}
 	}
