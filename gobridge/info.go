@@ -59,7 +59,17 @@ func (i *info) clone() *info {
 }
 
 // infoEnv is MPI_INFO_ENV: what is known of how the process was started (MPI 5.0, 11.2.1).
-var infoEnv = sync.OnceValue(func() *info {
+// Before MPI_Init less is known.
+func infoEnv() *info {
+	if started() == nil {
+		return newInfoEnv()
+	}
+	return startedEnv()
+}
+
+var startedEnv = sync.OnceValue(newInfoEnv)
+
+func newInfoEnv() *info {
 	i := &info{}
 	if len(os.Args) > 0 {
 		i.set("command", os.Args[0])
@@ -76,7 +86,7 @@ var infoEnv = sync.OnceValue(func() *info {
 		i.set("maxprocs", strconv.Itoa(p.engine.World().Size()))
 	}
 	return i
-})
+}
 
 // info looks up an info argument; MPI_INFO_NULL is nil and no error.
 func (k *check) info(h uintptr) *info {

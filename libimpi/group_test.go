@@ -152,3 +152,64 @@ func TestRanksTwiceInAListAreErrors(t *testing.T) {
 		t.Error("the empty group")
 	}
 }
+
+// A million processes: even groups take no memory to speak of, and no operation is worse than linear.
+func TestGroupsOfAMillion(t *testing.T) {
+	const n = 1 << 20
+	all := evenGroup(n, 0, 1)
+	odd, err := all.RangeIncl([]Range{{1, n - 1, 2}})
+	must(t, err)
+	down, err := all.RangeIncl([]Range{{n - 1, 0, -1}})
+	must(t, err)
+	if got := testing.AllocsPerRun(10, func() {
+		g, _ := all.RangeIncl([]Range{{n - 2, 0, -2}})
+		if g.Size() != n/2 || g.World(1) != n-4 || g.Rank(2) != n/2-2 || g.Rank(3) != abi.MPI_UNDEFINED {
+			t.Error("a range of a range")
+		}
+	}); got > 2 {
+		t.Errorf("%v allocations for a range", got)
+	}
+	even := all.Difference(odd)
+	for what, g := range map[string]*Group{"difference": even, "intersection": all.Intersection(down), "union of a part": all.Union(odd)} {
+		if g.list != nil {
+			t.Errorf("%s: a list of %d", what, len(g.list))
+		}
+	}
+	if both := odd.Union(even); both.Size() != n || both.World(0) != 1 || both.World(n/2) != 0 || both.Rank(2) != n/2+1 || both.Compare(all) != abi.MPI_SIMILAR {
+		t.Error("union")
+	}
+	if r := down.Compare(all); r != abi.MPI_SIMILAR {
+		t.Errorf("compare: %d", r)
+	}
+	for r := range n {
+		if got := all.Translate(r, down); got != n-1-r {
+			t.Fatalf("rank %d is %d", r, got)
+		}
+	}
+	mixed := make([]int32, n) // even numbers up, then odd ones down: dense, not even
+	for i := range n / 2 {
+		mixed[i], mixed[n/2+i] = int32(2*i), int32(n-1-2*i)
+	}
+	g := NewGroup(mixed)
+	ranks := make([]int, n/2)
+	for i := range ranks {
+		ranks[i] = n - 1 - i
+	}
+	part, err := g.Incl(ranks)
+	must(t, err)
+	if part.list != nil || part.World(0) != 1 {
+		t.Error("incl")
+	}
+	rest, err := g.Excl(ranks)
+	must(t, err)
+	if rest.Compare(even) != abi.MPI_IDENT {
+		t.Error("excl")
+	}
+	if g.inverse().dense == nil || g.Rank(3) != n-2 {
+		t.Error("the way back of a dense group is no table")
+	}
+	far := NewGroup([]int32{5, 1 << 30, 7, 9})
+	if far.Rank(1<<30) != 1 || far.Rank(6) != abi.MPI_UNDEFINED || far.inverse().sparse == nil {
+		t.Error("the way back of a sparse group")
+	}
+}
