@@ -174,6 +174,9 @@ func enter() (*process, error) {
 func (p *process) describe() {
 	v := p.values
 	v.tagUB, v.io, v.host = p.engine.TagUB(), abi.MPI_ANY_SOURCE, abi.MPI_PROC_NULL
+	if n, err := strconv.ParseInt(os.Getenv(boot.EnvAppNum), 10, 32); err == nil {
+		v.appnum = int32(n)
+	}
 	v.universe = int32(p.engine.World().Size())
 	if onOneMachine(p.engine.Job()) {
 		v.wtimeIsGlobal = 1

@@ -12,18 +12,19 @@ import (
 
 // place is where a rank stands in its job.
 type place struct {
+	program              int // on the command line
 	rank, size           int // in the part of the job that this launcher starts
 	localRank, localSize int // in this client
 }
 
 // ours are variables that we set ourselves; what an outer launcher left there must not reach a rank.
 var ours = []string{
-	boot.EnvFD, boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, "IMPI_JOB",
+	boot.EnvFD, boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvAppNum, "IMPI_JOB",
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT",
 }
 
 // environment is what one rank gets: of the launcher's own what the program asks for, then what the options
-// set, then who the rank is. Only IMPI_BOOT_FD means something to the library; the rest is for scripts.
+// set, then who the rank is. Only IMPI_BOOT_FD and IMPI_APPNUM mean something to the library; the rest is for scripts.
 func environment(base []string, g *options.Program, job string, p place) []string {
 	env := make([]string, 0, len(base)+len(g.Set)+len(ours))
 	for _, setting := range base {
@@ -42,6 +43,7 @@ func environment(base []string, g *options.Program, job string, p place) []strin
 	number := func(name string, value int) { env = append(env, name+"="+strconv.Itoa(value)) }
 	env = append(env, "IMPI_JOB="+job)
 	env = append(env, boot.RankEnv(supervise.LinkFD, p.rank, p.size, p.localRank, p.localSize)...)
+	number(boot.EnvAppNum, p.program)
 	number("PMI_RANK", p.rank)
 	number("PMI_SIZE", p.size)
 	number("MPI_LOCALRANKID", p.localRank)

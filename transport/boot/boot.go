@@ -40,6 +40,7 @@ const Version = 2
 // Environment variables that a launcher sets for a rank. All but the first are for scripts to read.
 const (
 	EnvFD        = "IMPI_BOOT_FD"    // descriptor of the rank's end of the link
+	EnvAppNum    = "IMPI_APPNUM"     // number of the program on the launcher's command line: MPI_APPNUM
 	EnvRank      = "IMPI_RANK"       // rank in this launcher's part of MPI_COMM_WORLD
 	EnvSize      = "IMPI_SIZE"       // size of that part
 	EnvLocalRank = "IMPI_LOCAL_RANK" // rank among the processes on this machine
