@@ -65,3 +65,26 @@ func BenchmarkMove(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkCreateAndCommit(b *testing.B) {
+	double := Named(abi.MPI_DOUBLE)
+	disps := make([]int64, 1000)
+	for i := range disps {
+		disps[i] = int64(i)*8 + int64(uint32(i)*2654435761>>29)
+	}
+	for name, create := range map[string]func() (*Type, error){
+		"contiguous":    func() (*Type, error) { return Contiguous(100, double) },
+		"vector":        func() (*Type, error) { return Vector(100, 2, 5, double) },
+		"indexed block": func() (*Type, error) { return IndexedBlock(1, disps, double) },
+		"subarray": func() (*Type, error) {
+			return Subarray([]int64{64, 128, 128}, []int64{62, 2, 126}, []int64{1, 1, 1}, abi.MPI_ORDER_C, double)
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				ok(create())
+			}
+		})
+	}
+}

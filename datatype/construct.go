@@ -2,6 +2,7 @@ package datatype
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/libimpi/libimpi/abi"
 )
@@ -111,17 +112,28 @@ func (t *Type) blocks() (*Type, error) {
 	var m safeMath
 	t.form = formBlocks
 	t.shape = newShape()
+	low, high, elements := t.reach(&m)
+	t.shape.place(&t.old.shape, low, high, elements, &m)
+	if m.overflow {
+		return nil, tooLarge("array_of_displacements", t.disps[0])
+	}
+	return t.sealed(&m)
+}
+
+// reach is where the first of the elements in all blocks lie, the lowest and the highest, and how many elements there are.
+func (t *Type) reach(m *safeMath) (low, high, elements int64) {
 	extent := t.old.extent()
-	elements, low, high := int64(0), int64(0), int64(0)
+	if t.lens == nil && t.blocklen > 0 && len(t.disps) > 0 {
+		a, b := m.mul(slices.Min(t.disps), t.scale), m.mul(slices.Max(t.disps), t.scale)
+		row := m.mul(t.blocklen-1, extent)
+		return m.add(min(a, b), min(row, 0)), m.add(max(a, b), max(row, 0)), m.mul(int64(len(t.disps)), t.blocklen)
+	}
 	for i, d := range t.disps {
 		n := t.blockLen(i)
 		if n == 0 {
 			continue
 		}
 		first := m.mul(d, t.scale)
-		if m.overflow {
-			return nil, tooLarge("array_of_displacements", d)
-		}
 		last := m.add(first, m.mul(n-1, extent))
 		if elements == 0 {
 			low, high = min(first, last), max(first, last)
@@ -129,8 +141,7 @@ func (t *Type) blocks() (*Type, error) {
 		low, high = min(low, first, last), max(high, first, last)
 		elements = m.add(elements, n)
 	}
-	t.shape.place(&t.old.shape, low, high, elements, &m)
-	return t.sealed(&m)
+	return low, high, elements
 }
 
 func (t *Type) blockLen(i int) int64 {

@@ -69,7 +69,6 @@ func newBasic(b basic) *Type {
 	t.elems, t.align = 1, b.kind.mem()
 	t.data, t.hi, t.ub = true, t.size, t.size
 	t.uniform, t.portable = t, b.kind == kindRaw
-	t.hash, t.pow = mulMod(uint64(b.handle), hashBase), hashBase
 	t.Commit()
 	return t
 }

@@ -129,6 +129,15 @@ func (t *Type) apart() bool {
 		return false
 	}
 	extent := t.old.extent()
+	if t.lens == nil && t.scale != 0 {
+		touching, gap := t.blocklen*extent/t.scale, t.blocklen*extent%t.scale
+		for i := 1; gap == 0 && i < len(t.disps); i++ {
+			if t.disps[i]-t.disps[i-1] == touching {
+				return false
+			}
+		}
+		return true
+	}
 	for i, d := range t.disps {
 		n := t.blockLen(i)
 		if n == 0 || i+1 < len(t.disps) && d*t.scale+n*extent == t.disps[i+1]*t.scale {

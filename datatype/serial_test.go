@@ -21,7 +21,7 @@ type layoutOf struct {
 }
 
 func (t *Type) layout() layoutOf {
-	return layoutOf{t.size, t.size32, t.elems, t.align, t.lo, t.hi, t.lb, t.ub, t.hash, t.markLB, t.markUB, t.uniform,
+	return layoutOf{t.size, t.size32, t.elems, t.align, t.lo, t.hi, t.lb, t.ub, t.signature().hash, t.markLB, t.markUB, t.uniform,
 		*t.program(Native), *t.program(External32)}
 }
 

@@ -1,9 +1,7 @@
 package datatype
 
-import "math/bits"
-
-// shape holds the sums over a type map that every constructor computes from those of its parts: sizes, bounds,
-// signature. add puts n copies of a part, evenly spaced, behind what is there; seal ends it.
+// shape holds the sums over a type map that every constructor computes from those of its parts: sizes, bounds.
+// add puts n copies of a part, evenly spaced, behind what is there; seal ends it.
 //
 // Bounds follow MPI 5.0, 5.1 and, for the markers, 5.1.7 of MPI-1: a bound that is set explicitly somewhere
 // overrules the data.
@@ -22,11 +20,9 @@ type shape struct {
 	uniform  *Type // the one predefined type, nil while there is none or once there are several
 	mixed    bool
 	portable bool // external32 is the native form
-
-	hash, pow uint64 // signature: polynomial hash mod 2^61-1, and base^elems
 }
 
-func newShape() shape { return shape{portable: true, pow: 1, align: 1} }
+func newShape() shape { return shape{portable: true, align: 1} }
 
 func (s *shape) extent() int64 { return s.ub - s.lb }
 
@@ -83,9 +79,6 @@ func (s *shape) append(o *shape, n int64, m *safeMath) {
 			s.uniform = o.uniform
 		}
 	}
-	h, p := repeatHash(o.hash, o.pow, n)
-	s.hash = addMod(mulMod(s.hash, p), h)
-	s.pow = mulMod(s.pow, p)
 }
 
 // seal derives the bounds that nobody set; the upper one is padded so that the extent is a multiple of the
@@ -144,40 +137,4 @@ func (m *safeMath) mul(a, b int64) int64 {
 		m.overflow = true
 	}
 	return c
-}
-
-const (
-	hashPrime = 1<<61 - 1
-	hashBase  = 0x9e3779b97f4a7c1 // any number below the prime that is not small
-)
-
-func mulMod(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	r := lo&hashPrime + (lo>>61 | hi<<3)
-	return foldMod(r)
-}
-
-func addMod(a, b uint64) uint64 { return foldMod(a + b) }
-
-func foldMod(r uint64) uint64 {
-	r = r&hashPrime + r>>61
-	if r >= hashPrime {
-		r -= hashPrime
-	}
-	return r
-}
-
-// repeatHash is hash and power of n copies, by doubling.
-func repeatHash(h, p uint64, n int64) (uint64, uint64) {
-	if n == 1 {
-		return h, p
-	}
-	rh, rp := uint64(0), uint64(1)
-	for ; n > 0; n >>= 1 {
-		if n&1 != 0 {
-			rh, rp = addMod(mulMod(rh, p), h), mulMod(rp, p)
-		}
-		h, p = addMod(mulMod(h, p), h), mulMod(p, p)
-	}
-	return rh, rp
 }

@@ -41,6 +41,7 @@ type Type struct {
 	name      string
 	committed atomic.Bool
 	compiled  [2]atomic.Pointer[program] // by Rep
+	hashed    atomic.Pointer[signature]
 
 	form     form
 	kind     kind    // basic: conversion of a unit to external32
@@ -135,10 +136,6 @@ func saturatingMul(a, b int64) int64 {
 	}
 	return int64(lo)
 }
-
-// Signature is a hash of the sequence of basic types and their number. Two types that may be matched in
-// a message, MPI_BYTE and MPI_PACKED aside, have equal signatures, however they are constructed.
-func (t *Type) Signature() (hash uint64, elements int64) { return t.hash, t.elems }
 
 // Error says what is wrong with an argument. Class is an MPI error class (MPI_ERR_ARG, MPI_ERR_COUNT,
 // MPI_ERR_TYPE, MPI_ERR_VALUE_TOO_LARGE, MPI_ERR_CONVERSION).
