@@ -3,11 +3,12 @@
 #define _GNU_SOURCE
 #include "_cgo_export.h"
 #include "shim.h"
-#include "fast.h"
+#include "fast_ring.h"
 #include "z_shim.h"
 #include "z_direct.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -38,8 +39,10 @@ int impi_unsupported(const char *function, int kind, uintptr_t handle)
     return impi_raise(impi_missing((char *)function, kind, handle));
 }
 
-/* A child of fork() has one thread and no Go scheduler: it must not enter Go. */
+/* A child of fork() has one thread and no Go scheduler: it must not enter Go. This begins when the library is loaded:
+ * Go starts then. */
 int impi_forked;
+static int up;
 
 static void mark_child(void)
 {
@@ -47,15 +50,35 @@ static void mark_child(void)
     impi_fast.shm = NULL;
 }
 
-void impi_watch_fork(void)
-{
-    pthread_atfork(NULL, NULL, mark_child);
-}
+__attribute__((constructor)) static void watch_fork(void) { pthread_atfork(NULL, NULL, mark_child); }
+
+void impi_note_init(void) { up = 1; }
 
 int impi_after_fork(const char *function)
 {
-    (void)function;
+    static int said;
+    char text[200];
+    int n = snprintf(text, sizeof text,
+                     "libimpi: %s in process %ld, a child of fork(): only the process that fork() was called in may use MPI\n",
+                     function, (long)getpid());
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED) && write(STDERR_FILENO, text, (size_t)n) < 0) return MPI_ERR_OTHER;
+    if (!strcmp(function, "MPI_Abort")) _exit(1); /* it does not return */
     return MPI_ERR_OTHER;
+}
+
+/* What a library asks at the end of a process, before it finalizes MPI: a child has nothing to finalize. */
+int impi_direct_Initialized(int *flag)
+{
+    if (!impi_forked || !flag) IN_GO("Initialized", impi_Initialized((uintptr_t)flag));
+    *flag = up;
+    return MPI_SUCCESS;
+}
+
+int impi_direct_Finalized(int *flag)
+{
+    if (!impi_forked || !flag) IN_GO("Finalized", impi_Finalized((uintptr_t)flag));
+    *flag = up;
+    return MPI_SUCCESS;
 }
 
 void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t type, int wide)

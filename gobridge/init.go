@@ -147,7 +147,7 @@ func enter() (*process, error) {
 		if runtime.GOMAXPROCS(0) < minProcs {
 			runtime.GOMAXPROCS(minProcs)
 		}
-		C.impi_watch_fork()
+		C.impi_note_init()
 		p := &process{values: newPredefinedValues()}
 		if err := p.start(); err != nil {
 			return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "cannot join the job: %v", err)

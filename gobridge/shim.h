@@ -23,7 +23,7 @@ struct impi_action {
 
 /* Not 0 in a child of fork(), where Go must not be entered. */
 extern int impi_forked;
-void impi_watch_fork(void);
+void impi_note_init(void);
 
 /* Answers an MPI call of such a child. */
 int impi_after_fork(const char *function);

@@ -318,11 +318,7 @@ WEAK(MPI_Finalize);
 
 int PMPI_Finalized(int *flag)
 {
-    int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Finalized");
-    impi_err = impi_Finalized((uintptr_t)flag);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Finalized(flag);
 }
 WEAK(MPI_Finalized);
 
@@ -539,11 +535,7 @@ WEAK(MPI_Init_thread);
 
 int PMPI_Initialized(int *flag)
 {
-    int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Initialized");
-    impi_err = impi_Initialized((uintptr_t)flag);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Initialized(flag);
 }
 WEAK(MPI_Initialized);
 

@@ -79,9 +79,12 @@ func (s shim) null() string {
 	return "0"
 }
 
+// afterFork are the direct functions that look for themselves whether they are in a forked child.
+var afterFork = map[string]bool{"MPI_Initialized": true, "MPI_Finalized": true}
+
 // direct: values such as MPI_Wtime never enter Go and work after fork too.
 func (s shim) direct() {
-	if s.ReturnsCode() {
+	if s.ReturnsCode() && !afterFork[s.Name] {
 		s.forkCheck()
 	}
 	var args []string
