@@ -20,10 +20,6 @@ static inline void relax(void)
     __builtin_ia32_pause();
 #elif defined __aarch64__
     __asm__ volatile("yield");
-/* Takes a message as MPI_Recv does, if that can be done here (fast_recv.c). */
-__attribute__((visibility("hidden")))
-int impi_fast_receive(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
-
 #endif
 }
 
@@ -60,10 +56,24 @@ static inline int64_t bytes(const void *buf, int count, MPI_Datatype datatype)
 
 static inline uint64_t record_bytes(uint64_t n) { return n <= INLINE ? LINE : LINE + ((n + LINE - 1) & ~(uint64_t)(LINE - 1)); }
 
+/* Past some length memcpy may turn to string instructions (glibc on x86 with ERMS: 2112 bytes), which on some virtual
+ * machines take five times as long as a loop over vector registers. So it gets no more than this at once. */
+#define PIECE UINT64_C(2048)
+
 static inline void copy_payload(void *to, const void *from, uint64_t n)
 {
-    if (n == 8) memcpy(to, from, 8);
-    else memcpy(to, from, n);
+    if (n == 8) {
+        memcpy(to, from, 8);
+        return;
+    }
+    uint64_t piece = PIECE;
+    __asm__("" : "+r"(piece)); /* a length that the compiler knows it would copy by a string instruction, too */
+    for (; n > piece; n -= piece) {
+        memcpy(to, from, piece);
+        to = (char *)to + piece;
+        from = (const char *)from + piece;
+    }
+    memcpy(to, from, n);
 }
 
 /* Does the other side of a ring sleep? Without a fence: the sleeper has one for both (transport/shm/bell.go). */
