@@ -287,9 +287,10 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	defer cancel()
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent,
-		Silence: silence, NoRead: os.Getenv("IMPI_SINGLE_COPY") == "0",
-		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
-		OnLost: lost, Shared: fastShared(), Quick: fastQuick(),
+		NoRead: os.Getenv("IMPI_SINGLE_COPY") == "0", ReadAll: os.Getenv("IMPI_SINGLE_COPY") == "1",
+		Silence: silence,
+		Warn:    func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
+		OnLost:  lost, Shared: fastShared(), Quick: fastQuick(),
 	})
 	if err != nil {
 		return err

@@ -52,9 +52,12 @@ type Engine struct {
 	world, self *Comm
 	tagUB       int32
 
-	scratch []byte // for direct reads into buffers that are not one run of bytes
-	header  transport.Header
-	reply   transport.Header
+	pulling   []*Request // receives that share their message with the sender, the oldest first (claims.go)
+	pullSince time.Time  // since when nothing has come for the first of them; zero: not known
+	readAll   bool       // never stream what can be read
+
+	header transport.Header
+	reply  transport.Header
 
 	watcher sync.Mutex // held while the socket watcher polls; guards over
 	over    bool       // the engine's lock is about to go away
@@ -94,6 +97,9 @@ type peer struct {
 	unasked int64  // sent to the peer, on another client, since the last message before which all is accounted for
 	asked   uint64 // the request whose answer is due; 0 if none
 	before  int64  // unasked when it was sent
+
+	slots uint8  // claims in use for messages from the peer, by slot
+	uses  uint16 // how often any of them has been used
 }
 
 // requestQueue is a FIFO of sends, linked through Request.next.

@@ -58,6 +58,9 @@ var worlds = map[string]func(tb testing.TB) []*Engine{
 	"shm without reading": func(tb testing.TB) []*Engine {
 		return makeWorld(tb, options{clients: []int{2}, noRead: true})
 	},
+	"shm, reading all": func(tb testing.TB) []*Engine {
+		return makeWorld(tb, options{clients: []int{2}, readAll: true})
+	},
 	"tcp": func(tb testing.TB) []*Engine { return makeWorld(tb, options{clients: []int{1, 1}}) },
 }
 

@@ -48,7 +48,7 @@ func (e *Engine) poll(from int32) bool {
 	if len(e.busy) > 0 && e.flush() {
 		did = true
 	}
-	return did
+	return did || len(e.pulling) > 0 && e.pull()
 }
 
 // Progress polls from a thread that waits for nothing: the socket watcher's. The watcher may come once more after
@@ -85,7 +85,7 @@ func (e *Engine) pollAll() bool {
 	if len(e.busy) > 0 && e.flush() {
 		did = true
 	}
-	return did
+	return did || len(e.pulling) > 0 && e.pull()
 }
 
 // wait returns when r is done. Engine lock held, given up while waiting.
@@ -184,7 +184,7 @@ func (e *Engine) sleep(cond func() bool) {
 	if e.remote != nil {
 		e.remote.Arm()
 	}
-	if !e.pollAll() && !cond() && e.failed.Load() == nil {
+	if !e.pollAll() && !cond() && e.failed.Load() == nil && len(e.pulling) == 0 { // pulling: soon there is something to read
 		e.mu.Unlock()
 		e.mu.Wait(value, longSleep)
 		e.mu.Lock()

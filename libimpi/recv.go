@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
@@ -78,12 +79,12 @@ func (e *Engine) keep(ctx *context, m *message) {
 // accept gives a message's first packet to the receive it matched.
 func (e *Engine) accept(r *Request, source int32, h *transport.Header, payload []byte) {
 	e.matched(r, source, h.Tag, h.Src, int64(h.MsgLen))
-	r.fill(payload)
 	if h.Kind == transport.Data {
+		r.fill(payload)
 		e.complete(r)
 		return
 	}
-	e.answer(r, h.Src, h.SrqID, h.Addr)
+	e.answer(r, h.Src, h.SrqID, h.Addr, payload)
 }
 
 // matched notes in a receive which message it has got.
@@ -91,7 +92,7 @@ func (e *Engine) matched(r *Request, source, tag, peer int32, length int64) {
 	rep := r.comm.rep(peer)
 	r.peer = peer
 	r.setWire(rep)
-	r.length = length
+	r.length, r.stop = length, length
 	r.status.Source, r.status.Tag = source, tag
 	r.status.Bytes, r.status.External = length, rep != datatype.Native
 	if length > r.total {
@@ -100,51 +101,41 @@ func (e *Engine) matched(r *Request, source, tag, peer int32, length int64) {
 	}
 }
 
-// answer replies to a DataSync that has been matched: the message is complete, or is read straight from the
-// sender's memory, or its rest is asked for.
-func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64) {
+// answer replies to a DataSync that has been matched and brought the first piece: the message is complete, or is read
+// straight from the sender's memory, or its rest is asked for. That is done before the piece is stored: the sender is
+// at work meanwhile.
+func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte) {
 	h := &e.reply
 	*h = transport.Header{Kind: transport.SyncAck, Src: e.me, Dst: peer, SrqID: srqid}
-	if r.moved >= r.length {
+	first := int64(len(piece))
+	if first >= r.length {
+		r.fill(piece)
 		e.sendControl(h)
 		e.complete(r)
 		return
 	}
-	if addr != 0 && e.readDirect(r, peer, addr) {
+	if e.readAll && e.readDirect(r, peer, addr, first) {
+		r.fill(piece)
 		h.Kind = transport.Taken
 		e.sendControl(h)
 		e.complete(r)
 		return
 	}
 	h.DrqID = r.id
+	h.Tag = e.openClaims(r, peer, srqid, addr, first)
 	r.expects = true
 	e.sendControl(h)
+	r.fill(piece)
 }
 
-// readDirect copies a long message out of the sender's memory.
-func (e *Engine) readDirect(r *Request, peer int32, addr uint64) bool {
+// readDirect copies a long message, but for the first bytes, out of the sender's memory.
+func (e *Engine) readDirect(r *Request, peer int32, addr uint64, first int64) bool {
 	reader := e.peers[peer].direct
-	if reader == nil {
+	if reader == nil || addr == 0 || !r.flat {
 		return false
 	}
-	n := min(r.length, r.total)
-	if r.flat {
-		return n == 0 || reader.Read(peer, addr, bytesAt(r.data, n))
-	}
-	if e.scratch == nil {
-		e.scratch = make([]byte, 128<<10)
-	}
-	r.cur.SeekTo(0)
-	for at := int64(0); at < n; {
-		piece := e.scratch[:min(n-at, int64(len(e.scratch)))]
-		if !reader.Read(peer, addr+uint64(at), piece) {
-			r.cur.SeekTo(r.moved)
-			return false
-		}
-		r.cur.Unpack(piece)
-		at += int64(len(piece))
-	}
-	return true
+	n := min(r.length, r.total) - first
+	return n <= 0 || reader.Read(peer, addr+uint64(first), bytesAt(offset(r.data, first), n))
 }
 
 // Place implements transport.Placer: a continuation of a message whose receive is one run of bytes, and has room for all
@@ -161,15 +152,15 @@ func (e *Engine) Place(h *transport.Header) []byte {
 // continuation takes a further packet of a long message.
 func (e *Engine) continuation(h *transport.Header, payload []byte) {
 	r := e.requests.find(h.DrqID)
-	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || int64(len(payload)) > r.length-r.moved {
+	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || int64(len(payload)) > r.stop-r.moved {
 		e.breach(h.Src, "continuation of a message that is not under way")
 		return
 	}
 	r.fill(payload)
-	if r.moved == r.length {
-		r.expects = false
-		e.complete(r)
+	if len(e.pulling) > 0 && e.pulling[0] == r {
+		e.pullSince = time.Time{} // it streams
 	}
+	e.endOfStream(r)
 }
 
 // postRecv starts a receive: it takes a message that is already there, or is posted.
@@ -190,11 +181,11 @@ func (e *Engine) receiveKept(r *Request, m *message) {
 		e.transfer(r, m.self)
 	} else {
 		e.matched(r, m.source, m.tag, m.peer, m.length)
-		r.fill(m.payload)
 		if m.kind == uint8(transport.Data) {
+			r.fill(m.payload)
 			e.complete(r)
 		} else {
-			e.answer(r, m.peer, m.srqid, m.addr)
+			e.answer(r, m.peer, m.srqid, m.addr, m.payload)
 		}
 	}
 	e.giveBack(m)
@@ -307,7 +298,7 @@ func (e *Engine) cancelAnswered(h *transport.Header) {
 		e.breach(h.Src, "answer to a cancellation that was not asked for")
 		return
 	}
-	if h.Kind == transport.CancelYes && !r.expects {
+	if h.Kind == transport.CancelYes && (!r.expects || r.claims.open()) {
 		e.breach(h.Src, "cancellation of a message that has been received")
 		return
 	}

@@ -84,11 +84,16 @@ type Request struct {
 	moved  int64  // bytes handed to the transport, or taken from it
 	owed   int64  // send: bytes of the continuation under way that the transport has not taken yet
 	length int64  // receive: bytes of the matched message
+	stop   int64  // bytes of the message, from the front, that go through the transport, as far as is known
 	drqid  uint64 // send: the receiver's id, echoed by continuations
+	srqid  uint64 // receive that shares its message: the sender's id
+	addr   uint64 // and the address of the sender's buffer
+	claims claims // who moves what of a long message
 
 	// expects says that the peer owes a packet about this request: the answer to a DataSync that has left (send), or
 	// the rest of a message that has been asked for (receive). Only such a request listens to its peer.
 	expects bool
+	streams bool // send: stands in its peer's queue of streams
 
 	buffer   *attachedBuffer // buffered send: whose room it takes; nil for others
 	reserved int64           // and how many bytes, given back at the end
@@ -113,7 +118,7 @@ func (r *Request) setBuffer(base datatype.Pointer, count int64, t *datatype.Type
 // setWire fixes the representation that the message has on its way.
 func (r *Request) setWire(rep datatype.Rep) {
 	r.rep = rep
-	r.moved = 0
+	r.moved, r.claims = 0, claims{}
 	r.total = r.size
 	if rep == datatype.Native {
 		r.flat = r.single

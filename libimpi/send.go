@@ -54,7 +54,11 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 		h.Kind = transport.DataSync
 		h.Len = p.limits.Packet
 		if p.direct != nil {
-			h.Len = 0
+			// While the receiver copies this piece, the sender learns that it may go on.
+			h.Len = p.limits.Eager
+			if e.withhold(p, r.ctx) {
+				h.Len = 0
+			}
 			if r.flat {
 				h.Addr = uint64(uintptr(r.data))
 			}
@@ -70,10 +74,11 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 	if h.Kind == transport.Data {
 		p.sent(r.total)
 		e.complete(r)
-	} else {
-		p.asks(r)
-		r.expects = true
+		return true
 	}
+	p.asks(r)
+	r.expects = true
+	r.stop = r.total
 	return true
 }
 
@@ -103,7 +108,7 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 	if straight {
 		most = max(most, p.limits.Stream)
 	}
-	h.Len = int(min(r.total-r.moved, int64(most)))
+	h.Len = int(min(r.stop-r.moved, int64(most)))
 	if uint64(h.Len) == h.MsgLen {
 		// The first packet was empty. A continuation is told from a whole message by being shorter.
 		h.Len /= 2
@@ -175,10 +180,10 @@ func (e *Engine) flushPeer(p *peer) bool {
 // nextStream gives the next long message to a peer its turn.
 func (e *Engine) nextStream(p *peer, r *Request) {
 	p.streams.pop()
-	if r.moved < r.total {
+	if r.moved < r.stop || r.claimMore() {
 		p.streams.push(r)
 	} else {
-		e.complete(r)
+		e.endStream(r)
 	}
 }
 
@@ -204,7 +209,8 @@ func (e *Engine) flushQueues(p *peer) bool {
 	}
 	for p.streams.head != nil {
 		r := p.streams.head
-		if !e.sendPiece(p, r) {
+		if (r.moved < r.stop || r.claimMore()) && !e.sendPiece(p, r) {
+			r.unclaim()
 			return did
 		}
 		did = true
@@ -214,6 +220,15 @@ func (e *Engine) flushQueues(p *peer) bool {
 		e.nextStream(p, r)
 	}
 	return did
+}
+
+// endStream ends the sender's part of a long message: all of it, or all but what the receiver reads.
+func (e *Engine) endStream(r *Request) {
+	r.streams = false
+	if r.moved == r.total || !r.expects {
+		r.expects = false
+		e.complete(r)
+	}
 }
 
 // sendFirstQueued is sendFirst for the head of the queue.
@@ -242,26 +257,32 @@ func (e *Engine) syncAck(h *transport.Header) {
 		e.complete(r)
 		return
 	}
+	if h.Tag != 0 && !e.joinClaims(r, h.Tag) {
+		e.breach(h.Src, "answer that names no claims")
+		return
+	}
 	p := &e.peers[r.peer]
+	r.streams = true
 	p.streams.push(r)
 	e.enqueue(r.peer, p)
 }
 
-// taken takes the receiver's word that it has read the whole buffer.
+// taken takes the receiver's word that it reads no more of the buffer.
 func (e *Engine) taken(h *transport.Header) {
 	r := e.awaiting(h)
 	if r == nil {
 		return
 	}
-	r.moved = r.total
-	e.complete(r)
+	if !r.streams {
+		e.complete(r)
+	}
 }
 
 // awaiting finds the send that an answer is about: one to that peer whose first packet has left and that has
 // not been answered. Anything else is a peer's mistake and is reported as its loss.
 func (e *Engine) awaiting(h *transport.Header) *Request {
 	r := e.requests.find(h.SrqID)
-	if r == nil || r.kind != sendRequest || r.peer != h.Src || !r.expects {
+	if r == nil || r.kind != sendRequest || r.peer != h.Src || !r.expects || r.claims.open() && h.Kind != transport.Taken {
 		e.breach(h.Src, "answer to a message that was not sent or has been answered")
 		return nil
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	Agent    *[2]int       // sockets to the client's agent, the Engine's from now on; nil: we are a host of our own
 	Silence  time.Duration // after which a host of another client of which nothing is heard is lost; 0: never
 	NoRead   bool          // never read other processes' memory
+	ReadAll  bool          // read every long message that can be read
 	Warn     func(string)  // told of what a user may want to know; may be nil
 	Shared   *Shared       // where to count for the fast path; may be nil
 	Quick    *Quick        // the receives that the fast path posts; may be nil
@@ -48,6 +49,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.heldAt = e.limit()
 	e.budget = longSpin
 	e.patient = e.neighbours() > cores()
+	e.readAll = c.ReadAll || e.patient // the ring needs both sides at once
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
 		everybody[i] = int32(i)

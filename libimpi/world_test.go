@@ -32,6 +32,7 @@ var byteT, intT, longT, doubleT = datatype.Named(abi.MPI_BYTE), datatype.Named(a
 type options struct {
 	clients []int // processes of each client; nil: one client
 	noRead  bool
+	readAll bool
 	tune    func(*transport.Job)
 }
 
@@ -60,7 +61,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 			job.Procs = append(job.Procs, transport.Proc{HostID: [16]byte{15: 1}, PID: int64(me) + 1, Host: me, Client: int32(client)})
 			ranks = append(ranks, me)
 			segment := attach(tb, fd, local)
-			configs = append(configs, Config{Segment: segment, Listener: l, NoRead: o.noRead})
+			configs = append(configs, Config{Segment: segment, Listener: l, NoRead: o.noRead, ReadAll: o.readAll})
 		}
 		unix.Close(fd)
 		for i := range n {
@@ -250,7 +251,7 @@ func idle(tb testing.TB, e *Engine, used int) {
 		}
 	}
 	for i := range e.peers {
-		if p := &e.peers[i]; len(p.control) > 0 || p.first.head != nil || p.streams.head != nil {
+		if p := &e.peers[i]; len(p.control) > 0 || p.first.head != nil || p.streams.head != nil || p.slots != 0 {
 			tb.Errorf("rank %d: something is queued for rank %d", e.me, i)
 		}
 	}
@@ -261,6 +262,9 @@ func idle(tb testing.TB, e *Engine, used int) {
 	}
 	if e.contexts.waiting != 0 || len(e.contexts.orphans) != 0 {
 		tb.Errorf("rank %d: %d bytes of orphans", e.me, e.contexts.waiting)
+	}
+	if len(e.pulling) != 0 {
+		tb.Errorf("rank %d: %d receives are being read", e.me, len(e.pulling))
 	}
 	if e.buffer.used != 0 {
 		tb.Errorf("rank %d: %d bytes of the attached buffer in use", e.me, e.buffer.used)

@@ -34,7 +34,7 @@ type Header struct {
 	Src    int32  // world rank of the process that sends the packet
 	Dst    int32  // world rank of the process it goes to
 	LSRank int32  // sender's rank in the communicator (in its local group, if that is an intercommunicator)
-	Tag    int32  // message tag
+	Tag    int32  // message tag; SyncAck inside a machine: the claims of the message (Reader.Claims), 0 if none
 	CID    uint64 // context id
 	MsgLen uint64 // bytes in the whole message, as represented on this transport
 	SrqID  uint64 // the sender's request id
@@ -74,9 +74,17 @@ type Transport interface {
 
 // Reader is a Transport that can copy straight out of another process's memory.
 type Reader interface {
+	// CanRead says whether Read works for a process's memory in general.
+	CanRead(src int32) bool
 	// Read fills dst from address addr of process src. False: not possible, nothing promised about dst.
 	Read(src int32, addr uint64, dst []byte) bool
+	// Claims is a word of the memory that this process shares with peer, in which both claim parts of a message
+	// from this process to peer (out) or from peer. slot is 0 to ClaimSlots-1. The peer may write anything there.
+	Claims(peer int32, out bool, slot int) *uint64
 }
+
+// ClaimSlots is how many words for claims there are for the messages from one process to another.
+const ClaimSlots = 6
 
 // Streamer is a Transport that takes continuations of long messages without a copy.
 type Streamer interface {

@@ -21,7 +21,7 @@ var settings = []setting{
 	{"IMPI_TLS_CA", "unset", false, "PEM file: the authority that has signed everybody's certificate"},
 	{"IMPI_AUTH_NONE", "unset", false, "if set, clients may join a job without a key"},
 	{"IMPI_SINGLETON", "unset", false, "ok: run alone, whatever launcher has started this process"},
-	{"IMPI_SINGLE_COPY", "1", false, "0: never read out of another process's memory (process_vm_readv)"},
+	{"IMPI_SINGLE_COPY", "unset", false, "long messages inside a machine: 0: never, 1: always read out of the sender's memory (process_vm_readv), where that works; unset: if it does not send them"},
 	{"IMPI_RSH", "ssh -o BatchMode=yes", false, "starts a command on another machine (impirun -rsh)"},
 	{"IMPI_VIA", "auto", false, "direct, agent, auto: who is connected to other clients (impirun -via)"},
 	{"IMPI_DATALEN", "65536", false, "bytes in a packet between clients, 1 to 16777216 (impirun -datalen)"},

@@ -50,6 +50,7 @@ func places() []place {
 		{unsafe.Sizeof(c), controlBytes, "control", ""},
 		{unsafe.Offsetof(p.read), 0, "position", "read"},
 		{unsafe.Offsetof(p.hold), 8, "position", "hold"},
+		{unsafe.Offsetof(p.claims), 16, "position", "claims"},
 		{unsafe.Sizeof(p), LineBytes, "position", ""},
 		{unsafe.Offsetof(r.state), 0, "record", "state"},
 		{unsafe.Offsetof(r.tag), 4, "record", "tag"},
@@ -120,7 +121,7 @@ struct impi_shm_control {
 struct impi_shm_position {
 	uint64_t read;
 	uint32_t hold, pad0;
-	uint64_t pad1[6];
+	uint64_t claims[6];
 };
 
 struct impi_shm_record {

@@ -29,6 +29,16 @@ func (t *Transport) CanRead(src int32) bool {
 	return i >= 0 && t.readable(i)
 }
 
+// Claims is a word that both ends of a ring share, see transport.Reader.
+func (t *Transport) Claims(peer int32, out bool, slot int) *uint64 {
+	src, dst := t.seg.rank, t.Local(peer)
+	if !out {
+		src, dst = dst, src
+	}
+	_, pos := t.seg.positionAt(src, dst)
+	return &pos.claims[slot]
+}
+
 func (t *Transport) readable(i int) bool {
 	l := &t.links[i]
 	if l.readable == 0 {

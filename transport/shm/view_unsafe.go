@@ -1,6 +1,10 @@
 package shm
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/transport"
+)
 
 // The layout as Go types. layout_test.go checks every offset against what layout.go says.
 
@@ -28,10 +32,10 @@ type control struct {
 }
 
 type position struct {
-	read uint64
-	hold uint32
-	_    uint32
-	_    [6]uint64
+	read   uint64
+	hold   uint32
+	_      uint32
+	claims [transport.ClaimSlots]uint64
 }
 
 // record is the first line of a record in FormShort.

@@ -41,7 +41,7 @@ struct impi_shm_control {
 struct impi_shm_position {
 	uint64_t read;
 	uint32_t hold, pad0;
-	uint64_t pad1[6];
+	uint64_t claims[6];
 };
 
 struct impi_shm_record {
@@ -108,6 +108,7 @@ _Static_assert(offsetof(struct impi_shm_control, inbound) == 128, "layout");
 _Static_assert(sizeof(struct impi_shm_control) == 256, "layout");
 _Static_assert(offsetof(struct impi_shm_position, read) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_position, hold) == 8, "layout");
+_Static_assert(offsetof(struct impi_shm_position, claims) == 16, "layout");
 _Static_assert(sizeof(struct impi_shm_position) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_record, state) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_record, tag) == 4, "layout");

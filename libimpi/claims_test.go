@@ -1,0 +1,189 @@
+package libimpi
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/libimpi/libimpi/transport"
+)
+
+func TestEverySectionIsClaimedOnceFromEitherEnd(t *testing.T) {
+	for _, count := range []int64{1, 2, 3, 100, 5000} {
+		word := uint64(7 << useShift)
+		ends := [2]uint64{claimFront, claimBack}
+		var got [2]int64
+		var wg sync.WaitGroup
+		for i, end := range ends {
+			wg.Go(func() {
+				c := claims{word: &word, use: 7, count: count}
+				for c.take(end, 1) {
+					got[i]++
+				}
+			})
+		}
+		wg.Wait()
+		if got[0]+got[1] != count {
+			t.Errorf("%d sections: %d claimed from the front and %d from the back", count, got[0], got[1])
+		}
+		if word != uint64(7<<useShift|got[1]<<claimBits|got[0]) {
+			t.Errorf("%d sections: the word is %#x", count, word)
+		}
+	}
+}
+
+func TestClaimsOfAnotherUseAreNone(t *testing.T) {
+	word := uint64(8 << useShift)
+	c := claims{word: &word, use: 7, count: 10}
+	if c.left() != 0 || c.take(claimFront, 1) || c.take(claimBack, 1) || word != 8<<useShift {
+		t.Errorf("claims of use 7 from a word of use 8, which is now %#x", word)
+	}
+}
+
+func TestMessagesOfTooManySectionsAreNotShared(t *testing.T) {
+	var c claims
+	if !c.cut(1, 1+claimMask*sectionBytes) || c.count != claimMask {
+		t.Errorf("%d sections of the longest message", c.count)
+	}
+	if c.cut(0, 1+claimMask*sectionBytes) {
+		t.Error("a longer one is shared")
+	}
+}
+
+// alone polls one engine only, until the request is done.
+func alone(t *testing.T, e *Engine, id *uint64) CStatus {
+	t.Helper()
+	var st CStatus
+	until(t, nil, "a request, with nobody else at work", func() bool {
+		done, err := e.Test(id, &st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	})
+	return st
+}
+
+func TestAReceiverReadsWhatTheSenderDoesNotStream(t *testing.T) {
+	for _, n := range []int{17 << 10, sectionBytes, 16<<10 + sectionBytes, 16<<10 + sectionBytes + 1, 300<<10 + 5} {
+		for streamed := range 4 { // how often the sender looks before it computes
+			for _, room := range []int{n + 10, n, n - 7, 16<<10 + 5, 3} {
+				t.Run(fmt.Sprintf("%d bytes into %d, %d looks", n, room, streamed), func(t *testing.T) {
+					es := world(t, 2)
+					a, b := es[0], es[1]
+					data, in := pattern(n, 1), bytes.Repeat([]byte{gapByte}, room+1)
+					recv := b.World().Irecv(at(in), int64(room), byteT, 0, 0)
+					send := a.World().Isend(at(data), int64(n), byteT, 1, 0, Standard)
+					step(es[1:])
+					for range streamed {
+						step(es)
+					}
+					if id := recv; room < n {
+						until(t, nil, "the receive", func() bool { done, err := b.Test(&id, nil); return done || err != nil })
+					} else if st := alone(t, b, &recv); st.Bytes() != int64(n) {
+						t.Errorf("%d bytes", st.Bytes())
+					}
+					if k := min(n, room); !bytes.Equal(in[:k], data[:k]) {
+						t.Error("wrong data")
+					}
+					if in[room] != gapByte {
+						t.Error("a byte behind the buffer was written")
+					}
+					alone(t, a, &send)
+					for _, e := range es {
+						idle(t, e, 0)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestManyMessagesOfAnAbsentSenderArrive(t *testing.T) {
+	es := world(t, 2)
+	a, b := es[0], es[1]
+	const messages, n = 3 * transport.ClaimSlots, 300 << 10
+	var send, recv [messages]uint64
+	data, in := make([][]byte, messages), make([][]byte, messages)
+	for i := range messages {
+		data[i], in[i] = pattern(n, i), make([]byte, n)
+		send[i] = a.World().Isend(at(data[i]), n, byteT, 1, int32(i), Standard)
+	}
+	settle(es...)
+	for i := range messages {
+		recv[i] = b.World().Irecv(at(in[i]), n, byteT, 0, int32(i))
+	}
+	for i := range transport.ClaimSlots { // those that can be shared at once
+		alone(t, b, &recv[i])
+	}
+	for i := range messages {
+		finishAll(t, es, b, &recv[i])
+		finishAll(t, es, a, &send[i])
+		if !bytes.Equal(in[i], data[i]) {
+			t.Errorf("message %d is wrong", i)
+		}
+	}
+	for _, e := range es {
+		idle(t, e, 0)
+	}
+}
+
+func TestClaimsThatNobodyGaveAreBreaches(t *testing.T) {
+	es := world(t, 2)
+	e, c := es[0], es[0].World()
+	buf := make([]byte, 1<<20)
+	spaced := strided(100 << 10)
+	gaps := newVector(1, spaced)
+	for what, h := range map[string]transport.Header{
+		"no slot": {Tag: 0x100}, "slot out of range": {Tag: transport.ClaimSlots + 1}, "negative": {Tag: -1}, "too large": {Tag: 1<<24 | 1},
+	} {
+		id := c.Isend(at(buf), int64(len(buf)), byteT, 1, 0, Standard)
+		h.Kind, h.Src, h.SrqID = transport.SyncAck, 1, id
+		e.deliver(h, nil)
+		wantBreach(t, e, "1", what)
+	}
+	id := c.Isend(gaps.base, gaps.count, gaps.typ, 1, 0, Standard)
+	e.deliver(transport.Header{Kind: transport.SyncAck, Src: 1, SrqID: id, Tag: 1}, nil)
+	wantBreach(t, e, "1", "of a message that is not one run of bytes")
+}
+
+func TestASharedSendTakesNoOtherAnswer(t *testing.T) {
+	es := world(t, 2)
+	e := es[0]
+	buf := make([]byte, 1<<20)
+	id := e.World().Isend(at(buf), int64(len(buf)), byteT, 1, 0, Standard)
+	*e.peers[1].direct.Claims(1, true, 0) = 5 << useShift
+	must(t, e.Cancel(id))
+	e.deliver(transport.Header{Kind: transport.SyncAck, Src: 1, SrqID: id, Tag: 5<<8 | 1}, nil)
+	must(t, e.failure())
+	for _, kind := range []transport.Kind{transport.SyncAck, transport.CancelYes} {
+		e.deliver(transport.Header{Kind: kind, Src: 1, SrqID: id}, nil)
+		wantBreach(t, e, "1", "a second answer")
+	}
+	if r := e.requests.find(id); r.done || e.peers[1].streams.head != r || r.next != nil {
+		t.Error("the stream has been disturbed")
+	}
+}
+
+func TestAWordFullOfNonsenseClaimsNothingTwice(t *testing.T) {
+	es := world(t, 2)
+	a, b := es[0], es[1]
+	data, in := pattern(1<<20, 1), make([]byte, 1<<20)
+	recv := b.World().Irecv(at(in), 1<<20, byteT, 0, 0)
+	a.World().Isend(at(data), 1<<20, byteT, 1, 0, Standard) // may wait for ever: the word is nonsense to it, too
+	step(es[1:])
+	r := b.requests.find(recv)
+	word := r.claims.word
+	until(t, nil, "all sections", func() bool {
+		*word = r.claims.use << useShift // as if nobody had claimed anything
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.pollAll()
+		return r.done
+	})
+	if !bytes.Equal(in, data) {
+		t.Error("wrong data")
+	}
+	alone(t, b, &recv)
+}
