@@ -18,7 +18,6 @@ import (
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/client"
 	"github.com/libimpi/libimpi/transport/boot/server"
-	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // A client of several machines: the launcher starts a node (node.go) on each, on its own too, and is nothing but the
@@ -320,10 +319,7 @@ func (h *head) join() {
 			o.first = firstRank(o.tables, m.rank)
 		}
 	} else {
-		own := wire.Mine()
-		c := client.Default(hosts...)
-		c.Own = &own
-		o.tables, o.err = client.Alone(c)
+		o.tables, o.err = client.Alone(client.Default(hosts...))
 	}
 	h.joined <- o
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"crypto/hkdf"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -376,12 +377,16 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 	return nil
 }
 
-// Alone is the job of one client that needs no server. Me is -1.
+// Alone is the job of one client that needs no server. Me is -1. Its hosts know each other by a secret that is in the
+// tables and nowhere else.
 func Alone(c Contribution) (*transport.Job, error) {
 	c, err := c.complete()
 	if err != nil {
 		return nil, err
 	}
+	own := wire.Mine()
+	own.Mesh = wire.MeshSecret
+	rand.Read(own.Nonce[:])
 	mine := c.values(0)
 	t := newTables(0, 1, mine, false)
 	for i, l := range wire.Labels {
@@ -389,10 +394,8 @@ func Alone(c Contribution) (*transport.Job, error) {
 			return nil, err
 		}
 	}
-	if c.Own != nil {
-		if err := t.takeOwn(1, c.Own.Append(nil), *c.Own, auth.Methods{}); err != nil {
-			return nil, err
-		}
+	if err := t.takeOwn(1, own.Append(nil), own, auth.Methods{Secret: rand.Text()}); err != nil {
+		return nil, err
 	}
 	return t.job()
 }
