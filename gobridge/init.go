@@ -35,8 +35,8 @@ import (
 //	the last session after MPI_Finalize,
 //	the end of a process of sessions    -> end: IMPI's connections and the launcher's link close
 //
-// After the end the memory of the machine is still there, so sessions go on in a job of one client; the connections
-// between clients do not come back.
+// After the end the memory of the machine is still there, so sessions go on in a job of one machine; the connections
+// with others do not come back.
 
 // process is a process's part in its job.
 type process struct {
@@ -156,8 +156,8 @@ func enter() (*process, error) {
 		joined = p
 	}
 	p := joined
-	if p.ended && p.engine.Job().Clients > 1 {
-		return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "the connections with the other IMPI clients have ended with MPI_Finalize")
+	if p.ended && p.engine.Connected() {
+		return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "the connections with other machines have ended with MPI_Finalize")
 	}
 	if started() == nil {
 		p.segment.Return()

@@ -140,7 +140,7 @@ func impi_process_ends() {
 		return
 	}
 	p.segment.Return()
-	if err := p.end(p.engine.Job().Clients > 1); err != nil {
+	if err := p.end(p.engine.Connected()); err != nil {
 		lost(libimpi.AsError(err))
 	}
 	p.segment.Leave()

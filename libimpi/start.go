@@ -174,6 +174,9 @@ func (e *Engine) Finish() error {
 	return e.Leave()
 }
 
+// Connected says whether some processes of the job are reached over connections, which Finish ends for good.
+func (e *Engine) Connected() bool { return e.remote != nil }
+
 // Leave is Finish without the barrier.
 func (e *Engine) Leave() error {
 	if err := e.finishRemote(); err != nil {
