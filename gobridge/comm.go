@@ -18,7 +18,7 @@ type communicator struct {
 	handle  uintptr
 	attrs   attributes
 	handler atomic.Pointer[errhandler]
-	info    *info
+	hints   hints
 	session *session // that it comes from; nil if that is the world model
 
 	attached attachedMemory // for buffered sends
@@ -172,7 +172,7 @@ func dup(fn string, comm, newcomm uintptr, with *info) int32 {
 		return k.failed(err)
 	}
 	b := publish(c, k.c, newcomm)
-	b.info = with
+	b.hints.take(with)
 	if code := k.c.attrs.copyAll(comm, &b.attrs); code != 0 {
 		put[uintptr](newcomm, abi.MPI_COMM_NULL)
 		b.closeFast()
@@ -186,9 +186,6 @@ func dup(fn string, comm, newcomm uintptr, with *info) int32 {
 
 //export impi_Comm_dup
 func impi_Comm_dup(comm, newcomm uintptr) int32 {
-	if c := commOf(comm); c != nil {
-		return dup("MPI_Comm_dup", comm, newcomm, c.info)
-	}
 	return dup("MPI_Comm_dup", comm, newcomm, nil)
 }
 
@@ -200,7 +197,7 @@ func impi_Comm_dup_with_info(comm, info, newcomm uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	return dup("MPI_Comm_dup_with_info", comm, newcomm, with.clone())
+	return dup("MPI_Comm_dup_with_info", comm, newcomm, with)
 }
 
 //export impi_Comm_create

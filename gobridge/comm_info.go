@@ -2,8 +2,39 @@ package main
 
 import "C"
 
-// Hints of communicators (MPI 5.0, 7.4.4). libimpi follows none of its own; what the program has set is kept, so
-// that it can be read back and is inherited by MPI_Comm_dup.
+// Hints of communicators (MPI 5.0, 7.4.4): the assertions that the standard defines. Matching looks at what is posted and
+// not at promises: a context in which no receive has a wildcard does not pay for them (libimpi/match.go). So the
+// assertions are known, kept and reported, and need nothing else. Other keys are ignored, as the standard has it.
+// MPI_Comm_dup hands no hints on (MPI 5.0, 7.4.2).
+
+var assertions = [...]string{"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking"}
+
+// hints are the values of the assertions.
+type hints [len(assertions)]bool
+
+// take notes the assertions of an info, and leaves those alone that it does not mention or has no valid value for.
+func (h *hints) take(with *info) {
+	if with == nil {
+		return
+	}
+	for n, key := range assertions {
+		switch value, _ := with.get(key); value {
+		case "true":
+			h[n] = true
+		case "false":
+			h[n] = false
+		}
+	}
+}
+
+// info are all assertions with their values.
+func (h *hints) info() *info {
+	all := &info{}
+	for n, key := range assertions {
+		all.set(key, map[bool]string{true: "true", false: "false"}[h[n]])
+	}
+	return all
+}
 
 //export impi_Comm_set_info
 func impi_Comm_set_info(comm, info uintptr) int32 {
@@ -13,7 +44,7 @@ func impi_Comm_set_info(comm, info uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	k.c.info = with.clone()
+	k.c.hints.take(with)
 	return 0
 }
 
@@ -25,10 +56,6 @@ func impi_Comm_get_info(comm, info_used uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	used := k.c.info.clone()
-	if used == nil {
-		used = &info{}
-	}
-	put(info_used, save(used))
+	put(info_used, save(k.c.hints.info()))
 	return 0
 }

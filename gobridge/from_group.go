@@ -55,7 +55,7 @@ func (k *fromGroup) publish(c *libimpi.Comm, err error, group, out uintptr) int3
 	if err != nil {
 		return k.failed(err)
 	}
-	newHandle(c, k.handler, sessionOfGroup(group), out).info = k.with.clone()
+	newHandle(c, k.handler, sessionOfGroup(group), out).hints.take(k.with)
 	return 0
 }
 

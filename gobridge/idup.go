@@ -17,7 +17,7 @@ func impi_Comm_idup(comm, newcomm, request uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.idup(k.c.info.clone(), newcomm, request)
+	return k.idup(nil, newcomm, request)
 }
 
 //export impi_Comm_idup_with_info
@@ -29,11 +29,12 @@ func impi_Comm_idup_with_info(comm, info, newcomm, request uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.idup(with.clone(), newcomm, request)
+	return k.idup(with, newcomm, request)
 }
 
 func (k *check) idup(with *info, newcomm, request uintptr) int32 {
-	b := &communicator{info: with}
+	b := &communicator{}
+	b.hints.take(with)
 	b.handler.Store(k.c.errhandler())
 	if code := k.c.attrs.copyAll(k.c.handle, &b.attrs); code != 0 {
 		return k.refused(code, "copy")

@@ -32,7 +32,7 @@ type context struct {
 
 	receives index[Request]
 	messages index[message] // each under (source, tag) and (any source, tag)
-	promised promises
+	anyTags  int            // receives among them for any tag
 
 	// waiting counts posted receives and unexpected messages, for the bridge's fast path; it points to own
 	// until the bridge has a place for it.
@@ -122,14 +122,17 @@ func (c *context) matchArrival(source, tag int32) *Request {
 // indexed finds the oldest receive that takes a message in the index.
 func (c *context) indexed(source, tag int32) *Request {
 	r := c.receives.oldest(source, tag)
-	if !c.promised.noAnyTag {
+	if c.anyTags > 0 {
 		r = older(r, c.receives.oldest(source, anyTag))
 	}
 	if c.anyRecv.head == nil {
 		return r
 	}
 	r = older(r, c.receives.oldest(anySource, tag))
-	return older(r, c.receives.oldest(anySource, anyTag))
+	if c.anyTags > 0 {
+		r = older(r, c.receives.oldest(anySource, anyTag))
+	}
+	return r
 }
 
 // older answers the receive that was posted first; either may be nil.
@@ -153,7 +156,14 @@ func (c *context) indexReceives() {
 
 func (c *context) indexList(l *recvList) {
 	for r := l.head; r != nil; r = r.next {
-		r.place = c.receives.add(r, r.source, r.tag)
+		c.place(r)
+	}
+}
+
+func (c *context) place(r *Request) {
+	r.place = c.receives.add(r, r.source, r.tag)
+	if r.tag == anyTag {
+		c.anyTags++
 	}
 }
 
@@ -163,7 +173,7 @@ func (c *context) post(r *Request) {
 	r.posted = c.posts
 	c.recvList(r).push(r)
 	if c.receives.on {
-		r.place = c.receives.add(r, r.source, r.tag)
+		c.place(r)
 	}
 	*c.waiting++
 }
@@ -174,6 +184,9 @@ func (c *context) unpost(r *Request) {
 	if r.place != nil {
 		c.receives.remove(r.place)
 		r.place = nil
+		if r.tag == anyTag {
+			c.anyTags--
+		}
 	}
 	*c.waiting--
 }
