@@ -18,6 +18,7 @@ func (p *Plan) String() string {
 	say(p.Mode == Client, "client %d of %s", p.Rank, p.Address)
 	say(p.Limits != Limits{}, "deadlines join %v, gather %v, exchange %v, run %v", p.Limits.Join, p.Limits.Gather, p.Limits.Exchange, p.Limits.Run)
 	say(p.Values != Values{}, "values%v", &p.Values)
+	say(p.AppFile != "", "application file %s", p.AppFile)
 	say(p.Via != ViaAuto, "via %v", p.Via)
 	say(p.Outbound, "outbound")
 	say(p.Mode == Client && p.Port != 0, "ports %d-%d", p.Port, p.PortTo)

@@ -9,7 +9,7 @@ import (
 func HelpText() string {
 	var b strings.Builder
 	b.WriteString(`usage: impirun [options] program [arguments] [: [options] program [arguments]] ...
-       impirun -server N [-port PORT] [-auth LIST] [-host ADDRESS]
+       impirun -server N [-port PORT] [-auth LIST] [-host ADDRESS] [-file FILE]
        impirun -client RANK HOST:PORT [options] program [arguments] ...
 
 One dash or two, "=" or a space before a value: all the same. "--" ends the options.

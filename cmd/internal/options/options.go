@@ -42,6 +42,7 @@ type Plan struct {
 	Listen  string // Server: address to listen at, "" all
 	Auth    string // Server: preferred authentication methods, "" the default order (IMPI 0.0, 2.3.3)
 	Limits  Limits // Server
+	AppFile string // Server: the file that says which clients to start
 	Rank    int    // Client: this client's rank
 	Address string // Client: the server's HOST:PORT
 	Values  Values // Client, and Run with Clients
@@ -317,7 +318,7 @@ func (p *parser) settle() error {
 	if plan.Outbound && !p.seen["client"] {
 		return fmt.Errorf("-outbound goes with -client")
 	}
-	for _, only := range []string{"auth", "deadline"} {
+	for _, only := range []string{"auth", "deadline", "file"} {
 		if p.seen[only] {
 			return fmt.Errorf("-%s goes with -server only", only)
 		}

@@ -66,6 +66,8 @@ var table = slices.Concat([]option{
 			return number(&p.plan.Rank, v[0], 0, maxClients-1, "client ranks")
 		}},
 
+	{names: []string{"file"}, values: []string{"FILE"}, help: "with -server: start the clients, too, one for each line [MACHINE] [-client RANK $hostport] OPTIONS PROGRAM",
+		apply: func(p *parser, v []string) error { p.plan.AppFile = v[0]; return nil }},
 	{names: []string{"deadline"}, values: []string{"PHASE=SECONDS"}, help: "with -server: end the job if that takes longer (0 never): join (one connection, default 30), gather (all clients, 0), exchange (300), run (0)",
 		apply: applyDeadline},
 

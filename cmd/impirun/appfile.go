@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/boot/server"
+)
+
+// impirun -server N -file FILE (IMPI 0.0, 2.2.3): a server, and the clients that the file says, one a line:
+//
+//	bar -client 0 $hostport -np 8 a.out     # on machine bar, by the remote shell
+//	-np 4 b.out                             # here; without -client: the next rank
+//
+// A line is words for a shell, which finds the server's address in $hostport. Clients share our output, so the
+// server writes none; what may join, a key if the user has not chosen, reaches other machines on standard input.
+
+// appLine is one client.
+type appLine struct {
+	number  int
+	machine string // "" this one
+	words   string // impirun's, for a shell
+}
+
+// readAppFile reads an application file; # begins a comment line.
+func readAppFile(file string) ([]appLine, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("-file: %v", err)
+	}
+	defer f.Close()
+	var list []appLine
+	number := 0
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		number++
+		text := strings.TrimSpace(s.Text())
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		l := appLine{number: number, words: text}
+		if text[0] != '-' {
+			l.machine, l.words, _ = strings.Cut(text, " ")
+		}
+		if !slices.ContainsFunc(strings.Fields(l.words), func(w string) bool { return w == "-client" || w == "--client" }) {
+			l.words = fmt.Sprintf(`-client %d "$hostport" %s`, len(list), l.words)
+		}
+		list = append(list, l)
+	}
+	return list, s.Err()
+}
+
+// command starts a client.
+func (l *appLine) command(rsh string, address netip.AddrPort) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	var c *exec.Cmd
+	if l.machine == "" || isLocal(l.machine) {
+		c = exec.Command("/bin/sh", "-c", "exec "+quote(self)+" "+l.words)
+		c.Env = append(os.Environ(), "hostport="+address.String())
+	} else {
+		words := strings.Fields(rsh)
+		if len(words) == 0 {
+			return nil, errors.New("-rsh: no command")
+		}
+		script := `while IFS= read -r v; do export "$v"; done; export hostport=` + quote(address.String()) +
+			"; p=" + quote(self) + `; [ -x "$p" ] || p=impirun; exec "$p" ` + l.words
+		c = exec.Command(words[0], append(words[1:], l.machine, "exec sh -c "+quote(script))...)
+		c.Stdin = strings.NewReader(secrets())
+	}
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	return c, nil
+}
+
+// secrets are the settings by which clients may join, one a line.
+func secrets() string {
+	var b strings.Builder
+	for _, setting := range os.Environ() {
+		if strings.HasPrefix(setting, "IMPI_AUTH_") && !strings.Contains(setting, "\n") {
+			b.WriteString(setting + "\n")
+		}
+	}
+	return b.String()
+}
+
+// serveFile serves the clients of an application file and waits for all. The first that ends badly is the cause.
+func serveFile(ctx context.Context, plan *options.Plan, opt server.Options) error {
+	lines, err := readAppFile(plan.AppFile)
+	if err != nil {
+		return err
+	}
+	if len(lines) != plan.Servers {
+		return fmt.Errorf("-server %d, and %s has %d clients", plan.Servers, plan.AppFile, len(lines))
+	}
+	s, err := server.Listen(opt)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan error)
+	started := 0
+	for i := range lines {
+		l := &lines[i]
+		c, err := l.command(plan.Rsh, s.Addr())
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			cancel(fmt.Errorf("%s, line %d: %w", plan.AppFile, l.number, err))
+			break
+		}
+		started++
+		go func() {
+			stop := context.AfterFunc(ctx, func() { // the others end by themselves, or are told to
+				time.AfterFunc(plan.Grace, func() { c.Process.Signal(syscall.SIGTERM) })
+			})
+			defer stop()
+			ended <- l.outcome(plan.AppFile, c.Wait())
+		}()
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx) }()
+	for ; started > 0; started-- {
+		if err := <-ended; err != nil {
+			cancel(err) // does nothing the second time
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		<-served
+		return err
+	}
+	return <-served
+}
+
+// outcome is what a client's end means.
+func (l *appLine) outcome(file string, err error) error {
+	var exit *exec.ExitError
+	if err == nil || !errors.As(err, &exit) {
+		return err
+	}
+	code := exit.ExitCode()
+	if code < 0 {
+		code = 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
+	}
+	return &endError{cause: &supervise.Cause{Code: code, Text: fmt.Sprintf("%s, line %d: the client ended with code %d", file, l.number, code)}}
+}
