@@ -2,7 +2,6 @@ package datatype
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/libimpi/libimpi/abi"
 )
@@ -124,7 +123,11 @@ func (t *Type) blocks() (*Type, error) {
 func (t *Type) reach(m *safeMath) (low, high, elements int64) {
 	extent := t.old.extent()
 	if t.lens == nil && t.blocklen > 0 && len(t.disps) > 0 {
-		a, b := m.mul(slices.Min(t.disps), t.scale), m.mul(slices.Max(t.disps), t.scale)
+		least, most := t.disps[0], t.disps[0]
+		for _, d := range t.disps {
+			least, most = min(least, d), max(most, d)
+		}
+		a, b := m.mul(least, t.scale), m.mul(most, t.scale)
 		row := m.mul(t.blocklen-1, extent)
 		return m.add(min(a, b), min(row, 0)), m.add(max(a, b), max(row, 0)), m.mul(int64(len(t.disps)), t.blocklen)
 	}
