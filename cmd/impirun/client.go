@@ -87,11 +87,22 @@ func (m *meeting) contribution(hosts []client.Host) client.Contribution {
 	v := &m.values
 	c.DataLen, c.TagUB = uint32(or(v.DataLen, 0)), int32(or(v.TagUB, 0))
 	c.XSize, c.MaxLinear = int32(or(v.XSize, int(wire.Unset))), int32(or(v.MaxLinear, int(wire.Unset)))
+	ackMark, hiWater := or(v.AckMark, 0), or(v.HiWater, 0)
+	if m.agent && ackMark == 0 && hiWater == 0 {
+		ackMark, hiWater = farAckMark, farHiWater
+	}
 	for i := range c.Hosts {
-		c.Hosts[i].AckMark, c.Hosts[i].HiWater = uint32(or(v.AckMark, 0)), uint32(or(v.HiWater, 0))
+		c.Hosts[i].AckMark, c.Hosts[i].HiWater = uint32(ackMark), uint32(hiWater)
 	}
 	return c
 }
+
+// An agent stands where the others are far away: the window of a pair of processes is wide enough for what a fast link
+// holds in a tenth of a second, in packets of the usual length.
+const (
+	farAckMark = 32
+	farHiWater = 192
+)
 
 func or(v *int, otherwise int) int {
 	if v == nil {

@@ -40,7 +40,7 @@ const (
 // Options are what a user may want to set. The zero value is good.
 type Options struct {
 	MaxDataLen    uint32           // largest pk_len accepted, bytes: our C_DATALEN. At least Job.MaxDataLen, and so if 0
-	SendBuffer    int              // SO_SNDBUF, bytes; 0: the system's choice
+	SendBuffer    int              // SO_SNDBUF, bytes; 0: right for the round trip
 	ReceiveBuffer int              // SO_RCVBUF, bytes; 0: the system's choice
 	Silence       time.Duration    // after which a host of which nothing is heard is lost; 0: never
 	Warn          func(msg string) // told of strangers and such, from any goroutine; may be nil
@@ -455,6 +455,9 @@ func (m *mesh) descriptor(c *net.TCPConn) (int, error) {
 	}
 	dup, errno := -1, error(nil)
 	err = raw.Control(func(fd uintptr) {
+		if m.opts.SendBuffer == 0 {
+			widen(int(fd))
+		}
 		if errno = keepAlive(int(fd), m.opts.Silence); errno != nil {
 			return
 		}

@@ -1,0 +1,92 @@
+/* wan.c - what a wide area network shows of an MPI library: rank 0 and the last rank are at either end of it.
+ * Prints "name seconds" for each operation, the best of several, and "bw/N bytes-a-second". */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPEAT = 5, WINDOW = 16, LONG = 64 << 20 };
+static int rank, size, last;
+static char *buffer;
+
+static void pingpong(int n)
+{
+    if (rank == 0) {
+        MPI_Send(buffer, n, MPI_CHAR, last, 1, MPI_COMM_WORLD);
+        MPI_Recv(buffer, n, MPI_CHAR, last, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (rank == last) {
+        MPI_Recv(buffer, n, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(buffer, n, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+    }
+}
+
+static void barrier(int n) { (void)n; MPI_Barrier(MPI_COMM_WORLD); }
+static void bcast(int n) { MPI_Bcast(buffer, n, MPI_CHAR, 0, MPI_COMM_WORLD); }
+static void reduce(int n) { MPI_Reduce(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, last, MPI_COMM_WORLD); }
+static void allreduce(int n) { MPI_Allreduce(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+
+/* All clocks are this machine's: the operation begins when all have agreed on a time, and ends when the last is done. */
+static double timed(void (*run)(int), int n)
+{
+    double best = 1e30;
+    for (int i = 0; i < REPEAT; i++) {
+        double begin = MPI_Wtime() + 0.1, end, worst;
+        MPI_Bcast(&begin, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        while (MPI_Wtime() < begin) { }
+        run(n);
+        end = MPI_Wtime() - begin;
+        MPI_Allreduce(&end, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        if (worst < best) best = worst;
+    }
+    return best;
+}
+
+static void report(const char *name, double value) { if (rank == 0) { printf("%s %.6f\n", name, value); fflush(stdout); } }
+
+/* Some messages in one direction, all under way at a time, each with memory of its own; the first batch finds TCP cold. */
+static void bandwidth(int n, int count)
+{
+    double best = 1e30;
+    char *many = rank == last ? malloc((size_t)n * count) : NULL;
+    MPI_Request q[WINDOW];
+    for (int i = 0; i < 3; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        double t = MPI_Wtime();
+        if (rank == 0) {
+            for (int k = 0; k < count; k++) MPI_Isend(buffer, n, MPI_CHAR, last, 2, MPI_COMM_WORLD, &q[k]);
+            MPI_Waitall(count, q, MPI_STATUSES_IGNORE);
+            MPI_Recv(buffer, 0, MPI_CHAR, last, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else if (rank == last) {
+            for (int k = 0; k < count; k++) MPI_Irecv(many + (size_t)n * k, n, MPI_CHAR, 0, 2, MPI_COMM_WORLD, &q[k]);
+            MPI_Waitall(count, q, MPI_STATUSES_IGNORE);
+            MPI_Send(buffer, 0, MPI_CHAR, 0, 3, MPI_COMM_WORLD);
+        }
+        t = MPI_Wtime() - t;
+        if (t < best) best = t;
+    }
+    char name[40];
+    snprintf(name, sizeof name, "bw/%d", n);
+    report(name, (double)n * count / best);
+    free(many);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    last = size - 1;
+    buffer = calloc(1, LONG);
+    report("pingpong/8", timed(pingpong, 8));
+    report("barrier", timed(barrier, 0));
+    report("bcast/8", timed(bcast, 8));
+    report("reduce/8", timed(reduce, 8));
+    report("allreduce/8", timed(allreduce, 8));
+    report("pingpong/65536", timed(pingpong, 65536));
+    report("pingpong/1048576", timed(pingpong, 1048576));
+    bandwidth(1 << 20, WINDOW);
+    bandwidth(LONG, 3);
+    free(buffer);
+    MPI_Finalize();
+    return 0;
+}

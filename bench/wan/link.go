@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A link is a program between two network interfaces (tun), each in a namespace of its own. A packet that one sends
+// waits for its turn at the rate of the link, and is handed to the other half a round trip later. A queue of twice
+// what the path holds stands before the link; what does not fit is lost.
+//
+// tc netem does this, too, where the kernel has it.
+
+// path is what a link is like.
+type path struct {
+	rtt  time.Duration
+	rate int // Mbit/s
+	mtu  int // bytes
+	via  string
+}
+
+// errCannot: this machine or this user cannot make a link.
+var errCannot = errors.New("cannot make a link")
+
+type link struct {
+	path
+	names [2]string
+	ends  [2]*os.File
+}
+
+// address is that of an end of the link.
+func address(end int) string { return "10.77.0." + strconv.Itoa(end+1) }
+
+func newLink(p path) (*link, error) {
+	l := &link{path: p}
+	if os.Getuid() != 0 {
+		return nil, fmt.Errorf("%w: it needs root", errCannot)
+	}
+	for i := range l.ends {
+		l.names[i] = fmt.Sprintf("wan%d-%d", i, os.Getpid())
+		if err := l.open(i); err != nil {
+			l.close()
+			return nil, fmt.Errorf("%w: %w", errCannot, err)
+		}
+	}
+	go l.carry(0, 1)
+	go l.carry(1, 0)
+	return l, nil
+}
+
+// open makes one end.
+func (l *link) open(i int) error {
+	name := l.names[i]
+	if err := ip("netns", "add", name); err != nil {
+		return err
+	}
+	fd, err := tunIn(name)
+	if err != nil {
+		return err
+	}
+	l.ends[i] = os.NewFile(uintptr(fd), "tun")
+	return errors.Join(
+		ip("-n", name, "link", "set", "lo", "up"),
+		ip("-n", name, "addr", "add", address(i)+"/24", "dev", "wan"),
+		ip("-n", name, "link", "set", "wan", "up", "mtu", strconv.Itoa(l.mtu), "txqueuelen", "20000"))
+}
+
+// tunIn opens a new interface called wan in a namespace. The thread that goes there does not come back.
+func tunIn(name string) (fd int, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		var ns *os.File
+		if ns, err = os.Open("/run/netns/" + name); err != nil {
+			return
+		}
+		defer ns.Close()
+		if err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
+			return
+		}
+		if fd, err = unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0); err != nil {
+			return
+		}
+		var request *unix.Ifreq
+		if request, err = unix.NewIfreq("wan"); err != nil {
+			return
+		}
+		request.SetUint16(unix.IFF_TUN | unix.IFF_NO_PI)
+		err = unix.IoctlIfreq(fd, unix.TUNSETIFF, request)
+	}()
+	<-done
+	return fd, err
+}
+
+func ip(args ...string) error {
+	out, err := exec.Command("ip", args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// packet is one on its way, and when it arrives.
+type packet struct {
+	data []byte
+	due  time.Time
+}
+
+// carry takes packets from one end to the other until the link is closed.
+func (l *link) carry(from, to int) {
+	bytesPerSecond := float64(l.rate) * 1e6 / 8
+	room := max(64, int(2*bytesPerSecond*l.rtt.Seconds())/l.mtu)
+	onTheWay := make(chan packet, 2*room)
+	defer close(onTheWay)
+	go func() {
+		for p := range onTheWay {
+			time.Sleep(time.Until(p.due))
+			l.ends[to].Write(p.data)
+		}
+	}()
+	free := time.Now() // when the link is free for the next packet
+	for {
+		b := make([]byte, l.mtu+64)
+		n, err := l.ends[from].Read(b)
+		if err != nil {
+			return
+		}
+		now := time.Now()
+		if free.Before(now) {
+			free = now
+		}
+		if wait := free.Sub(now).Seconds() * bytesPerSecond; int(wait)/l.mtu > room {
+			continue
+		}
+		free = free.Add(time.Duration(float64(n) / bytesPerSecond * 1e9))
+		onTheWay <- packet{b[:n], free.Add(l.rtt / 2)}
+	}
+}
+
+// command is a command that runs at one end.
+func (l *link) command(end int, name string, args ...string) *exec.Cmd {
+	c := exec.Command("ip", append([]string{"netns", "exec", l.names[end], name}, args...)...)
+	c.Env = append(os.Environ(), "IMPI_AUTH_KEY=5678")
+	return c
+}
+
+func (l *link) close() {
+	for i, name := range l.names {
+		if l.ends[i] != nil {
+			l.ends[i].Close()
+		}
+		if name != "" {
+			ip("netns", "del", name)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package tcp
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Socket buffers. What a connection can have on its way is bounded by the buffer of its sender. Linux lets that grow
+// with the need, up to 4 MiB as it comes: plenty inside a building, and less than a fast link between two continents
+// holds. So for a connection whose round trip is long the buffer is made larger, if the system allows more than what it
+// would grow to; and what is not sent yet is kept short, so that a short message does not stand behind megabytes. The
+// receiving side grows far enough by itself.
+
+const (
+	farAway   = 5 * time.Millisecond // the round trip from which it matters
+	farRate   = 10e9 / 8             // bytes a second that the buffer shall be good for
+	farBuffer = 32 << 20             // bytes; and not more than this
+	farUnsent = 4 << 20              // bytes
+)
+
+// widen makes room for what is on its way on a new connection.
+func widen(fd int) {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return
+	}
+	rtt := time.Duration(info.Rtt) * time.Microsecond
+	size := sendBuffer(rtt)
+	if size == 0 || granted(size) <= grows() {
+		return
+	}
+	setSendBuffer(fd, size)
+	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, farUnsent)
+}
+
+// sendBuffer is the right size for a round trip, in bytes; 0: leave it to the system.
+func sendBuffer(rtt time.Duration) int {
+	if rtt < farAway {
+		return 0
+	}
+	return int(min(rtt.Seconds()*farRate, farBuffer))
+}
+
+// granted is what the system makes of a size, tried on a socket that is not used: one whose buffer has been set does not
+// grow any more.
+func granted(size int) int {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	setSendBuffer(fd, size)
+	n, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func setSendBuffer(fd, size int) {
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, size) != nil {
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, size)
+	}
+}
+
+// grows is the size to which a buffer grows by itself, in bytes, as the system counts.
+func grows() int {
+	var least, first, most int
+	text, err := os.ReadFile("/proc/sys/net/ipv4/tcp_wmem")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &least, &first, &most)
+	}
+	if err != nil {
+		return farBuffer
+	}
+	return most
+}

@@ -1,0 +1,34 @@
+package tcp
+
+import (
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestSendBuffersAreSizedFromTheRoundTrip(t *testing.T) {
+	for _, tt := range []struct {
+		rtt  time.Duration
+		want int
+	}{{0, 0}, {farAway - 1, 0}, {8 * time.Millisecond, 10_000_000}, {time.Second, farBuffer}, {time.Hour, farBuffer}} {
+		if got := sendBuffer(tt.rtt); got != tt.want {
+			t.Errorf("%v: %d bytes, want %d", tt.rtt, got, tt.want)
+		}
+	}
+}
+
+func TestABufferThatTheSystemDoesNotGrantIsLeftToIt(t *testing.T) {
+	few, many := granted(1<<12), granted(farBuffer)
+	if few <= 0 || many < few {
+		t.Errorf("granted %d and %d bytes", few, many)
+	}
+	if grows() <= 0 {
+		t.Errorf("grows to %d bytes", grows())
+	}
+	es := connect(t, layout{{1}, {1}}, nil, Options{}) // near: nothing is changed
+	fd := es[0].host.links[1].fd
+	if n, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT); err == nil && n == farUnsent {
+		t.Error("a connection inside the machine was taken for a long one")
+	}
+}
