@@ -1,13 +1,17 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -347,5 +351,73 @@ func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 				t.Errorf("client %d with client %d: native %v, stream %d; want %v, %d", i, k, host.Native, host.Stream, native, stream[i][k])
 			}
 		}
+	}
+}
+
+// Thirty-two clients join while thirty-one strangers do all they can, over and over, until the job has started.
+func TestThirtyTwoClientsStartAmongThirtyOneHostileOnes(t *testing.T) {
+	const n, hostile = 32, 31
+	addr, result := serve(t, server.Options{Clients: n, Log: func(string) {}, JoinTimeout: time.Minute})
+	ctx, cancel := context.WithCancel(t.Context())
+	u32 := func(v ...uint32) (b []byte) {
+		for _, x := range v {
+			b = binary.BigEndian.AppendUint32(b, x)
+		}
+		return b
+	}
+	key := binary.BigEndian.AppendUint64(nil, 5678)
+	good := wire.AppendAuth(nil, wire.AuthKeyMask)
+	attacks := [][]byte{
+		nil,
+		[]byte("GET / HTTP/1.1\r\n\r\n"),
+		good[:3],
+		u32(uint32(wire.CmdAuth), 1<<31-1),
+		u32(uint32(wire.CmdAuth), 1<<32-1),
+		u32(uint32(wire.CmdAuth), 4, 0),
+		u32(uint32(wire.CmdColl), 4, 1),
+		append(bytes.Clone(good), 0, 0, 0, 0, 0, 0, 0, 1),
+		append(append(bytes.Clone(good), key...), wire.AppendImpi(nil, -1)...),
+		append(append(bytes.Clone(good), key...), wire.AppendImpi(nil, n)...),
+		append(append(bytes.Clone(good), key...), u32(uint32(wire.CmdColl), 1<<31-1)...),
+		append(append(bytes.Clone(good), key...), u32(0x12345678, 1<<20)...),
+		append(append(bytes.Clone(good), key...), wire.Cmd{Cmd: wire.CmdFini}.Append(nil)...),
+	}
+	var all sync.WaitGroup
+	var said atomic.Int32
+	for i := range hostile {
+		all.Go(func() {
+			for k := i; ctx.Err() == nil; k++ {
+				c, err := net.Dial("tcp", addr)
+				if err != nil {
+					return // everybody has joined, and the server listens no more
+				}
+				c.Write(attacks[k%len(attacks)])
+				said.Add(1)
+				c.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+				io.Copy(io.Discard, c)
+				c.Close()
+			}
+		})
+	}
+	for said.Load() < 2*hostile { // they are at it
+		time.Sleep(time.Millisecond)
+	}
+	var cs []client.Contribution
+	for i := range n {
+		cs = append(cs, contribution(i, 1, 1))
+	}
+	_, sessions, errs := connectAll(t, addr, cs)
+	cancel()
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sessions {
+		if err := s.Fini(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := result(); err != nil {
+		t.Error(err)
 	}
 }
