@@ -287,10 +287,15 @@ func (e *Engine) TestAny(ids []uint64, st *CStatus) (at int, flag bool, err erro
 	return at, true, err
 }
 
-// anyDone finds a done request, -1 if there is none, and says whether any is active.
+// anyDone finds a done request, -1 if there is none, and says whether any is active. It begins behind the one that was
+// completed last, so that one which is started again and again, and always done, does not keep the others waiting.
 func (e *Engine) anyDone(ids []uint64) (at int, active bool) {
-	for i, id := range ids {
-		r := e.active(id)
+	i := e.turn
+	for range ids {
+		if i++; i >= len(ids) {
+			i = 0
+		}
+		r := e.active(ids[i])
 		if r == nil {
 			continue
 		}
@@ -310,6 +315,7 @@ func (e *Engine) collectAny(ids []uint64, at int, active bool, st *CStatus) (int
 		st.setEmpty()
 		return abi.MPI_UNDEFINED, nil
 	}
+	e.turn = at
 	r, _, _ := e.lookup(ids[at])
 	return at, e.collect(r, &ids[at], st)
 }

@@ -546,3 +546,32 @@ func TestWaitsEndWhenAPeerIsLost(t *testing.T) {
 	e.deliver(transport.Header{Kind: transport.Data, Src: 1, LSRank: 1, Tag: 0}, []byte("12345678"))
 	sound(t, e)
 }
+
+// Requests that are all done are answered in turn: one that is done again each time does not keep the others waiting.
+func TestWaitAnyAnswersInTurn(t *testing.T) {
+	es := world(t, 2)
+	word := make([]byte, 1)
+	const n = 5
+	ids := make([]uint64, n)
+	again := func(i int) {
+		must(t, es[1].World().Send(at(word), 1, byteT, 0, int32(i), Standard))
+		ids[i] = es[0].World().Irecv(at(word), 1, byteT, 1, int32(i))
+		settle(es...)
+	}
+	for i := range ids {
+		again(i)
+	}
+	seen := map[int]int{}
+	for range 3 * n {
+		i, err := es[0].WaitAny(ids, nil)
+		must(t, err)
+		seen[i]++
+		again(i)
+	}
+	for i := range ids {
+		if seen[i] != 3 {
+			t.Errorf("request %d was answered %d times in three turns", i, seen[i])
+		}
+	}
+	must(t, es[0].WaitAll(ids, nil))
+}
