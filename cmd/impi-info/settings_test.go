@@ -21,6 +21,9 @@ func TestEverySettingOfTheSourcesIsListed(t *testing.T) {
 	found := map[string]bool{}
 	for _, room := range []string{"gobridge", "libimpi", "coll", "datatype", "transport", "cmd"} {
 		err := filepath.WalkDir(filepath.Join("../..", room), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && d.Name() == "impi-conform" {
+				return filepath.SkipDir // the tester's variables are between it and the programs it starts
+			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || d.Name() == "settings.go" {
 				return err
 			}

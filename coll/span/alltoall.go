@@ -2,7 +2,6 @@ package span
 
 import (
 	"github.com/libimpi/libimpi/coll"
-	"github.com/libimpi/libimpi/datatype"
 )
 
 // Alltoall gives block i of send to rank i (IMPI 0.0, 4.22). The arguments are those of coll.Alltoall. It is short if
@@ -37,7 +36,7 @@ func Alltoallv(c Comm, l *Layout, send, recv coll.VBuf) (err error) {
 }
 
 // pairs: in step i a rank sends to the one i above it and receives from the one i below. In place, what is to be
-// sent is first copied, in the representation in which it will travel.
+// sent is first copied.
 func (k *call) pairs(send, recv *coll.Blocks, inPlace bool, tag int) error {
 	p, r := k.Size(), k.me
 	if !inPlace {
@@ -56,7 +55,7 @@ func (k *call) pairs(send, recv *coll.Blocks, inPlace bool, tag int) error {
 		}
 		out := send.At(to)
 		if inPlace {
-			out = coll.Bytes(copies[to])
+			out = copies[to]
 		}
 		if err := k.Add(k.Isend(out, to, k.tag(to, tag))); err != nil {
 			return err
@@ -70,28 +69,24 @@ func (k *call) pairs(send, recv *coll.Blocks, inPlace bool, tag int) error {
 	return k.Scratch.Wait(k.Comm)
 }
 
-// copies are the packed blocks of an exchange in place.
-func (k *call) copies(send *coll.Blocks, inPlace bool) ([][]byte, error) {
+// copies are the blocks of an exchange in place, elsewhere.
+func (k *call) copies(send *coll.Blocks, inPlace bool) ([]coll.Buf, error) {
 	if !inPlace {
 		return nil, nil
 	}
-	copies := make([][]byte, k.Size())
+	copies := make([]coll.Buf, k.Size())
 	for to := range copies {
-		b, rep := send.At(to), ext32
-		if int(k.client[to]) == k.mine {
-			rep = datatype.Native
-		}
+		b := send.At(to)
 		if b.Count == 0 || to == k.me {
 			continue
 		}
-		mem, err := k.Alloc(b.Type.PackedSize(b.Count, rep))
-		if err != nil {
+		var err error
+		if copies[to], err = k.Typed(b.Count, b.Type); err != nil {
 			return nil, err
 		}
-		if err := coll.Pack(mem, b, rep); err != nil {
+		if err := coll.Copy(copies[to], b); err != nil {
 			return nil, err
 		}
-		copies[to] = mem
 	}
 	return copies, nil
 }
