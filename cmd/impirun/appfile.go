@@ -15,6 +15,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/server"
 )
 
@@ -89,9 +90,9 @@ func (l *appLine) command(rsh string, address netip.AddrPort) (*exec.Cmd, error)
 // secrets are the settings by which clients may join, one a line.
 func secrets() string {
 	var b strings.Builder
-	for _, setting := range os.Environ() {
-		if strings.HasPrefix(setting, "IMPI_AUTH_") && !strings.Contains(setting, "\n") {
-			b.WriteString(setting + "\n")
+	for _, name := range []string{auth.EnvNone, auth.EnvKey, auth.EnvSecret, auth.EnvTLS} {
+		if value, ok := os.LookupEnv(name); ok && !strings.Contains(value, "\n") {
+			b.WriteString(name + "=" + value + "\n")
 		}
 	}
 	return b.String()
