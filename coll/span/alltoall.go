@@ -77,7 +77,7 @@ func (k *call) copies(send *coll.Blocks, inPlace bool) ([]coll.Buf, error) {
 	copies := make([]coll.Buf, k.Size())
 	for to := range copies {
 		b := send.At(to)
-		if b.Count == 0 || to == k.me {
+		if to == k.me {
 			continue
 		}
 		var err error
