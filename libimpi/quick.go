@@ -114,14 +114,19 @@ func (e *Engine) adopted(id uint64) uint64 {
 	case quickPosted:
 		e.adoptQuick()
 	case quickDone:
-		source, tag, length := s.Source, s.Tag, int64(s.Bytes)
-		r := e.adopt(n)
-		r.setWire(datatype.Native)
-		r.moved, r.length = length, length
-		r.status.Source, r.status.Tag, r.status.Bytes = source, tag, length
-		e.complete(r)
+		e.adoptDone(n)
 	}
 	return s.Request
+}
+
+// adoptDone makes a request that is done of the receive in slot n. Its communicator may be gone.
+func (e *Engine) adoptDone(n uint32) {
+	s := &e.requests.quick.Slots[n-1]
+	r := e.requests.get()
+	r.kind, r.active, r.done, r.peer = recvRequest, true, true, noPeer
+	r.status = Status{Source: s.Source, Tag: s.Tag, Bytes: int64(s.Bytes)}
+	r.quick = n
+	s.State, s.Request = QuickAdopted, r.id
 }
 
 // put gives a slot back once its request is over.
