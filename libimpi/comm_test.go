@@ -228,16 +228,21 @@ func TestMessagesWaitForTheirCommunicator(t *testing.T) {
 			}
 			// A synchronous one is cancelled while nobody knows its communicator.
 			cancelled := c.Isend(at(pattern(8, 0)), 8, byteT, 1, 3, Synchronous)
-			until(t, es, "early packets", func() bool { return len(b.contexts.orphans[cid]) == n+1 })
+			waiting := func() int { // the watcher may be at it
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				return len(b.contexts.orphans[cid])
+			}
+			until(t, es, "early packets", func() bool { return waiting() == n+1 })
 			must(t, a.Cancel(cancelled))
 			if st := finishAll(t, es, a, &cancelled)[0]; !st.Cancelled() {
 				t.Error("a message that nobody could have received was not cancelled")
 			}
-			if len(b.contexts.orphans[cid]) != n {
-				t.Errorf("%d packets are waiting, want %d", len(b.contexts.orphans[cid]), n)
+			if k := waiting(); k != n {
+				t.Errorf("%d packets are waiting, want %d", k, n)
 			}
 			d := agreed(t, b, cid)
-			if b.contexts.waiting != 0 || len(b.contexts.orphans) != 0 {
+			if waiting() != 0 || b.contexts.waiting != 0 || len(b.contexts.orphans) != 0 {
 				t.Errorf("%d bytes are waiting still", b.contexts.waiting)
 			}
 			for i := range n {

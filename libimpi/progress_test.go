@@ -144,22 +144,11 @@ func TestSleepersWake(t *testing.T) {
 	}
 }
 
-// sleepUntil returns when e, whose thread has set started, polls no more: it has gone to sleep.
+// sleepUntil returns when a thread of e, which has set started, polls no more: it has announced that it sleeps.
 func sleepUntil(e *Engine, started *atomic.Int32) {
-	for started.Load() == 0 {
-		yield()
-	}
-	ticks := func() uint32 {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return e.ticks
-	}
-	for before, same := ticks(), 0; same < 2000; same++ {
+	for started.Load() == 0 || e.mu.Sleepers() == 0 {
 		runtime.Gosched()
 		yield()
-		if now := ticks(); now != before {
-			before, same = now, 0
-		}
 	}
 }
 

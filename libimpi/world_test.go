@@ -24,7 +24,7 @@ import (
 // which point is certain. Tests of what blocks give each rank a thread (together).
 
 // patience bounds what a test waits for. Nothing is decided by it but that a test has failed.
-const patience = 15 * time.Second
+const patience = time.Minute
 
 var byteT, intT, longT, doubleT = datatype.Named(abi.MPI_BYTE), datatype.Named(abi.MPI_INT), datatype.Named(abi.MPI_LONG), datatype.Named(abi.MPI_DOUBLE)
 

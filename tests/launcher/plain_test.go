@@ -71,8 +71,9 @@ func TestAProgramThatCannotRunIsNamed(t *testing.T) {
 	run(t, "-clients", "2", "-n", "2", "./no-such-program").expect(t, 127, "does not exist")
 }
 
-func TestOtherHostsAreRefused(t *testing.T) {
-	run(t, words("-host elsewhere.invalid -n 2 true")...).expect(t, 1, "elsewhere.invalid is not this machine")
+func TestNamesOfThisMachineNeedNoRemoteShell(t *testing.T) {
+	t.Setenv("IMPI_RSH", "/no/such/shell")
+	run(t, words("-host elsewhere.invalid -n 2 true")...).expect(t, 1, "machine elsewhere.invalid: fork/exec /no/such/shell")
 	run(t, words("-host localhost:2,127.0.0.1 -n 2 true")...).expect(t, 0, "")
 	file := filepath.Join(t.TempDir(), "hosts")
 	os.WriteFile(file, []byte("# ours\nlocalhost slots=4\n"), 0o644)

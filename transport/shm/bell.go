@@ -62,6 +62,9 @@ func (s *Segment) PrepareSleep(v uint32) bool {
 	return false
 }
 
+// Sleepers is the number of this rank's threads that sleep, or are about to.
+func (s *Segment) Sleepers() uint32 { return s.loadBell().sleepers() }
+
 // Wait sleeps until the bell is no longer v, but not for longer than timeout nor a second. It may return early.
 func (s *Segment) Wait(v uint32, timeout time.Duration) {
 	if timeout > 0 {

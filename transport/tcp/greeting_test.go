@@ -91,11 +91,24 @@ func TestImpostorsAreTurnedAway(t *testing.T) {
 			}
 		}
 		other := newEngine()
-		ctx, cancel := context.WithTimeout(deadline(t), 200*time.Millisecond)
-		if _, err := Connect(ctx, makeJob(lay, []netip.AddrPort{at[0], at[1]}, keyed(2, sealed)), 1, ls[1], other, other.wake, Options{}); err == nil {
-			t.Error("a host without the key was let in")
+		ctx, cancel := context.WithCancel(deadline(t))
+		ended := make(chan error)
+		go func() {
+			_, err := Connect(ctx, makeJob(lay, []netip.AddrPort{at[0], at[1]}, keyed(2, sealed)), 1, ls[1], other, other.wake, Options{})
+			ended <- err
+		}()
+		select {
+		case s := <-warned:
+			if !strings.Contains(s, errProof.Error()) {
+				t.Errorf("warned: %s", s)
+			}
+		case err := <-ended:
+			t.Fatalf("the host without the key ends with %v", err)
 		}
 		cancel()
+		if err := <-ended; err == nil {
+			t.Error("a host without the key was let in")
+		}
 		right := newEngine()
 		l, err := Listen(loopback)
 		if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/libimpi/libimpi/transport/boot/client"
 	"github.com/libimpi/libimpi/transport/boot/server"
 	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
 )
 
 var loopback = netip.MustParseAddr("127.0.0.1")
@@ -217,14 +218,27 @@ func TestADuplicateRankDoesNotDisturbTheFirst(t *testing.T) {
 	}
 }
 
-func TestNoServerIsSaidInTime(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// silentAddress is one at which nobody listens: it is taken.
+func silentAddress(t *testing.T) string {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String()
-	l.Close()
-	_, _, err = client.Connect(t.Context(), addr, 0, auth.WithKey(1), contribution(0, 1, 1), client.Options{ConnectTimeout: 100 * time.Millisecond})
+	t.Cleanup(func() { unix.Close(fd) })
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", name.(*unix.SockaddrInet4).Port)
+}
+
+func TestNoServerIsSaidInTime(t *testing.T) {
+	addr := silentAddress(t)
+	_, _, err := client.Connect(t.Context(), addr, 0, auth.WithKey(1), contribution(0, 1, 1), client.Options{ConnectTimeout: 100 * time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "no IMPI server answers at "+addr) {
 		t.Error(err)
 	}
