@@ -7,7 +7,7 @@ import (
 
 // Virtual topologies (MPI 5.0, chapter 8). A topology says which processes of a communicator are neighbours. It is
 // a value without any communication in it (topology_cart.go, topology_graph.go); this file makes communicators
-// that carry one.
+// that carry one, and placement.go renumbers the processes so that neighbours come to stand close to each other.
 //
 // On a communicator that spans clients Cart_create and Graph_create behave as Comm_create does, Cart_sub as
 // Comm_split. IMPI 0.0 does not say so, and knows no other topologies.
@@ -25,24 +25,9 @@ type Topology interface {
 // Topology is the communicator's topology, nil if it has none.
 func (c *Comm) Topology() Topology { return c.topology }
 
-// placement is the group of the n processes of c that are to be ranks 0 to n-1 of a topology. They keep their order,
-// which any value of reorder allows: this is the place for a mapping that brings neighbours together.
-func (c *Comm) placement(n int, t Topology, reorder bool) *Group {
-	if n == c.Size() {
-		return c.group
-	}
-	return NewGroup(c.group.Worlds()[:n])
-}
-
-// placed is the rank that the caller would have in a topology of n processes, MPI_UNDEFINED if it is left out
-// (MPI_Cart_map, MPI_Graph_map).
-func (c *Comm) placed(n int, t Topology) int {
-	return c.placement(n, t, true).Rank(c.engine.me)
-}
-
-// createWith makes a communicator of n processes that carries t; nil for the processes left out.
-func (c *Comm) createWith(n int, t Topology, reorder bool) (*Comm, error) {
-	made, err := c.Create(c.placement(n, t, reorder))
+// createOf makes a communicator of a group that carries t; nil for the processes left out.
+func (c *Comm) createOf(g *Group, t Topology) (*Comm, error) {
+	made, err := c.Create(g)
 	if made != nil {
 		made.topology = t
 	}
@@ -52,11 +37,11 @@ func (c *Comm) createWith(n int, t Topology, reorder bool) (*Comm, error) {
 // CreateCart makes a communicator with a grid; nil for processes that the grid has no place for
 // (MPI_Cart_create).
 func (c *Comm) CreateCart(t *Cart, reorder bool) (*Comm, error) {
-	return c.createWith(t.Size(), t, reorder)
+	return c.createOf(c.placement(t.Size(), reorder, t.place), t)
 }
 
-// MapCart is the rank that reordering would give the caller in a grid (MPI_Cart_map).
-func (c *Comm) MapCart(t *Cart) int { return c.placed(t.Size(), t) }
+// MapCart is the rank that reordering would give the caller in a grid, MPI_UNDEFINED if it is left out (MPI_Cart_map).
+func (c *Comm) MapCart(t *Cart) int { return c.placement(t.Size(), true, t.place).Rank(c.engine.me) }
 
 // SubCart splits a communicator with grid t into those of the grids of fewer dimensions (MPI_Cart_sub).
 func (c *Comm) SubCart(t *Cart, remain []bool) (*Comm, error) {
@@ -70,16 +55,17 @@ func (c *Comm) SubCart(t *Cart, remain []bool) (*Comm, error) {
 
 // CreateGraph makes a communicator with a graph; nil for processes beyond its nodes (MPI_Graph_create).
 func (c *Comm) CreateGraph(t *Graph, reorder bool) (*Comm, error) {
-	return c.createWith(t.Size(), t, reorder)
+	return c.createOf(c.placement(t.Size(), reorder, t.place), t)
 }
 
-// MapGraph is the rank that reordering would give the caller in a graph (MPI_Graph_map).
-func (c *Comm) MapGraph(t *Graph) int { return c.placed(t.Size(), t) }
+// MapGraph is the rank that reordering would give the caller in a graph, MPI_UNDEFINED if it is left out
+// (MPI_Graph_map).
+func (c *Comm) MapGraph(t *Graph) int { return c.placement(t.Size(), true, t.place).Rank(c.engine.me) }
 
 // CreateDistGraphAdjacent makes a communicator with the graph of which each process gives its own neighbours
 // (MPI_Dist_graph_create_adjacent).
 func (c *Comm) CreateDistGraphAdjacent(t *DistGraph, reorder bool) (*Comm, error) {
-	return c.createWith(c.Size(), t, reorder)
+	return c.createDist(t, reorder)
 }
 
 // CreateDistGraph makes a communicator with the graph that the edges of all processes make up, wherever they were
@@ -103,7 +89,7 @@ func (c *Comm) CreateDistGraph(edges []Edge, weighted, reorder bool) (*Comm, err
 	if err != nil {
 		return nil, err
 	}
-	return c.createWith(c.Size(), t, reorder)
+	return c.createDist(t, reorder)
 }
 
 // perRank is a buffer of one integer for each rank.
