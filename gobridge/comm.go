@@ -278,34 +278,6 @@ func impi_Comm_create_group(comm, group uintptr, tag int32, newcomm uintptr) int
 	return 0
 }
 
-//export impi_Comm_split_type
-func impi_Comm_split_type(comm uintptr, split_type, key int32, info, newcomm uintptr) int32 {
-	k := commQuery("MPI_Comm_split_type", comm)
-	k.intra()
-	k.result(newcomm, "newcomm")
-	k.info(info)
-	color := int32(abi.MPI_UNDEFINED)
-	switch split_type {
-	case abi.MPI_UNDEFINED, abi.MPI_COMM_TYPE_HW_GUIDED, abi.MPI_COMM_TYPE_HW_UNGUIDED, abi.MPI_COMM_TYPE_RESOURCE_GUIDED:
-		// Nothing is known of the hardware below the machine: nobody gets a communicator (MPI 5.0, 7.4.2).
-	case abi.MPI_COMM_TYPE_SHARED:
-		if k.c != nil {
-			color = k.c.MachineColor()
-		}
-	default:
-		k.set(abi.MPI_ERR_ARG, "argument split_type is %d", split_type)
-	}
-	if k.err != nil {
-		return k.fail()
-	}
-	c, err := k.c.Split(color, key)
-	if err != nil {
-		return k.failed(err)
-	}
-	publish(c, k.c, newcomm)
-	return 0
-}
-
 //export impi_Comm_free
 func impi_Comm_free(comm uintptr) int32 {
 	k := check{fn: "MPI_Comm_free"}

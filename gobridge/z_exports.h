@@ -125,6 +125,7 @@ extern GoInt32 impi_Gatherv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr send
 extern GoInt32 impi_Get_address(GoUintptr location, GoUintptr address);
 extern GoInt32 impi_Get_count(GoUintptr status, GoUintptr datatype, GoUintptr count);
 extern GoInt32 impi_Get_elements(GoUintptr status, GoUintptr datatype, GoUintptr count);
+extern GoInt32 impi_Get_hw_resource_info(GoUintptr hw_info);
 extern GoInt32 impi_Get_library_version(GoUintptr version, GoUintptr resultlen);
 extern GoInt32 impi_Get_processor_name(GoUintptr name, GoUintptr resultlen);
 extern GoInt32 impi_Get_version(GoUintptr version, GoUintptr subversion);

@@ -334,8 +334,11 @@ WEAK(MPI_Free_mem);
 
 int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_hw_resource_info");
-    return impi_unsupported("MPI_Get_hw_resource_info", IMPI_KIND_NONE, 0);
+    impi_err = impi_Get_hw_resource_info((uintptr_t)hw_info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_hw_resource_info);
 

@@ -1,0 +1,127 @@
+package libimpi
+
+import (
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/topology/hardware"
+	"golang.org/x/sys/unix"
+)
+
+// Splitting by hardware (MPI 5.0, 7.4.2). Which parts of its machine a process is restricted to follows from its CPU
+// mask at the time of the call. On different machines parts are different ones, and so they are on one machine for
+// processes that share no memory.
+
+// readMachine reads this machine once.
+var readMachine = sync.OnceValue(func() hardware.Machine { return hardware.Read(os.DirFS("/sys/devices/system")) })
+
+// HardwareTypes are the types of parts that this machine tells of, from the largest to the smallest, and for each
+// the number of the one that the calling process is restricted to, -1 if there is none.
+func HardwareTypes() (types []string, at []int) {
+	m := readMachine()
+	restricted := m.Restricted(mask())
+	for i, t := range hardware.Types {
+		if m.Known(t) {
+			types, at = append(types, t), append(at, restricted[i])
+		}
+	}
+	return types, at
+}
+
+// mask is the set of CPUs that the calling thread may run on; empty if the system does not tell.
+func mask() hardware.Set {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return nil
+	}
+	cpus := hardware.Set{}
+	for cpu := range 8 * len(set) * int(unix.SizeofPtr) {
+		if set.IsSet(cpu) {
+			cpus[cpu] = true
+		}
+	}
+	return cpus
+}
+
+// SplitHardware splits c among the parts of a type; nil for processes that are not restricted to one, or if typ is none
+// that is known (MPI_COMM_TYPE_HW_GUIDED).
+func (c *Comm) SplitHardware(typ string, key int32) (*Comm, error) {
+	places, err := c.hardwarePlaces()
+	if err != nil {
+		return nil, err
+	}
+	color := int32(abi.MPI_UNDEFINED)
+	if i := slices.Index(hardware.Types, typ); i >= 0 {
+		color = places.colors(i)[c.Rank()]
+	}
+	return c.Split(color, key)
+}
+
+// SplitUnguided splits c among the parts of the largest type of which each holds some but not all processes, and
+// answers the type, "" if there is none: then nobody gets a communicator (MPI_COMM_TYPE_HW_UNGUIDED).
+func (c *Comm) SplitUnguided(key int32) (made *Comm, typ string, err error) {
+	places, err := c.hardwarePlaces()
+	if err != nil {
+		return nil, "", err
+	}
+	color := int32(abi.MPI_UNDEFINED)
+	for i, t := range hardware.Types {
+		if colors := places.colors(i); properParts(colors) {
+			color, typ = colors[c.Rank()], t
+			break
+		}
+	}
+	made, err = c.Split(color, key)
+	return made, typ, err
+}
+
+// hardwarePlaces are, for each process of a communicator, its machine and the part of each type that it is restricted
+// to.
+type hardwarePlaces struct {
+	width int
+	all   []int32
+}
+
+func (c *Comm) hardwarePlaces() (*hardwarePlaces, error) {
+	p := &hardwarePlaces{width: 1 + len(hardware.Types)}
+	mine := make([]int32, 0, p.width)
+	mine = append(mine, c.MachineColor())
+	for _, at := range readMachine().Restricted(mask()) {
+		mine = append(mine, int32(at))
+	}
+	p.all = make([]int32, p.width*c.Size())
+	recv := intBuf(p.all)
+	recv.Count = int64(p.width)
+	return p, c.Allgather(intBuf(mine), recv)
+}
+
+// colors gives the processes in one part of a type the rank of the first of them, and MPI_UNDEFINED to those that are
+// restricted to none.
+func (p *hardwarePlaces) colors(typ int) []int32 {
+	colors := make([]int32, len(p.all)/p.width)
+	first := map[[2]int32]int32{}
+	for r := range colors {
+		place := [2]int32{p.all[r*p.width], p.all[r*p.width+1+typ]}
+		if place[1] < 0 {
+			colors[r] = abi.MPI_UNDEFINED
+			continue
+		}
+		if _, known := first[place]; !known {
+			first[place] = int32(r)
+		}
+		colors[r] = first[place]
+	}
+	return colors
+}
+
+// properParts says whether there are parts, and none of them holds all.
+func properParts(colors []int32) bool {
+	some, differ := false, false
+	for _, c := range colors {
+		some = some || c != abi.MPI_UNDEFINED
+		differ = differ || c != colors[0]
+	}
+	return some && differ
+}
