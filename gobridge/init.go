@@ -150,7 +150,11 @@ func enter() (*process, error) {
 		C.impi_note_init()
 		p := &process{values: newPredefinedValues()}
 		if err := p.start(); err != nil {
-			return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "cannot join the job: %v", err)
+			class := abi.MPI_ERR_OTHER
+			if errors.Is(err, tcp.ErrHostGone) {
+				class = abi.MPI_ERR_PROC_ABORTED // there is, or will be, a better reason
+			}
+			return nil, libimpi.Errorf(class, "cannot join the job: %v", err)
 		}
 		p.describe()
 		joined = p

@@ -173,6 +173,9 @@ type mesh struct {
 	strangers []*net.TCPConn  // that have not said who they are, oldest first
 	over      bool
 	complete  chan struct{} // closed when nobody is missing
+
+	vigil  *vigil                  // nil until the mesh is being formed
+	cancel context.CancelCauseFunc // gives up
 }
 
 func newMesh(job *transport.Job, me int32, opts Options) *mesh {
@@ -218,7 +221,15 @@ func (m *mesh) way(i int32) way {
 // form connects and accepts until nobody is missing.
 func (m *mesh) form(ctx context.Context, l *net.TCPListener) error {
 	ctx, cancel := context.WithTimeout(ctx, m.patience(ctx))
+	defer cancel()
+	ctx, m.cancel = context.WithCancelCause(ctx)
+	var err error
+	if m.vigil, err = newVigil(); err != nil {
+		l.Close()
+		return err
+	}
 	var all sync.WaitGroup
+	all.Go(m.keepVigil)
 	expected := false
 	for i := range int32(len(m.job.Hosts)) {
 		switch m.way(i) {
@@ -237,8 +248,8 @@ func (m *mesh) form(ctx context.Context, l *net.TCPListener) error {
 	case <-m.complete:
 	case <-ctx.Done():
 	}
-	err := m.finish(ctx)
-	cancel()
+	err = m.finish(ctx)
+	m.cancel(nil)
 	l.Close()
 	all.Wait()
 	return err
@@ -256,11 +267,15 @@ func (m *mesh) finish(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.over = true
+	m.vigil.end(m.fds)
 	for _, c := range m.strangers {
 		c.Close()
 	}
 	if m.missing == 0 {
 		return nil
+	}
+	if gone := context.Cause(ctx); errors.Is(gone, ErrHostGone) {
+		return fmt.Errorf("host %d: %w", m.me, gone)
 	}
 	var errs []error
 	for i, fd := range m.fds {
@@ -425,6 +440,10 @@ func (m *mesh) admit(host int32, fd int) error {
 	if m.over || m.fds[host] >= 0 {
 		unix.Close(fd)
 		return fmt.Errorf("host %d is connected already, or too late", host)
+	}
+	if err := m.vigil.add(host, fd); err != nil {
+		unix.Close(fd)
+		return err
 	}
 	m.fds[host] = fd
 	m.missing--

@@ -3,6 +3,7 @@ package tcp
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"net"
 	"net/netip"
 	"strings"
@@ -369,6 +370,21 @@ func TestWhoDoesNotComeIsNamed(t *testing.T) {
 	}
 	if _, err := net.Dial("tcp", at[2].String()); err == nil {
 		t.Error("still listening")
+	}
+}
+
+// A host that dies, with words of its own unread, ends the wait for others.
+func TestAHostThatGoesWhileOthersConnectEndsTheMesh(t *testing.T) {
+	lay := layout{{1}, {1, 1}}
+	ls, at := listen(t, lay)
+	ended := make(chan error)
+	go func() {
+		_, err := Mesh(deadline(t), makeJob(lay, at, nil), 0, ls[0], Options{})
+		ended <- err
+	}()
+	strange(t, at[0], append(rank(1), "the beginning of a packet"...)).Close()
+	if err := <-ended; !errors.Is(err, ErrHostGone) || !strings.Contains(err.Error(), "host 1 (client 1, ") {
+		t.Error(err)
 	}
 }
 
