@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"time"
 
@@ -35,6 +36,18 @@ func widen(fd int) {
 	setSendBuffer(fd, size)
 	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, farUnsent)
 }
+
+// inside says whether a connection stays inside this machine.
+func inside(local, remote net.Addr) bool {
+	a, ok := local.(*net.TCPAddr)
+	b, ok2 := remote.(*net.TCPAddr)
+	return ok && ok2 && (a.IP.IsLoopback() || a.IP.Equal(b.IP))
+}
+
+// unpace gives a connection inside this machine the oldest congestion control, which sends as fast as the window lets it.
+// There is nothing on the way that could be congested, but bbr, where it is the system's, takes a process that has
+// not been scheduled for a slow path, and holds back for seconds. Every Linux has reno, and everybody may ask for it.
+func unpace(fd int) { unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno") }
 
 // sendBuffer is the right size for a round trip, in bytes; 0: leave it to the system.
 func sendBuffer(rtt time.Duration) int {

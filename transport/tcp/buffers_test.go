@@ -1,6 +1,8 @@
 package tcp
 
 import (
+	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,5 +32,22 @@ func TestABufferThatTheSystemDoesNotGrantIsLeftToIt(t *testing.T) {
 	fd := es[0].host.links[1].fd
 	if n, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT); err == nil && n == farUnsent {
 		t.Error("a connection inside the machine was taken for a long one")
+	}
+}
+
+func TestNothingPacesAConnectionInsideTheMachine(t *testing.T) {
+	es := connect(t, layout{{1}, {1}}, nil, Options{})
+	name, err := unix.GetsockoptString(es[0].host.links[1].fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+	if err != nil || strings.TrimRight(name, "\x00") != "reno" {
+		t.Errorf("congestion control %q, %v", name, err)
+	}
+	for _, tt := range []struct {
+		local, remote string
+		want          bool
+	}{{"127.0.0.1", "127.0.0.1", true}, {"127.0.0.2", "127.0.0.1", true}, {"::1", "::1", true}, {"10.0.0.1", "10.0.0.1", true},
+		{"10.0.0.1", "10.0.0.2", false}, {"fe80::1", "fe80::2", false}} {
+		if got := inside(&net.TCPAddr{IP: net.ParseIP(tt.local)}, &net.TCPAddr{IP: net.ParseIP(tt.remote)}); got != tt.want {
+			t.Errorf("%s to %s: inside %v", tt.local, tt.remote, got)
+		}
 	}
 }

@@ -477,6 +477,9 @@ func (m *mesh) descriptor(c *net.TCPConn) (int, error) {
 		if m.opts.SendBuffer == 0 {
 			widen(int(fd))
 		}
+		if inside(c.LocalAddr(), c.RemoteAddr()) {
+			unpace(int(fd))
+		}
 		if errno = keepAlive(int(fd), m.opts.Silence); errno != nil {
 			return
 		}
