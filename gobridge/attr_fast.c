@@ -2,6 +2,7 @@
 #include "_cgo_export.h"
 #include "shim.h"
 #include "attr_fast.h"
+#include "type_record.h"
 #include "z_shim.h"
 #include "z_direct.h"
 
@@ -118,6 +119,7 @@ static inline int64_t type_size(MPI_Datatype datatype)
     if (UNLIKELY(!open())) return -1;
     if (LIKELY(handle - (uintptr_t)MPI_DATATYPE_NULL < IMPI_ATTR_NAMED)) return impi_attr.named[handle - (uintptr_t)MPI_DATATYPE_NULL];
     uint32_t slot = (uint32_t)handle - FIRST_RUN_TIME;
+    if (slot >= IMPI_TYPE_FIRST) return impi_type_recorded_size(handle);
     if (UNLIKELY(slot >= IMPI_ATTR_TYPES || !is(&impi_attr.types[slot].handle, handle))) return -1;
     return impi_attr.types[slot].size;
 }

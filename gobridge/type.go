@@ -43,6 +43,9 @@ func dataTypeOf(h uintptr) *dataType {
 	case handleUB:
 		return upperBound
 	}
+	if isRecord(h) {
+		return recorded.find(h)
+	}
 	return types.find(h)
 }
 
@@ -356,7 +359,7 @@ func impi_Type_free(datatype uintptr) int32 {
 	d := dataTypeOf(h)
 	if d == nil {
 		k.badType(h, "datatype")
-	} else if types.find(h) == nil {
+	} else if kind(h>>56) != kindType {
 		k.set(abi.MPI_ERR_TYPE, "argument datatype is the predefined %s, which cannot be freed", d.name)
 	}
 	if k.err != nil {
@@ -466,6 +469,12 @@ func impi_Type_fromint(datatype int32) uintptr {
 	if datatype == handleLB || datatype == handleUB {
 		return uintptr(datatype)
 	}
+	if datatype >= firstInt+firstRecord {
+		if h := handleOfRecord(datatype); h != 0 {
+			return h
+		}
+		return abi.MPI_DATATYPE_NULL
+	}
 	return fromIntOr(&types, datatype, abi.MPI_DATATYPE_NULL)
 }
 
@@ -488,6 +497,10 @@ func addType(d *dataType) uintptr {
 }
 
 func dropType(h uintptr) {
+	if isRecord(h) {
+		recorded.drop(h)
+		return
+	}
 	closeFastType(h)
 	types.drop(h)
 }

@@ -168,21 +168,15 @@ WEAK(MPI_Pack_size_c);
 
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_commit");
-    impi_err = impi_Type_commit((uintptr_t)datatype);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_commit(datatype);
 }
 WEAK(MPI_Type_commit);
 
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous");
-    impi_err = impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_contiguous(count, oldtype, newtype);
 }
 WEAK(MPI_Type_contiguous);
 
@@ -227,24 +221,18 @@ WEAK(MPI_Type_create_darray_c);
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed");
-    impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
-        (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements,
+        oldtype, newtype);
 }
 WEAK(MPI_Type_create_hindexed);
 
 int PMPI_Type_create_hindexed_block(int count, int blocklength,
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block");
-    impi_err = impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
-        (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_hindexed_block(count, blocklength, array_of_displacements,
+        oldtype, newtype);
 }
 WEAK(MPI_Type_create_hindexed_block);
 
@@ -275,11 +263,8 @@ WEAK(MPI_Type_create_hindexed_c);
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector");
-    impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
 }
 WEAK(MPI_Type_create_hvector);
 
@@ -297,12 +282,9 @@ WEAK(MPI_Type_create_hvector_c);
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block");
-    impi_err = impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
-        (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_indexed_block(count, blocklength, array_of_displacements,
+        oldtype, newtype);
 }
 WEAK(MPI_Type_create_indexed_block);
 
@@ -321,11 +303,8 @@ WEAK(MPI_Type_create_indexed_block_c);
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
         MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized");
-    impi_err = impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_resized(oldtype, lb, extent, newtype);
 }
 WEAK(MPI_Type_create_resized);
 
@@ -344,12 +323,9 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
         const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[],
         MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct");
-    impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
-        (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_struct(count, array_of_blocklengths, array_of_displacements,
+        array_of_types, newtype);
 }
 WEAK(MPI_Type_create_struct);
 
@@ -370,12 +346,9 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
         const int array_of_subsizes[], const int array_of_starts[], int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray");
-    impi_err = impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
-        (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes,
+        array_of_starts, order, oldtype, newtype);
 }
 WEAK(MPI_Type_create_subarray);
 
@@ -414,11 +387,8 @@ WEAK(MPI_Type_extent);
 
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_free");
-    impi_err = impi_Type_free((uintptr_t)datatype);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_free(datatype);
 }
 WEAK(MPI_Type_free);
 
@@ -567,35 +537,26 @@ WEAK(MPI_Type_get_value_index);
 int PMPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hindexed");
-    impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
-        (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_hindexed(count, (const int *)array_of_blocklengths,
+        (const MPI_Aint *)array_of_displacements, oldtype, newtype);
 }
 WEAK(MPI_Type_hindexed);
 
 int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hvector");
-    impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
 }
 WEAK(MPI_Type_hvector);
 
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
         const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed");
-    impi_err = impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-        (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_indexed(count, array_of_blocklengths, array_of_displacements,
+        oldtype, newtype);
 }
 WEAK(MPI_Type_indexed);
 
@@ -655,12 +616,9 @@ WEAK(MPI_Type_size_x);
 int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements,
         MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_struct");
-    impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
-        (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_struct(count, (const int *)array_of_blocklengths,
+        (const MPI_Aint *)array_of_displacements, (const MPI_Datatype *)array_of_types, newtype);
 }
 WEAK(MPI_Type_struct);
 
@@ -677,11 +635,8 @@ WEAK(MPI_Type_ub);
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector");
-    impi_err = impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_vector(count, blocklength, stride, oldtype, newtype);
 }
 WEAK(MPI_Type_vector);
 

@@ -1,0 +1,73 @@
+/* Datatypes that C records and Go makes on first need.
+ *
+ * Many types are made, built upon and freed without ever being used themselves, and a call into Go costs more than all
+ * that the construction of a small type needs. So a constructor whose arguments are beyond doubt only records them here;
+ * MPI_Type_commit sets a flag, and MPI_Type_free of a type that Go has not seen releases the record. What uses the type
+ * (dataTypeOf) has Go make it from the record (type_record.go). Beyond doubt are old types that are predefined or
+ * recorded, and numbers with which no sum can exceed 64 bits; everything else goes to Go, which checks and raises.
+ *
+ *     constructor -> record -> [MPI_Type_commit: IMPI_TYPE_COMMITTED] -> MPI_Type_free -> idle
+ *                       \-> first use: pinned, made by Go, IMPI_TYPE_KNOWN -> MPI_Type_free in Go -> stale -> idle
+ *
+ * Handles are as all are (handles.go); slots from IMPI_TYPE_FIRST on are records. One lock guards what changes but the
+ * state, which is read and committed without it. A record lives as long as its handle and as records made of it that Go
+ * has not made yet: those are its references. */
+#ifndef IMPI_TYPE_RECORD_H
+#define IMPI_TYPE_RECORD_H
+
+#include <stdint.h>
+
+enum {
+    IMPI_TYPE_KIND = 2,        /* kindType */
+    IMPI_TYPE_FIRST = 1 << 24, /* above all slots of Go's table */
+    IMPI_TYPE_CHUNK = 1024,    /* records that are allocated together */
+    IMPI_TYPE_CHUNKS = 1 << 12,
+    IMPI_TYPE_DEPTH = 32,      /* of types made of types made of ... */
+    IMPI_TYPE_OWN = 192        /* bytes of arrays that stand in the record */
+};
+
+/* The low bits of a record's state; the generation of its handle stands above. */
+enum { IMPI_TYPE_LIVE = 1, IMPI_TYPE_COMMITTED = 2, IMPI_TYPE_KNOWN = 4, IMPI_TYPE_GENERATION = 8 };
+
+struct impi_type_record {
+    uint32_t state;
+    uint32_t slot;
+    uint32_t next;    /* the one after this among the idle or the stale, counted from 1 */
+    uint64_t refs;
+    int32_t combiner;
+    int32_t depth;
+    uintptr_t old;    /* 0: a struct */
+    int64_t n[3];     /* the arguments that are no arrays, in their order; first the length of the arrays */
+    int64_t size;     /* bytes of data */
+    double reach;     /* no size, bound or extent exceeds it in either direction */
+    char *arrays;     /* own, or allocated: those of 8 bytes an element first, then those of 4; NULL once Go knows the type */
+    _Alignas(8) char own[IMPI_TYPE_OWN];
+};
+
+struct impi_types {
+    struct impi_type_record *chunks[IMPI_TYPE_CHUNKS];
+    uint32_t used;  /* records that were ever in use */
+    uint32_t idle;  /* the first free record, counted from 1; 0: none */
+    uint32_t stale; /* free, but Go has still an object for it */
+};
+
+extern struct impi_types impi_types;
+
+/* The size of a recorded type, -1 if the handle is of none. */
+int64_t impi_type_recorded_size(uintptr_t handle);
+
+/* For Go. Pin keeps the record of a handle while Go makes the type; NULL if the handle is stale. */
+struct impi_type_record *impi_type_pin(uintptr_t handle);
+void impi_type_unpin(struct impi_type_record *r);
+
+/* Go has made the type, as committed as the given state says; 0 if the state has changed. What the record keeps for its
+ * maker is given back, and as many pins. */
+int impi_type_made(struct impi_type_record *r, uint32_t state, int pins);
+
+/* Ends a handle; 0 if it was stale. */
+int impi_type_drop(uintptr_t handle);
+
+/* Makes the first stale record idle, after Go has forgotten its object. */
+void impi_type_reclaim(void);
+
+#endif
