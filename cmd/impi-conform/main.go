@@ -36,6 +36,9 @@ const usage = `usage: impi-conform [options]
   -jobs N          cases at a time (4)
   -junit FILE      write the results as JUnit XML
   -v               show what the implementation wrote in failed cases
+  -golden DIR      instead of cases: run some small jobs of libimpi's, and compare their bytes with DIR's traces;
+                   -rewrite writes these anew
+  -print FILE      print a trace in words
 
 Words of the commands are separated by blanks. Without one of the two its cases are skipped. The exit code is 0
 if no case failed, 1 if one did, 2 if the tester could not do its work.
@@ -49,7 +52,8 @@ const (
 
 type flags struct {
 	server, client, mpicc, run, junit string
-	list, verbose                     bool
+	golden, print                     string
+	list, verbose, rewrite            bool
 	timeout                           time.Duration
 	jobs                              int
 }
@@ -63,6 +67,9 @@ func main() {
 	set.StringVar(&f.mpicc, "mpicc", "mpicc", "")
 	set.StringVar(&f.run, "run", "", "")
 	set.StringVar(&f.junit, "junit", "", "")
+	set.StringVar(&f.golden, "golden", "", "")
+	set.StringVar(&f.print, "print", "", "")
+	set.BoolVar(&f.rewrite, "rewrite", false, "")
 	set.BoolVar(&f.list, "list", false, "")
 	set.BoolVar(&f.verbose, "v", false, "")
 	set.DurationVar(&f.timeout, "timeout", 30*time.Second, "")
@@ -87,6 +94,9 @@ func complain(format string, args ...any) {
 }
 
 func run(f flags) int {
+	if f.print != "" {
+		return show(f.print, os.Stdout)
+	}
 	name, err := regexp.Compile(f.run)
 	if err != nil {
 		complain("-run: %v", err)
@@ -119,6 +129,9 @@ func run(f flags) int {
 	if err != nil {
 		complain("%v", err)
 		return codeUsage
+	}
+	if f.golden != "" {
+		return golden(ctx, f, at)
 	}
 	return test(ctx, f, at, chosen)
 }
