@@ -36,6 +36,15 @@ foreach(source IN LISTS c_tests)
   mpi_tests(${source})
 endforeach()
 
+# Long messages inside a machine, each way forced: through the ring, and out of the sender's memory.
+foreach(test pt2pt/sizes pt2pt/traffic pt2pt/unexpected datatype/transfer)
+  string(REPLACE "/" "-" target test-${test})
+  foreach(way 0 1)
+    add_test(NAME single-copy=${way}/2/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -n 2 $<TARGET_FILE:${target}>)
+    set_tests_properties(single-copy=${way}/2/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "shm;c" ENVIRONMENT IMPI_SINGLE_COPY=${way})
+  endforeach()
+endforeach()
+
 # go_test(name words...): a command in the source tree.
 function(go_test name)
   add_test(NAME go/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

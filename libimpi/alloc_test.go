@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
 )
 
 // No message costs an allocation, once pools have grown.
@@ -14,7 +15,8 @@ type volley struct {
 	a, b    *Engine
 	c, d    *Comm
 	buf, in []byte
-	n       int64
+	count   int64
+	typ     *datatype.Type
 	tb      testing.TB
 
 	// As in a program's memory, not the stack of a goroutine.
@@ -24,7 +26,7 @@ type volley struct {
 
 func newVolley(tb testing.TB, o options, n int) *volley {
 	es := makeWorld(tb, o)
-	return &volley{a: es[0], b: es[1], c: es[0].World(), d: es[1].World(), buf: make([]byte, n), in: make([]byte, n), n: int64(n), tb: tb}
+	return &volley{a: es[0], b: es[1], c: es[0].World(), d: es[1].World(), buf: make([]byte, n), in: make([]byte, n), count: int64(n), typ: byteT, tb: tb}
 }
 
 // blocking is for messages that are sent before anybody receives.
@@ -35,10 +37,16 @@ func (v *volley) blocking() {
 		}
 	}
 	var st Status
-	check(v.c.Send(at(v.buf), v.n, byteT, 1, 0, Standard))
-	check(v.d.Recv(at(v.in), v.n, byteT, 0, 0, &st))
-	check(v.d.Send(at(v.buf), v.n, byteT, 0, 0, Standard))
-	check(v.c.Recv(at(v.in), v.n, byteT, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
+	check(v.c.Send(at(v.buf), v.count, v.typ, 1, 0, Standard))
+	check(v.d.Recv(at(v.in), v.count, v.typ, 0, 0, &st))
+	check(v.d.Send(at(v.buf), v.count, v.typ, 0, 0, Standard))
+	check(v.c.Recv(at(v.in), v.count, v.typ, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
+}
+
+// spaced makes the messages every other block of 4 bytes of the buffers.
+func (v *volley) spaced() *volley {
+	v.typ, v.count = strided(int64(len(v.buf)/8)), 1
+	return v
 }
 
 func (v *volley) nonblocking() {
@@ -48,12 +56,12 @@ func (v *volley) nonblocking() {
 
 func (v *volley) pass(a, b *Engine, from, to *Comm, dest, source int, mode SendMode, early bool) {
 	if early {
-		v.send = from.Isend(at(v.buf), v.n, byteT, dest, 0, mode)
+		v.send = from.Isend(at(v.buf), v.count, v.typ, dest, 0, mode)
 		b.Progress()
 	}
-	v.recv = to.Irecv(at(v.in), v.n, byteT, source, 0)
+	v.recv = to.Irecv(at(v.in), v.count, v.typ, source, 0)
 	if !early {
-		v.send = from.Isend(at(v.buf), v.n, byteT, dest, 0, mode)
+		v.send = from.Isend(at(v.buf), v.count, v.typ, dest, 0, mode)
 	}
 	for sent, received := false, false; !sent || !received; {
 		var err1, err2 error
@@ -71,7 +79,7 @@ func (v *volley) pass(a, b *Engine, from, to *Comm, dest, source int, mode SendM
 // probes is a flood of messages that arrive early and are probed for, some with a matched probe.
 func (v *volley) probes() {
 	for range 5 {
-		if err := v.c.Send(at(v.buf), v.n, byteT, 1, 0, Standard); err != nil {
+		if err := v.c.Send(at(v.buf), v.count, v.typ, 1, 0, Standard); err != nil {
 			v.tb.Fatal(err)
 		}
 	}
@@ -80,16 +88,16 @@ func (v *volley) probes() {
 		if err := v.d.Probe(0, 0, &st); err != nil {
 			v.tb.Fatal(err)
 		}
-		if err := v.d.Recv(at(v.in), v.n, byteT, 0, 0, &st); err != nil {
+		if err := v.d.Recv(at(v.in), v.count, v.typ, 0, 0, &st); err != nil {
 			v.tb.Fatal(err)
 		}
 	}
 }
 
 func (v *volley) toItself() {
-	v.send = v.c.Isend(at(v.buf), v.n, byteT, 0, 0, Standard)
+	v.send = v.c.Isend(at(v.buf), v.count, v.typ, 0, 0, Standard)
 	var st Status
-	if err := v.c.Recv(at(v.in), v.n, byteT, 0, 0, &st); err != nil {
+	if err := v.c.Recv(at(v.in), v.count, v.typ, 0, 0, &st); err != nil {
 		v.tb.Fatal(err)
 	}
 	if err := v.a.Wait(&v.send, nil); err != nil {
@@ -98,7 +106,7 @@ func (v *volley) toItself() {
 }
 
 func (v *volley) persistent() func() {
-	send, recv := v.c.SendInit(at(v.buf), v.n, byteT, 1, 0, Standard), v.d.RecvInit(at(v.in), v.n, byteT, 0, 0)
+	send, recv := v.c.SendInit(at(v.buf), v.count, v.typ, 1, 0, Standard), v.d.RecvInit(at(v.in), v.count, v.typ, 0, 0)
 	return func() {
 		if err := v.b.Start(recv); err != nil {
 			v.tb.Fatal(err)
@@ -130,6 +138,11 @@ func TestMessagesDoNotAllocate(t *testing.T) {
 		{"shm, 4 KiB, blocking", shmWorld, 4 << 10, func(v *volley) func() { return v.blocking }},
 		{"shm, 64 KiB, nonblocking", shmWorld, 64 << 10, func(v *volley) func() { return v.nonblocking }},
 		{"shm, 64 KiB, nonblocking, not reading", options{clients: []int{2}, noRead: true}, 64 << 10, func(v *volley) func() { return v.nonblocking }},
+		{"shm, 64 KiB, nonblocking, reading all", options{clients: []int{2}, readAll: true}, 64 << 10, func(v *volley) func() { return v.nonblocking }},
+		{"shm, 1 MiB, nonblocking", shmWorld, 1 << 20, func(v *volley) func() { return v.nonblocking }},
+		{"shm, blocks, 4 KiB, blocking", shmWorld, 8 << 10, func(v *volley) func() { return v.spaced().blocking }},
+		{"shm, blocks, 512 KiB, nonblocking", shmWorld, 1 << 20, func(v *volley) func() { return v.spaced().nonblocking }},
+		{"tcp, blocks, 128 KiB, nonblocking", tcpWorld, 256 << 10, func(v *volley) func() { return v.spaced().nonblocking }},
 		{"shm, 8 bytes, probed", shmWorld, 8, func(v *volley) func() { return v.probes }},
 		{"shm, 8 bytes, persistent", shmWorld, 8, func(v *volley) func() { return v.persistent() }},
 		{"shm, 64 KiB, persistent", shmWorld, 64 << 10, func(v *volley) func() { return v.persistent() }},

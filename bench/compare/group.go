@@ -25,6 +25,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"shm", mpibench(2, false, "lat", "bw", "rate")},
+		{"steps", mpibench(2, false, "steps")},
 		{"coll", mpibench(2, false, "coll")},
 		{"vec", mpibench(2, false, "vec")},
 		{"pack", mpibench(2, false, "pack", "type")},

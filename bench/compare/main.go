@@ -8,7 +8,7 @@
 //
 //	go run ./bench/compare [-rounds 3] [-stage build/stage] [-targets bench/targets.txt] [group ...]
 //
-// Groups: shm coll vec pack (vec without sending, and what types cost) comm tcp oversub idle start memory. An implementation
+// Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, and what types cost) comm tcp oversub idle start memory. An implementation
 // that is not there is named and left out.
 package main
 
@@ -76,6 +76,11 @@ func compare(rounds int, stage, bench, hello, table string, names []string) erro
 	for _, g := range chosen {
 		lines := measure(g, present, rounds)
 		missed += printTable(os.Stdout, g.name, present, lines, targets)
+		if g.name == "steps" {
+			for i, l := range present {
+				printCliffs(os.Stdout, l.name, cliffs(lines, i))
+			}
+		}
 	}
 	if missed > 0 {
 		fmt.Printf("%d targets missed\n", missed)

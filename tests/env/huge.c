@@ -1,0 +1,63 @@
+/* Messages of more than 4 GiB arrive whole, of bytes and of a datatype with a large count, if there is the memory. */
+/* ranks: 2 */
+/* clients: none */
+#include "../check.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BYTES ((((MPI_Count)1) << 32) + 5)
+
+/* Places that are looked at: around the ends and around 4 GiB. The rest is zero. */
+static const long long marks[] = {0, 1, (1LL << 31) - 1, 1LL << 31, (1LL << 32) - 1, 1LL << 32, (1LL << 32) + 4};
+enum { MARKS = sizeof marks / sizeof *marks };
+
+/* Blocks of 1 MiB, one after the other with room for as much between them every GiB, then 5 bytes. */
+static MPI_Datatype layout(void)
+{
+    MPI_Datatype gib, all, type;
+    MPI_Type_contiguous_c((MPI_Count)1 << 30, MPI_BYTE, &gib);
+    MPI_Type_create_hvector_c(4, 1, ((MPI_Count)1 << 30) + (1 << 20), gib, &all);
+    MPI_Count lengths[2] = {1, 5}, at[2] = {0, 4 * (((MPI_Count)1 << 30) + (1 << 20))};
+    MPI_Datatype types[2] = {all, MPI_BYTE};
+    MPI_Type_create_struct_c(2, lengths, at, types, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&gib);
+    MPI_Type_free(&all);
+    return type;
+}
+
+/* Where byte n of the message is in that layout. */
+static size_t spread(long long n) { return (size_t)n + (size_t)(n >> 30 << 20); }
+
+int main(int argc, char **argv)
+{
+    check_start(&argc, &argv);
+    int enough = sysconf(_SC_AVPHYS_PAGES) / (1 << 20) * (sysconf(_SC_PAGESIZE) >> 10) >= 8, all;
+    MPI_Allreduce(&enough, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    size_t room = spread(BYTES) + 4096;
+    unsigned char *buf = all ? mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
+    int here = buf != MAP_FAILED;
+    MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!all) return check_end();
+
+    MPI_Datatype type = layout();
+    MPI_Count size, got;
+    MPI_Status status;
+    MPI_Type_size_c(type, &size);
+    CHECK(size == BYTES);
+    if (check_rank == 0) {
+        for (int i = 0; i < MARKS; i++) buf[marks[i]] = (unsigned char)(i + 1);
+        MPI_Send_c(buf, BYTES, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv_c(buf, 1, type, 0, 1, MPI_COMM_WORLD, &status);
+        MPI_Get_count_c(&status, MPI_BYTE, &got);
+        CHECK_SAY(got == BYTES, "%lld bytes", (long long)got);
+        MPI_Get_elements_c(&status, type, &got);
+        CHECK_SAY(got == BYTES, "%lld elements", (long long)got);
+        for (int i = 0; i < MARKS; i++) CHECK_EQ(buf[spread(marks[i])], i + 1);
+        CHECK_EQ(buf[spread(marks[2]) - 1], 0);
+    }
+    MPI_Type_free(&type);
+    munmap(buf, room);
+    return check_end();
+}
