@@ -37,6 +37,7 @@ int main(int argc, char **argv)
     size_t room = spread(BYTES) + 4096;
     unsigned char *buf = all ? mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
     int here = buf != MAP_FAILED;
+    if (here) madvise(buf, room, MADV_HUGEPAGE); /* a million page faults fewer, where that is possible */
     MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (!all) return check_end();
 
