@@ -50,10 +50,10 @@ function(go_test name)
   add_test(NAME go/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(go/${name} PROPERTIES TIMEOUT 600 LABELS go PROCESSORS 2) # the go command fills the machine
 endfunction()
-go_test(format ${GOFMT} -d abi bench cmd coll datatype gobridge libimpi tests transport) # 1 if it would change anything
+go_test(format ${GOFMT} -d abi bench cmd coll datatype gobridge libimpi tests topology transport) # 1 if it would change anything
 go_test(vet ${GO} vet ./...)
 go_test(unit ${GO} test ./...)
-go_test(race ${GO} test -race ./transport/... ./libimpi/... ./coll/... ./datatype/...)
+go_test(race ${GO} test -race ./transport/... ./libimpi/... ./coll/... ./datatype/... ./topology/...)
 go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
 
 # examples/*: the same answer on ranks of one machine and of several clients.

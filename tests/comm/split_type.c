@@ -1,6 +1,5 @@
 /* MPI_Comm_split_type for each kind, and MPI_Get_hw_resource_info: ranks that are bound to one CPU meet those bound to the
  * same one, and nobody else. */
-#define _GNU_SOURCE
 #include <sched.h>
 #include "../check.h"
 
