@@ -43,17 +43,17 @@ const spinLooks = 1000
 // openFast lets C go ahead; called once the process has joined its job.
 func openFast(p *process) {
 	f := &C.impi_fast
+	for i := range f.dense {
+		if t := datatype.Named(abi.MPI_DATATYPE_NULL + i); t != nil && t.Extent() == t.Size() && t.Size() < 256 {
+			f.dense[i] = C.uint8_t(t.Size())
+		}
+	}
 	if p.engine.Eager() == 0 {
 		return
 	}
 	f.tag_ub, f.eager = C.uint32_t(p.engine.TagUB()), C.uint32_t(p.engine.Eager())
 	if !p.engine.Patient() {
 		f.looks = spinLooks
-	}
-	for i := range f.dense {
-		if t := datatype.Named(abi.MPI_DATATYPE_NULL + i); t != nil && t.Extent() == t.Size() && t.Size() < 256 {
-			f.dense[i] = C.uint8_t(t.Size())
-		}
 	}
 	f.shm = (*C.struct_impi_shm_private)(p.segment.Private())
 }
@@ -81,6 +81,10 @@ func (c *communicator) openFast(e *libimpi.Engine, slot uintptr) {
 		neighbors[i] = int32(e.Neighbor(c.Group().World(i)))
 	}
 	f.cid, f.rank, f.size, f.local = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(n), local
+	f.native = 0
+	if c.Native() {
+		f.native = 1
+	}
 	c.CountWaiting((*uint32)(unsafe.Pointer(&f.waiting)))
 	C.impi_fast_publish(f, C.uintptr_t(c.handle))
 }

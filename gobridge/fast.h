@@ -29,6 +29,7 @@ struct impi_fast_comm {
     uintptr_t handle; /* 0: not in use */
     uint64_t cid;
     int32_t rank, size;
+    int32_t native;   /* data looks the same in the memory of all members */
     int32_t *local;   /* by rank: its rank in the machine's segment; -1 if it is elsewhere, or the caller */
     uint32_t waiting; /* receives and messages that wait in the point-to-point context; counted by the engine */
 };

@@ -76,14 +76,8 @@ WEAK(MPI_Get_elements_x);
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
         int *position, MPI_Comm comm)
 {
-    MPI_Count impi_position = position ? *position : 0;
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack");
-    impi_err = impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
-        position ? (uintptr_t)&impi_position : 0, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    if (position) *position = impi_narrow(impi_position);
-    return 0;
+    return impi_direct_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 WEAK(MPI_Pack);
 
@@ -146,13 +140,8 @@ WEAK(MPI_Pack_external_size_c);
 
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
-    MPI_Count impi_size = 0;
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size");
-    impi_err = impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, size ? (uintptr_t)&impi_size : 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    if (size) *size = impi_narrow(impi_size);
-    return 0;
+    return impi_direct_Pack_size(incount, datatype, comm, size);
 }
 WEAK(MPI_Pack_size);
 
@@ -654,14 +643,8 @@ WEAK(MPI_Type_vector_c);
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
         MPI_Datatype datatype, MPI_Comm comm)
 {
-    MPI_Count impi_position = position ? *position : 0;
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack");
-    impi_err = impi_Unpack((uintptr_t)inbuf, insize, position ? (uintptr_t)&impi_position : 0,
-        (uintptr_t)outbuf, outcount, (uintptr_t)datatype, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    if (position) *position = impi_narrow(impi_position);
-    return 0;
+    return impi_direct_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 WEAK(MPI_Unpack);
 

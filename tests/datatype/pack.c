@@ -91,12 +91,52 @@ static void external(void)
     CHECK_EQ(position, sizeof want);
 }
 
+/* What does not fit is refused, and what is refused moves nothing; nothing fits everywhere. */
+static void edges(void)
+{
+    int in[4] = {1, 2, 3, 4}, out[4] = {0}, position, size = -1;
+    char buffer[32];
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    memset(buffer, 7, sizeof buffer);
+    position = 17;
+    CHECK_CLASS(MPI_Pack(in, 4, MPI_INT, buffer, 32, &position, MPI_COMM_WORLD), MPI_ERR_TRUNCATE);
+    CHECK_EQ(position, 17);
+    position = -1;
+    CHECK_CLASS(MPI_Pack(in, 1, MPI_INT, buffer, 32, &position, MPI_COMM_WORLD), MPI_ERR_TRUNCATE);
+    position = 0;
+    CHECK_CLASS(MPI_Pack(in, -1, MPI_INT, buffer, 32, &position, MPI_COMM_WORLD), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Pack(in, 1, MPI_DATATYPE_NULL, buffer, 32, &position, MPI_COMM_WORLD), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Pack(NULL, 1, MPI_INT, buffer, 32, &position, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Pack(in, 1, MPI_INT, buffer, 32, NULL, MPI_COMM_WORLD), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Unpack(buffer, 12, &position, out, 4, MPI_INT, MPI_COMM_WORLD), MPI_ERR_TRUNCATE);
+    CHECK_CLASS(MPI_Unpack(buffer, 32, &position, out, -2, MPI_INT, MPI_COMM_WORLD), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Pack_size(-1, MPI_INT, MPI_COMM_WORLD, &size), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Pack_size(1, MPI_INT, MPI_COMM_WORLD, NULL), MPI_ERR_ARG);
+    CHECK_EQ(position, 0);
+    CHECK_EQ(out[0], 0);
+    for (int i = 0; i < 32; i++) CHECK_EQ(buffer[i], 7);
+    position = 32;
+    CHECK_EQ(MPI_Pack(NULL, 0, MPI_INT, buffer, 32, &position, MPI_COMM_WORLD), MPI_SUCCESS);
+    CHECK_EQ(position, 32);
+    position = 16;
+    CHECK_EQ(MPI_Pack(in, 4, MPI_INT, buffer, 32, &position, MPI_COMM_WORLD), MPI_SUCCESS);
+    CHECK_EQ(position, 32);
+    position = 16;
+    CHECK_EQ(MPI_Unpack(buffer, 32, &position, out, 4, MPI_INT, MPI_COMM_WORLD), MPI_SUCCESS);
+    CHECK_EQ(position, 32);
+    CHECK(memcmp(in, out, sizeof in) == 0);
+    CHECK_EQ(MPI_Pack_size(1 << 30, MPI_INT, MPI_COMM_WORLD, &size), MPI_SUCCESS);
+    CHECK_EQ(size, MPI_UNDEFINED); /* 2^32 bytes */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
     next = (check_rank + 1) % check_size;
     previous = (check_rank + check_size - 1) % check_size;
     mixed();
+    edges();
     one_by_one();
     external();
     return check_end();
