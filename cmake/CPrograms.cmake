@@ -52,10 +52,10 @@ function(missing out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# One folder per chapter of the standard, one program per behaviour. tests/launcher and tests/install have
-# their own drivers. A program that says "/* needs: MPI_X MPI_Y */" waits until these functions work.
+# One folder per chapter of the standard, one program per behaviour. tests/launcher, tests/install and
+# tests/tsan have their own drivers. A program that says "/* needs: MPI_X MPI_Y */" waits until these functions work.
 file(GLOB all_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/*.c)
-list(FILTER all_tests EXCLUDE REGEX "/tests/(launcher|install)/")
+list(FILTER all_tests EXCLUDE REGEX "/tests/(launcher|install|tsan)/")
 foreach(source IN LISTS all_tests)
   setting(needs needs ${source} "")
   missing(not_yet ${needs})
@@ -76,3 +76,28 @@ foreach(source IN LISTS c_tests)
   target_include_directories(test-${folder}-${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   set_target_properties(test-${folder}-${name} PROPERTIES OUTPUT_NAME ${name})
 endforeach()
+
+# tests/tsan: the bridge's C under the thread sanitizer, where compiler and kernel can have it. A rank is a library of
+# the bridge's C over a small engine; the program loads two copies.
+set(tsan_flags -fsanitize=thread -g -O1 -Wall -Wextra)
+file(WRITE ${CMAKE_BINARY_DIR}/tsan-probe.c "int main(void) { return 0; }\n")
+try_run(tsan_runs tsan_builds ${CMAKE_BINARY_DIR}/tsan-probe ${CMAKE_BINARY_DIR}/tsan-probe.c
+  COMPILE_DEFINITIONS -fsanitize=thread LINK_OPTIONS -fsanitize=thread)
+set(TSAN OFF)
+if(tsan_builds AND "${tsan_runs}" STREQUAL "0")
+  set(TSAN ON)
+  foreach(file fast fast_recv attr_fast direct bridge)
+    list(APPEND tsan_bridge ${CMAKE_SOURCE_DIR}/gobridge/${file}.c)
+  endforeach()
+  foreach(rank 0 1)
+    add_library(tsan-rank${rank} MODULE ${tsan_bridge} ${CMAKE_SOURCE_DIR}/tests/tsan/engine.c)
+    target_include_directories(tsan-rank${rank} PRIVATE ${CMAKE_SOURCE_DIR}/tests/tsan)
+    target_compile_options(tsan-rank${rank} PRIVATE ${tsan_flags} -Wno-tsan) # fences: what they order is atomic anyway
+    target_compile_definitions(tsan-rank${rank} PRIVATE _GNU_SOURCE)
+    target_link_options(tsan-rank${rank} PRIVATE -fsanitize=thread -Wl,-Bsymbolic)
+  endforeach()
+  add_executable(tsan-threads ${CMAKE_SOURCE_DIR}/tests/tsan/threads.c)
+  target_compile_options(tsan-threads PRIVATE ${tsan_flags})
+  target_link_options(tsan-threads PRIVATE -fsanitize=thread)
+  target_link_libraries(tsan-threads PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+endif()

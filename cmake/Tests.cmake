@@ -65,6 +65,15 @@ foreach(source IN LISTS examples)
   endif()
 endforeach()
 
+# tsan: the bridge's C under the thread sanitizer; skipped, and said so, where there is none.
+if(TSAN)
+  add_test(NAME tsan/threads COMMAND ${QUIET} $<TARGET_FILE:tsan-threads> $<TARGET_FILE:tsan-rank0> $<TARGET_FILE:tsan-rank1>)
+else()
+  add_test(NAME tsan/threads COMMAND ${CMAKE_COMMAND} -E echo "this compiler or kernel has no thread sanitizer")
+  set_tests_properties(tsan/threads PROPERTIES SKIP_REGULAR_EXPRESSION "no thread sanitizer")
+endif()
+set_tests_properties(tsan/threads PROPERTIES TIMEOUT 120 LABELS tsan)
+
 # install/*: what a user's build finds. Each script gets the stage and a folder of its own.
 file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/install/*.sh)
 foreach(script IN LISTS scripts)

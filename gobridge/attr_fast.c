@@ -33,26 +33,26 @@ void impi_attr_end(struct impi_attr_comm *c) { __atomic_store_n(&c->version, c->
 
 static inline int is(const uintptr_t *at, uintptr_t handle) { return __atomic_load_n(at, __ATOMIC_ACQUIRE) == handle; }
 
-static inline int open(void) { return LIKELY(__atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED) && !impi_forked); }
+static inline int open(void) { return LIKELY(__atomic_load_n(&impi_attr.open, __ATOMIC_ACQUIRE) && !impi_forked); }
 
 /* The answer is as MPI_Comm_get_attr's flag, and -1 if Go has to be asked. */
 static inline int user_attr(struct impi_attr_comm *c, int key, void **value)
 {
     uint32_t version = __atomic_load_n(&c->version, __ATOMIC_ACQUIRE);
-    int32_t count = c->count;
+    int32_t count = __atomic_load_n(&c->count, __ATOMIC_RELAXED);
     int found = 0;
     void *v = NULL;
     if (UNLIKELY(version & 1 || count < 0 || count > IMPI_ATTR_VALUES)) return -1;
     for (int i = 0; i < count && !found; i++) {
-        if (c->values[i].key == key) {
-            v = (void *)c->values[i].value;
+        if (__atomic_load_n(&c->values[i].key, __ATOMIC_RELAXED) == key) {
+            v = (void *)__atomic_load_n(&c->values[i].value, __ATOMIC_RELAXED);
             found = 1;
         }
     }
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (UNLIKELY(__atomic_load_n(&c->version, __ATOMIC_RELAXED) != version)) return -1;
     if (found) *value = v;
-    else if (UNLIKELY((uint32_t)key - FIRST_KEY >= IMPI_ATTR_KEYS || !impi_attr.keys[key - FIRST_KEY])) return -1;
+    else if (UNLIKELY((uint32_t)key - FIRST_KEY >= IMPI_ATTR_KEYS || !__atomic_load_n(&impi_attr.keys[key - FIRST_KEY], __ATOMIC_RELAXED))) return -1;
     return found;
 }
 

@@ -31,7 +31,7 @@ static inline int look(const struct impi_shm_private *shm, const struct impi_shm
 static inline int consume(const struct impi_shm_private *shm, struct impi_shm_inbound *in, const struct arrival *a, void *buf)
 {
     copy_payload(buf, a->bytes <= INLINE ? a->record->body : (unsigned char *)a->record + LINE, a->bytes);
-    in->read += a->size;
+    __atomic_store_n(&in->read, in->read + a->size, __ATOMIC_RELAXED);
     if (LIKELY(in->read - in->told < shm->ring_bytes / 4)) return 0;
     in->told = in->read;
     __atomic_store_n(&in->pos->read, in->read, __ATOMIC_RELEASE);
@@ -89,11 +89,16 @@ static inline int drain(const struct impi_shm_private *shm, struct impi_shm_inbo
     return n;
 }
 
-static inline int arrived(const struct impi_shm_private *shm, const struct impi_shm_inbound *in)
+/* Is there a record? Without the lock it may be another thread's already: whoever is told so looks again. */
+UNLOCKED_LOOK int arrived(const struct impi_shm_private *shm, const struct impi_shm_inbound *in)
 {
-    struct impi_shm_record *r = (struct impi_shm_record *)(in->ring + (in->read & (shm->ring_bytes - 1)));
+    uint64_t read = __atomic_load_n(&in->read, __ATOMIC_RELAXED);
+    struct impi_shm_record *r = (struct impi_shm_record *)(in->ring + (read & (shm->ring_bytes - 1)));
     return __atomic_load_n(&r->state, __ATOMIC_ACQUIRE) != 0;
 }
+
+/* Is the ring there yet? The engine opens it when its sender has begun to send. */
+static inline int opened(const struct impi_shm_inbound *in) { return __atomic_load_n(&in->ring, __ATOMIC_ACQUIRE) != NULL; }
 
 /* How often to look at an empty ring before Go waits: not at all if something else needs polls. */
 static inline uint32_t patience(void) { return __atomic_load_n(&impi_fast.under_way, __ATOMIC_RELAXED) ? 0 : impi_fast.looks; }
@@ -123,7 +128,7 @@ static inline int receive(void *buf, int count, MPI_Datatype datatype, int sourc
     struct impi_shm_private *shm = impi_fast.shm;
     struct impi_shm_inbound *in = &shm->peers[w.local].in;
     /* What waits in the engine may be the message. */
-    if (UNLIKELY(!in->ring || __atomic_load_n(&w.comm->waiting, __ATOMIC_RELAXED))) return 0;
+    if (UNLIKELY(!opened(in) || __atomic_load_n(&w.comm->waiting, __ATOMIC_RELAXED))) return 0;
     for (;;) {
         for (uint32_t looks = patience(); !arrived(shm, in); looks--) {
             if (looks == 0) return 0;
@@ -178,13 +183,13 @@ static inline int post(void *buf, int count, MPI_Datatype datatype, int source, 
     s->next = 0;
     s->source = source;
     s->tag = tag;
-    s->local = w.local;
+    __atomic_store_n(&s->local, w.local, __ATOMIC_RELAXED);
     s->cid = w.comm->cid;
     s->buf = buf;
     s->bytes = (uint32_t)w.room;
     s->count = count;
     s->type = (uint32_t)(uintptr_t)datatype;
-    s->state = IMPI_QUICK_POSTED;
+    __atomic_store_n(&s->state, IMPI_QUICK_POSTED, __ATOMIC_RELAXED);
     struct impi_quick_queue *q = &impi_quick.from[w.local];
     if (q->tail) slot_at(q->tail)->next = n;
     else q->head = n;
@@ -224,9 +229,9 @@ static inline int await(MPI_Request request, uint32_t looks)
         uint32_t state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
         if (state == IMPI_QUICK_DONE) return 1;
         if (UNLIKELY(state != IMPI_QUICK_POSTED)) return 0;
-        int local = s->local;
+        int local = __atomic_load_n(&s->local, __ATOMIC_RELAXED);
         struct impi_shm_inbound *in = &shm->peers[local].in;
-        if (UNLIKELY(!in->ring)) return 0;
+        if (UNLIKELY(!opened(in))) return 0;
         if (!arrived(shm, in)) {
             if (looks-- == 0) return 0;
             relax();
@@ -250,7 +255,7 @@ static inline int settle(MPI_Request *request, MPI_Status *status)
         struct impi_quick_slot *s = quick(*request);
         if (UNLIKELY(!s || s->state != IMPI_QUICK_DONE)) return 0;
         set_status(status, s->source, s->tag, s->bytes);
-        s->state = IMPI_QUICK_FREE;
+        __atomic_store_n(&s->state, IMPI_QUICK_FREE, __ATOMIC_RELAXED);
         uint32_t generation = s->generation + 1;
         __atomic_store_n(&s->generation, generation ? generation : 1, __ATOMIC_RELAXED);
         s->next = impi_quick.idle;
@@ -306,8 +311,8 @@ static inline int pending(MPI_Request request)
 {
     struct impi_quick_slot *s = quick(request);
     if (!s || __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) != IMPI_QUICK_POSTED) return 0;
-    const struct impi_shm_inbound *in = &impi_fast.shm->peers[s->local].in;
-    return in->ring && !arrived(impi_fast.shm, in);
+    const struct impi_shm_inbound *in = &impi_fast.shm->peers[__atomic_load_n(&s->local, __ATOMIC_RELAXED)].in;
+    return opened(in) && !arrived(impi_fast.shm, in);
 }
 
 int impi_direct_Test(MPI_Request *request, int *flag, MPI_Status *status)

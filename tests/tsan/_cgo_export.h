@@ -1,0 +1,24 @@
+/* What cgo would write: the types and declarations by which the bridge's C calls Go. Here engine.c answers. */
+#ifndef CGO_EXPORT_H
+#define CGO_EXPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "../../mpi.h"
+#include "../../gobridge/shim.h"
+
+typedef int32_t GoInt32;
+typedef int64_t GoInt64;
+typedef uintptr_t GoUintptr;
+#include "../../gobridge/z_exports.h"
+
+void impi_error_action(GoInt32 code, struct impi_action *action);
+void impi_error_fatal(GoInt32 code);
+GoInt32 impi_missing(char *function, GoInt32 kind, GoUintptr handle);
+GoInt32 impi_call_errhandler(GoUintptr comm, GoInt32 code, struct impi_action *action);
+GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, struct impi_action *action);
+void impi_process_ends(void);
+void impi_ring(GoInt32 local);
+GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status);
+
+#endif

@@ -1,0 +1,431 @@
+/* A small engine in C in the place of the one in Go: the same lock, rings and tables, and what libimpi does with them, for
+ * short messages between two ranks. Order: lock, requests, matching, receives of C (libimpi/quick.go), rings, the calls. */
+#define _GNU_SOURCE
+#include "_cgo_export.h"
+#include "engine.h"
+#include "../../gobridge/fast_ring.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct impi_shm_private *shm;
+static int me;
+static unsigned long calls, adoptions;
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "rank %d: %s\n", me, what);
+    abort();
+}
+
+static void lock(void)
+{
+    for (int i = 0; i < 40; i++)
+        if (try_lock(shm)) return;
+    while (__atomic_exchange_n(&shm->lock, IMPI_SHM_LOCK_SLEEP, __ATOMIC_ACQUIRE) != IMPI_SHM_LOCK_FREE)
+        syscall(SYS_futex, &shm->lock, FUTEX_WAIT_PRIVATE, IMPI_SHM_LOCK_SLEEP, NULL, NULL, 0);
+}
+
+static void enter(void)
+{
+    __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+    lock();
+}
+
+/* A receive. */
+struct request {
+    struct request *next;
+    uint32_t generation, quick;
+    int used, done;
+    int32_t source, tag; /* asked for; once done, those of the message */
+    uint64_t cid, room;  /* once done, room is the message's length */
+    void *buf;
+};
+
+struct message {
+    struct message *next;
+    uint64_t cid, length;
+    int32_t source, tag;
+    unsigned char payload[];
+};
+
+enum { REQUESTS = 4096 };
+static struct request pool[REQUESTS], *posted;
+static struct message *unexpected;
+
+static struct impi_fast_comm *comm_of(uint64_t cid) { return &impi_fast.comms[cid - 1]; }
+static void count_waiting(uint64_t cid, int n) { __atomic_add_fetch(&comm_of(cid)->waiting, (uint32_t)n, __ATOMIC_RELAXED); }
+static void count_under_way(int n) { __atomic_add_fetch(&impi_fast.under_way, (uint32_t)n, __ATOMIC_RELAXED); }
+
+static struct request *new_request(void *buf, uint64_t room, int source, int tag, uint64_t cid)
+{
+    for (int i = 0; i < REQUESTS; i++) {
+        struct request *r = &pool[i];
+        if (r->used) continue;
+        *r = (struct request){.generation = r->generation + 2, .used = 1, .source = source, .tag = tag, .cid = cid, .room = room, .buf = buf};
+        count_under_way(1);
+        return r;
+    }
+    fail("too many requests");
+    return NULL;
+}
+
+static uintptr_t id_of(const struct request *r) { return (uintptr_t)r->generation << 32 | (uintptr_t)(r - pool + 1); }
+
+static void release(struct request *r)
+{
+    if (r->quick) {
+        struct impi_quick_slot *s = &impi_quick.slots[r->quick - 1];
+        __atomic_store_n(&s->state, IMPI_QUICK_FREE, __ATOMIC_RELAXED);
+        __atomic_store_n(&s->generation, s->generation + 1, __ATOMIC_RELAXED);
+        s->next = impi_quick.idle;
+        impi_quick.idle = r->quick;
+    }
+    r->used = 0;
+}
+
+static void finish(struct request *r, const void *payload, uint64_t n, int source, int tag)
+{
+    if (n > r->room) fail("a message is too long");
+    memcpy(r->buf, payload, n);
+    r->source = source, r->tag = tag, r->room = n, r->done = 1;
+    count_under_way(-1);
+}
+
+static int fits(uint64_t cid, int want_source, int want_tag, uint64_t got_cid, int source, int tag)
+{
+    return cid == got_cid && (want_source == source || want_source == MPI_ANY_SOURCE) && (want_tag == tag || want_tag == MPI_ANY_TAG);
+}
+
+static void push(struct request *r)
+{
+    struct request **at = &posted;
+    while (*at) at = &(*at)->next;
+    *at = r;
+    count_waiting(r->cid, 1);
+}
+
+static void adopt_quick(void)
+{
+    for (int local = 0; local < RANKS; local++) {
+        for (uint32_t n = impi_quick.from[local].head; n; n = impi_quick.slots[n - 1].next) {
+            struct impi_quick_slot *s = &impi_quick.slots[n - 1];
+            struct request *r = new_request(s->buf, s->bytes, s->source, s->tag, s->cid);
+            r->quick = n;
+            push(r);
+            s->request = id_of(r);
+            __atomic_store_n(&s->state, IMPI_QUICK_ADOPTED, __ATOMIC_RELAXED);
+            adoptions++;
+        }
+        impi_quick.from[local] = (struct impi_quick_queue){0, 0};
+    }
+    impi_quick.posted = 0;
+}
+
+static void post(struct request *r)
+{
+    adopt_quick();
+    for (struct message **at = &unexpected; *at; at = &(*at)->next) {
+        struct message *m = *at;
+        if (!fits(r->cid, r->source, r->tag, m->cid, m->source, m->tag)) continue;
+        *at = m->next;
+        count_waiting(m->cid, -1);
+        finish(r, m->payload, m->length, m->source, m->tag);
+        free(m);
+        return;
+    }
+    push(r);
+}
+
+static void arrive(uint64_t cid, int source, int tag, const void *payload, uint64_t n)
+{
+    adopt_quick();
+    for (struct request **at = &posted; *at; at = &(*at)->next) {
+        struct request *r = *at;
+        if (!fits(r->cid, r->source, r->tag, cid, source, tag)) continue;
+        *at = r->next;
+        count_waiting(cid, -1);
+        finish(r, payload, n, source, tag);
+        return;
+    }
+    struct message *m = malloc(sizeof *m + n), **end = &unexpected;
+    *m = (struct message){.cid = cid, .length = n, .source = source, .tag = tag};
+    memcpy(m->payload, payload, n);
+    while (*end) end = &(*end)->next;
+    *end = m;
+    count_waiting(cid, 1);
+}
+
+/* The request of an id; NULL if there is none. */
+static struct request *find_request(uintptr_t id)
+{
+    if (id & IMPI_QUICK_BIT) {
+        uint32_t n = ((uint32_t)id & ~(uint32_t)IMPI_QUICK_BIT) + 1;
+        struct impi_quick_slot *s = &impi_quick.slots[n - 1];
+        if (n > IMPI_QUICK_SLOTS || s->generation != id >> 32 || s->state == IMPI_QUICK_FREE) return NULL;
+        if (s->state == IMPI_QUICK_POSTED) adopt_quick();
+        if (s->state == IMPI_QUICK_DONE) {
+            struct request *r = new_request(s->buf, s->bytes, s->source, s->tag, s->cid);
+            r->quick = n, r->done = 1;
+            count_under_way(-1);
+            s->request = id_of(r);
+            __atomic_store_n(&s->state, IMPI_QUICK_ADOPTED, __ATOMIC_RELAXED);
+        }
+        id = s->request;
+    }
+    uint32_t n = (uint32_t)id;
+    struct request *r = n >= 1 && n <= REQUESTS ? &pool[n - 1] : NULL;
+    return r && r->used && r->generation == id >> 32 ? r : NULL;
+}
+
+/* Takes what has arrived. */
+static void poll_ring(struct impi_shm_inbound *in)
+{
+    for (;;) {
+        uint64_t at = in->read & (RING - 1);
+        struct impi_shm_record *r = (struct impi_shm_record *)(in->ring + at);
+        uint32_t state = __atomic_load_n(&r->state, __ATOMIC_ACQUIRE);
+        if (state == 0) return;
+        uint64_t n = state >> IMPI_SHM_LENGTH_SHIFT, size = record_bytes(n);
+        if (state == IMPI_SHM_FORM_SKIP) {
+            size = RING - at;
+        } else {
+            arrive(r->cid, r->lsrank, r->tag, n <= INLINE ? r->body : (unsigned char *)r + LINE, n);
+        }
+        __atomic_store_n(&in->read, in->read + size, __ATOMIC_RELAXED);
+        if (in->read - in->told >= RING / 4) {
+            in->told = in->read;
+            __atomic_store_n(&in->pos->read, in->read, __ATOMIC_RELEASE);
+        }
+    }
+}
+
+static void poll_all(void) { poll_ring(&shm->peers[1 - me].in); }
+
+/* Gives other threads a turn, and says that this rank sleeps: senders ring. */
+static void pause_unlocked(void)
+{
+    struct impi_shm_control *own = (struct impi_shm_control *)shm->segment; /* so has threads.c arranged it */
+    __atomic_store_n(&own->sleepers, 1, __ATOMIC_RELAXED);
+    unlock(shm);
+    sched_yield();
+    lock();
+}
+
+void impi_ring(GoInt32 local) { __atomic_store_n(&shm->peers[local].out.ctl->sleepers, 0, __ATOMIC_RELAXED); }
+
+static int try_send(struct impi_shm_outbound *o, const void *buf, uint64_t n, int tag, const struct impi_fast_comm *c)
+{
+    uint64_t at = o->tail & (RING - 1), need = record_bytes(n), skip = RING - at < need ? RING - at : 0;
+    o->limit = __atomic_load_n(&o->pos->read, __ATOMIC_ACQUIRE) + RING;
+    if (o->tail + skip + need + LINE > o->limit) return 0;
+    struct impi_shm_record *r = (struct impi_shm_record *)(o->ring + (skip ? 0 : at));
+    ((struct impi_shm_record *)(o->ring + ((o->tail + skip + need) & (RING - 1))))->state = 0;
+    r->tag = tag, r->cid = c->cid, r->lsrank = c->rank, r->srqid = 0;
+    memcpy(n <= INLINE ? r->body : (unsigned char *)r + LINE, buf, n);
+    uint32_t state = (uint32_t)(IMPI_SHM_FORM_SHORT | n << IMPI_SHM_LENGTH_SHIFT);
+    if (skip) {
+        r->state = state;
+        __atomic_store_n(&((struct impi_shm_record *)(o->ring + at))->state, IMPI_SHM_FORM_SKIP, __ATOMIC_RELEASE);
+    } else {
+        __atomic_store_n(&r->state, state, __ATOMIC_RELEASE);
+    }
+    o->tail += skip + need;
+    return 1;
+}
+
+static struct impi_fast_comm *known(uintptr_t comm)
+{
+    struct impi_fast_comm *c = find((MPI_Comm)comm);
+    if (!c) fail("no such communicator");
+    return c;
+}
+
+static int size_of(uintptr_t datatype) { return impi_fast.dense[datatype - 0x200]; }
+
+GoInt32 impi_Send(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag, GoUintptr comm)
+{
+    enter();
+    while (poll_all(), !try_send(&shm->peers[dest].out, (void *)buf, (uint64_t)count * (uint64_t)size_of(datatype), tag, known(comm))) pause_unlocked();
+    unlock(shm);
+    return 0;
+}
+
+GoInt32 impi_Rsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag, GoUintptr comm)
+{
+    return impi_Send(buf, count, datatype, dest, tag, comm);
+}
+
+GoInt32 impi_Isend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag, GoUintptr comm, GoUintptr request)
+{
+    *(uintptr_t *)request = IMPI_SENT_REQUEST;
+    return impi_Send(buf, count, datatype, dest, tag, comm);
+}
+
+static uintptr_t start_receive(uintptr_t buf, int64_t count, uintptr_t datatype, int source, int tag, uintptr_t comm)
+{
+    struct request *r = new_request((void *)buf, (uint64_t)count * (uint64_t)size_of(datatype), source, tag, known(comm)->cid);
+    post(r);
+    return id_of(r);
+}
+
+GoInt32 impi_Irecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr request)
+{
+    enter();
+    *(uintptr_t *)request = start_receive(buf, count, datatype, source, tag, comm);
+    unlock(shm);
+    return 0;
+}
+
+static int is_idle(uintptr_t id) { return id == (uintptr_t)MPI_REQUEST_NULL || id == IMPI_SENT_REQUEST; }
+
+/* Is the request done? NULL ones are. Lock held. */
+static int done(uintptr_t id)
+{
+    if (is_idle(id)) return 1;
+    struct request *r = find_request(id);
+    if (!r) fail("a request that is none");
+    return r->done;
+}
+
+static void collect(uintptr_t *id, MPI_Status *status)
+{
+    if (!is_idle(*id)) {
+        struct request *r = find_request(*id);
+        set_status(status, r->source, r->tag, r->room);
+        release(r);
+    } else {
+        set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    }
+    *id = (uintptr_t)MPI_REQUEST_NULL;
+}
+
+GoInt32 impi_Waitall(GoInt32 count, GoUintptr requests, GoUintptr statuses)
+{
+    uintptr_t *id = (uintptr_t *)requests;
+    MPI_Status *status = (MPI_Status *)statuses;
+    enter();
+    for (int i = 0; i < count; i++) {
+        while (poll_all(), !done(id[i])) pause_unlocked();
+        collect(&id[i], status ? &status[i] : NULL);
+    }
+    unlock(shm);
+    return 0;
+}
+
+GoInt32 impi_Wait(GoUintptr request, GoUintptr status) { return impi_Waitall(1, request, status); }
+
+GoInt32 impi_Testall(GoInt32 count, GoUintptr requests, GoUintptr flag, GoUintptr statuses)
+{
+    uintptr_t *id = (uintptr_t *)requests;
+    MPI_Status *status = (MPI_Status *)statuses;
+    int all = 1;
+    enter();
+    poll_all();
+    for (int i = 0; i < count; i++) all &= done(id[i]);
+    for (int i = 0; all && i < count; i++) collect(&id[i], status ? &status[i] : NULL);
+    unlock(shm);
+    *(int *)flag = all;
+    return 0;
+}
+
+GoInt32 impi_Test(GoUintptr request, GoUintptr flag, GoUintptr status) { return impi_Testall(1, request, flag, status); }
+
+GoInt32 impi_Recv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status)
+{
+    uintptr_t id;
+    impi_Irecv(buf, count, datatype, source, tag, comm, (uintptr_t)&id);
+    return impi_Waitall(1, (uintptr_t)&id, status);
+}
+
+GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status)
+{
+    return impi_Recv(buf, count, datatype, source, tag, comm, status);
+}
+
+GoInt32 impi_Sendrecv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoInt32 dest, GoInt32 sendtag, GoUintptr recvbuf,
+                      GoInt64 recvcount, GoUintptr recvtype, GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr status)
+{
+    impi_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm);
+    return impi_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
+
+/* Attributes of the world. */
+static struct impi_attr_comm *attributes(void) { return &impi_attr.comms[0]; }
+
+void set_attribute(uintptr_t turn)
+{
+    struct impi_attr_comm *c = attributes();
+    lock();
+    impi_attr_begin(c);
+    __atomic_store_n(&c->values[0].key, KEY + (int)(turn & 1), __ATOMIC_RELAXED);
+    __atomic_store_n(&c->values[0].value, turn, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->count, 1, __ATOMIC_RELAXED);
+    impi_attr_end(c);
+    unlock(shm);
+}
+
+GoInt32 impi_Comm_get_attr(GoUintptr comm, GoInt32 key, GoUintptr value, GoUintptr flag)
+{
+    struct impi_attr_comm *c = attributes();
+    (void)comm;
+    enter();
+    int found = c->count > 0 && c->values[0].key == key;
+    if (found) *(uintptr_t *)value = c->values[0].value;
+    *(int *)flag = found;
+    unlock(shm);
+    return 0;
+}
+
+void counts(unsigned long *entered, unsigned long *adopted)
+{
+    lock();
+    *entered = __atomic_load_n(&calls, __ATOMIC_RELAXED);
+    *adopted = adoptions;
+    if (posted || unexpected || impi_quick.posted) fail("something is left");
+    unlock(shm);
+}
+
+void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS])
+{
+    static int32_t local[RANKS];
+    shm = segment;
+    me = (int)shm->local_rank;
+    local[me] = -1, local[1 - me] = 1 - me;
+    for (int i = 0; i < IMPI_QUICK_SLOTS; i++) impi_quick.slots[i].generation = 1, impi_quick.slots[i].next = (uint32_t)(i + 2) % (IMPI_QUICK_SLOTS + 1);
+    impi_quick.idle = 1;
+    impi_fast.tag_ub = 1 << 20, impi_fast.eager = EAGER, impi_fast.looks = 50;
+    impi_fast.dense[(uintptr_t)MPI_INT - 0x200] = 4;
+    impi_attr.named[(uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL] = 4;
+    impi_attr.keys[0] = impi_attr.keys[1] = 1;
+    for (int i = 0; i < COMMS; i++) {
+        struct impi_fast_comm *c = &impi_fast.comms[i];
+        comms[i] = i ? (MPI_Comm)(uintptr_t)(4095 + i) : MPI_COMM_WORLD;
+        c->cid = (uint64_t)i + 1, c->rank = me, c->size = RANKS, c->local = local;
+        impi_fast_publish(c, (uintptr_t)comms[i]);
+    }
+    impi_attr.open = 1;
+    impi_fast.shm = shm;
+    set_attribute(0);
+    impi_attr_publish(&impi_attr.comms[0].handle, (uintptr_t)MPI_COMM_WORLD);
+}
+
+/* What must not happen here. */
+#define NEVER(declaration) declaration { fail(#declaration); return 0; }
+void impi_error_action(GoInt32 code, struct impi_action *action) { (void)code, (void)action; fail("an error"); }
+void impi_error_fatal(GoInt32 code) { (void)code; fail("a fatal error"); }
+void impi_process_ends(void) { fail("the end"); }
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+NEVER(GoInt32 impi_missing(char *function, GoInt32 kind, GoUintptr handle))
+NEVER(GoInt32 impi_call_errhandler(GoUintptr comm, GoInt32 code, struct impi_action *action))
+NEVER(GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, struct impi_action *action))
+NEVER(GoInt32 impi_Initialized(GoUintptr flag))
+NEVER(GoInt32 impi_Finalized(GoUintptr flag))
+NEVER(GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank))
+NEVER(GoInt32 impi_Comm_size(GoUintptr comm, GoUintptr size))
+NEVER(GoInt32 impi_Group_rank(GoUintptr group, GoUintptr rank))
+NEVER(GoInt32 impi_Group_size(GoUintptr group, GoUintptr size))
+NEVER(GoInt32 impi_Type_size(GoUintptr datatype, GoUintptr size))
+NEVER(GoInt32 impi_Get_count(GoUintptr status, GoUintptr datatype, GoUintptr count))
+NEVER(GoInt32 impi_Test_cancelled(GoUintptr status, GoUintptr flag))

@@ -1,0 +1,248 @@
+/* The bridge's C under the thread sanitizer: two ranks in one process, each a copy of the bridge's C over a small engine
+ * (engine.c), on rings in memory that they share. Some threads of each rank send, post, wait and test at the same time;
+ * others ask for attributes while these change. The sanitizer ends the program with 66 if two of them race.
+ *
+ *   threads RANK0.so RANK1.so */
+#define _GNU_SOURCE
+#include "engine.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { STEPS = 250, MANY = 8 };
+
+/* The functions under test. */
+#define FUNCTIONS(F) F(Send) F(Isend) F(Sendrecv) F(Recv) F(Irecv) F(Wait) F(Waitall) F(Test) F(Testall) F(Comm_rank) F(Comm_size) \
+    F(Comm_get_attr) F(Type_size) F(Get_count)
+#define DECLARE(name) __typeof__(&MPI_##name) name;
+
+struct rank {
+    FUNCTIONS(DECLARE)
+    engine_open *open;
+    engine_set_attribute *set_attribute;
+    engine_counts *counts;
+    MPI_Comm comms[COMMS];
+    pthread_barrier_t all;
+    MPI_Request given[THREADS][MANY]; /* from each thread to the next */
+    int me, over;
+};
+
+#define CHECK(fact) \
+    do { if (!(fact)) { fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #fact); abort(); } } while (0)
+
+struct thread {
+    struct rank *r;
+    int k;
+    int in[MANY][EAGER / 4], out[MANY][EAGER / 4];
+};
+
+static int number(int rank, int k, int step, int m) { return ((rank * THREADS + k) * STEPS + step) * MANY + m; }
+
+static int length(int step, int m) { return 1 + (step * 7 + m * 131) % (EAGER / 4 - 1); }
+
+static void fill(struct thread *t, int step)
+{
+    for (int m = 0; m < MANY; m++)
+        for (int i = 0; i < length(step, m); i++) t->out[m][i] = number(t->r->me, t->k, step, m);
+}
+
+static void received(const struct thread *t, int k, int step, int m, const int *in, const MPI_Status *s)
+{
+    int n = -1, last = length(step, m) - 1;
+    t->r->Get_count(s, MPI_INT, &n);
+    CHECK(n == last + 1 && s->MPI_SOURCE == 1 - t->r->me && s->MPI_TAG == k * MANY + m);
+    CHECK(in[0] == number(1 - t->r->me, k, step, m) && in[last] == in[0]);
+}
+
+static void receive_all(struct thread *t, MPI_Comm comm, MPI_Request *q, int any)
+{
+    for (int m = 0; m < MANY; m++)
+        t->r->Irecv(t->in[m], EAGER / 4, MPI_INT, any && m == 3 ? MPI_ANY_SOURCE : 1 - t->r->me, t->k * MANY + m, comm, &q[m]);
+}
+
+static void send_all(struct thread *t, MPI_Comm comm, int step, MPI_Request *q)
+{
+    for (int m = 0; m < MANY; m++) t->r->Isend(t->out[m], length(step, m), MPI_INT, 1 - t->r->me, t->k * MANY + m, comm, &q[m]);
+}
+
+/* Receives, with one from any source among them on every other step, completed in four ways. */
+static void many(struct thread *t, MPI_Comm comm, int step, int way)
+{
+    MPI_Request in[MANY], out[MANY];
+    MPI_Status s[MANY];
+    int flag = 0;
+    receive_all(t, comm, in, step % 2);
+    send_all(t, comm, step, out);
+    switch (way) {
+    case 0: t->r->Waitall(MANY, in, s); break;
+    case 1:
+        for (int m = MANY - 1; m >= 0; m--) t->r->Wait(&in[m], &s[m]);
+        break;
+    case 2:
+        while (!flag) t->r->Testall(MANY, in, &flag, s);
+        break;
+    case 3:
+        for (int m = 0; m < MANY; m++)
+            for (flag = 0; !flag;) t->r->Test(&in[m], &flag, &s[m]);
+        break;
+    }
+    for (int m = 0; m < MANY; m++) received(t, t->k, step, m, t->in[m], &s[m]);
+    t->r->Waitall(MANY, out, MPI_STATUSES_IGNORE);
+}
+
+/* What one thread posts another completes. */
+static void handed_over(struct thread *t, MPI_Comm comm, int step)
+{
+    struct rank *r = t->r;
+    int from = (t->k + 1) % THREADS;
+    MPI_Request out[MANY];
+    MPI_Status s;
+    receive_all(t, comm, r->given[t->k], 0);
+    pthread_barrier_wait(&r->all);
+    send_all(t, comm, step, out);
+    for (int m = 0; m < MANY; m++) {
+        r->Wait(&r->given[from][m], &s);
+        CHECK(s.MPI_TAG == from * MANY + m);
+    }
+    r->Waitall(MANY, out, MPI_STATUSES_IGNORE);
+    pthread_barrier_wait(&r->all);
+    for (int m = 0; m < MANY; m++) CHECK(t->in[m][0] == number(1 - r->me, t->k, step, m));
+}
+
+static void one_by_one(struct thread *t, MPI_Comm comm, int step)
+{
+    struct rank *r = t->r;
+    int peer = 1 - r->me, rank = -1, size = -1;
+    MPI_Status s;
+    for (int m = 0; m < MANY; m++) {
+        int tag = t->k * MANY + m, n = length(step, m);
+        if (m % 3 == 0) {
+            r->Sendrecv(t->out[m], n, MPI_INT, peer, tag, t->in[m], EAGER / 4, MPI_INT, peer, tag, comm, &s);
+        } else if (m % 2 == r->me) {
+            r->Send(t->out[m], n, MPI_INT, peer, tag, comm);
+            r->Recv(t->in[m], EAGER / 4, MPI_INT, peer, tag, comm, &s);
+        } else {
+            r->Recv(t->in[m], EAGER / 4, MPI_INT, m % 4 ? peer : MPI_ANY_SOURCE, tag, comm, &s);
+            r->Send(t->out[m], n, MPI_INT, peer, tag, comm);
+        }
+        received(t, t->k, step, m, t->in[m], &s);
+        r->Comm_rank(comm, &rank);
+        r->Comm_size(comm, &size);
+        CHECK(rank == r->me && size == RANKS);
+    }
+}
+
+static void *run(void *arg)
+{
+    struct thread *t = arg;
+    for (int step = 0; step < STEPS; step++) {
+        MPI_Comm comm = t->r->comms[step % 3 ? 0 : t->k + 1]; /* the one that all share, or the thread's own */
+        fill(t, step);
+        switch (step % 6) {
+        case 4: one_by_one(t, comm, step); break;
+        case 5: handed_over(t, comm, step); break;
+        default: many(t, comm, step, (step + t->k) % 4);
+        }
+    }
+    return NULL;
+}
+
+/* A value is never that of the other key. */
+static void *ask(void *arg)
+{
+    struct rank *r = arg;
+    uintptr_t last = 0;
+    while (!__atomic_load_n(&r->over, __ATOMIC_RELAXED)) {
+        for (int k = 0; k < 2; k++) {
+            void *value = NULL;
+            int flag = -1, size = 0;
+            r->Comm_get_attr(MPI_COMM_WORLD, KEY + k, &value, &flag);
+            CHECK(flag == 0 || ((uintptr_t)value & 1) == (uintptr_t)k);
+            CHECK(flag == 0 || (uintptr_t)value >= last);
+            if (flag) last = (uintptr_t)value;
+            r->Type_size(MPI_INT, &size);
+            CHECK(size == 4);
+        }
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void *change(void *arg)
+{
+    struct rank *r = arg;
+    for (uintptr_t turn = 1; !__atomic_load_n(&r->over, __ATOMIC_RELAXED); turn++) {
+        r->set_attribute(turn);
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void *symbol(void *library, const char *name)
+{
+    void *f = dlsym(library, name);
+    CHECK(f);
+    return f;
+}
+
+#define FIND(name) r->name = (__typeof__(r->name))symbol(library, "impi_direct_" #name);
+
+static void load(struct rank *r, const char *path, struct impi_shm_private *shm)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) fprintf(stderr, "%s\n", dlerror());
+    CHECK(library);
+    FUNCTIONS(FIND)
+    r->open = (engine_open *)symbol(library, "open_engine");
+    r->set_attribute = (engine_set_attribute *)symbol(library, "set_attribute");
+    r->counts = (engine_counts *)symbol(library, "counts");
+    r->me = (int)shm->local_rank;
+    pthread_barrier_init(&r->all, NULL, THREADS);
+    r->open(shm, r->comms);
+}
+
+/* The rings between the ranks, and what each knows of them. */
+static struct impi_shm_private *segment(int me)
+{
+    static struct impi_shm_control ctl[RANKS];
+    static struct impi_shm_position pos[RANKS]; /* by reader */
+    static _Alignas(64) unsigned char ring[RANKS][RING];
+    struct impi_shm_private *p = calloc(1, sizeof *p + RANKS * sizeof p->peers[0]);
+    int peer = 1 - me;
+    p->segment = (unsigned char *)&ctl[me];
+    p->local_size = RANKS, p->local_rank = (uint32_t)me, p->ring_bytes = RING, p->max_payload = MAX_PAYLOAD;
+    p->peers[peer].out = (struct impi_shm_outbound){.limit = RING, .ring = ring[peer], .pos = &pos[peer], .ctl = &ctl[peer]};
+    p->peers[peer].in = (struct impi_shm_inbound){.ring = ring[me], .pos = &pos[me], .ctl = &ctl[peer]};
+    return p;
+}
+
+int main(int argc, char **argv)
+{
+    static struct rank ranks[RANKS];
+    static struct thread threads[RANKS][THREADS];
+    pthread_t worker[RANKS][THREADS], asking[RANKS], changing[RANKS];
+    CHECK(argc == 1 + RANKS);
+    for (int r = 0; r < RANKS; r++) load(&ranks[r], argv[1 + r], segment(r));
+    for (int r = 0; r < RANKS; r++) {
+        pthread_create(&asking[r], NULL, ask, &ranks[r]);
+        pthread_create(&changing[r], NULL, change, &ranks[r]);
+        for (int k = 0; k < THREADS; k++) {
+            threads[r][k].r = &ranks[r];
+            threads[r][k].k = k;
+            pthread_create(&worker[r][k], NULL, run, &threads[r][k]);
+        }
+    }
+    for (int r = 0; r < RANKS; r++)
+        for (int k = 0; k < THREADS; k++) pthread_join(worker[r][k], NULL);
+    for (int r = 0; r < RANKS; r++) {
+        unsigned long calls = 0, adopted = 0;
+        __atomic_store_n(&ranks[r].over, 1, __ATOMIC_RELAXED);
+        pthread_join(asking[r], NULL);
+        pthread_join(changing[r], NULL);
+        ranks[r].counts(&calls, &adopted);
+        CHECK(calls > 0 && adopted > 0); /* both sides have had their share */
+    }
+    return 0;
+}
