@@ -108,3 +108,7 @@ foreach(group server client table mesh packet flow cancel collective comm finish
     -mpicc ${STAGE}/bin/mpicc -junit ${CMAKE_BINARY_DIR}/conform-${group}.xml)
   set_tests_properties(conform/${group} PROPERTIES TIMEOUT 120 LABELS conform PROCESSORS 2)
 endforeach()
+add_test(NAME conform/golden COMMAND ${STAGE}/bin/impi-conform -golden ${CMAKE_SOURCE_DIR}/cmd/impi-conform/testdata
+  -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"
+  -client-cmd "${STAGE}/bin/impirun -client {rank} {server} -n {n} {prog}" -mpicc ${STAGE}/bin/mpicc)
+set_tests_properties(conform/golden PROPERTIES TIMEOUT 120 LABELS conform PROCESSORS 2)
