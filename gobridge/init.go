@@ -279,7 +279,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if p.segment, err = shm.Attach(fd, int(w.LocalRank)); err != nil {
 		return err
 	}
-	silence, err := silenceSetting()
+	silence, err := tcp.ParseSilence(os.Getenv("IMPI_SILENCE"))
 	if err != nil {
 		return err
 	}
@@ -309,22 +309,6 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	}
 	return nil
 }
-
-// silenceSetting is how long another client may be silent before it is taken for lost.
-func silenceSetting() (time.Duration, error) {
-	text := os.Getenv("IMPI_SILENCE")
-	if text == "" {
-		return defaultSilence, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > 1<<20 {
-		return 0, fmt.Errorf("IMPI_SILENCE=%q is not a number of seconds from 0 to %d", text, 1<<20)
-	}
-	return time.Duration(n) * time.Second, nil
-}
-
-// defaultSilence is longer than the pauses of a network that will go on.
-const defaultSilence = 30 * time.Second
 
 // localRanks are the world ranks of the processes that share this machine's memory: ranks of one client that follow
 // one another.

@@ -37,8 +37,9 @@ type Host struct {
 	NProcs int32
 
 	// What processes of this library agree on beyond IMPI 0.0, between this one's client and the host's.
-	Stream uint32 // the longest continuation of a long message, bytes; 0: MaxDataLen
-	Native bool   // data looks the same in memory and is not converted
+	Stream   uint32 // the longest continuation of a long message, bytes; 0: MaxDataLen
+	StreamIn uint32 // the longest that may come from there, bytes, if that is more than Stream: in an agent's view
+	Native   bool   // data looks the same in memory and is not converted
 
 	// How we meet it, if its client is one of this library too (not in IMPI 0.0).
 	Key    []byte // KeySize bytes; both ends prove that they know it. nil: who sends its rank is believed

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -48,15 +49,19 @@ func (p *part) joinAgent() error {
 	if err != nil {
 		return err
 	}
+	silence, err := tcp.ParseSilence(os.Getenv("IMPI_SILENCE"))
+	if err != nil {
+		return err
+	}
 	me := tables.Procs[first].Host
 	ctx, cancel := context.WithTimeout(m.ctx, meshTime)
 	defer cancel()
 	warn := func(text string) { complain("%s", text) }
-	peers, err := tcp.Mesh(ctx, tables, me, listener, tcp.Options{Warn: warn, Apart: otherMachines(tables, me)})
+	peers, err := tcp.Mesh(ctx, tables, me, listener, tcp.Options{Warn: warn, Silence: silence, Apart: otherMachines(tables, me)})
 	if err != nil {
 		return err
 	}
-	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Warn: warn, Lost: func(err error) {
+	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: silence, Warn: warn, Lost: func(err error) {
 		p.job.Fail(supervise.Cause{Code: 1, Text: err.Error()})
 	}})
 }

@@ -76,8 +76,8 @@ func (m *meeting) contribution(hosts []client.Host) client.Contribution {
 	c := client.Default(hosts...)
 	if os.Getenv("IMPI_PLAIN") != "1" {
 		own := wire.Mine()
-		if m.agent || m.values.DataLen != nil {
-			own.Stream = 0 // an agent takes packets of the usual length, and a user may have one in mind
+		if m.values.DataLen != nil {
+			own.Stream = 0 // the user has a length in mind
 		}
 		if m.outbound {
 			own.Flags |= wire.FlagOutbound
@@ -88,8 +88,8 @@ func (m *meeting) contribution(hosts []client.Host) client.Contribution {
 	c.DataLen, c.TagUB = uint32(or(v.DataLen, 0)), int32(or(v.TagUB, 0))
 	c.XSize, c.MaxLinear = int32(or(v.XSize, int(wire.Unset))), int32(or(v.MaxLinear, int(wire.Unset)))
 	ackMark, hiWater := or(v.AckMark, 0), or(v.HiWater, 0)
-	if m.agent && ackMark == 0 && hiWater == 0 {
-		ackMark, hiWater = farAckMark, farHiWater
+	if ackMark == 0 && hiWater == 0 {
+		ackMark, hiWater = wideAckMark, wideHiWater
 	}
 	for i := range c.Hosts {
 		c.Hosts[i].AckMark, c.Hosts[i].HiWater = uint32(ackMark), uint32(hiWater)
@@ -97,11 +97,11 @@ func (m *meeting) contribution(hosts []client.Host) client.Contribution {
 	return c
 }
 
-// An agent stands where the others are far away: the window of a pair of processes is wide enough for what a fast link
-// holds in a tenth of a second, in packets of the usual length.
+// What this client proposes for the window of a pair of processes, in packets: wide enough for what a fast link holds in a
+// tenth of a second, in packets of the usual length. IMPI's own 10 and 20 hold if another client proposes them.
 const (
-	farAckMark = 32
-	farHiWater = 192
+	wideAckMark = 32
+	wideHiWater = 192
 )
 
 func or(v *int, otherwise int) int {

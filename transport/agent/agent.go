@@ -7,6 +7,7 @@
 //	judge.go     a packet's header: may it travel, and where to? Pure
 //	inbound.go   one socket read: whole packets to the outlets
 //	outlet.go    one socket written: at once if there is room, else in order when there is
+//	silence.go   hosts that are lost without a word
 //	sockets.go   a process's side
 //
 // The agent relays IMPI packets and changes not a byte of them. Flow control (3.6) is between the processes, end to
@@ -27,6 +28,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
@@ -42,6 +44,8 @@ type Config struct {
 	Lost  func(error)       // a host is lost, or has broken the rules: the job cannot go on. Called once, and must not call Close
 	Warn  func(text string) // a process of ours has broken the rules; its sockets are closed. May be nil
 	Limit int               // bytes that may wait for one process or host; 0: DefaultLimit
+
+	Silence time.Duration // after which a host of which nothing is heard is lost; 0: never
 }
 
 // DefaultLimit is how much may wait in one outlet before those who feed it are held up, in bytes.
@@ -54,6 +58,7 @@ type Agent struct {
 	links  []*link // hosts first
 	byHost []*link // by global host rank, nil: none
 	byProc [][2]*link
+	heard  func(fd int, silence time.Duration) error // tcp.Heard
 
 	mu       sync.Mutex // guards what follows, and the flags of the links
 	open     [2]int     // links of a kind that have not said FINI yet
@@ -79,6 +84,8 @@ type link struct {
 	out  *outlet
 	fini bool // its peer has said FINI; written by its reader only
 	told bool // and so have we
+
+	silent atomic.Pointer[error] // it has been silent for too long: its reader ends
 }
 
 // New starts to relay. sockets are the agent's ends of what Sockets made, by local rank. All descriptors are the
@@ -97,6 +104,9 @@ func New(c Config, sockets [][2]int) (*Agent, error) {
 		a.readers.Wait()
 		close(a.finished)
 	}()
+	if c.Silence > 0 {
+		go a.guard()
+	}
 	return a, nil
 }
 
@@ -104,7 +114,7 @@ func newAgent(c Config, sockets [][2]int) (*Agent, error) {
 	if c.Limit <= 0 {
 		c.Limit = DefaultLimit
 	}
-	a := &Agent{config: c, byHost: make([]*link, len(c.Job.Hosts)), finished: make(chan struct{})}
+	a := &Agent{config: c, heard: tcp.Heard, byHost: make([]*link, len(c.Job.Hosts)), finished: make(chan struct{})}
 	var errs []error
 	for h, fd := range c.Peers {
 		if fd >= 0 {

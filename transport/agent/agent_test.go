@@ -46,11 +46,31 @@ func makeJob(datalen uint32) *transport.Job {
 
 func newHouse(t *testing.T, datalen uint32, limit int) *house {
 	t.Helper()
+	return furnished(t, datalen, limit, nil)
+}
+
+// ends are the test's ends of the way from one process to another.
+func (h *house) ends(src, dst int32) (from, to net.Conn) {
+	end := func(r, other int32) net.Conn {
+		if host := h.job.Procs[r].Host; host != 1 {
+			return h.hosts[host]
+		}
+		return h.procs[r-1][side(other, r)]
+	}
+	return end(src, dst), end(dst, src)
+}
+
+// furnished is a house with more to its agent's configuration.
+func furnished(t *testing.T, datalen uint32, limit int, more func(*Config)) *house {
+	t.Helper()
 	h := &house{t: t, job: makeJob(datalen), lost: make(chan error, 10), warns: make(chan string, 10)}
 	c := Config{Job: h.job, Host: 1, Peers: []int{-1, -1, -1}, Lost: func(err error) { h.lost <- err },
 		Warn: func(s string) { h.warns <- s }, Limit: limit}
 	for _, i := range []int{0, 2} {
 		c.Peers[i], h.hosts[i] = tcpPair(t)
+	}
+	if more != nil {
+		more(&c)
 	}
 	var sockets [][2]int
 	for i := range h.procs {
@@ -475,6 +495,7 @@ func FuzzInbound(f *testing.F) {
 	h := &house{job: makeJob(50)}
 	f.Add(h.packet(transport.Data, 0, 1, "hello"), 3)
 	f.Add(fini(), 64)
+	f.Add(h.continuation(0, 2, 300), 77)
 	f.Add(append(h.packet(transport.DataSync, 0, 3, ""), h.packet(transport.ProtoAck, 0, 2, "")...), 128)
 	f.Fuzz(func(t *testing.T, b []byte, piece int) {
 		if piece < 1 || piece > 1000 {
@@ -508,6 +529,7 @@ func FuzzInbound(f *testing.F) {
 // deaf is the inbound of host 0 in an agent whose other links take nothing.
 func deaf(t *testing.T) *inbound {
 	j := makeJob(50)
+	j.Hosts[0].Stream = 300
 	dir, err := tcp.NewDirectory(j)
 	if err != nil {
 		t.Fatal(err)
@@ -525,5 +547,6 @@ func deaf(t *testing.T) *inbound {
 	for p := range int32(3) {
 		a.byProc = append(a.byProc, [2]*link{mute(aProcess, p+1), mute(aProcess, p+1)})
 	}
-	return &inbound{agent: a, link: a.byHost[0], buf: make([]byte, bufferFor(50))}
+	longest := a.table.longest(aHost, 0)
+	return &inbound{agent: a, link: a.byHost[0], longest: longest, buf: make([]byte, bufferFor(longest))}
 }

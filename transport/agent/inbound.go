@@ -14,15 +14,16 @@ const (
 	bufferMax = 1 << 20
 )
 
-func bufferFor(maxDataLen uint32) int {
-	packet := wire.PacketSize + int(maxDataLen)
+func bufferFor(longest uint32) int {
+	packet := wire.PacketSize + int(longest)
 	return max(bufferMin, min(4*packet, bufferMax), packet+wire.PacketSize)
 }
 
 // read passes on what comes from l, until the end of its stream.
 func (a *Agent) read(l *link) {
 	defer a.readers.Done()
-	in := &inbound{agent: a, link: l, buf: make([]byte, bufferFor(a.config.Job.MaxDataLen))}
+	longest := a.table.longest(l.kind, l.peer)
+	in := &inbound{agent: a, link: l, longest: longest, buf: make([]byte, bufferFor(longest))}
 	for {
 		n, err := l.conn.Read(in.buf[in.w:])
 		in.w += n
@@ -33,7 +34,7 @@ func (a *Agent) read(l *link) {
 			}
 		}
 		if err != nil {
-			a.ended(l, in.end(err))
+			a.ended(l, in.end(l.reason(err)))
 			l.out.wait()
 			l.conn.Close()
 			return
@@ -43,10 +44,11 @@ func (a *Agent) read(l *link) {
 
 // inbound holds what has come and is not passed on: never more than one buffer, whatever a header says.
 type inbound struct {
-	agent *Agent
-	link  *link
-	buf   []byte
-	w     int // buf[:w] has come
+	agent   *Agent
+	link    *link
+	longest uint32 // continuation, bytes
+	buf     []byte
+	w       int // buf[:w] has come
 }
 
 // pass passes on every whole packet that is there. Packets in a row for the same outlet go in one piece.
@@ -61,7 +63,7 @@ func (in *inbound) pass() error {
 	}
 	for in.w-at >= wire.PacketSize {
 		p := wire.Packet(in.buf[at : at+wire.PacketSize])
-		n, err := in.agent.table.length(p)
+		n, err := in.agent.table.length(p, in.longest)
 		if err == nil && n > in.w-at {
 			break
 		}

@@ -22,15 +22,30 @@ func (v *violation) Error() string { return "protocol error: " + v.text }
 
 func violated(format string, args ...any) error { return &violation{fmt.Sprintf(format, args...)} }
 
-// length is how long the packet is whose header begins b. A header that announces more than was agreed on, or is of no
-// known type, is a violation: nothing tells where the next packet begins.
-func (t *table) length(p wire.Packet) (int, error) {
+// longest is the longest continuation, in bytes, that a link may bring: what was agreed on with that host, or, from a
+// process of ours, with any. What it sends to one host is held against that host's limit when we know whom it is for.
+func (t *table) longest(k kind, peer int32) uint32 {
+	most := t.job.MaxDataLen
+	for i, h := range t.job.Hosts {
+		if int32(i) != t.host && (k == aProcess || int32(i) == peer) {
+			most = max(most, h.Stream)
+		}
+	}
+	return most
+}
+
+// length is how long the packet is whose header p begins with, most being the longest continuation. A header that
+// announces more than was agreed on, or is of no known type, is a violation: nothing tells where the next packet begins.
+func (t *table) length(p wire.Packet, most uint32) (int, error) {
 	var h transport.Header
 	if err := p.Decode(&h); err != nil {
 		return 0, violated("%v (pk_type %d, pk_len %d, pk_msglen %d)", err, p.Type(), p.Len(), p.MsgLen())
 	}
-	if uint64(h.Len) > uint64(t.job.MaxDataLen) {
-		return 0, violated("packet longer than the agreed maximum: pk_len %d, maximum %d", h.Len, t.job.MaxDataLen)
+	if h.Kind != transport.Data || uint64(h.Len) == h.MsgLen {
+		most = t.job.MaxDataLen
+	}
+	if uint64(h.Len) > uint64(most) {
+		return 0, violated("packet longer than the agreed maximum: pk_len %d, maximum %d", h.Len, most)
 	}
 	return wire.PacketSize + h.Len, nil
 }
@@ -46,6 +61,9 @@ func (t *table) route(p wire.Packet, k kind, peer int32, fini bool) (src, dst in
 		return 0, 0, violated("packet from a process that is not there: host id %x, pid %d", from.HostID, from.PID)
 	case dst < 0 || (k == aHost) != (t.job.Procs[dst].Host == t.host):
 		return 0, 0, violated("packet for a process that is not on this way: host id %x, pid %d", to.HostID, to.PID)
+	}
+	if most := max(t.job.MaxDataLen, t.job.Hosts[t.job.Procs[dst].Host].Stream); k == aProcess && p.PayloadLen() > most {
+		return 0, 0, violated("packet longer than was agreed on with its destination: pk_len %d, maximum %d", p.Len(), most)
 	}
 	if fini {
 		switch p.Type() {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"math"
 	"os"
 	"slices"
 
@@ -44,7 +45,22 @@ func View(j *transport.Job) *transport.Job {
 		}
 		v.Procs[r].Host, v.Procs[r].Client = host, host
 	}
+	for s := range v.Hosts {
+		v.Hosts[s].Stream, v.Hosts[s].StreamIn = streams(j, &v.Hosts[s])
+	}
 	return &v
+}
+
+// streams are the longest continuations, in bytes, that all hosts with processes on a side take, and that any of them
+// sends. The agent's own processes are not met there.
+func streams(j *transport.Job, side *transport.Host) (out, in uint32) {
+	out = math.MaxUint32
+	for _, p := range j.Procs[side.First : side.First+side.NProcs] {
+		if p.Host != j.Procs[j.Me].Host {
+			out, in = min(out, j.Hosts[p.Host].Stream), max(in, j.Hosts[p.Host].Stream)
+		}
+	}
+	return min(out, in), in
 }
 
 // ViewSockets places a process's ends of its two sockets in the order of View's hosts.

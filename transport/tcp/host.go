@@ -95,7 +95,7 @@ func (h *Host) add(host int32, fd int, maxLen uint32) error {
 		dir: h.dir, flow: h.flow, procs: h.job.Procs, from: host, to: h.me, maxLen: maxLen,
 		buf: make([]byte, max(bufferMin, wire.PacketSize+int(maxLen)+bufferMin/2)),
 	}
-	l.stream = h.job.Hosts[host].Stream
+	l.stream = max(h.job.Hosts[host].Stream, h.job.Hosts[host].StreamIn)
 	l.maxOut = maxOut(h.job, int(h.job.Hosts[h.me].NProcs)*int(h.job.Hosts[host].NProcs))
 	h.links[host] = l
 	if err := unix.EpollCtl(h.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: host}); err != nil {

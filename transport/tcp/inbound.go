@@ -53,7 +53,8 @@ const (
 	begun                     // a continuation has begun: its place may be given
 )
 
-// longMin is how many bytes of a continuation must be missing for it to be worth a beginning.
+// longMin is how many bytes of a continuation must be missing for it to be worth a beginning. One that the buffer cannot
+// hold begins in any case.
 const longMin = 4 << 10
 
 // Protocol errors. Each ends the connection it came from.
@@ -146,7 +147,7 @@ func (in *inbound) next(h *transport.Header) (payload []byte, v verdict, err err
 	}
 	end := in.r + wire.PacketSize + h.Len
 	if end > in.w {
-		if !continues || end-in.w < longMin {
+		if !continues || end-in.w < longMin && end-in.r <= len(in.buf) {
 			return nil, incomplete, nil
 		}
 		if in.after, err = in.judge(p, h); err != nil {

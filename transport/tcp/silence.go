@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,12 +14,42 @@ import (
 // after a quarter of an hour, and only if there is something to be sent. So every connection is kept alive with
 // probes, and now and then somebody looks when its other end was heard of last. Any acknowledgement will do, that of a
 // probe, or of a full window: a host whose processes do not read, because they compute or are being debugged, is not
-// lost. (TCP_USER_TIMEOUT would take it for that.)
+// lost. (TCP_USER_TIMEOUT would take it for that.) An agent does the same (transport/agent).
 //
 // A goroutine makes the looks due, and wakes the engine, which takes them in Poll under its lock.
 
-// looks is how many looks, and how many probes, go into the time after which a silent host is lost.
-const looks = 4
+// defaultSilence is longer than the pauses of a network that will go on.
+const defaultSilence = 30 * time.Second
+
+// ParseSilence reads the setting IMPI_SILENCE: the seconds after which a host of which nothing is heard is lost, 0 for
+// never; the default if it is empty.
+func ParseSilence(text string) (time.Duration, error) {
+	if text == "" {
+		return defaultSilence, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > 1<<20 {
+		return 0, fmt.Errorf("IMPI_SILENCE=%q is not a number of seconds from 0 to %d", text, 1<<20)
+	}
+	return time.Duration(n) * time.Second, nil
+}
+
+// Looks is how many looks, and how many probes, go into the time after which a silent host is lost.
+const Looks = 4
+
+// Heard is nil if the other end of a TCP connection has acknowledged anything within that time, or fd is a socket of
+// another kind. If not, the error says so.
+func Heard(fd int, silence time.Duration) error {
+	if ago, ok := lastHeard(fd); ok && ago >= silence {
+		return silent(ago)
+	}
+	return nil
+}
+
+func silent(ago time.Duration) error {
+	return fmt.Errorf("nothing has been heard of it for %v, not even acknowledgements: its machine or the network is down",
+		ago.Round(time.Second))
+}
 
 // guard makes looks due.
 type guard struct {
@@ -38,7 +69,7 @@ func (g *guard) start(silence time.Duration, wake func()) {
 }
 
 func (g *guard) run(wake func()) {
-	t := time.NewTicker(g.silence / looks)
+	t := time.NewTicker(g.silence / Looks)
 	defer t.Stop()
 	for {
 		select {
@@ -61,8 +92,7 @@ func (h *Host) look() {
 			continue
 		}
 		if ago, ok := h.guard.heard(l.fd); ok && ago >= h.guard.silence {
-			h.end(l, fmt.Errorf("nothing has been heard of it for %v, not even acknowledgements: its machine or the network is down",
-				ago.Round(time.Second)))
+			h.end(l, silent(ago))
 		}
 	}
 }
@@ -82,10 +112,10 @@ func keepAlive(fd int, silence time.Duration) error {
 	if silence <= 0 {
 		return nil
 	}
-	every := max(1, int(silence/looks/time.Second))
+	every := max(1, int(silence/Looks/time.Second))
 	for _, o := range []struct{ level, name, value int }{
 		{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1}, {unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, every},
-		{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, every}, {unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 2 * looks},
+		{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, every}, {unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 2 * Looks},
 	} {
 		if err := unix.SetsockoptInt(fd, o.level, o.name, o.value); err != nil {
 			return err

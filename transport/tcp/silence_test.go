@@ -32,7 +32,7 @@ func TestAHostThatIsSilentForTooLongIsLost(t *testing.T) {
 func TestLooksBecomeDueAndWakeTheEngine(t *testing.T) {
 	var g guard
 	woken := make(chan bool, 1)
-	g.start(looks*time.Millisecond, func() {
+	g.start(Looks*time.Millisecond, func() {
 		select {
 		case woken <- g.due.Load():
 		default:
@@ -70,5 +70,17 @@ func TestConnectionsAreKeptAlive(t *testing.T) {
 	defer unix.Close(pair[1])
 	if _, ok := lastHeard(pair[0]); ok {
 		t.Error("a socket inside the machine has been heard of")
+	}
+}
+
+func TestTheSettingOfSilence(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want time.Duration
+		ok   bool
+	}{{"", defaultSilence, true}, {"0", 0, true}, {"7", 7 * time.Second, true}, {"-1", 0, false}, {"x", 0, false}, {"99999999", 0, false}} {
+		if got, err := ParseSilence(tt.text); got != tt.want || (err == nil) != tt.ok {
+			t.Errorf("%q: %v, %v", tt.text, got, err)
+		}
 	}
 }
