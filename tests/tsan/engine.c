@@ -4,6 +4,7 @@
 #include "_cgo_export.h"
 #include "engine.h"
 #include "../../gobridge/fast_ring.h"
+#include "../../gobridge/type_record.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -417,6 +418,7 @@ void impi_error_action(GoInt32 code, struct impi_action *action) { (void)code, (
 void impi_error_fatal(GoInt32 code) { (void)code; fail("a fatal error"); }
 void impi_process_ends(void) { fail("the end"); }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+NEVER(int64_t impi_type_recorded_size(uintptr_t handle))
 NEVER(GoInt32 impi_missing(char *function, GoInt32 kind, GoUintptr handle))
 NEVER(GoInt32 impi_call_errhandler(GoUintptr comm, GoInt32 code, struct impi_action *action))
 NEVER(GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, struct impi_action *action))
