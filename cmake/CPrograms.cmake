@@ -36,6 +36,15 @@ foreach(source IN LISTS benches)
   set_target_properties(bench-${name} PROPERTIES OUTPUT_NAME ${name})
 endforeach()
 
+# What the launcher's tests start, beside the launcher's tests.
+file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/launcher/testdata/*.c)
+foreach(source IN LISTS programs)
+  get_filename_component(name ${source} NAME_WE)
+  c_program(launcher-${name} ${source} tests/launcher)
+  set_target_properties(launcher-${name} PROPERTIES OUTPUT_NAME ${name})
+  target_compile_options(launcher-${name} PRIVATE -O1 -g -Werror)
+endforeach()
+
 # missing(out functions): those of the functions that do not work yet, by the generated state page.
 set(STATE ${CMAKE_SOURCE_DIR}/docs/functions.md)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${STATE})

@@ -59,6 +59,8 @@ var (
 
 	starting sync.Mutex // start and end take turns
 	joined   *process   // nil until the job has been joined
+
+	joining atomic.Pointer[process] // until joined: who cannot join tells its launcher why
 )
 
 // started answers the process's state; nil while nothing of MPI is in use.
@@ -149,6 +151,7 @@ func enter() (*process, error) {
 		}
 		C.impi_note_init()
 		p := &process{values: newPredefinedValues()}
+		joining.Store(p)
 		if err := p.start(); err != nil {
 			class := abi.MPI_ERR_OTHER
 			if errors.Is(err, tcp.ErrHostGone) {
@@ -158,6 +161,7 @@ func enter() (*process, error) {
 		}
 		p.describe()
 		joined = p
+		joining.Store(nil)
 	}
 	p := joined
 	if p.ended && p.engine.Connected() {
@@ -418,12 +422,15 @@ func endJob(why boot.Abort) {
 		select {}
 	}
 	p := started()
+	if p == nil {
+		p = joining.Load()
+	}
 	if p == nil || p.link == nil || p.link.Abort(why) != nil {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), why.Text)
 	} else {
 		time.Sleep(abortTime)
 	}
-	if p != nil {
+	if p != nil && p.engine != nil {
 		p.engine.Abort()
 	}
 	status := C.int(why.Code & 0xff)

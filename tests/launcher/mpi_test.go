@@ -36,6 +36,9 @@ func TestTheDeathOfOneRankEndsAllAndIsTheCause(t *testing.T) {
 		"before-init 2 6":      {6, "exited with code 6"},
 		"killed-before-init 1": {137, "signal 9 (SIGKILL"},
 		"after-finalize 2 3":   {3, "exited with code 3"},
+
+		"killed-in-finalize 1":    {137, "signal 9 (SIGKILL"},
+		"killed-after-finalize 3": {137, "signal 9 (SIGKILL"},
 	} {
 		for _, how := range spread {
 			t.Run(how+" "+do, func(t *testing.T) {
@@ -62,6 +65,17 @@ func TestAKilledLauncherTakesMPIRanksAlong(t *testing.T) {
 	for _, how := range spread {
 		j := start(t, words(how, program(t, "misbehave"), "wait-for-signal 0")...)
 		j.stdout.await("ready", 4)
+		j.signal(syscall.SIGKILL)
+		if r := j.wait(); r.code != 137 {
+			t.Errorf("%s: code %d", how, r.code)
+		}
+	}
+}
+
+func TestAKilledLauncherTakesRanksInFinalizeAlong(t *testing.T) {
+	for _, how := range spread {
+		j := start(t, words(how, program(t, "misbehave"), "wait-in-finalize 1")...)
+		j.stdout.await("ready", 1)
 		j.signal(syscall.SIGKILL)
 		if r := j.wait(); r.code != 137 {
 			t.Errorf("%s: code %d", how, r.code)

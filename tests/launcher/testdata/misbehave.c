@@ -6,13 +6,30 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char *how;
+static int who;
+
 static int is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+
+/* MPI_Finalize begins with this. */
+static int at_the_end(MPI_Comm c, int key, void *value, void *extra)
+{
+    int rank;
+    (void)key, (void)value, (void)extra, (void)c;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != who) return MPI_SUCCESS;
+    if (is(how, "killed-in-finalize")) raise(SIGKILL);
+    printf("ready\n");
+    fflush(stdout);
+    for (;;) pause();
+}
 
 int main(int argc, char **argv)
 {
     if (argc < 3) return 99;
-    const char *how = argv[1];
-    int who = atoi(argv[2]), code = argc > 3 ? atoi(argv[3]) : 0, rank;
+    int code = argc > 3 ? atoi(argv[3]) : 0, rank, key;
+    how = argv[1];
+    who = atoi(argv[2]);
     const char *number = getenv("IMPI_RANK");
     int early = number && atoi(number) == who;
 
@@ -36,7 +53,18 @@ int main(int argc, char **argv)
         fflush(stdout);
         for (;;) pause();
     }
+    if (is(how, "hear")) { /* rank RANK goes on when it hears something */
+        MPI_Barrier(MPI_COMM_WORLD);
+        printf("ready\n");
+        fflush(stdout);
+        if (rank == who) getchar();
+    }
+    if (strstr(how, "in-finalize")) {
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &key, NULL);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    }
     if (!is(how, "sleep")) MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
+    if (is(how, "killed-after-finalize") && rank == who) raise(SIGKILL);
     return is(how, "after-finalize") && rank == who ? code : 0;
 }
