@@ -19,15 +19,18 @@ typedef unsigned char u8x32 __attribute__((vector_size(32), may_alias, aligned(1
 
 enum { REACH = 16 << 10 }; /* bytes that stay in the first-level cache until they are looked at again */
 
-/* Between blocks that are written to memory a multiple of the page size apart. All those lines belong to one set of the
- * first-level cache, and a processor that runs ahead fetches more of them than the set holds: measured, a column of
- * a 1024 x 1024 matrix of doubles is written at 0.9 GB/s without the pause and 1.6 GB/s with it. */
+/* Between blocks that lie a multiple of the page size apart. All those lines belong to one set of the first-level cache, and
+ * a processor that runs ahead fetches more of them than the set holds. Measured with a 1024 x 1024 matrix of doubles (GB/s):
+ * a column is read at 1.4 without a pause and 2.6 with a short one, and written at 1.4, 1.6 with the pause, and 1.9 if
+ * each store is followed by one that hits; 16 columns are read at 12.4 and, with a pause of their size, at 17.3. */
 #if defined __x86_64__
-#define PAUSE __asm__ volatile(".rept 32\n\tnop\n\t.endr" ::: "memory")
+#define NOPS(N) __asm__ volatile(".rept " #N "\n\tnop\n\t.endr" ::: "memory")
 #else
-#define PAUSE (void)0
+#define NOPS(N) (void)0
 #endif
-INLINE int crowded(int64_t d) { return (d & 4095) == 0; }
+#define PAUSE NOPS(32)
+enum { WAYS = 8 }; /* lines of a set */
+INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
 
 INLINE u16 swap_u16(u16 x) { return __builtin_bswap16(x); }
 INLINE u32 swap_u32(u32 x) { return __builtin_bswap32(x); }
@@ -55,10 +58,19 @@ static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
         } else if (d == b && s == 2 * b) {                                                                              \
             for (; i < n - 1; i++) ((T *)dst)[i] = F(((const T *)src)[2 * i]); /* the last has nothing behind it */     \
             if (n > 0) ((T *)dst)[i] = F(((const T *)src)[2 * i]);                                                      \
-        } else if (crowded(d)) {                                                                                        \
+        } else if (crowded(d, n)) {                                                                                     \
+            volatile char hit;                                                                                          \
             for (; i < n; i++) {                                                                                        \
                 *(T *)dst = F(*(const T *)src);                                                                         \
-                PAUSE;                                                                                                  \
+                hit = 0;                                                                                                \
+                NOPS(16);                                                                                               \
+                dst += d, src += s;                                                                                     \
+            }                                                                                                           \
+            (void)hit;                                                                                                  \
+        } else if (crowded(s, n)) {                                                                                     \
+            for (; i < n; i++) {                                                                                        \
+                *(T *)dst = F(*(const T *)src);                                                                         \
+                NOPS(12);                                                                                               \
                 dst += d, src += s;                                                                                     \
             }                                                                                                           \
         } else {                                                                                                        \
@@ -109,14 +121,14 @@ INLINE void words_32(char *restrict dst, const char *restrict src, int64_t b)
     *(u8x32 *)(dst + b - 32) = last;
 }
 
-#define EACH(COPY)                          \
-    {                                       \
-        int pause = crowded(d);             \
-        for (int64_t i = 0; i < n; i++) {   \
-            COPY(dst, src, b);              \
-            if (pause) PAUSE;               \
-            dst += d, src += s;             \
-        }                                   \
+#define EACH(COPY)                                  \
+    {                                               \
+        int pause = crowded(d, n) || crowded(s, n); \
+        for (int64_t i = 0; i < n; i++) {           \
+            COPY(dst, src, b);                      \
+            if (pause) PAUSE;                       \
+            dst += d, src += s;                     \
+        }                                           \
     }
 
 INLINE void blocks(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n)
