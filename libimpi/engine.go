@@ -33,6 +33,7 @@ type Engine struct {
 	agents  int            // 1 if an agent carries what goes there
 	machine int32          // the lowest world rank of this machine's
 	ticks   uint32
+	seq     uint64        // messages started to other processes
 	budget  time.Duration // how long a wait polls before it sleeps
 	patient bool          // more ranks than cores on this machine: do not spin
 

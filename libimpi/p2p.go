@@ -59,9 +59,11 @@ func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *
 	h.LSRank, h.Tag, h.CID = ctx.comm.rank, tag, ctx.cid
 	h.MsgLen, h.Len = uint64(n), int(n)
 	h.SrqID, h.DrqID, h.Addr = 0, 0, 0
+	h.Seq, h.Count = e.seq+1, count
 	if !p.tr.Send(h, bytesAt(data, n)) {
 		return false
 	}
+	e.seq++
 	p.sent(n)
 	return true
 }

@@ -86,6 +86,7 @@ type Request struct {
 	length int64  // receive: bytes of the matched message
 	stop   int64  // bytes of the message, from the front, that go through the transport, as far as is known
 	drqid  uint64 // send: the receiver's id, echoed by continuations
+	seq    uint64 // send: which of this process's messages it is
 	srqid  uint64 // receive that shares its message: the sender's id
 	addr   uint64 // and the address of the sender's buffer
 	claims claims // who moves what of a long message

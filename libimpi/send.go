@@ -25,6 +25,8 @@ func (e *Engine) start(r *Request) {
 	}
 	p := &e.peers[r.peer]
 	r.setWire(r.comm.rep(r.peer))
+	e.seq++
+	r.seq = e.seq
 	if p.first.head == nil && len(p.control) == 0 && e.sendFirst(p, r) {
 		return
 	}
@@ -49,6 +51,7 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
 	h.MsgLen = uint64(r.total)
 	h.SrqID, h.DrqID, h.Addr = r.id, 0, 0
+	h.Seq, h.Count = r.seq, r.count
 	h.Len = int(r.total)
 	if r.total > int64(p.limits.Eager) {
 		h.Kind = transport.DataSync
@@ -103,6 +106,7 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
 	h.MsgLen = uint64(r.total)
 	h.SrqID, h.DrqID, h.Addr = r.id, r.drqid, 0
+	h.Seq, h.Count = r.seq, r.count
 	straight := r.flat && p.stream != nil
 	most := p.limits.Packet
 	if straight {

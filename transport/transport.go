@@ -41,6 +41,11 @@ type Header struct {
 	DrqID  uint64 // the receiver's, echoed by continuations
 	Addr   uint64 // DataSync inside a machine: address of a contiguous send buffer in the sender, 0 if none
 	Len    int    // payload bytes in this packet; at most Limits().Packet
+
+	// Of a message, for whoever watches the wire between clients (IMPI 0.0, 3.5: quality of service). No transport
+	// delivers them.
+	Seq   uint64 // which of the sender's messages it is, counted from 1, whatever its destination
+	Count int64  // elements of the sender's datatype
 }
 
 // Packer writes the payload of a packet in place: the next len(dst) bytes of a message.
