@@ -11,6 +11,7 @@ package wrapper
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -189,7 +190,14 @@ func join(words []string) string {
 		quoted[i] = w
 		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`&|;<>()*?[]#~") {
 			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+			if flag := inside.FindString(w); flag != "" && !strings.ContainsAny(w, "\"\\$`\n") {
+				quoted[i] = flag + `"` + w[len(flag):] + `"`
+			}
 		}
 	}
 	return strings.Join(quoted, " ")
 }
+
+// inside are flags whose value is quoted, and not the whole word: CMake's FindMPI understands that, and only if nothing
+// in the value needs more than double quotes.
+var inside = regexp.MustCompile("^(?:-I|-L|-Wl,)")

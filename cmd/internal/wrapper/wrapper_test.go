@@ -100,7 +100,11 @@ func TestTheFirstCompilerThatExistsIsTaken(t *testing.T) {
 
 func TestPrintedWordsCanBePastedIntoAShell(t *testing.T) {
 	got, _ := Decide("mpicc", []string{"-showme:compile"}, Place{"/my stuff/it's"}, func(string) string { return "" }, func(string) bool { return true })
-	if want := `'-I/my stuff/it'\''s/include'` + "\n"; got.Print != want {
+	if want := `-I"/my stuff/it's/include"` + "\n"; got.Print != want {
+		t.Errorf("prints %s, want %s", got.Print, want)
+	}
+	got, _ = Decide("mpicc", []string{"-showme:compile"}, Place{"/it's $5"}, func(string) string { return "" }, func(string) bool { return true })
+	if want := `'-I/it'\''s $5/include'` + "\n"; got.Print != want {
 		t.Errorf("prints %s, want %s", got.Print, want)
 	}
 }
