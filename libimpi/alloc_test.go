@@ -229,7 +229,7 @@ func TestPingPongDoesNotAllocate(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			es := makeWorld(t, r.o)
 			rally(t, es, r.n, 100, r.nonblocking)
-			const rounds = 2000
+			const rounds = 500
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			rally(t, es, r.n, rounds, r.nonblocking)

@@ -62,7 +62,7 @@ func TestStringTagsKeepThreadsApart(t *testing.T) {
 				var wg sync.WaitGroup
 				for thread := range 4 {
 					wg.Go(func() {
-						for i := range 10 {
+						for i := range 4 {
 							tag := fmt.Sprintf("thread %d, %d", thread, i)
 							c, err := e.CreateFromGroup(e.World().Group(), tag)
 							if err != nil {
@@ -83,8 +83,8 @@ func TestStringTagsKeepThreadsApart(t *testing.T) {
 				}
 				wg.Wait()
 			})
-			if len(seen) != 40 {
-				t.Errorf("%d communicators, want 40", len(seen))
+			if len(seen) != 16 {
+				t.Errorf("%d communicators, want 16", len(seen))
 			}
 			noFailure(t, es)
 		})

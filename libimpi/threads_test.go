@@ -30,10 +30,7 @@ func TestThreadsOfOneProcessExchangeAtOnce(t *testing.T) {
 						numbers <- int32(i)<<8 | n
 					}
 				}
-				rounds := 60
-				if raceOn {
-					rounds = 20
-				}
+				const rounds = 20 // each length with each way to exchange
 				together(t, threadsOf(es, threads), func(*Engine) {
 					x := <-numbers
 					talk(t, es[x>>8], es, x&0xff, rounds)
