@@ -138,7 +138,7 @@ func wantsAgent(via options.Via, address string) bool {
 		return via == options.ViaAgent
 	}
 	at, err := net.ResolveTCPAddr("tcp", address)
-	if err != nil {
+	if err != nil || at.IP.IsLoopback() { // a server on this machine is near, however busy the machine
 		return false
 	}
 	for range 3 { // the first may have to find the way
