@@ -4,6 +4,7 @@
 //	process -- stream sockets -- agent == TCP == hosts of other clients
 //
 //	agent.go     start and end: the links, who has said FINI, who is lost
+//	relay.go     the loop: what is ready, what is next, waiting
 //	judge.go     a packet's header: may it travel, and where to? Pure
 //	inbound.go   one socket read: whole packets to the outlets
 //	outlet.go    one socket written: at once if there is room, else in order when there is
@@ -15,8 +16,8 @@
 // host does not take waits in its outlet, up to a limit; then those who have more for it are not read until there is
 // room. As a process reads whatever it is doing, and so does a host, no one waits for ever.
 //
-// Each link has a goroutine that reads and one that writes what had to wait. All sleep in Go's netpoller: an agent
-// with nothing to relay costs nothing.
+// One goroutine does it all, with system calls that never block: a packet that is relayed wakes nobody in this process.
+// While there is traffic it looks again and again, giving its core away in between; then it sleeps in Go's netpoller.
 //
 // The end (3.8): when all processes have said FINI, every host is told; when all hosts have, every process is.
 // Acknowledgements and answers go on until the streams end.
@@ -25,15 +26,13 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"net"
-	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
 )
 
 // Config is what an agent has to know.
@@ -59,13 +58,18 @@ type Agent struct {
 	byHost []*link // by global host rank, nil: none
 	byProc [][2]*link
 	heard  func(fd int, silence time.Duration) error // tcp.Heard
+	poller
 
-	mu       sync.Mutex // guards what follows, and the flags of the links
+	mu       sync.Mutex // guards what follows, and the links: held by the loop but while it waits
+	active   []*link    // links that have something to do
+	spare    []*link    // room for the next of these
+	running  int        // links that have not ended in both directions
 	open     [2]int     // links of a kind that have not said FINI yet
 	lost     bool
 	closed   bool
-	readers  sync.WaitGroup
-	finished chan struct{} // closed when every stream has ended
+	over     bool     // the loop has ended
+	news     []func() // what is to be told, when mu is free
+	finished chan struct{}
 }
 
 // kind says who is at the other end of a link.
@@ -78,14 +82,22 @@ const (
 
 // link is one stream socket.
 type link struct {
-	kind kind
-	peer int32 // global host rank, or world rank
-	conn net.Conn
-	out  *outlet
-	fini bool // its peer has said FINI; written by its reader only
-	told bool // and so have we
+	kind   kind
+	peer   int32 // global host rank, or world rank
+	fd     int   // -1: closed
+	number int32 // in Agent.links
+	in     inbound
+	out    outlet
+	fini   bool // its peer has said FINI
+	told   bool // and so have we
 
-	silent atomic.Pointer[error] // it has been silent for too long: its reader ends
+	waiting  bool // stands in Agent.active
+	writable bool // there is room again
+	readable bool // there may be something to read
+	hup      bool // the peer will write no more: read to the end
+	stalled  bool // what it has brought waits for room in an outlet
+
+	silent error // it has been silent for too long
 }
 
 // New starts to relay. sockets are the agent's ends of what Sockets made, by local rank. All descriptors are the
@@ -93,17 +105,15 @@ type link struct {
 func New(c Config, sockets [][2]int) (*Agent, error) {
 	a, err := newAgent(c, sockets)
 	if err != nil {
+		for _, fd := range c.Peers {
+			CloseSockets([2]int{fd, -1})
+		}
+		for _, pair := range sockets {
+			CloseSockets(pair)
+		}
 		return nil, err
 	}
-	for _, l := range a.links {
-		a.readers.Add(1)
-		go l.out.run()
-		go a.read(l)
-	}
-	go func() {
-		a.readers.Wait()
-		close(a.finished)
-	}()
+	go a.run()
 	if c.Silence > 0 {
 		go a.guard()
 	}
@@ -114,7 +124,12 @@ func newAgent(c Config, sockets [][2]int) (*Agent, error) {
 	if c.Limit <= 0 {
 		c.Limit = DefaultLimit
 	}
-	a := &Agent{config: c, heard: tcp.Heard, byHost: make([]*link, len(c.Job.Hosts)), finished: make(chan struct{})}
+	dir, err := tcp.NewDirectory(c.Job)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{config: c, table: &table{job: c.Job, dir: dir, host: c.Host}, heard: tcp.Heard,
+		byHost: make([]*link, len(c.Job.Hosts)), finished: make(chan struct{})}
 	var errs []error
 	for h, fd := range c.Peers {
 		if fd >= 0 {
@@ -135,61 +150,50 @@ func newAgent(c Config, sockets [][2]int) (*Agent, error) {
 		}
 		a.byProc = append(a.byProc, both)
 	}
-	dir, err := tcp.NewDirectory(c.Job)
-	errs = append(errs, err)
 	if n := int(c.Job.Hosts[c.Host].NProcs); n != len(sockets) {
 		errs = append(errs, fmt.Errorf("agent: sockets of %d processes, and the host has %d", len(sockets), n))
 	}
 	if err := errors.Join(errs...); err != nil {
-		for _, l := range a.links {
-			l.conn.Close()
-		}
 		return nil, err
 	}
-	a.table = &table{job: c.Job, dir: dir, host: c.Host}
-	return a, nil
+	return a, a.poller.start(a.links)
 }
 
-// link wraps a descriptor.
+// link takes a descriptor.
 func (a *Agent) link(k kind, peer int32, fd int) (*link, error) {
-	f := os.NewFile(uintptr(fd), "socket")
-	if f == nil {
-		return nil, fmt.Errorf("agent: %d is no descriptor", fd)
+	kindOf, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	if err == nil && kindOf != unix.SOCK_STREAM {
+		err = unix.EPROTOTYPE
 	}
-	defer f.Close()
-	conn, err := net.FileConn(f)
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
+		return nil, fmt.Errorf("agent: descriptor %d: %w", fd, err)
 	}
-	l := &link{kind: k, peer: peer, conn: conn}
-	if l.out, err = newOutlet(conn, a.config.Limit); err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("agent: %w", err)
-	}
+	l := &link{kind: k, peer: peer, fd: fd}
+	longest := a.table.longest(k, peer)
+	l.in = inbound{agent: a, link: l, longest: longest, buf: make([]byte, bufferFor(longest))}
 	a.links = append(a.links, l)
 	a.open[k]++
+	a.running++
 	return l, nil
 }
 
-// outletTo is where packets for process dst leave, from process src if that is ours: the link to its host, or one of
-// its own two.
-func (a *Agent) outletTo(src, dst int32) *outlet {
+// linkTo is where packets for process dst leave, from process src if that is ours: the link to its host, or one of
+// its own two. nil: there is none.
+func (a *Agent) linkTo(src, dst int32) *link {
 	host := a.config.Job.Procs[dst].Host
 	if host != a.config.Host {
-		if l := a.byHost[host]; l != nil {
-			return l.out
-		}
-		return nil
+		return a.byHost[host]
 	}
 	i := dst - a.config.Job.Hosts[host].First
-	return a.byProc[i][side(src, dst)].out
+	return a.byProc[i][side(src, dst)]
 }
 
 // finis notes a FINI; the last one of a kind is told to all of the other. When both directions of a link have had
 // theirs, nothing that anybody needs can follow, and we close ours.
 func (a *Agent) finis(l *link) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	l.fini = true
 	a.open[l.kind]--
 	if a.open[l.kind] == 0 {
@@ -197,43 +201,62 @@ func (a *Agent) finis(l *link) {
 		wire.Packet(fini[:]).Encode(&transport.Header{Kind: transport.Fini}, &wire.ProcID{}, &wire.ProcID{})
 		for _, other := range a.links {
 			if other.kind != l.kind {
-				other.out.put(fini[:], false)
+				a.put(other, fini[:])
 				other.told = true
 			}
 		}
 	}
 	for _, l := range a.links {
 		if l.fini && l.told {
-			l.out.finish()
+			a.finish(l)
 		}
 	}
 }
 
 // ended handles the end of a link's stream. cause nil: it has closed in order, after its FINI.
 func (a *Agent) ended(l *link, cause error) {
+	l.in.ended = true
 	if cause == nil {
-		l.out.finish()
+		a.finish(l)
+		a.settle(l)
 		return
 	}
-	l.out.abandon()
-	l.conn.Close()
-	a.mu.Lock()
-	quiet := a.closed || a.lost
+	a.breakOff(l)
+	a.settle(l)
+	quiet := a.lost
 	if l.kind == aHost {
 		a.lost = true
 	}
-	a.mu.Unlock()
 	if quiet {
 		return
 	}
 	if l.kind == aHost {
 		x := a.config.Job.Hosts[l.peer]
-		a.config.Lost(fmt.Errorf("host %d (client %d, %v): %w", l.peer, x.Client, x.Addr, cause))
+		err := fmt.Errorf("host %d (client %d, %v): %w", l.peer, x.Client, x.Addr, cause)
+		a.news = append(a.news, func() { a.config.Lost(err) })
 		return
 	}
 	var bad *violation
 	if errors.As(cause, &bad) && a.config.Warn != nil {
-		a.config.Warn(fmt.Sprintf("rank %d of MPI_COMM_WORLD and its agent: %v", l.peer, cause))
+		text := fmt.Sprintf("rank %d of MPI_COMM_WORLD and its agent: %v", l.peer, cause)
+		a.news = append(a.news, func() { a.config.Warn(text) })
+	}
+}
+
+// settle closes a link whose directions have both ended.
+func (a *Agent) settle(l *link) {
+	if l.in.ended && l.out.ended {
+		a.shut(l)
+	}
+}
+
+// shut closes a link. Its far end learns of it even if a forked child has a copy of the socket.
+func (a *Agent) shut(l *link) {
+	if l.fd >= 0 {
+		unix.Shutdown(l.fd, unix.SHUT_WR)
+		unix.Close(l.fd)
+		l.fd = -1
+		a.running--
 	}
 }
 
@@ -257,13 +280,9 @@ func (a *Agent) Finish(d time.Duration) bool {
 func (a *Agent) Close() {
 	a.mu.Lock()
 	a.closed = true
-	a.mu.Unlock()
-	for _, l := range a.links {
-		l.out.abandon()
-		if sc, ok := l.conn.(interface{ CloseWrite() error }); ok {
-			sc.CloseWrite() // also if a forked child has a copy
-		}
-		l.conn.Close()
+	if !a.over {
+		a.kick()
 	}
+	a.mu.Unlock()
 	<-a.finished
 }

@@ -371,14 +371,14 @@ func TestWhoDoesNotReadIsWaitedForWithinBounds(t *testing.T) {
 			}
 		}
 	}()
-	out := h.agent.byProc[1][0].out
+	out := &h.agent.byProc[1][0].out
 	for full := false; !full; time.Sleep(time.Millisecond) {
-		out.mu.Lock()
-		full = len(out.queue)-out.off > limit
+		h.agent.mu.Lock()
+		full = out.waits() > limit
 		if n := len(out.queue); n > 4*limit+bufferMax {
 			t.Errorf("%d bytes wait", n)
 		}
-		out.mu.Unlock()
+		h.agent.mu.Unlock()
 	}
 	q := h.packet(transport.Data, 4, 3, "others go on")
 	h.hosts[2].Write(q)
@@ -387,8 +387,8 @@ func TestWhoDoesNotReadIsWaitedForWithinBounds(t *testing.T) {
 		expect(t, h.procs[1][0], p, "process 2")
 	}
 	<-done
-	out.mu.Lock()
-	defer out.mu.Unlock()
+	h.agent.mu.Lock()
+	defer h.agent.mu.Unlock()
 	if cap(out.queue) > 4*limit+2*bufferMax {
 		t.Errorf("the queue kept %d bytes", cap(out.queue))
 	}
@@ -536,9 +536,7 @@ func deaf(t *testing.T) *inbound {
 	}
 	a := &Agent{config: Config{Job: j, Host: 1}, table: &table{job: j, dir: dir, host: 1}, byHost: make([]*link, 3)}
 	mute := func(k kind, peer int32) *link {
-		o := &outlet{broken: true}
-		o.more.L, o.room.L = &o.mu, &o.mu
-		l := &link{kind: k, peer: peer, out: o}
+		l := &link{kind: k, peer: peer, fd: -1, out: outlet{ended: true}}
 		a.links = append(a.links, l)
 		a.open[k]++
 		return l

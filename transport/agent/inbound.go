@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
 )
 
 // A link's buffer holds some packets, and at least one, in bytes.
@@ -19,92 +20,96 @@ func bufferFor(longest uint32) int {
 	return max(bufferMin, min(4*packet, bufferMax), packet+wire.PacketSize)
 }
 
-// read passes on what comes from l, until the end of its stream.
-func (a *Agent) read(l *link) {
-	defer a.readers.Done()
-	longest := a.table.longest(l.kind, l.peer)
-	in := &inbound{agent: a, link: l, longest: longest, buf: make([]byte, bufferFor(longest))}
-	for {
-		n, err := l.conn.Read(in.buf[in.w:])
-		in.w += n
-		if n > 0 {
-			if err := in.pass(); err != nil {
-				a.ended(l, err)
-				return
-			}
-		}
-		if err != nil {
-			a.ended(l, in.end(l.reason(err)))
-			l.out.wait()
-			l.conn.Close()
-			return
-		}
-	}
-}
-
 // inbound holds what has come and is not passed on: never more than one buffer, whatever a header says.
 type inbound struct {
 	agent   *Agent
 	link    *link
 	longest uint32 // continuation, bytes
 	buf     []byte
-	w       int // buf[:w] has come
+	w       int  // buf[:w] has come
+	ended   bool // nothing more will
 }
 
-// pass passes on every whole packet that is there. Packets in a row for the same outlet go in one piece.
+// read passes on what has come from l, a buffer full of it at most.
+func (a *Agent) read(l *link) {
+	in := &l.in
+	n, errno := recv(l.fd, in.buf[in.w:])
+	switch {
+	case errno == unix.EAGAIN:
+		l.readable = false
+	case errno == unix.EINTR:
+	case errno != 0:
+		a.ended(l, in.end(errno))
+	case n == 0:
+		a.ended(l, in.end(io.EOF))
+	default:
+		l.readable = l.hup || n == len(in.buf)-in.w // a stream that gave less has no more
+		in.w += n
+		a.pass(l)
+	}
+}
+
+// pass passes on what l has brought.
+func (a *Agent) pass(l *link) {
+	if err := l.in.pass(); err != nil {
+		a.ended(l, err)
+	}
+}
+
+// pass passes on every whole packet that is there, until one finds no room: then the link is stalled. Packets in a row
+// for the same outlet go in one piece.
 func (in *inbound) pass() error {
 	from, at := 0, 0 // buf[from:at] is for to
-	var to *outlet
-	flush := func() {
-		if at > from && to != nil {
-			to.put(in.buf[from:at], true)
-		}
-		from = at
-	}
-	for in.w-at >= wire.PacketSize {
+	var to *link
+	var err error
+	for err == nil && in.w-at >= wire.PacketSize {
 		p := wire.Packet(in.buf[at : at+wire.PacketSize])
-		n, err := in.agent.table.length(p, in.longest)
-		if err == nil && n > in.w-at {
+		var n int
+		if n, err = in.agent.table.length(p, in.longest); err != nil || n > in.w-at {
 			break
 		}
-		if err == nil && p.Type() == wire.PkFini {
-			flush()
+		var next *link // nil: the packet is ours
+		fini := p.Type() == wire.PkFini
+		if !fini {
+			if next, err = in.next(p); err != nil {
+				break
+			}
+		}
+		if next != to {
+			if !in.agent.offer(to, in.buf[from:at], in.link) {
+				break
+			}
+			from, to = at, next
+		}
+		at += n
+		if fini {
+			from = at
 			if !in.link.fini {
 				in.agent.finis(in.link)
 			}
-			at += n
-			from = at
-			continue
 		}
-		var out *outlet
-		if err == nil {
-			out, err = in.outlet(p)
-		}
-		if err != nil {
-			flush()
-			return err
-		}
-		if out != to {
-			flush()
-			to = out
-		}
-		at += n
 	}
-	flush()
-	in.w = copy(in.buf, in.buf[at:in.w])
-	return nil
+	if !in.link.stalled && in.agent.offer(to, in.buf[from:at], in.link) {
+		from = at
+	}
+	in.w = copy(in.buf, in.buf[from:in.w])
+	if in.link.stalled {
+		return nil // what is wrong behind it stays there
+	}
+	return err
 }
 
-func (in *inbound) outlet(p wire.Packet) (*outlet, error) {
+// next is where a packet leaves.
+func (in *inbound) next(p wire.Packet) (*link, error) {
 	src, dst, err := in.agent.table.route(p, in.link.kind, in.link.peer, in.link.fini)
 	if err != nil {
 		return nil, err
 	}
-	out := in.agent.outletTo(src, dst)
-	if out == nil {
+	l := in.agent.linkTo(src, dst)
+	if l == nil {
 		return nil, violated("packet for process %d, to whose host there is no connection", dst)
 	}
-	return out, nil
+	return l, nil
 }
 
 // end says what the end of the stream means. nil: the peer had finished.

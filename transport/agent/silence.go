@@ -1,52 +1,44 @@
 package agent
 
 import (
-	"os"
-	"syscall"
 	"time"
 
 	"github.com/libimpi/libimpi/transport/tcp"
 )
 
-// guard looks now and then when each host was heard of last, and gives up those that have been silent for too long
-// (transport/tcp/silence.go). The reader of such a link finds the reason when its read is cut short.
+// guard looks now and then when each host was heard of last (transport/tcp/silence.go). The loop gives up those that
+// have been silent for too long.
 func (a *Agent) guard() {
 	t := time.NewTicker(a.config.Silence / tcp.Looks)
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
-			for _, l := range a.links {
-				if l.kind == aHost && l.silent.Load() == nil {
-					a.listen(l)
-				}
-			}
+			a.listen()
 		case <-a.finished:
 			return
 		}
 	}
 }
 
-func (a *Agent) listen(l *link) {
-	sc, ok := l.conn.(syscall.Conn)
-	if !ok {
-		return
-	}
-	raw, err := sc.SyscallConn()
-	if err != nil {
-		return
-	}
-	raw.Control(func(fd uintptr) { err = a.heard(int(fd), a.config.Silence) })
-	if err != nil {
-		l.silent.Store(&err)
-		l.conn.SetReadDeadline(time.Unix(1, 0))
+func (a *Agent) listen() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, l := range a.links {
+		if l.kind != aHost || l.fd < 0 || l.silent != nil {
+			continue
+		}
+		if l.silent = a.heard(l.fd, a.config.Silence); l.silent != nil && !a.over {
+			a.kick()
+		}
 	}
 }
 
-// reason is why reading from l has ended.
-func (l *link) reason(err error) error {
-	if silent := l.silent.Load(); silent != nil && os.IsTimeout(err) {
-		return *silent
+// giveUp ends the links that guard has found silent.
+func (a *Agent) giveUp() {
+	for _, l := range a.links {
+		if l.silent != nil && !l.in.ended {
+			a.ended(l, l.in.end(l.silent))
+		}
 	}
-	return err
 }
