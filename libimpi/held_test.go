@@ -42,15 +42,20 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			const more = 300
 			ids := flood(t, es, n, buf, more)
 			until(t, es, "the envelopes to arrive", func() bool { step(es); return waiting(es[1]) == len(ids) })
-			if kept := es[1].peers[0].kept; kept > 2*heldMost+more*(n+recordSize+512) {
+			es[1].mu.Lock()
+			kept := es[1].peers[0].kept
+			es[1].mu.Unlock()
+			if kept > 2*heldMost+more*(n+recordSize+512) {
 				t.Errorf("%s: %d bytes of messages of %d are kept", name, kept, n)
 			}
 			blocked := 0
+			es[0].mu.Lock()
 			for _, id := range ids {
 				if id != SentRequest && !es[0].requests.find(id).done {
 					blocked++
 				}
 			}
+			es[0].mu.Unlock()
 			if blocked < more/2 && o.clients[0] == 2 || blocked == 0 {
 				t.Errorf("%s: %d of the last %d messages of %d bytes wait for their receiver", name, blocked, more, n)
 			}
@@ -61,10 +66,12 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 				finishAll(t, es, es[1], &id)
 			}
 			finishAll(t, es, es[0], pointers(ids)...)
+			es[1].mu.Lock()
 			p := &es[1].peers[0]
 			if p.kept != 0 || p.held {
 				t.Errorf("%s: %d bytes are still kept, held: %t", name, p.kept, p.held)
 			}
+			es[1].mu.Unlock()
 			es[0].mu.Lock()
 			if es[0].withhold(&es[0].peers[1], es[0].World().p2p) {
 				t.Errorf("%s: the sender is withheld by a receiver that has taken everything", name)

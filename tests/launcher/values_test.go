@@ -24,11 +24,11 @@ func two(t *testing.T, file, first, second string) (a, b, s result) {
 func TestClientsNegotiateTheirValues(t *testing.T) {
 	file := program(t, "negotiate")
 	for _, tt := range []struct{ first, second, agreed string }{
-		{"", "", "datalen 65536, ackmark 10, hiwater 20, tagub 2147483647, xsize 1024, maxlinear 4"},
+		{"", "", "datalen 65536, ackmark 32, hiwater 192, tagub 2147483647, xsize 1024, maxlinear 4"},
 		{"-datalen 7 -tagub 40000", "-datalen 9 -tagub 50000 -ackmark 3 -hiwater 8", "datalen 7, ackmark 3, hiwater 8, tagub 40000, xsize 1024, maxlinear 4"},
 		{"-datalen 1 -hiwater 1", "-ackmark 5", "datalen 1, ackmark 1, hiwater 1, tagub 2147483647, xsize 1024, maxlinear 4"},
-		{"-xsize 64 -maxlinear 0", "-maxlinear=0 -xsize=64", "datalen 65536, ackmark 10, hiwater 20, tagub 2147483647, xsize 64, maxlinear 0"},
-		{"-xsize -1 -maxlinear 4", "-xsize 1024", "datalen 65536, ackmark 10, hiwater 20, tagub 2147483647, xsize 1024, maxlinear 4"},
+		{"-xsize 64 -maxlinear 0", "-maxlinear=0 -xsize=64", "datalen 65536, ackmark 32, hiwater 192, tagub 2147483647, xsize 64, maxlinear 0"},
+		{"-xsize -1 -maxlinear 4", "-xsize 1024", "datalen 65536, ackmark 32, hiwater 192, tagub 2147483647, xsize 1024, maxlinear 4"},
 	} {
 		a, b, s := two(t, file, tt.first, tt.second)
 		for _, r := range []result{a, b} {
