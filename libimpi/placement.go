@@ -14,7 +14,7 @@ import (
 // of the places that paths lead to each rank of the topology is put.
 func (c *Comm) placement(n int, reorder bool, place func(paths [][]int32) []int32) *Group {
 	worlds := c.group.Worlds()
-	if reorder {
+	if reorder && c.kin() {
 		if paths := c.paths(); separated(paths) {
 			at := place(paths)
 			list := make([]int32, n)
@@ -28,6 +28,18 @@ func (c *Comm) placement(n int, reorder bool, place func(paths [][]int32) []int3
 		return c.group
 	}
 	return NewGroup(worlds[:n])
+}
+
+// kin says whether all processes of c belong to clients of this library. Others would not know of the new order, and
+// the communicator would have two: with them, all keep theirs.
+func (c *Comm) kin() bool {
+	job := c.engine.job
+	for _, w := range c.group.Worlds() {
+		if p := &job.Procs[w]; p.Client != job.Procs[job.Me].Client && !job.Hosts[p.Host].Kin {
+			return false
+		}
+	}
+	return true
 }
 
 // paths leads to each process of c: its client, and its machine.

@@ -40,6 +40,7 @@ type Host struct {
 	Stream   uint32 // the longest continuation of a long message, bytes; 0: MaxDataLen
 	StreamIn uint32 // the longest that may come from there, bytes, if that is more than Stream: in an agent's view
 	Native   bool   // data looks the same in memory and is not converted
+	Kin      bool   // the host's client is of this library; the same in the tables of all clients that are
 
 	// How we meet it, if its client is one of this library too (not in IMPI 0.0).
 	Key    []byte // KeySize bytes; both ends prove that they know it. nil: who sends its rank is believed

@@ -18,10 +18,11 @@ const (
 	hostSize    = 16 + 2 + 2 + 5*4 + transport.KeySize // address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags, key
 	procSize    = 16 + 8 + 2*4                         // host id, pid, host, client
 
-	flagOutbound = 1 // transport.Host.Outbound
-	flagNative   = 2 // transport.Host.Native
-	flagSealed   = 4 // transport.Host.Sealed
-	flagKey      = 8 // there is a key
+	flagOutbound = 1  // transport.Host.Outbound
+	flagNative   = 2  // transport.Host.Native
+	flagSealed   = 4  // transport.Host.Sealed
+	flagKey      = 8  // there is a key
+	flagKin      = 16 // transport.Host.Kin
 )
 
 // EncodeJob writes a job's tables.
@@ -51,6 +52,9 @@ func EncodeJob(j *transport.Job) []byte {
 		}
 		if h.Sealed {
 			flags |= flagSealed
+		}
+		if h.Kin {
+			flags |= flagKin
 		}
 		var key [transport.KeySize]byte
 		if copy(key[:], h.Key) > 0 {
@@ -87,7 +91,8 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 		}
 		flags := be.Uint32(b[36:])
 		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])), NProcs: int32(be.Uint32(b[28:])),
-			Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0, Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0}
+			Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0, Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0,
+			Kin: flags&flagKin != 0}
 		if flags&flagKey != 0 {
 			j.Hosts[i].Key = bytes.Clone(b[40:hostSize])
 		}
