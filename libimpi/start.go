@@ -11,7 +11,6 @@ import (
 	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
-	"golang.org/x/sys/unix"
 )
 
 // Config is what a process has learned of its job before it can take part in it.
@@ -48,7 +47,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.reach()
 	e.heldAt = e.limit()
 	e.budget = longSpin
-	e.patient = e.neighbours() > cores()
+	e.patient = e.neighbours() > e.mu.Cores()
 	e.readAll = c.ReadAll || e.patient // the ring needs both sides at once
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
@@ -136,15 +135,6 @@ func (e *Engine) neighbours() int {
 		}
 	}
 	return max(n, e.mu.LocalSize()) + e.agents
-}
-
-// cores is the number of processors this process may run on.
-func cores() int {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return 1
-	}
-	return set.Count()
 }
 
 // Me is the process's rank in MPI_COMM_WORLD.

@@ -176,6 +176,10 @@ func (s *Segment) LocalSize() int { return s.n }
 // answer, whatever cores they are bound to.
 func (s *Segment) Crowded() bool { return s.n > s.cores }
 
+// Cores is the number of cores that the segment's creator had: what its ranks have together, also where each is bound to
+// one of its own.
+func (s *Segment) Cores() int { return s.cores }
+
 // LocalRank is this process's rank among them.
 func (s *Segment) LocalRank() int { return s.rank }
 
