@@ -128,6 +128,15 @@ int impi_direct_Session_call_errhandler(MPI_Session session, int errorcode)
     return MPI_SUCCESS;
 }
 
+int impi_direct_File_call_errhandler(MPI_File fh, int errorcode)
+{
+    struct impi_action action;
+    int err = impi_call_file_errhandler((uintptr_t)fh, errorcode, &action);
+    if (err) return impi_raise(err);
+    act(&action, errorcode);
+    return MPI_SUCCESS;
+}
+
 /* The end of a process that has used sessions. */
 static void at_exit(void)
 {

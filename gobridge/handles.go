@@ -20,6 +20,7 @@ const (
 	kindOp
 	kindGroup
 	kindSession
+	kindWin
 )
 
 // firstInt is the smallest integer of a run-time handle (MPI 5.0, 20.3.1: predefined ones are below).

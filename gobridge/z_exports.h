@@ -114,6 +114,13 @@ extern GoInt32 impi_Error_class(GoInt32 errorcode, GoUintptr errorclass);
 extern GoInt32 impi_Error_string(GoInt32 errorcode, GoUintptr string, GoUintptr resultlen);
 extern GoInt32 impi_Exscan(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
         GoUintptr datatype, GoUintptr op, GoUintptr comm);
+extern GoInt32 impi_File_c2f(GoUintptr file);
+extern GoInt32 impi_File_create_errhandler(GoUintptr file_errhandler_fn, GoUintptr errhandler);
+extern GoUintptr impi_File_f2c(GoInt32 file);
+extern GoUintptr impi_File_fromint(GoInt32 file);
+extern GoInt32 impi_File_get_errhandler(GoUintptr file, GoUintptr errhandler);
+extern GoInt32 impi_File_set_errhandler(GoUintptr file, GoUintptr errhandler);
+extern GoInt32 impi_File_toint(GoUintptr file);
 extern GoInt32 impi_Finalize(void);
 extern GoInt32 impi_Finalized(GoUintptr flag);
 extern GoInt32 impi_Free_mem(GoUintptr base);
@@ -391,5 +398,20 @@ extern GoInt32 impi_Waitany(GoInt32 count, GoUintptr array_of_requests, GoUintpt
         GoUintptr status);
 extern GoInt32 impi_Waitsome(GoInt32 incount, GoUintptr array_of_requests, GoUintptr outcount,
         GoUintptr array_of_indices, GoUintptr array_of_statuses);
+extern GoInt32 impi_Win_c2f(GoUintptr win);
+extern GoInt32 impi_Win_call_errhandler(GoUintptr win, GoInt32 errorcode);
+extern GoInt32 impi_Win_create_errhandler(GoUintptr win_errhandler_fn, GoUintptr errhandler);
+extern GoInt32 impi_Win_create_keyval(GoUintptr win_copy_attr_fn, GoUintptr win_delete_attr_fn,
+        GoUintptr win_keyval, GoUintptr extra_state);
+extern GoInt32 impi_Win_delete_attr(GoUintptr win, GoInt32 win_keyval);
+extern GoUintptr impi_Win_f2c(GoInt32 win);
+extern GoInt32 impi_Win_free_keyval(GoUintptr win_keyval);
+extern GoUintptr impi_Win_fromint(GoInt32 win);
+extern GoInt32 impi_Win_get_attr(GoUintptr win, GoInt32 win_keyval, GoUintptr attribute_val,
+        GoUintptr flag);
+extern GoInt32 impi_Win_get_errhandler(GoUintptr win, GoUintptr errhandler);
+extern GoInt32 impi_Win_set_attr(GoUintptr win, GoInt32 win_keyval, GoUintptr attribute_val);
+extern GoInt32 impi_Win_set_errhandler(GoUintptr win, GoUintptr errhandler);
+extern GoInt32 impi_Win_toint(GoUintptr win);
 
 #endif

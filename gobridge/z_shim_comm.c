@@ -735,35 +735,51 @@ WEAK(MPI_Type_set_attr);
 int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
         MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_keyval");
-    return impi_unsupported("MPI_Win_create_keyval", IMPI_KIND_NONE, 0);
+    impi_err = impi_Win_create_keyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn,
+        (uintptr_t)win_keyval, (uintptr_t)extra_state);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_create_keyval);
 
 int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_delete_attr");
-    return impi_unsupported("MPI_Win_delete_attr", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_err = impi_Win_delete_attr((uintptr_t)win, win_keyval);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_delete_attr);
 
 int PMPI_Win_free_keyval(int *win_keyval)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_free_keyval");
-    return impi_unsupported("MPI_Win_free_keyval", IMPI_KIND_NONE, 0);
+    impi_err = impi_Win_free_keyval((uintptr_t)win_keyval);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_free_keyval);
 
 int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_attr");
-    return impi_unsupported("MPI_Win_get_attr", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_err = impi_Win_get_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_get_attr);
 
 int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_attr");
-    return impi_unsupported("MPI_Win_set_attr", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_err = impi_Win_set_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_set_attr);

@@ -280,29 +280,38 @@ WEAK(MPI_Error_string);
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_call_errhandler");
-    return impi_unsupported("MPI_File_call_errhandler", IMPI_KIND_FILE, (uintptr_t)fh);
+    return impi_direct_File_call_errhandler(fh, errorcode);
 }
 WEAK(MPI_File_call_errhandler);
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
         MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_create_errhandler");
-    return impi_unsupported("MPI_File_create_errhandler", IMPI_KIND_NONE, 0);
+    impi_err = impi_File_create_errhandler((uintptr_t)file_errhandler_fn, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_create_errhandler);
 
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_errhandler");
-    return impi_unsupported("MPI_File_get_errhandler", IMPI_KIND_FILE, (uintptr_t)file);
+    impi_err = impi_File_get_errhandler((uintptr_t)file, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_errhandler);
 
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_errhandler");
-    return impi_unsupported("MPI_File_set_errhandler", IMPI_KIND_FILE, (uintptr_t)file);
+    impi_err = impi_File_set_errhandler((uintptr_t)file, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_set_errhandler);
 
@@ -769,30 +778,42 @@ WEAK(MPI_Unpublish_name);
 
 int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_call_errhandler");
-    return impi_unsupported("MPI_Win_call_errhandler", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_err = impi_Win_call_errhandler((uintptr_t)win, errorcode);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_call_errhandler);
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
         MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_errhandler");
-    return impi_unsupported("MPI_Win_create_errhandler", IMPI_KIND_NONE, 0);
+    impi_err = impi_Win_create_errhandler((uintptr_t)win_errhandler_fn, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_create_errhandler);
 
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_errhandler");
-    return impi_unsupported("MPI_Win_get_errhandler", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_err = impi_Win_get_errhandler((uintptr_t)win, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_get_errhandler);
 
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_errhandler");
-    return impi_unsupported("MPI_Win_set_errhandler", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_err = impi_Win_set_errhandler((uintptr_t)win, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_set_errhandler);
 

@@ -68,32 +68,28 @@ WEAK(MPI_Errhandler_toint);
 MPI_Fint PMPI_File_c2f(MPI_File file)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_c2f"); return 0; }
-    impi_unsupported("MPI_File_c2f", IMPI_KIND_FILE, (uintptr_t)file);
-    return 0;
+    return (MPI_Fint)impi_File_c2f((uintptr_t)file);
 }
 WEAK(MPI_File_c2f);
 
 MPI_File PMPI_File_f2c(MPI_Fint file)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_f2c"); return MPI_FILE_NULL; }
-    impi_unsupported("MPI_File_f2c", IMPI_KIND_NONE, 0);
-    return MPI_FILE_NULL;
+    return (MPI_File)impi_File_f2c(file);
 }
 WEAK(MPI_File_f2c);
 
 MPI_File PMPI_File_fromint(int file)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_fromint"); return MPI_FILE_NULL; }
-    impi_unsupported("MPI_File_fromint", IMPI_KIND_NONE, 0);
-    return MPI_FILE_NULL;
+    return (MPI_File)impi_File_fromint(file);
 }
 WEAK(MPI_File_fromint);
 
 int PMPI_File_toint(MPI_File file)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_toint"); return 0; }
-    impi_unsupported("MPI_File_toint", IMPI_KIND_FILE, (uintptr_t)file);
-    return 0;
+    return (int)impi_File_toint((uintptr_t)file);
 }
 WEAK(MPI_File_toint);
 
@@ -378,31 +374,27 @@ WEAK(MPI_Type_toint);
 MPI_Fint PMPI_Win_c2f(MPI_Win win)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_c2f"); return 0; }
-    impi_unsupported("MPI_Win_c2f", IMPI_KIND_WIN, (uintptr_t)win);
-    return 0;
+    return (MPI_Fint)impi_Win_c2f((uintptr_t)win);
 }
 WEAK(MPI_Win_c2f);
 
 MPI_Win PMPI_Win_f2c(MPI_Fint win)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_f2c"); return MPI_WIN_NULL; }
-    impi_unsupported("MPI_Win_f2c", IMPI_KIND_NONE, 0);
-    return MPI_WIN_NULL;
+    return (MPI_Win)impi_Win_f2c(win);
 }
 WEAK(MPI_Win_f2c);
 
 MPI_Win PMPI_Win_fromint(int win)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_fromint"); return MPI_WIN_NULL; }
-    impi_unsupported("MPI_Win_fromint", IMPI_KIND_NONE, 0);
-    return MPI_WIN_NULL;
+    return (MPI_Win)impi_Win_fromint(win);
 }
 WEAK(MPI_Win_fromint);
 
 int PMPI_Win_toint(MPI_Win win)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_toint"); return 0; }
-    impi_unsupported("MPI_Win_toint", IMPI_KIND_WIN, (uintptr_t)win);
-    return 0;
+    return (int)impi_Win_toint((uintptr_t)win);
 }
 WEAK(MPI_Win_toint);

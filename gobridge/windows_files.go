@@ -1,0 +1,157 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/abi"
+)
+
+// What MPI says of windows and files where there are none yet: keys for attributes of windows, error handlers of both, and
+// conversions of their null handles. Every other handle of a window or file is no such thing.
+
+func (k *check) win(h uintptr) { k.set(abi.MPI_ERR_WIN, "argument win (%#x) is not a window", h) }
+
+func noWin(fn string, win uintptr) int32 {
+	k := check{fn: fn}
+	if !k.notStarted() {
+		k.win(win)
+	}
+	return k.fail()
+}
+
+//export impi_Win_create_keyval
+func impi_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state uintptr) int32 {
+	return createKeyval("MPI_Win_create_keyval", kindWin, win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state)
+}
+
+//export impi_Win_free_keyval
+func impi_Win_free_keyval(win_keyval uintptr) int32 {
+	return freeKeyval("MPI_Win_free_keyval", kindWin, win_keyval)
+}
+
+//export impi_Win_set_attr
+func impi_Win_set_attr(win uintptr, win_keyval int32, attribute_val uintptr) int32 {
+	return noWin("MPI_Win_set_attr", win)
+}
+
+//export impi_Win_get_attr
+func impi_Win_get_attr(win uintptr, win_keyval int32, attribute_val, flag uintptr) int32 {
+	return noWin("MPI_Win_get_attr", win)
+}
+
+//export impi_Win_delete_attr
+func impi_Win_delete_attr(win uintptr, win_keyval int32) int32 {
+	return noWin("MPI_Win_delete_attr", win)
+}
+
+//export impi_Win_create_errhandler
+func impi_Win_create_errhandler(win_errhandler_fn, errhandler uintptr) int32 {
+	return createErrhandler("MPI_Win_create_errhandler", win_errhandler_fn, "win_errhandler_fn", errhandler)
+}
+
+//export impi_Win_set_errhandler
+func impi_Win_set_errhandler(win, errhandler uintptr) int32 {
+	return noWin("MPI_Win_set_errhandler", win)
+}
+
+//export impi_Win_get_errhandler
+func impi_Win_get_errhandler(win, errhandler uintptr) int32 {
+	return noWin("MPI_Win_get_errhandler", win)
+}
+
+//export impi_Win_call_errhandler
+func impi_Win_call_errhandler(win uintptr, errorcode int32) int32 {
+	return noWin("MPI_Win_call_errhandler", win)
+}
+
+//export impi_Win_toint
+func impi_Win_toint(win uintptr) int32 { return toInt(win) }
+
+//export impi_Win_fromint
+func impi_Win_fromint(win int32) uintptr { return coldFromInt(win, abi.MPI_WIN_NULL) }
+
+//export impi_Win_c2f
+func impi_Win_c2f(win uintptr) int32 { return toInt(win) }
+
+//export impi_Win_f2c
+func impi_Win_f2c(win int32) uintptr { return coldFromInt(win, abi.MPI_WIN_NULL) }
+
+// fileHandler is the error handler of MPI_FILE_NULL, which files begin with (MPI 5.0, 14.7): MPI_ERRORS_RETURN, unless the
+// program has set another.
+var fileHandler atomic.Pointer[errhandler]
+
+func fileErrhandler() *errhandler {
+	if h := fileHandler.Load(); h != nil {
+		return h
+	}
+	return errorsReturn
+}
+
+// file accepts the one handle of files that there is.
+func (k *check) file(h uintptr) {
+	if h != abi.MPI_FILE_NULL {
+		k.set(abi.MPI_ERR_FILE, "argument file (%#x) is not a file", h)
+	}
+}
+
+func fileQuery(fn string, file uintptr) check {
+	k := check{fn: fn}
+	if !k.notStarted() {
+		k.file(file)
+	}
+	return k
+}
+
+//export impi_File_create_errhandler
+func impi_File_create_errhandler(file_errhandler_fn, errhandler uintptr) int32 {
+	return createErrhandler("MPI_File_create_errhandler", file_errhandler_fn, "file_errhandler_fn", errhandler)
+}
+
+//export impi_File_set_errhandler
+func impi_File_set_errhandler(file, errhandler uintptr) int32 {
+	k := fileQuery("MPI_File_set_errhandler", file)
+	h := k.errhandler(errhandler)
+	if k.err != nil {
+		return k.fail()
+	}
+	fileHandler.Store(h)
+	return 0
+}
+
+//export impi_File_get_errhandler
+func impi_File_get_errhandler(file, errhandler uintptr) int32 {
+	k := fileQuery("MPI_File_get_errhandler", file)
+	if k.result(errhandler, "errhandler"); k.err != nil {
+		return k.fail()
+	}
+	put(errhandler, fileErrhandler().hold())
+	return 0
+}
+
+// impi_call_file_errhandler is impi_call_errhandler for files.
+//
+//export impi_call_file_errhandler
+func impi_call_file_errhandler(file uintptr, errorcode int32, action *C.struct_impi_action) int32 {
+	k := fileQuery("MPI_File_call_errhandler", file)
+	if k.err != nil {
+		return k.fail()
+	}
+	h := fileErrhandler()
+	action.what, action.fn, action.handle = C.int(h.action), C.uintptr_t(h.fn), C.uintptr_t(file)
+	return 0
+}
+
+//export impi_File_toint
+func impi_File_toint(file uintptr) int32 { return toInt(file) }
+
+//export impi_File_fromint
+func impi_File_fromint(file int32) uintptr { return coldFromInt(file, abi.MPI_FILE_NULL) }
+
+//export impi_File_c2f
+func impi_File_c2f(file uintptr) int32 { return toInt(file) }
+
+//export impi_File_f2c
+func impi_File_f2c(file int32) uintptr { return coldFromInt(file, abi.MPI_FILE_NULL) }
