@@ -179,16 +179,25 @@ func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
 func (e *Engine) TestAll(ids []uint64, st []CStatus) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if done, err := e.testAll(ids); !done {
+		return false, err
+	}
+	return true, e.collectAll(ids, st)
+}
+
+// testAll says whether all requests are done, after a poll if need be.
+func (e *Engine) testAll(ids []uint64) (bool, error) {
 	if err := e.check(ids); err != nil {
 		return false, err
 	}
-	if !e.allDone(ids) {
-		e.pollAll()
-		if !e.allDone(ids) {
-			return false, e.failure()
-		}
+	if e.allDone(ids) {
+		return true, nil
 	}
-	return true, e.collectAll(ids, st)
+	e.pollAll()
+	if !e.allDone(ids) {
+		return false, e.failure()
+	}
+	return true, nil
 }
 
 func (e *Engine) allDone(ids []uint64) bool {

@@ -38,14 +38,8 @@ func (e *Engine) describeOneOf(r *Request, st *CStatus) error {
 func (e *Engine) GetStatusAll(ids []uint64, st []CStatus) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.check(ids); err != nil {
+	if done, err := e.testAll(ids); !done {
 		return false, err
-	}
-	if !e.allDone(ids) {
-		e.pollAll()
-		if !e.allDone(ids) {
-			return false, e.failure()
-		}
 	}
 	var first error
 	for i, id := range ids {
