@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"math/bits"
 	"os"
 	"slices"
 	"sync"
@@ -37,7 +38,7 @@ func mask() hardware.Set {
 		return nil
 	}
 	cpus := hardware.Set{}
-	for cpu := range 8 * len(set) * int(unix.SizeofPtr) {
+	for cpu := range len(set) * bits.UintSize {
 		if set.IsSet(cpu) {
 			cpus[cpu] = true
 		}

@@ -123,11 +123,10 @@ type Process struct {
 	ended chan struct{} // closed when it has been waited for
 	code  int
 
-	mu       sync.Mutex // guards what follows
-	stdout   bytes.Buffer
-	stderr   bytes.Buffer
-	news     chan struct{} // closed, and made anew, when there is more output
-	truncate bool
+	mu     sync.Mutex // guards what follows
+	stdout bytes.Buffer
+	stderr bytes.Buffer
+	news   chan struct{} // closed, and made anew, when there is more output
 }
 
 // maxOutput bounds what is kept of one stream, in bytes.
