@@ -78,33 +78,43 @@ func (c *Comm) SplitUnguided(key int32) (made *Comm, typ string, err error) {
 	return made, typ, err
 }
 
-// hardwarePlaces are, for each process of a communicator, its machine and the part of each type that it is restricted
-// to.
-type hardwarePlaces struct {
-	width int
-	all   []int32
+// Where a process is: the memory it shares, by a number that is the same for two exactly if they share it, and the part
+// of each of hardware.Types that it is restricted to, -1 if there is none.
+const (
+	memoryAt = 0
+	partsAt  = 1
+)
+
+var lengthOfWhereabouts = partsAt + len(hardware.Types)
+
+// whereabouts are the caller's, now.
+func (c *Comm) whereabouts() []int32 {
+	at := make([]int32, partsAt, lengthOfWhereabouts+1)
+	at[memoryAt] = c.MachineColor()
+	for _, part := range readMachine().Restricted(mask()) {
+		at = append(at, int32(part))
+	}
+	return at
 }
 
-func (c *Comm) hardwarePlaces() (*hardwarePlaces, error) {
-	p := &hardwarePlaces{width: 1 + len(hardware.Types)}
-	mine := make([]int32, 0, p.width)
-	mine = append(mine, c.MachineColor())
-	for _, at := range readMachine().Restricted(mask()) {
-		mine = append(mine, int32(at))
-	}
-	p.all = make([]int32, p.width*c.Size())
-	recv := intBuf(p.all)
-	recv.Count = int64(p.width)
-	return p, c.Allgather(intBuf(mine), recv)
+// hardwarePlaces are the whereabouts of each process of a communicator.
+type hardwarePlaces []int32
+
+func (c *Comm) hardwarePlaces() (hardwarePlaces, error) {
+	all := make(hardwarePlaces, lengthOfWhereabouts*c.Size())
+	recv := intBuf(all)
+	recv.Count = int64(lengthOfWhereabouts)
+	return all, c.Allgather(intBuf(c.whereabouts()), recv)
 }
 
 // colors gives the processes in one part of a type the rank of the first of them, and MPI_UNDEFINED to those that are
 // restricted to none.
-func (p *hardwarePlaces) colors(typ int) []int32 {
-	colors := make([]int32, len(p.all)/p.width)
+func (p hardwarePlaces) colors(typ int) []int32 {
+	colors := make([]int32, len(p)/lengthOfWhereabouts)
 	first := map[[2]int32]int32{}
 	for r := range colors {
-		place := [2]int32{p.all[r*p.width], p.all[r*p.width+1+typ]}
+		of := p[r*lengthOfWhereabouts:]
+		place := [2]int32{of[memoryAt], of[partsAt+typ]}
 		if place[1] < 0 {
 			colors[r] = abi.MPI_UNDEFINED
 			continue

@@ -1,76 +1,208 @@
 package libimpi
 
 import (
+	"slices"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/topology"
+	"github.com/libimpi/libimpi/topology/hardware"
+	"github.com/libimpi/libimpi/transport"
 )
 
-// Reordering (MPI 5.0, 8.5): which process becomes which rank of a topology. What separates two processes is, first, to
-// be of different IMPI clients, and then to be on different machines; room topology does the rest. All processes
-// compute the same answer from the same input, apart from each other. Cores are no level of their own: which one a
-// rank runs on is the system's choice, and changes.
+// Reordering (MPI 5.0, 8.5): which process becomes which rank of a topology. What separates two processes is, from the
+// outermost: the IMPI client, the host, the machine, the memory they share, and the packages, caches and cores that they
+// are bound to. The job's tables tell of clients, hosts and machines; for the rest processes are asked, when a topology
+// is made, for a binding may change. Rank 0 hears where all are, lets room topology find a place for each rank, and
+// tells the others. MPI_Cart_map and MPI_Graph_map are local and go by the tables alone.
+//
+// Processes that are bound to nothing are on no core: which one they run on is the system's choice, and changes.
 
-// placement is the group of the n processes of c that are to be ranks 0 to n-1 of a topology. place answers at which
-// of the places that paths lead to each rank of the topology is put.
-func (c *Comm) placement(n int, reorder bool, place func(paths [][]int32) []int32) *Group {
-	worlds := c.group.Worlds()
-	if reorder && c.kin() {
-		if paths := c.paths(); separated(paths) {
-			at := place(paths)
-			list := make([]int32, n)
-			for v := range list {
-				list[v] = worlds[at[v]]
-			}
-			return NewGroup(list)
-		}
-	}
+// kept is the group of the first n processes, in their order.
+func (c *Comm) kept(n int) *Group {
 	if n == c.Size() {
 		return c.group
 	}
-	return NewGroup(worlds[:n])
+	return NewGroup(c.group.Worlds()[:n])
+}
+
+// moved is the group of the processes at some ranks of c.
+func (c *Comm) moved(at []int32) *Group {
+	worlds := make([]int32, len(at))
+	for v, r := range at {
+		worlds[v] = c.group.World(int(r))
+	}
+	return NewGroup(worlds)
 }
 
 // kin says whether all processes of c belong to clients of this library. Others would not know of the new order, and
 // the communicator would have two: with them, all keep theirs.
 func (c *Comm) kin() bool {
 	job := c.engine.job
-	for _, w := range c.group.Worlds() {
-		if p := &job.Procs[w]; p.Client != job.Procs[job.Me].Client && !job.Hosts[p.Host].Kin {
-			return false
-		}
-	}
-	return true
-}
-
-// paths leads to each process of c: its client, and its machine.
-func (c *Comm) paths() [][]int32 {
-	job := c.engine.job
-	machines := map[[16]byte]int32{}
-	labels := make([]int32, 2*c.Size())
-	paths := make([][]int32, c.Size())
-	for r, w := range c.group.Worlds() {
+	return !slices.ContainsFunc(c.group.Worlds(), func(w int32) bool {
 		p := &job.Procs[w]
-		machine, known := machines[p.HostID]
-		if !known {
-			machine = int32(len(machines))
-			machines[p.HostID] = machine
-		}
-		paths[r] = labels[2*r : 2*r+2 : 2*r+2]
-		paths[r][0], paths[r][1] = p.Client, machine
-	}
-	return paths
+		return p.Client != job.Procs[job.Me].Client && !job.Hosts[p.Host].Kin
+	})
 }
 
-// separated says whether anything separates two of the processes.
-func separated(paths [][]int32) bool {
-	for _, p := range paths {
-		for level := range p {
-			if p[level] != paths[0][level] {
-				return true
-			}
+// createPlaced makes a communicator with a topology of n nodes that all processes know in full. place answers at which
+// of the places that paths lead to each node is put.
+func (c *Comm) createPlaced(n int, t Topology, reorder bool, place func(paths [][]int32) []int32) (*Comm, error) {
+	if !reorder || c.Size() == 1 || !c.kin() {
+		return c.createOf(c.kept(n), t)
+	}
+	at, err := c.placed(n, nil, func(paths [][]int32, _, _ []int32) []int32 { return place(paths) })
+	if err != nil {
+		return nil, err
+	}
+	return c.createOf(c.moved(at), t)
+}
+
+// mapped is the rank that the caller would have by what the job's tables tell, MPI_UNDEFINED if it is left out.
+func (c *Comm) mapped(n int, place func(paths [][]int32) []int32) int {
+	if !c.kin() {
+		return c.kept(n).Rank(c.engine.me)
+	}
+	return c.moved(place(paths(c.engine.job, c.group.Worlds()))).Rank(c.engine.me)
+}
+
+// createDist makes a communicator of a distributed graph, each process giving its own part. A process that becomes
+// rank v gets the neighbours of node v, which rank v of c has given.
+func (c *Comm) createDist(t *DistGraph, reorder bool) (*Comm, error) {
+	if !reorder || c.Size() == 1 || !c.kin() {
+		return c.createOf(c.group, t)
+	}
+	n := c.Size()
+	at, err := c.placed(n, t.outward(), func(paths [][]int32, edges, counts []int32) []int32 {
+		return topology.Map(graphOf(n, edges, counts), paths)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if t, err = c.handOver(t, at); err != nil {
+		return nil, err
+	}
+	return c.createOf(c.moved(at), t)
+}
+
+// paths leads to each of some processes through the levels of the job's tables: clients that have machines in common,
+// the client, the host if one stands for several machines, as an agent may, and the machine. Hosts inside a machine
+// separate nothing: their processes share its memory.
+func paths(job *transport.Job, worlds []int32) [][]int32 {
+	first := map[[16]byte]int32{}            // process on each machine
+	machine := make([]int32, len(job.Procs)) // of each process
+	near := make([]int32, job.Clients)       // clients on one machine, as disjoint sets
+	for i := range near {
+		near[i] = int32(i)
+	}
+	outer := true // a machine is not of several hosts
+	for w := range job.Procs {
+		p := &job.Procs[w]
+		f, known := first[p.HostID]
+		if !known {
+			f = int32(w)
+			first[p.HostID] = f
+		}
+		machine[w] = f
+		of := &job.Procs[f]
+		join(near, p.Client, of.Client)
+		if p.Client == of.Client && p.Host != of.Host {
+			outer = false
 		}
 	}
-	return false
+	list := make([][]int32, len(worlds))
+	for i, w := range worlds {
+		p := &job.Procs[w]
+		list[i] = []int32{find(near, p.Client), p.Client, 0, machine[w]}
+		if outer {
+			list[i][2] = p.Host
+		}
+	}
+	return list
+}
+
+// find is the smallest number in the set of a.
+func find(sets []int32, a int32) int32 {
+	for sets[a] != a {
+		sets[a] = sets[sets[a]]
+		a = sets[a]
+	}
+	return a
+}
+
+// join makes one set of the two that a and b are in.
+func join(sets []int32, a, b int32) {
+	a, b = find(sets, a), find(sets, b)
+	sets[max(a, b)] = min(a, b)
+}
+
+// Of the parts of a machine those from packages to cores separate processes: the machine does not, and two that share a
+// hardware thread are no nearer to each other than two on one core.
+var firstPart, pastParts = slices.Index(hardware.Types, "Package"), slices.Index(hardware.Types, "PU")
+
+// tells is how many integers a process tells of itself: where it is (whereabouts), and how many integers of edges it has.
+var tells = lengthOfWhereabouts + 1
+
+// placed finds the processes that are to be the n nodes of a topology: at[v] is the rank in c of node v. All members
+// call it. edges are those of the caller's node, as outward tells them, of a topology that nobody knows in full; rank 0's
+// call of find gets them one after the other, with the number of integers from each node.
+func (c *Comm) placed(n int, edges []int32, find func(paths [][]int32, edges, counts []int32) []int32) ([]int32, error) {
+	var all, every, counts []int32
+	if c.rank == 0 {
+		all = make([]int32, tells*c.Size())
+	}
+	recv := intBuf(all)
+	recv.Count = int64(tells)
+	if err := c.Gather(intBuf(append(c.whereabouts(), int32(len(edges)))), recv, 0); err != nil {
+		return nil, err
+	}
+	list, counts, err := c.told(all)
+	if err != nil {
+		return nil, err
+	}
+	if edges != nil {
+		every = make([]int32, prefix(counts, nil))
+		if err := c.Gatherv(intBuf(edges), blocks(every, counts), 0); err != nil {
+			return nil, err
+		}
+	}
+	at := make([]int32, n)
+	if c.rank == 0 {
+		copy(at, find(list, every, counts))
+	}
+	if err := c.Bcast(intBuf(at), 0); err != nil {
+		return nil, err
+	}
+	return at, c.checkPlaces(at)
+}
+
+// told reads what all processes tell: the paths to them, and the lengths of their edges. Where nothing is told there are
+// no paths, and no edges.
+func (c *Comm) told(all []int32) (list [][]int32, counts []int32, err error) {
+	if counts = make([]int32, c.Size()); all == nil {
+		return nil, counts, nil
+	}
+	list = paths(c.engine.job, c.group.Worlds())
+	for r := range list {
+		of := all[r*tells : (r+1)*tells]
+		list[r] = append(list[r], of[memoryAt])
+		list[r] = append(list[r], of[partsAt+firstPart:partsAt+pastParts]...)
+		if counts[r] = of[tells-1]; counts[r] < 0 {
+			return nil, nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s has %d integers of edges", r, c.describe(), counts[r])
+		}
+	}
+	return list, counts, nil
+}
+
+// checkPlaces looks at what rank 0 has answered: each process at most once.
+func (c *Comm) checkPlaces(at []int32) error {
+	seen := make([]bool, c.Size())
+	for v, r := range at {
+		if r < 0 || int(r) >= len(seen) || seen[r] {
+			return errorf(abi.MPI_ERR_INTERN, "rank 0 of %s gives node %d to rank %d, which does not exist or has one", c.describe(), v, r)
+		}
+		seen[r] = true
+	}
+	return nil
 }
 
 func (t *Cart) place(paths [][]int32) []int32 {
@@ -88,94 +220,65 @@ func (t *Graph) place(paths [][]int32) []int32 {
 	return topology.Map(topology.NewGraph(t.Size(), edges), paths)
 }
 
-// createDist makes a communicator of a distributed graph, each process giving its own part. A process that becomes
-// rank v gets the neighbours of node v, which rank v of c has given.
-func (c *Comm) createDist(t *DistGraph, reorder bool) (*Comm, error) {
-	if !reorder || !separated(c.paths()) {
-		return c.createOf(c.group, t)
-	}
-	parts, err := c.allParts(t)
-	if err != nil {
-		return nil, err
-	}
-	g := c.placement(c.Size(), true, func(paths [][]int32) []int32 { return topology.Map(wholeGraph(parts), paths) })
-	return c.createOf(g, parts[g.Rank(c.engine.me)])
-}
-
-// wholeGraph is the graph of all processes' parts. An edge stands in two of them; one end may have left it out.
-func wholeGraph(parts []*DistGraph) *topology.Graph {
-	var edges []topology.Edge
-	add := func(v int, others, weights []int32, weighted bool) {
-		for i, u := range others {
-			weight := int64(1)
-			if weighted {
-				weight = int64(weights[i])
+// graphOf is the graph of n nodes of which each has told its edges outward. What makes no sense is left out: a mapping
+// is only good or bad.
+func graphOf(n int, edges, counts []int32) *topology.Graph {
+	list := make([]topology.Edge, 0, len(edges)/2)
+	for v, count := range counts {
+		of := edges[:count]
+		edges = edges[count:]
+		for ; len(of) >= 2; of = of[2:] {
+			if to, weight := of[0], of[1]; to >= 0 && int(to) < n && weight >= 0 {
+				list = append(list, topology.Edge{A: int32(v), B: to, Weight: int64(weight)})
 			}
-			edges = append(edges, topology.Edge{A: int32(v), B: u, Weight: weight})
 		}
 	}
-	for v, t := range parts {
-		add(v, t.Sources, t.SourceWeights, t.Weighted)
-		add(v, t.Destinations, t.DestWeights, t.Weighted)
-	}
-	return topology.NewGraph(len(parts), edges)
+	return topology.NewGraph(n, list)
 }
 
-// allParts gives every process the parts of all. Each travels as its flag, its two degrees and its four lists.
-func (c *Comm) allParts(t *DistGraph) ([]*DistGraph, error) {
-	mine := []int32{0, int32(len(t.Sources)), int32(len(t.Destinations))}
+// The processes that exchange nodes use tags above those of the algorithms.
+const (
+	tagNodeSize = 240
+	tagNode     = 241
+)
+
+// handOver gives the caller's node, that of its rank in c, to the process that is to have this rank, and answers the
+// node that the caller gets.
+func (c *Comm) handOver(t *DistGraph, at []int32) (*DistGraph, error) {
+	to, from := int(at[c.rank]), slices.Index(at, c.rank)
+	if to == int(c.rank) {
+		return t, nil
+	}
+	size := []int32{0, int32(len(t.Sources)), int32(len(t.Destinations))}
 	if t.Weighted {
-		mine[0] = 1
+		size[0] = 1
 	}
-	for _, list := range t.lists() {
-		mine = append(mine, *list...)
-	}
-	counts := make([]int32, c.Size())
-	if err := c.Allgather(intBuf([]int32{int32(len(mine))}), perRank(counts)); err != nil {
+	theirs := make([]int32, len(size))
+	if err := c.trade(size, to, theirs, from, tagNodeSize); err != nil {
 		return nil, err
 	}
-	for r, n := range counts {
-		if n < int32(len(mine[:3])) {
-			return nil, c.oddPart(r)
+	got := newPart(theirs)
+	if got == nil {
+		return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s describes its node as %v", from, c.describe(), theirs)
+	}
+	mine, lists := t.lists(), got.lists()
+	for i := range mine {
+		if err := c.trade(*mine[i], to, *lists[i], from, tagNode); err != nil {
+			return nil, err
 		}
 	}
-	all := make([]int32, prefix(counts, nil))
-	if err := c.Allgatherv(intBuf(mine), blocks(all, counts)); err != nil {
-		return nil, err
-	}
-	parts := make([]*DistGraph, c.Size())
-	for r, n := range counts {
-		if parts[r] = readPart(all[:n], c.Size()); parts[r] == nil {
-			return nil, c.oddPart(r)
-		}
-		all = all[n:]
-	}
-	return parts, nil
+	return got, got.Check(c.Size())
 }
 
-func (c *Comm) oddPart(rank int) *Error {
-	return errorf(abi.MPI_ERR_INTERN, "rank %d of %s sends no part of a graph", rank, c.describe())
-}
-
-// lists are the four of a part, weights after the ranks they belong to.
-func (t *DistGraph) lists() [4]*[]int32 {
-	return [4]*[]int32{&t.Sources, &t.SourceWeights, &t.Destinations, &t.DestWeights}
-}
-
-// readPart reads what another process has sent; nil if that is not a part of a graph of size nodes.
-func readPart(b []int32, size int) *DistGraph {
-	t := &DistGraph{Weighted: b[0] == 1}
-	in, out := int64(b[1]), int64(b[2])
-	if b = b[3:]; in < 0 || out < 0 || (in+out)*2 != int64(len(b)) && (in+out) != int64(len(b)) {
-		return nil
+// trade sends some integers to one process and receives as many as there is room for from another.
+func (c *Comm) trade(send []int32, to int, recv []int32, from, tag int) error {
+	r, err := c.ops.Irecv(intBuf(recv), from, tag)
+	if err != nil {
+		return err
 	}
-	weights := int64(len(b)) - in - out // none, or one for each
-	for i, n := range [4]int64{in, min(in, weights), out, min(out, weights)} {
-		*t.lists()[i] = b[:n:n]
-		b = b[n:]
+	sendErr := c.ops.Send(intBuf(send), to, tag)
+	if err := c.ops.Wait(r); err != nil {
+		return err
 	}
-	if t.Check(size) != nil || t.Weighted && weights == 0 && in+out > 0 {
-		return nil
-	}
-	return t
+	return sendErr
 }

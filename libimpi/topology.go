@@ -37,11 +37,11 @@ func (c *Comm) createOf(g *Group, t Topology) (*Comm, error) {
 // CreateCart makes a communicator with a grid; nil for processes that the grid has no place for
 // (MPI_Cart_create).
 func (c *Comm) CreateCart(t *Cart, reorder bool) (*Comm, error) {
-	return c.createOf(c.placement(t.Size(), reorder, t.place), t)
+	return c.createPlaced(t.Size(), t, reorder, t.place)
 }
 
 // MapCart is the rank that reordering would give the caller in a grid, MPI_UNDEFINED if it is left out (MPI_Cart_map).
-func (c *Comm) MapCart(t *Cart) int { return c.placement(t.Size(), true, t.place).Rank(c.engine.me) }
+func (c *Comm) MapCart(t *Cart) int { return c.mapped(t.Size(), t.place) }
 
 // SubCart splits a communicator with grid t into those of the grids of fewer dimensions (MPI_Cart_sub).
 func (c *Comm) SubCart(t *Cart, remain []bool) (*Comm, error) {
@@ -55,12 +55,12 @@ func (c *Comm) SubCart(t *Cart, remain []bool) (*Comm, error) {
 
 // CreateGraph makes a communicator with a graph; nil for processes beyond its nodes (MPI_Graph_create).
 func (c *Comm) CreateGraph(t *Graph, reorder bool) (*Comm, error) {
-	return c.createOf(c.placement(t.Size(), reorder, t.place), t)
+	return c.createPlaced(t.Size(), t, reorder, t.place)
 }
 
 // MapGraph is the rank that reordering would give the caller in a graph, MPI_UNDEFINED if it is left out
 // (MPI_Graph_map).
-func (c *Comm) MapGraph(t *Graph) int { return c.placement(t.Size(), true, t.place).Rank(c.engine.me) }
+func (c *Comm) MapGraph(t *Graph) int { return c.mapped(t.Size(), t.place) }
 
 // CreateDistGraphAdjacent makes a communicator with the graph of which each process gives its own neighbours
 // (MPI_Dist_graph_create_adjacent).

@@ -129,5 +129,39 @@ func newDistGraph(ends []int32, size int, weighted bool) (*DistGraph, error) {
 			t.Sources, t.SourceWeights = append(t.Sources, other), append(t.SourceWeights, weight)
 		}
 	}
+	if !weighted {
+		t.SourceWeights, t.DestWeights = nil, nil
+	}
 	return t, nil
+}
+
+// outward are the edges from the caller's node, to node and weight by turns; not nil.
+func (t *DistGraph) outward() []int32 {
+	edges := make([]int32, 0, 2*len(t.Destinations))
+	for i, to := range t.Destinations {
+		weight := int32(1)
+		if t.Weighted {
+			weight = t.DestWeights[i]
+		}
+		edges = append(edges, to, weight)
+	}
+	return edges
+}
+
+// newPart makes room for a part of a graph that is announced as {weighted, sources, destinations}; nil if that makes no
+// sense.
+func newPart(size []int32) *DistGraph {
+	if size[0]&^1 != 0 || size[1] < 0 || size[2] < 0 {
+		return nil
+	}
+	t := &DistGraph{Weighted: size[0] == 1, Sources: make([]int32, size[1]), Destinations: make([]int32, size[2])}
+	if t.Weighted {
+		t.SourceWeights, t.DestWeights = make([]int32, size[1]), make([]int32, size[2])
+	}
+	return t
+}
+
+// lists are the four of a part; those of weights are empty if it has none.
+func (t *DistGraph) lists() [4]*[]int32 {
+	return [4]*[]int32{&t.Sources, &t.SourceWeights, &t.Destinations, &t.DestWeights}
 }

@@ -130,11 +130,15 @@ func (m *mapping) place(g *Graph, grid *Grid, nodes, places []int32, level int) 
 		return
 	}
 	units := m.units(places, level)
-	if len(units) == 1 {
+	switch len(units) {
+	case 1:
 		m.place(g, grid, nodes, places, level+1)
 		return
+	case len(places): // all are apart, whoever is where
+		m.settle(nodes, places)
+		return
 	}
-	part, block := split(g, grid, units, places)
+	part, block := m.split(g, grid, units, places)
 	m.name(part, nodes, units)
 	scratch := none(len(nodes))
 	for u, places := range units {
@@ -149,7 +153,7 @@ func (m *mapping) place(g *Graph, grid *Grid, nodes, places []int32, level int) 
 }
 
 // split parts the nodes among the units. If the parts are equal blocks of a grid, it answers such a block, too.
-func split(g *Graph, grid *Grid, units [][]int32, places []int32) (part []int32, block *Grid) {
+func (m *mapping) split(g *Graph, grid *Grid, units [][]int32, places []int32) (part []int32, block *Grid) {
 	sizes := make([]int, len(units))
 	unit := map[int32]int32{} // of a place
 	alike := true
@@ -164,7 +168,7 @@ func split(g *Graph, grid *Grid, units [][]int32, places []int32) (part []int32,
 	for i, p := range places {
 		from[i] = unit[p]
 	}
-	part = Partition(g, sizes, from)
+	part = partition(g, sizes, from, len(m.at))
 	if grid == nil || !alike {
 		return part, nil
 	}

@@ -1,7 +1,7 @@
 // Command mapping shows what reordering does (room topology): for grids and random geometric graphs, the weight of the
-// edges between clients and between machines, with the ranks as they come and as they are placed.
+// edges between clients, machines, packages, caches and cores, with the ranks as they come and as they are placed.
 //
-//	go run ./bench/mapping [-ranks 10000] [-clients 5] [-machines 20]
+//	go run ./bench/mapping [-ranks 10000] [-clients 5] [-machines 20] [-packages 2] [-caches 5] [-cores 5]
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/topology"
@@ -24,11 +25,12 @@ type work struct {
 
 func main() {
 	ranks := flag.Int("ranks", 10000, "ranks of the simulated job")
-	clients := flag.Int("clients", 5, "IMPI clients")
-	machines := flag.Int("machines", 20, "machines of each client")
+	for i := range levels {
+		levels[i].units = flag.Int(levels[i].flag, levels[i].ordinary, levels[i].usage)
+	}
 	flag.Parse()
-	if *ranks < 1 || *clients < 1 || *machines < 1 {
-		fmt.Fprintln(os.Stderr, "mapping: ranks, clients and machines must be positive")
+	if *ranks < 1 || slices.ContainsFunc(levels, func(l level) bool { return *l.units < 1 }) {
+		fmt.Fprintln(os.Stderr, "mapping: all numbers must be positive")
 		os.Exit(2)
 	}
 	side2, side3 := int(math.Sqrt(float64(*ranks))), int(math.Cbrt(float64(*ranks)))
@@ -37,10 +39,10 @@ func main() {
 		grid("3-D stencil", side3, side3, side3), grid("3-D stencil, a torus", -side3, -side3, -side3),
 		geometric(*ranks, 6, 1), geometric(*ranks, 20, 2),
 	}
-	fmt.Printf("%d clients of %d machines; weight of the edges between them before -> after placing\n", *clients, *machines)
+	fmt.Println("weight of the edges between units before -> after placing")
 	for _, w := range list {
 		for _, dealt := range []bool{false, true} {
-			paths := hierarchy(w.graph.Size(), *clients, *machines, dealt)
+			paths := hierarchy(w.graph.Size(), dealt)
 			start := time.Now()
 			at := w.place(paths)
 			took := time.Since(start)
@@ -49,10 +51,29 @@ func main() {
 			if dealt {
 				how = "in turn"
 			}
-			fmt.Printf("%-34s %-9s clients %7d -> %6d (%.2f)   machines %7d -> %6d (%.2f)   %6.2f s\n", w.name, how, before[0], after[0],
-				ratio(after[0], before[0]), before[1], after[1], ratio(after[1], before[1]), took.Seconds())
+			fmt.Printf("%-34s %-9s", w.name, how)
+			for i, l := range levels {
+				fmt.Printf("  %s %6d -> %6d (%.2f)", l.flag, before[i], after[i], ratio(after[i], before[i]))
+			}
+			fmt.Printf("  %6.2f s\n", took.Seconds())
 		}
 	}
+}
+
+// level is one of the simulated job's hierarchy.
+type level struct {
+	flag     string
+	ordinary int
+	usage    string
+	units    *int // in each unit of the level above
+}
+
+var levels = []level{
+	{"clients", 5, "IMPI clients", nil},
+	{"machines", 20, "machines of each client", nil},
+	{"packages", 2, "packages of each machine", nil},
+	{"caches", 5, "shared caches of each package", nil},
+	{"cores", 5, "cores of each shared cache; ranks are bound to them", nil},
 }
 
 func ratio(a, b int64) float64 { return float64(a) / float64(max(b, 1)) }
@@ -92,16 +113,26 @@ func geometric(n int, degree float64, seed uint64) work {
 	return work{fmt.Sprintf("random geometric, degree %.0f", degree), g, func(paths [][]int32) []int32 { return topology.Map(g, paths) }}
 }
 
-// hierarchy puts n ranks on machines of clients: in blocks, or dealt out in turn.
-func hierarchy(n, clients, machines int, dealt bool) [][]int32 {
+// hierarchy puts n ranks on the cores of the job: in blocks, or dealt out in turn to the units of each level.
+func hierarchy(n int, dealt bool) [][]int32 {
+	all := 1
+	for _, l := range levels {
+		all *= *l.units
+	}
 	paths := make([][]int32, n)
-	all := clients * machines
 	for r := range paths {
-		m := r * all / n
-		if dealt {
-			m = r % all
+		rest, below := r, all
+		if !dealt {
+			rest = r * all / n
 		}
-		paths[r] = []int32{int32(m / machines), int32(m)}
+		paths[r] = make([]int32, len(levels))
+		for i, l := range levels {
+			if below /= *l.units; dealt {
+				paths[r][i], rest = int32(rest%*l.units), rest / *l.units
+			} else {
+				paths[r][i], rest = int32(rest/below), rest%below
+			}
+		}
 	}
 	return paths
 }
