@@ -217,5 +217,6 @@ func (e *Engine) endOfStream(r *Request) {
 		r.claims = claims{}
 	}
 	r.expects = false
+	e.peers[r.peer].came()
 	e.complete(r)
 }

@@ -501,6 +501,7 @@ func (e *Engine) cancelSend(r *Request) {
 	}
 	if r.expects {
 		r.cancelAsked = true
+		e.await(p)
 		e.reply = transport.Header{Kind: transport.Cancel, Src: e.me, Dst: r.peer, SrqID: r.id}
 		e.sendControl(&e.reply)
 	}

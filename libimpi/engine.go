@@ -47,7 +47,10 @@ type Engine struct {
 	maxOwn   uint64      // the same for ids that IMPI does not count (context_id.go)
 	agreeing []agreement // on context ids, under way
 
-	heldAt int64 // bytes of unexpected messages at which their sender is held
+	heldAt int64   // bytes of unexpected messages at which their sender is held, if it is in this machine
+	farAt  int64   // and if it is elsewhere
+	shut   []int32 // processes whose packets are not acknowledged (restrain.go)
+	probes []probe // that wait
 
 	buffer      attachedBuffer
 	world, self *Comm
@@ -80,6 +83,7 @@ const SentRequest = 1<<32 | 1
 
 // peer is one process of MPI_COMM_WORLD as a message's destination.
 type peer struct {
+	rank   int32
 	tr     transport.Transport // nil for this process itself
 	limits transport.Limits
 	rep    datatype.Rep       // what IMPI mandates; Comm.rep says what holds
@@ -94,12 +98,18 @@ type peer struct {
 	streams requestQueue
 	queued  bool // stands in Engine.busy
 
-	// Bounds on unexpected messages (held.go), in bytes.
+	// Bounds on unexpected messages (held.go, restrain.go), in bytes.
 	kept    int64  // of the peer's, here
 	held    bool   // the peer has been told that they are too many
 	unasked int64  // sent to the peer, on another client, since the last message before which all is accounted for
 	asked   uint64 // the request whose answer is due; 0 if none
 	before  int64  // unasked when it was sent
+	kin     bool   // elsewhere, and of this library
+	shut    bool   // what it sends is not acknowledged
+	owes    int32  // packets that it will send, elsewhere, because we have asked for them
+	lookAt  int64  // kept at which to look whether it is needed, and to shut it
+	lapse   time.Duration
+	timer   *time.Timer // of the lapse
 
 	slots uint8  // claims in use for messages from the peer, by slot
 	uses  uint16 // how often any of them has been used

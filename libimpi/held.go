@@ -10,12 +10,15 @@ import "github.com/libimpi/libimpi/transport"
 // sender looks at it when it looks for room, and sends everything as long messages are sent: the envelope, and
 // the data when it is asked for.
 //
-// IMPI has no such word. There the sender asks now and then: one message after each askEvery bytes goes as a
-// synchronous one. As long as its answer is due, and much more has been sent, all messages are synchronous ones.
+// Between machines a process of this library learns the same from acknowledgements (wire.AckHold). To others IMPI has
+// no such word. There the sender asks now and then: one message after each askEvery bytes goes as a synchronous one. As
+// long as its answer is due, and much more has been sent, all messages are synchronous ones.
+//
+// Whatever the sender does, in the end the receiver stops acknowledging (restrain.go).
 
 const (
-	// heldTotal is how many bytes of unexpected messages a process keeps of all senders of its machine together, and
-	// heldLeast, heldMost the bounds for one of them.
+	// heldTotal is how many bytes of unexpected messages a process keeps of all senders of its machine together, and of
+	// all others, and heldLeast, heldMost the bounds for one of them.
 	heldTotal = 256 << 20
 	heldLeast = 1 << 20
 	heldMost  = 16 << 20
@@ -31,16 +34,20 @@ const (
 	askMost  = heldMost
 )
 
-// limit is how many bytes a process keeps of one sender before it holds it.
-func (e *Engine) limit() int64 {
-	return int64(min(max(heldTotal/e.mu.LocalSize(), heldLeast), heldMost))
-}
+// limit is how many bytes a process keeps of one of n senders before it holds it.
+func limit(n int) int64 { return int64(min(max(heldTotal/max(n, 1), heldLeast), heldMost)) }
 
 // count notes that a message is kept.
 func (e *Engine) count(m *message) {
 	p := &e.peers[m.peer]
 	p.kept += int64(cap(m.payload)) + recordSize
-	if p.kept > e.heldAt && !p.held && p.local >= 0 {
+	switch {
+	case p.tr == nil:
+	case p.local < 0:
+		if p.kept > e.farAt {
+			e.restrain(p)
+		}
+	case p.kept > e.heldAt && !p.held:
 		p.held = true
 		e.local.Hold(p.local, true)
 	}
@@ -50,7 +57,13 @@ func (e *Engine) count(m *message) {
 func (e *Engine) giveBack(m *message) {
 	p := &e.peers[m.peer]
 	p.kept -= int64(cap(m.payload)) + recordSize
-	if p.held && p.kept < e.heldAt/2 {
+	switch {
+	case p.tr == nil:
+	case p.local < 0:
+		if p.lookAt > 0 && p.kept < e.farAt/2 {
+			e.relax(p)
+		}
+	case p.held && p.kept < e.heldAt/2:
 		p.held = false
 		e.local.Hold(p.local, false)
 	}
@@ -63,30 +76,33 @@ func (e *Engine) withhold(p *peer, ctx *context) bool {
 	if p.local >= 0 {
 		return e.local.Held(p.local)
 	}
+	if p.kin {
+		return ctx == ctx.comm.p2p && e.remote.Told(e.me, p.rank)
+	}
 	return p.unasked > askEvery && (p.asked == 0 || p.unasked > askMost) && ctx == ctx.comm.p2p
 }
 
 // envelope makes the first packet of a withheld message.
 func (p *peer) envelope(r *Request, h *transport.Header) {
 	h.Kind = transport.DataSync
-	if p.direct != nil && r.total > shortEnough {
+	if (p.direct != nil || p.kin) && r.total > shortEnough {
 		h.Len = 0
-		if r.flat {
+		if p.direct != nil && r.flat {
 			h.Addr = uint64(uintptr(r.data))
 		}
 	}
 }
 
-// sent counts a short message to another client that has left.
+// sent counts a short message to another library that has left.
 func (p *peer) sent(n int64) {
-	if p.local < 0 {
+	if p.local < 0 && !p.kin {
 		p.unasked += n + recordSize
 	}
 }
 
-// asks notes that a message to another client has left that asks for an answer.
+// asks notes that a message to another library has left that asks for an answer.
 func (p *peer) asks(r *Request) {
-	if p.local < 0 && p.asked == 0 && r.total <= int64(p.limits.Eager) {
+	if p.local < 0 && !p.kin && p.asked == 0 && r.total <= int64(p.limits.Eager) {
 		p.asked, p.before = r.id, p.unasked
 	}
 }

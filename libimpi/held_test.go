@@ -2,6 +2,8 @@ package libimpi
 
 import (
 	"testing"
+
+	"github.com/libimpi/libimpi/transport"
 )
 
 // flood starts sends of n bytes with rising tags until the sender finds itself withheld, and some more.
@@ -35,6 +37,7 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 		"read directly": {clients: []int{2}},
 		"through rings": {clients: []int{2}, noRead: true},
 		"by IMPI":       {clients: []int{1, 1}},
+		"to another":    {clients: []int{1, 1}, tune: strangers},
 	} {
 		for _, n := range []int64{8, 1000, 9000} {
 			es := makeWorld(t, o)
@@ -72,6 +75,11 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 				t.Errorf("%s: %d bytes are still kept, held: %t", name, p.kept, p.held)
 			}
 			es[1].mu.Unlock()
+			if name == "by IMPI" { // an acknowledgement says that all is well again
+				for range es[0].job.AckMark {
+					pass(t, es, 8)
+				}
+			}
 			es[0].mu.Lock()
 			if es[0].withhold(&es[0].peers[1], es[0].World().p2p) {
 				t.Errorf("%s: the sender is withheld by a receiver that has taken everything", name)
@@ -79,6 +87,23 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			es[0].mu.Unlock()
 		}
 	}
+}
+
+// strangers makes all clients of a job libraries of another make.
+func strangers(j *transport.Job) {
+	for i := range j.Hosts {
+		j.Hosts[i].Kin = false
+	}
+}
+
+// pass sends a message of n bytes from the first engine to the second.
+func pass(t *testing.T, es []*Engine, n int64) {
+	t.Helper()
+	out, in := make([]byte, n), make([]byte, n)
+	s := es[0].World().Isend(at(out), n, byteT, 1, 0, Standard)
+	r := es[1].World().Irecv(at(in), n, byteT, 0, 0)
+	finishAll(t, es, es[1], &r)
+	finishAll(t, es, es[0], &s)
 }
 
 func waiting(e *Engine) int {
@@ -96,7 +121,7 @@ func pointers(ids []uint64) (p []*uint64) {
 
 // A synchronous message that asks for all before it and is cancelled does not leave the sender waiting.
 func TestACancelledQuestionIsAnswered(t *testing.T) {
-	es := makeWorld(t, options{clients: []int{1, 1}})
+	es := makeWorld(t, options{clients: []int{1, 1}, tune: strangers})
 	buf := make([]byte, 9000)
 	ids := flood(t, es, 9000, buf, 3)
 	p := &es[0].peers[1]

@@ -211,10 +211,10 @@ func (c *Comm) Probe(source int, tag int32, st *Status) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var m *message
-	e.waitFor(func() bool {
+	e.seek(c.p2p, int32(source), func() bool {
 		m = c.p2p.find(int32(source), tag)
 		return m != nil
-	}, anyPeer)
+	})
 	if m == nil {
 		return e.failed.Load()
 	}
@@ -235,6 +235,7 @@ func (c *Comm) Iprobe(source int, tag int32, st *Status) (bool, error) {
 	if m == nil {
 		e.pollAll()
 		if m = c.p2p.find(int32(source), tag); m == nil {
+			e.invite(c.p2p, int32(source))
 			return false, e.failure()
 		}
 	}
@@ -262,10 +263,10 @@ func (c *Comm) Mprobe(source int, tag int32, st *Status) (*Matched, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var m *message
-	e.waitFor(func() bool {
+	e.seek(c.p2p, int32(source), func() bool {
 		m = c.p2p.find(int32(source), tag)
 		return m != nil
-	}, anyPeer)
+	})
 	if m == nil {
 		return nil, e.failure()
 	}
@@ -281,6 +282,7 @@ func (c *Comm) Improbe(source int, tag int32, st *Status) (*Matched, error) {
 	if m == nil {
 		e.pollAll()
 		if m = c.p2p.find(int32(source), tag); m == nil {
+			e.invite(c.p2p, int32(source))
 			return nil, e.failure()
 		}
 	}

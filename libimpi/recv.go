@@ -124,6 +124,7 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 	h.DrqID = r.id
 	h.Tag = e.openClaims(r, peer, srqid, addr, first)
 	r.expects = true
+	e.await(&e.peers[peer])
 	e.sendControl(h)
 	r.fill(piece)
 }
@@ -169,6 +170,7 @@ func (e *Engine) postRecv(r *Request) {
 	m := r.ctx.find(r.source, r.tag)
 	if m == nil {
 		r.ctx.post(r)
+		e.invite(r.ctx, r.source)
 		return
 	}
 	r.ctx.take(m)
@@ -303,9 +305,12 @@ func (e *Engine) cancelAnswered(h *transport.Header) {
 		return
 	}
 	r.cancelAsked = false
+	p := &e.peers[r.peer]
+	p.came()
 	if h.Kind == transport.CancelYes {
 		r.expects = false
-		e.peers[r.peer].answered(r)
+		p.answered(r)
+		p.came()
 		r.status.Cancelled = true
 		e.complete(r)
 		return

@@ -65,6 +65,8 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 			if r.flat {
 				h.Addr = uint64(uintptr(r.data))
 			}
+		} else if p.kin && e.withhold(p, r.ctx) {
+			h.Len = 0
 		}
 	} else if r.mode == modeSynchronous {
 		h.Kind = transport.DataSync
@@ -81,6 +83,7 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 	}
 	p.asks(r)
 	r.expects = true
+	e.await(p)
 	r.stop = r.total
 	return true
 }
@@ -291,7 +294,9 @@ func (e *Engine) awaiting(h *transport.Header) *Request {
 		return nil
 	}
 	r.expects = false
-	e.peers[h.Src].answered(r)
+	p := &e.peers[h.Src]
+	p.answered(r)
+	p.came()
 	return r
 }
 

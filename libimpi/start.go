@@ -45,7 +45,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e.reach()
-	e.heldAt = e.limit()
+	e.heldAt, e.farAt = limit(e.mu.LocalSize()), limit(len(e.peers)-e.mu.LocalSize())
 	e.budget = longSpin
 	e.patient = e.neighbours() > e.mu.Cores()
 	e.readAll = c.ReadAll || e.patient // the ring needs both sides at once
@@ -110,7 +110,7 @@ func (e *Engine) reach() {
 	e.peers = make([]peer, len(e.job.Procs))
 	for w := range e.peers {
 		p := &e.peers[w]
-		p.local = -1
+		p.rank, p.local = int32(w), -1
 		if int32(w) == e.me {
 			continue
 		}
@@ -122,6 +122,7 @@ func (e *Engine) reach() {
 		}
 		p.tr, p.limits, p.rep, p.stream = e.remote, e.remote.Limits(), datatype.External32, e.remote
 		p.limits.Stream = e.remote.Stream(int32(w))
+		p.kin = e.job.Hosts[e.job.Procs[w].Host].Kin
 	}
 }
 

@@ -37,6 +37,7 @@ func (h *Host) Finish(deadline time.Time) error {
 	h.finishing = true
 	h.watch.stop()
 	h.guard.end()
+	h.openAll()
 	for _, l := range h.links {
 		if l != nil && !l.ended {
 			h.sayFini(l)

@@ -7,11 +7,19 @@ import "github.com/libimpi/libimpi/transport"
 // ackMark packets with a PROTOACK, on arrival, whether anybody has asked for the message or not: were it
 // on matching, unmatched messages would fill the window that the rest of a matched one needs. All packets
 // count but PROTOACK and FINI. Both marks are the same in the whole job.
+//
+// A process that is flooded with messages nobody there waits for has two ways to say so. It may keep its
+// acknowledgements back for a time (Shut): a sender that keeps to the protocol then stops at the high-water mark, and one
+// that does not is found out. And a process of this library is told, in every acknowledgement (Tell), that it is to send
+// no more than the envelopes of its messages.
 
 // window is what one of our processes and one of theirs know about each other, in both directions.
 type window struct {
 	sent     uint32 // ours to theirs: counted packets not acknowledged yet, at most hiWater
-	received uint32 // theirs to ours: counted packets we have not acknowledged yet, less than ackMark
+	received uint32 // theirs to ours: counted packets we have not acknowledged yet, less than ackMark unless shut
+	shut     bool   // ours acknowledges nothing for a time
+	tell     bool   // our acknowledgements say that ours keeps too many messages of theirs
+	told     bool   // and their last one said so; of no meaning if theirs is no process of this library
 }
 
 // flow holds the windows of a host: local processes by all of the job.
@@ -41,12 +49,16 @@ func (f *flow) open(w *window) bool { return w.sent < f.hiWater }
 // took counts a packet that arrived and says whether a PROTOACK is due for it.
 func (f *flow) took(w *window) bool {
 	w.received++
-	if w.received < f.ackMark {
+	if w.received < f.ackMark || w.shut {
 		return false
 	}
 	w.received = 0
 	return true
 }
+
+// overrun says whether more packets have come than the source may send before the next PROTOACK. As long as all are
+// acknowledged on arrival there are never so many.
+func (f *flow) overrun(w *window) bool { return w.received > f.hiWater }
 
 // acked handles a PROTOACK. False: it acknowledges more than was sent.
 func (f *flow) acked(w *window) bool {

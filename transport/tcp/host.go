@@ -8,6 +8,7 @@
 //	link.go       one socket: writing, reading, blocking
 //	inbound.go    bytes in, checked packets out; a pure state machine
 //	flow.go       the window of each pair of processes (3.6)
+//	restrain.go   keeping acknowledgements back
 //	directory.go  names in packets to world ranks (3.2)
 //	watch.go      noticing traffic when nobody polls
 //	long.go       continuations of long messages, without a copy

@@ -178,6 +178,7 @@ func (in *inbound) judge(p wire.Packet, h *transport.Header) (verdict, error) {
 		if !in.flow.acked(in.pair) {
 			return incomplete, fmt.Errorf("%w: by process %d to process %d", errAckTooMuch, h.Src, h.Dst)
 		}
+		in.pair.told = p.Reserved() == wire.AckHold
 		return settled, nil
 	case transport.Data, transport.DataSync, transport.Cancel:
 		if in.fini {
@@ -186,6 +187,9 @@ func (in *inbound) judge(p wire.Packet, h *transport.Header) (verdict, error) {
 	}
 	if in.flow.took(in.pair) {
 		return deliverAck, nil
+	}
+	if in.flow.overrun(in.pair) {
+		return incomplete, fmt.Errorf("%w (%d), by process %d to process %d", errOverrun, in.flow.hiWater, h.Src, h.Dst)
 	}
 	return deliver, nil
 }

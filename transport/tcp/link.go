@@ -199,7 +199,7 @@ func (h *Host) receive(l *link) {
 	for l.fd >= 0 {
 		payload, v, err := l.next(&h.in)
 		if err == nil && v == deliverAck {
-			err = h.acknowledge(l)
+			err = h.acknowledge(l, h.in.Dst, h.in.Src)
 		}
 		if err != nil {
 			h.end(l, fmt.Errorf("protocol error: %w", err))
@@ -228,12 +228,12 @@ func (h *Host) begin(l *link) {
 	}
 }
 
-// acknowledge puts a PROTOACK for the packet in h.in behind what waits in out. One that cannot leave
+// acknowledge puts a PROTOACK from our process ours to theirs behind what waits in out. One that cannot leave
 // because the peer does not read is for packets that the peer may not have sent: see maxOut.
 //
 // One that is alone may wait for a packet to go with, if the peer's window lets at least one more packet come: when
 // that has come, the acknowledgement leaves in any case. So the peer never waits for it.
-func (h *Host) acknowledge(l *link) error {
+func (h *Host) acknowledge(l *link, ours, theirs int32) error {
 	if l.broken != nil || l.halved {
 		return nil
 	}
@@ -243,11 +243,11 @@ func (h *Host) acknowledge(l *link) error {
 	if l.owed > 0 {
 		at := len(l.late)
 		l.late = append(l.late, make([]byte, wire.PacketSize)...)
-		h.encodeAck(l.late[at:])
+		h.encodeAck(l.late[at:], ours, theirs)
 		return nil
 	}
 	alone := l.off == len(l.out) && h.flow.ackMark < h.flow.hiWater
-	h.encodeAck(l.reserve(wire.PacketSize))
+	h.encodeAck(l.reserve(wire.PacketSize), ours, theirs)
 	if alone {
 		l.acks, l.idle = 1, 0
 	} else if l.acks > 0 {
@@ -257,10 +257,13 @@ func (h *Host) acknowledge(l *link) error {
 	return nil
 }
 
-// encodeAck writes the PROTOACK for the packet in h.in.
-func (h *Host) encodeAck(b []byte) {
+// encodeAck writes a PROTOACK.
+func (h *Host) encodeAck(b []byte, ours, theirs int32) {
 	ack := transport.Header{Kind: transport.ProtoAck}
-	wire.Packet(b).Encode(&ack, &h.dir.ids[h.in.Dst], &h.dir.ids[h.in.Src])
+	wire.Packet(b).Encode(&ack, &h.dir.ids[ours], &h.dir.ids[theirs])
+	if h.flow.pair(ours, theirs).tell {
+		wire.Packet(b).SetReserved(wire.AckHold)
+	}
 }
 
 // maxOut is the rest of one packet, and all acknowledgements that can be due at a time: a pair has no more

@@ -27,6 +27,11 @@ const (
 	FlagOutbound uint32 = 1 // nobody can connect to this client: higher clients, which otherwise would, are connected to
 )
 
+// AckHold is what pk_reserved of a PROTOACK says between clients that both submit COwn, if its sender keeps so many
+// messages that nobody has asked for that it wants no more than the envelopes of others: DATASYNC packets without data.
+// 0: it does not.
+const AckHold uint64 = 1
+
 // How a client has authenticated. Hosts meet as the lesser of their two clients allows: as IMPI 0.0 says, where who
 // sends a rank is believed; by proving a key that is made of the nonces of both, and of what outsiders do not know; or
 // so, and encrypted.

@@ -1,0 +1,163 @@
+package libimpi
+
+import (
+	"slices"
+	"time"
+)
+
+// Restraining processes of other machines whose messages are not received (see held.go for those of this one).
+//
+// A process of this library is told, and sends envelopes only. Where even that is too much, and with every other
+// process, what it sends is not acknowledged any more, so that it stops at the high-water mark (IMPI 0.0, 3.6). That
+// must not stop what somebody waits for: behind the flood there may be the message that ends it. So packets are
+// acknowledged as long as this process needs anything from there: a receive that one of the messages could match is
+// posted, a probe looks for one, an answer or the rest of a long message is due.
+//
+//	kept > farAt    -> restrain: told; beyond twice of it, and not needed: shut
+//	receive, probe, question -> invite, await: open again, until more comes that nobody needs
+//	kept < farAt/2  -> relax: all is as before
+//
+// One thing a process can wait for without a need of its receiver's: the answer to a CANCEL that is stuck behind its
+// flood. For its sake the windows open for a moment now and then, ever more seldom, so that what comes in so stays small.
+
+// probe is one that waits: a message of context ctx from source, perhaps MPI_ANY_SOURCE, would end it.
+type probe struct {
+	ctx    *context
+	source int32
+}
+
+// firstLapse is after what time a window opens for a moment; each time after that is twice as long.
+const firstLapse = time.Second
+
+// restrain is called for a process, in another machine, of which more than farAt bytes are kept.
+func (e *Engine) restrain(p *peer) {
+	if p.kin && !p.held {
+		p.held = true
+		e.remote.Tell(e.me, p.rank, true)
+	}
+	if p.shut || p.kept < p.lookAt {
+		return
+	}
+	if p.lookAt = max(p.lookAt, 2*e.farAt); p.kept < p.lookAt {
+		return
+	}
+	if e.needs(p) {
+		p.lookAt = p.kept + e.farAt/8 // to look costs a walk through all communicators
+		return
+	}
+	e.close(p)
+}
+
+// close stops acknowledging what a process sends.
+func (e *Engine) close(p *peer) {
+	p.shut = true
+	e.shut = append(e.shut, p.rank)
+	e.remote.Shut(e.me, p.rank, true)
+	p.lapse = max(2*p.lapse, firstLapse)
+	p.timer = time.AfterFunc(p.lapse, func() { e.lapsed(p) })
+}
+
+// lapsed opens a window for a moment. It is called on a goroutine of its own, and perhaps when all is over.
+func (e *Engine) lapsed(p *peer) {
+	e.watcher.Lock()
+	defer e.watcher.Unlock()
+	if e.over {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.reopen(p)
+}
+
+// reopen acknowledges what a process has sent, and will send.
+func (e *Engine) reopen(p *peer) {
+	if !p.shut {
+		return
+	}
+	p.shut = false
+	p.timer.Stop()
+	e.shut = slices.DeleteFunc(e.shut, func(rank int32) bool { return rank == p.rank })
+	e.remote.Shut(e.me, p.rank, false)
+}
+
+// relax ends all restraint: few messages of a process are left.
+func (e *Engine) relax(p *peer) {
+	e.reopen(p)
+	p.lookAt, p.lapse = 0, 0
+	if p.held {
+		p.held = false
+		e.remote.Tell(e.me, p.rank, false)
+	}
+}
+
+// invite opens the windows of all whose message a receive or probe of this context and source takes.
+func (e *Engine) invite(ctx *context, source int32) {
+	if len(e.shut) == 0 {
+		return
+	}
+	for _, rank := range slices.Clone(e.shut) {
+		if ctx.takes(source, rank) {
+			e.reopen(&e.peers[rank])
+		}
+	}
+}
+
+// takes says whether a receive from source may get a message of process rank of MPI_COMM_WORLD.
+func (c *context) takes(source, rank int32) bool {
+	r := c.comm.sourceOf(rank)
+	return r >= 0 && (source == anySource || source == r)
+}
+
+// await notes that a process will send something because it has been asked.
+func (e *Engine) await(p *peer) {
+	if p.local < 0 {
+		p.owes++
+		e.reopen(p)
+	}
+}
+
+// came notes that it has done so.
+func (p *peer) came() {
+	if p.local < 0 {
+		p.owes--
+	}
+}
+
+// seek waits, as a probe does, until find finds a message.
+func (e *Engine) seek(ctx *context, source int32, find func() bool) {
+	if find() {
+		return
+	}
+	e.probes = append(e.probes, probe{ctx, source})
+	e.invite(ctx, source)
+	e.waitFor(find, anyPeer)
+	i := slices.Index(e.probes, probe{ctx, source})
+	e.probes = slices.Delete(e.probes, i, i+1)
+}
+
+// needs says whether something is awaited from a process.
+func (e *Engine) needs(p *peer) bool {
+	if p.owes > 0 || slices.ContainsFunc(e.probes, func(x probe) bool { return x.ctx.takes(x.source, p.rank) }) {
+		return true
+	}
+	for _, c := range e.contexts.low {
+		if c != nil && c.awaits(p.rank) {
+			return true
+		}
+	}
+	for _, c := range e.contexts.high {
+		if c.awaits(p.rank) {
+			return true
+		}
+	}
+	return false
+}
+
+// awaits says whether a receive is posted that a message of process rank may match.
+func (c *context) awaits(rank int32) bool {
+	if *c.waiting == 0 {
+		return false
+	}
+	r := c.comm.sourceOf(rank)
+	return r >= 0 && (c.anyRecv.head != nil || c.source(r).posted.head != nil)
+}
