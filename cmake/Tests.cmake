@@ -45,6 +45,18 @@ foreach(test pt2pt/sizes pt2pt/traffic pt2pt/unexpected datatype/transfer)
   endforeach()
 endforeach()
 
+# Several TCP connections between two hosts: they carry what one does.
+foreach(test pt2pt/sizes pt2pt/traffic coll/large)
+  string(REPLACE "/" "-" target test-${test})
+  if(TARGET ${target})
+    add_test(NAME streams/4/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients 2 -streams 3 -n 4 $<TARGET_FILE:${target}>)
+    add_test(NAME streamsA/4/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients 2 -streams 3 -via agent -n 4 $<TARGET_FILE:${target}>)
+    add_test(NAME streamsTLS/4/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients 2 -streams 3 -n 4 $<TARGET_FILE:${target}>)
+    set_tests_properties(streamsTLS/4/${test} PROPERTIES ENVIRONMENT IMPI_AUTH_TLS=1)
+    set_tests_properties(streams/4/${test} streamsA/4/${test} streamsTLS/4/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "streams;c")
+  endif()
+endforeach()
+
 # go_test(name words...): a command in the source tree.
 function(go_test name)
   add_test(NAME go/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
@@ -106,7 +118,8 @@ foreach(group server client table mesh packet flow cancel collective comm finish
     -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"
     -client-cmd "${STAGE}/bin/impirun -client {rank} {server} -n {n} {prog}"
     -mpicc ${STAGE}/bin/mpicc -junit ${CMAKE_BINARY_DIR}/conform-${group}.xml)
-  set_tests_properties(conform/${group} PROPERTIES TIMEOUT 120 LABELS conform PROCESSORS 2)
+  set_tests_properties(conform/${group} PROPERTIES TIMEOUT 120 LABELS conform PROCESSORS 2
+    ENVIRONMENT IMPI_STREAMS=3) # more than a foreign client ever gets
 endforeach()
 add_test(NAME conform/golden COMMAND ${STAGE}/bin/impi-conform -golden ${CMAKE_SOURCE_DIR}/cmd/impi-conform/testdata
   -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"

@@ -39,6 +39,7 @@ type Host struct {
 	// What processes of this library agree on beyond IMPI 0.0, between this one's client and the host's.
 	Stream   uint32 // the longest continuation of a long message, bytes; 0: MaxDataLen
 	StreamIn uint32 // the longest that may come from there, bytes, if that is more than Stream: in an agent's view
+	Streams  uint32 // connections between the two hosts, which carry one stream; 0: 1
 	Native   bool   // data looks the same in memory and is not converted
 	Kin      bool   // the host's client is of this library; the same in the tables of all clients that are
 

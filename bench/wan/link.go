@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
@@ -21,10 +22,13 @@ import (
 
 // path is what a link is like.
 type path struct {
-	rtt  time.Duration
-	rate int // Mbit/s
-	mtu  int // bytes
-	via  string
+	rtt     time.Duration
+	rate    int     // Mbit/s
+	mtu     int     // bytes
+	loss    float64 // of packets, in percent, each by itself
+	cc      string  // TCP's congestion control at both ends; "": the system's
+	streams int     // TCP connections between two hosts
+	via     string
 }
 
 // errCannot: this machine or this user cannot make a link.
@@ -67,7 +71,11 @@ func (l *link) open(i int) error {
 		return err
 	}
 	l.ends[i] = os.NewFile(uintptr(fd), "tun")
-	return errors.Join(
+	var cc error
+	if l.cc != "" {
+		cc = ip("netns", "exec", name, "sysctl", "-q", "-w", "net.ipv4.tcp_congestion_control="+l.cc)
+	}
+	return errors.Join(cc,
 		ip("-n", name, "link", "set", "lo", "up"),
 		ip("-n", name, "addr", "add", address(i)+"/24", "dev", "wan"),
 		ip("-n", name, "link", "set", "wan", "up", "mtu", strconv.Itoa(l.mtu), "txqueuelen", "20000"))
@@ -133,6 +141,9 @@ func (l *link) carry(from, to int) {
 		n, err := l.ends[from].Read(b)
 		if err != nil {
 			return
+		}
+		if rand.Float64()*100 < l.loss {
+			continue
 		}
 		now := time.Now()
 		if free.Before(now) {

@@ -5,7 +5,7 @@
 // second -> wan.c measures -> a table of times, in round trips, and of the share of the link that a long message uses,
 // beside what cannot be beaten.
 //
-//	go run ./bench/wan [-rtt 40ms] [-rate 1000] [-mtu 9000] [-n 4] [-via direct] [-stage build/stage]
+//	go run ./bench/wan [-rtt 40ms] [-rate 1000] [-mtu 9000] [-n 4] [-via direct] [-streams 1] [-loss 0] [-cc reno] [-stage build/stage]
 //
 // It needs root, ip and /dev/net/tun; where they are missing it says so and ends well.
 package main
@@ -31,6 +31,9 @@ func main() {
 	flag.IntVar(&p.mtu, "mtu", 9000, "largest packet, `bytes`")
 	n := flag.Int("n", 4, "`ranks`, half of them at either end")
 	flag.StringVar(&p.via, "via", "direct", "how ranks reach the other client: `direct or agent`")
+	flag.Float64Var(&p.loss, "loss", 0, "packets that the link loses, `percent`")
+	flag.StringVar(&p.cc, "cc", "", "TCP's congestion `control` (default the system's)")
+	flag.IntVar(&p.streams, "streams", 1, "TCP `connections` between two hosts (impirun -streams)")
 	stage := flag.String("stage", "build/stage", "`directory` in which the library is installed")
 	source := flag.String("source", "bench/wan.c", "`file` that measures")
 	flag.Parse()
@@ -89,7 +92,7 @@ func run(l *link, impirun, program string, n int) (string, error) {
 	var out bytes.Buffer
 	clients := make([]*exec.Cmd, 2)
 	for i := range clients {
-		c := l.command(i, impirun, "-client", strconv.Itoa(i), at, "-via", l.via, "-np", strconv.Itoa(n/2), program)
+		c := l.command(i, impirun, "-client", strconv.Itoa(i), at, "-via", l.via, "-streams", strconv.Itoa(l.streams), "-np", strconv.Itoa(n/2), program)
 		c.Stdout, c.Stderr = &out, os.Stderr
 		if i == 1 {
 			c.Stdout = os.Stderr

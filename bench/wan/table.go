@@ -12,7 +12,8 @@ var optimum = map[string]float64{"pingpong/8": 1, "barrier": 0.5, "bcast/8": 0.5
 
 // table prints what wan.c has measured: seconds for all but bw, which has bytes a second.
 func table(w io.Writer, p path, out string) error {
-	fmt.Fprintf(w, "%v round trip, %d Mbit/s, packets of %d bytes, %s\n%-20s %12s %13s %9s\n", p.rtt, p.rate, p.mtu, p.via, "", "ms", "round trips", "optimum")
+	fmt.Fprintf(w, "%v round trip, %d Mbit/s, packets of %d bytes, %g %% lost, %s, %d streams\n%-20s %12s %13s %9s\n",
+		p.rtt, p.rate, p.mtu, p.loss, p.via, max(p.streams, 1), "", "ms", "round trips", "optimum")
 	lines := 0
 	for _, line := range strings.Split(out, "\n") {
 		fields := strings.Fields(line)

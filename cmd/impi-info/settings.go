@@ -30,6 +30,7 @@ var settings = []setting{
 	{"IMPI_TAGUB", "2147483647", false, "largest tag of a job of several clients, at least 32767 (impirun -tagub)"},
 	{"IMPI_XSIZE", "-1", false, "bytes from which collectives between clients are long; -1: 1024 (impirun -xsize)"},
 	{"IMPI_MAXLINEAR", "-1", false, "clients up to which collectives use no trees; -1: 4 (impirun -maxlinear)"},
+	{"IMPI_STREAMS", "1", false, "TCP connections between two hosts, 1 to 16, on a long way that loses packets (impirun -streams)"},
 	{"IMPI_SILENCE", "30", false, "seconds after which a client of which nothing is heard is lost; 0: never"},
 	{"IMPI_PLAIN", "0", false, "1: clients agree on nothing beyond IMPI 0.0, as if the others were of another make"},
 	{"MPIEXEC_TIMEOUT", "none", false, "seconds after which impirun ends a job"},

@@ -86,7 +86,7 @@ func (p *part) relay(tables *transport.Job, first int, c agent.Config) error {
 	}
 	defer func() {
 		for _, fds := range theirs {
-			agent.CloseSockets(fds)
+			agent.CloseSockets(fds[:]...)
 		}
 	}()
 	a, err := agent.New(c, ours)

@@ -79,6 +79,7 @@ func (m *meeting) contribution(hosts []client.Host) client.Contribution {
 		if m.values.DataLen != nil {
 			own.Stream = 0 // the user has a length in mind
 		}
+		own.Streams = uint32(or(m.values.Streams, 1))
 		if m.outbound {
 			own.Flags |= wire.FlagOutbound
 		}
@@ -290,6 +291,12 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 	if m.verbose {
 		complain("client %d of %d: datalen %d, ackmark %d, hiwater %d, tagub %d, xsize %d, maxlinear %d", m.rank, tables.Clients,
 			tables.MaxDataLen, tables.AckMark, tables.HiWater, tables.TagUB, tables.XSize, tables.MaxLinear)
+		for _, h := range tables.Hosts {
+			if h.Client != m.rank && h.Streams > 1 {
+				complain("client %d: %d connections with each host of client %d", m.rank, h.Streams, h.Client)
+				break
+			}
+		}
 	}
 	first = firstRank(tables, m.rank)
 	p.job.First(first - p.first)

@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/bundle"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
@@ -39,7 +40,7 @@ import (
 type Config struct {
 	Job   *transport.Job
 	Host  int32             // the agent's global host rank; its processes are those of the job's table
-	Peers []int             // connected sockets to other hosts, by global host rank, -1 none: tcp.Mesh
+	Peers [][]int           // connected sockets to other hosts, by global host rank: tcp.Mesh
 	Lost  func(error)       // a host is lost, or has broken the rules: the job cannot go on. Called once, and must not call Close
 	Warn  func(text string) // a process of ours has broken the rules; its sockets are closed. May be nil
 	Limit int               // bytes that may wait for one process or host; 0: DefaultLimit
@@ -83,9 +84,10 @@ const (
 // link is one stream socket.
 type link struct {
 	kind   kind
-	peer   int32 // global host rank, or world rank
-	fd     int   // -1: closed
-	number int32 // in Agent.links
+	peer   int32          // global host rank, or world rank
+	fd     int            // -1: closed
+	many   *bundle.Bundle // it has several sockets, and fd is the first; nil: one
+	number int32          // in Agent.links
 	in     inbound
 	out    outlet
 	fini   bool // its peer has said FINI
@@ -105,11 +107,11 @@ type link struct {
 func New(c Config, sockets [][2]int) (*Agent, error) {
 	a, err := newAgent(c, sockets)
 	if err != nil {
-		for _, fd := range c.Peers {
-			CloseSockets([2]int{fd, -1})
+		for _, fds := range c.Peers {
+			CloseSockets(fds...)
 		}
 		for _, pair := range sockets {
-			CloseSockets(pair)
+			CloseSockets(pair[:]...)
 		}
 		return nil, err
 	}
@@ -131,9 +133,9 @@ func newAgent(c Config, sockets [][2]int) (*Agent, error) {
 	a := &Agent{config: c, table: &table{job: c.Job, dir: dir, host: c.Host}, heard: tcp.Heard,
 		byHost: make([]*link, len(c.Job.Hosts)), finished: make(chan struct{})}
 	var errs []error
-	for h, fd := range c.Peers {
-		if fd >= 0 {
-			l, err := a.link(aHost, int32(h), fd)
+	for h, fds := range c.Peers {
+		if len(fds) > 0 {
+			l, err := a.link(aHost, int32(h), fds)
 			errs = append(errs, err)
 			a.byHost[h] = l
 		}
@@ -143,7 +145,7 @@ func newAgent(c Config, sockets [][2]int) (*Agent, error) {
 		var both [2]*link
 		for side, fd := range pair {
 			if fd >= 0 {
-				l, err := a.link(aProcess, first+int32(i), fd)
+				l, err := a.link(aProcess, first+int32(i), []int{fd})
 				errs = append(errs, err)
 				both[side] = l
 			}
@@ -159,19 +161,24 @@ func newAgent(c Config, sockets [][2]int) (*Agent, error) {
 	return a, a.poller.start(a.links)
 }
 
-// link takes a descriptor.
-func (a *Agent) link(k kind, peer int32, fd int) (*link, error) {
-	kindOf, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
-	if err == nil && kindOf != unix.SOCK_STREAM {
-		err = unix.EPROTOTYPE
+// link takes descriptors.
+func (a *Agent) link(k kind, peer int32, fds []int) (*link, error) {
+	for _, fd := range fds {
+		kindOf, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+		if err == nil && kindOf != unix.SOCK_STREAM {
+			err = unix.EPROTOTYPE
+		}
+		if err == nil {
+			err = unix.SetNonblock(fd, true)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("agent: descriptor %d: %w", fd, err)
+		}
 	}
-	if err == nil {
-		err = unix.SetNonblock(fd, true)
+	l := &link{kind: k, peer: peer, fd: fds[0]}
+	if len(fds) > 1 {
+		l.many = bundle.New(fds)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("agent: descriptor %d: %w", fd, err)
-	}
-	l := &link{kind: k, peer: peer, fd: fd}
 	longest := a.table.longest(k, peer)
 	l.in = inbound{agent: a, link: l, longest: longest, buf: make([]byte, bufferFor(longest))}
 	a.links = append(a.links, l)
@@ -253,8 +260,12 @@ func (a *Agent) settle(l *link) {
 // shut closes a link. Its far end learns of it even if a forked child has a copy of the socket.
 func (a *Agent) shut(l *link) {
 	if l.fd >= 0 {
-		unix.Shutdown(l.fd, unix.SHUT_WR)
-		unix.Close(l.fd)
+		if l.many != nil {
+			l.many.Close()
+		} else {
+			unix.Shutdown(l.fd, unix.SHUT_WR)
+			unix.Close(l.fd)
+		}
 		l.fd = -1
 		a.running--
 	}

@@ -64,10 +64,12 @@ func (h *house) ends(src, dst int32) (from, to net.Conn) {
 func furnished(t *testing.T, datalen uint32, limit int, more func(*Config)) *house {
 	t.Helper()
 	h := &house{t: t, job: makeJob(datalen), lost: make(chan error, 10), warns: make(chan string, 10)}
-	c := Config{Job: h.job, Host: 1, Peers: []int{-1, -1, -1}, Lost: func(err error) { h.lost <- err },
+	c := Config{Job: h.job, Host: 1, Peers: make([][]int, 3), Lost: func(err error) { h.lost <- err },
 		Warn: func(s string) { h.warns <- s }, Limit: limit}
 	for _, i := range []int{0, 2} {
-		c.Peers[i], h.hosts[i] = tcpPair(t)
+		var fd int
+		fd, h.hosts[i] = tcpPair(t)
+		c.Peers[i] = []int{fd}
 	}
 	if more != nil {
 		more(&c)
@@ -445,8 +447,8 @@ func TestDescriptorsThatCannotBeLinksAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	CloseSockets(b)
-	if _, err := New(Config{Job: j, Host: 1, Peers: []int{-1, -1, -1}}, [][2]int{a}); err == nil || !strings.Contains(err.Error(), "1 processes, and the host has 3") {
+	CloseSockets(b[:]...)
+	if _, err := New(Config{Job: j, Host: 1, Peers: make([][]int, 3)}, [][2]int{a}); err == nil || !strings.Contains(err.Error(), "1 processes, and the host has 3") {
 		t.Error(err)
 	}
 	r, w, err := os.Pipe()
@@ -456,7 +458,7 @@ func TestDescriptorsThatCannotBeLinksAreRefused(t *testing.T) {
 	defer r.Close()
 	defer w.Close()
 	fd, _ := syscall.Dup(int(w.Fd()))
-	if _, err := New(Config{Job: j, Host: 1, Peers: []int{fd, -1, -1}}, nil); err == nil {
+	if _, err := New(Config{Job: j, Host: 1, Peers: [][]int{{fd}, nil, nil}}, nil); err == nil {
 		t.Error("a pipe is no link")
 	}
 }
@@ -482,8 +484,8 @@ func TestTheViewOfAProcess(t *testing.T) {
 		if (theirs[0] < 0) != (me == 0) || (theirs[1] < 0) != (me == 4) {
 			t.Errorf("rank %d has sockets %v", me, theirs)
 		}
-		CloseSockets(ours)
-		CloseSockets(theirs)
+		CloseSockets(ours[:]...)
+		CloseSockets(theirs[:]...)
 	}
 	if j.Procs[0].Host != 0 || len(j.Hosts) != 3 {
 		t.Error("the job itself has changed")

@@ -33,6 +33,10 @@ type inbound struct {
 // read passes on what has come from l, a buffer full of it at most.
 func (a *Agent) read(l *link) {
 	in := &l.in
+	if l.many != nil {
+		a.readMany(l)
+		return
+	}
 	n, errno := recv(l.fd, in.buf[in.w:])
 	switch {
 	case errno == unix.EAGAIN:
@@ -44,6 +48,20 @@ func (a *Agent) read(l *link) {
 		a.ended(l, in.end(io.EOF))
 	default:
 		l.readable = l.hup || n == len(in.buf)-in.w // a stream that gave less has no more
+		in.w += n
+		a.pass(l)
+	}
+}
+
+// readMany is read from several sockets.
+func (a *Agent) readMany(l *link) {
+	in := &l.in
+	switch n, err := l.many.Receive(nil, in.buf[in.w:]); {
+	case err == unix.EAGAIN:
+		l.readable = false
+	case err != nil:
+		a.ended(l, in.end(err))
+	default:
 		in.w += n
 		a.pass(l)
 	}

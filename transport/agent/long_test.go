@@ -1,13 +1,17 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/bundle"
 	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
 )
 
 // continuation is a packet with n bytes of a message that is longer.
@@ -36,6 +40,87 @@ func TestContinuationsPassThatAreLongerThanOtherPackets(t *testing.T) {
 		go func() { from.Write(p); close(done) }()
 		expect(t, to, p, "a continuation")
 		<-done
+	}
+}
+
+// A host that is reached by several connections, which are one stream at either end.
+func TestAnAgentRelaysOverSeveralConnections(t *testing.T) {
+	var far *bundle.Bundle
+	h := furnished(t, 1000, 100_000, func(c *Config) {
+		c.Job.Hosts[0].Stream = 1 << 20
+		unix.Close(c.Peers[0][0])
+		var ours, theirs []int
+		for range 3 {
+			pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours, theirs = append(ours, pair[0]), append(theirs, pair[1])
+		}
+		c.Peers[0], far = ours, bundle.New(theirs)
+	})
+	t.Cleanup(far.Close)
+	process := h.procs[0][0] // process 1, to lower ranks
+	in, out := h.continuation(0, 1, 900_000), h.continuation(1, 0, 900_000)
+	fini := make([]byte, wire.PacketSize)
+	wire.Packet(fini).Encode(&transport.Header{Kind: transport.Fini}, &wire.ProcID{}, &wire.ProcID{})
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		process.Write(out)
+		for _, pair := range h.procs {
+			for _, c := range pair {
+				c.Write(fini)
+			}
+		}
+		h.hosts[2].Write(fini)
+	}()
+	arrived := make(chan []byte)
+	go func() {
+		got := make([]byte, len(in)+len(fini))
+		n, _ := io.ReadFull(process, got)
+		arrived <- got[:n]
+	}()
+	send := append(bytes.Clone(in), fini...)
+	var got []byte
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Microsecond) {
+		for k := range 3 {
+			far.Writable(k)
+		}
+		if len(send) > 0 {
+			n, _ := far.Send(send, nil, nil)
+			send = send[n:]
+		}
+		room := make([]byte, 1<<20)
+		n, err := far.Receive(nil, room)
+		if got = append(got, room[:n]...); len(got) == len(out)+len(fini) && len(send) == 0 {
+			far.CloseWrite()
+		}
+		if err == io.EOF {
+			break
+		} else if err != nil && err != unix.EAGAIN || time.Now().After(end) {
+			t.Fatalf("%d bytes are here: %v", len(got), err)
+		}
+	}
+	if want := append(bytes.Clone(out), fini...); !bytes.Equal(got, want) {
+		t.Errorf("%d bytes arrived, not the %d that were sent", len(got), len(want))
+	}
+	if b := <-arrived; !bytes.Equal(b, append(bytes.Clone(in), fini...)) {
+		t.Errorf("%d bytes arrived at the process", len(b))
+	}
+	<-written
+}
+
+func TestTheLossOfOneConnectionOfSeveralIsTheLossOfTheHost(t *testing.T) {
+	var far []int
+	h := furnished(t, 1000, 0, func(c *Config) {
+		fd, end := tcpPair(t)
+		c.Peers[0] = append(c.Peers[0], fd)
+		end.Close()
+		far = c.Peers[0]
+	})
+	if err := <-h.lost; !strings.Contains(err.Error(), "connection 1 of 2 closed") || len(far) != 2 {
+		t.Error(err)
 	}
 }
 

@@ -1,6 +1,10 @@
 package agent
 
-import "golang.org/x/sys/unix"
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // outlet is the way out on one socket. What the kernel does not take at once is copied and waits until epoll tells of
 // room. Links that have more for an outlet in which more than the limit waits are stalled: they are not read.
@@ -49,7 +53,13 @@ func (a *Agent) put(l *link, b []byte) {
 // write answers how much of b is out. If it cannot be written at all, false, and the outlet has ended.
 func (a *Agent) write(l *link, b []byte) (n int, ok bool) {
 	for n < len(b) {
-		k, errno := send(l.fd, b[n:])
+		var k int
+		var errno syscall.Errno
+		if l.many == nil {
+			k, errno = send(l.fd, b[n:])
+		} else {
+			k, errno = l.many.Send(b[n:], nil, nil)
+		}
 		switch errno {
 		case 0:
 			n += k
@@ -116,7 +126,11 @@ func (a *Agent) finish(l *link) {
 }
 
 func (a *Agent) halve(l *link) {
-	unix.Shutdown(l.fd, unix.SHUT_WR)
+	if l.many != nil {
+		l.many.CloseWrite()
+	} else {
+		unix.Shutdown(l.fd, unix.SHUT_WR)
+	}
 	l.out.ended = true
 	a.settle(l)
 }
@@ -125,6 +139,9 @@ func (a *Agent) halve(l *link) {
 func (a *Agent) breakOff(l *link) {
 	l.out.ended = true
 	l.out.queue, l.out.off = nil, 0
+	if l.many != nil {
+		l.many.GiveUp()
+	}
 	a.resume(&l.out)
 	a.settle(l)
 }

@@ -60,7 +60,11 @@ func (p *poller) start(links []*link) (err error) {
 		err = unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, p.kicker, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: kicked})
 	}
 	for i, l := range links {
-		err = errors.Join(err, unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, l.fd, &unix.EpollEvent{Events: interestIn, Fd: int32(i)}))
+		if l.many != nil {
+			err = errors.Join(err, l.many.Register(p.epoll, int32(i), unix.EPOLLIN|unix.EPOLLET))
+		} else {
+			err = errors.Join(err, unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, l.fd, &unix.EpollEvent{Events: interestIn, Fd: int32(i)}))
+		}
 		l.number = int32(i)
 	}
 	if err != nil {
@@ -87,6 +91,9 @@ func (p *poller) unkick() {
 
 // interest says whether a link waits for room.
 func (p *poller) interest(l *link, room bool) {
+	if l.many != nil {
+		return // it looks for room itself
+	}
 	events := uint32(interestIn)
 	if room {
 		events |= unix.EPOLLOUT
@@ -169,6 +176,9 @@ func (a *Agent) mark() {
 		l := a.links[e.Fd]
 		if e.Events&unix.EPOLLOUT != 0 {
 			l.writable = true
+			if l.many != nil && l.many.Writable(int(e.Pad)) != 0 {
+				a.breakOff(l)
+			}
 		}
 		if e.Events&^unix.EPOLLOUT != 0 {
 			l.readable = true

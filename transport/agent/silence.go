@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/libimpi/libimpi/transport/tcp"
@@ -28,7 +29,11 @@ func (a *Agent) listen() {
 		if l.kind != aHost || l.fd < 0 || l.silent != nil {
 			continue
 		}
-		if l.silent = a.heard(l.fd, a.config.Silence); l.silent != nil && !a.over {
+		l.silent = a.heard(l.fd, a.config.Silence)
+		if l.many != nil {
+			l.many.Each(func(_, fd int) { l.silent = cmp.Or(l.silent, a.heard(fd, a.config.Silence)) })
+		}
+		if l.silent != nil && !a.over {
 			a.kick()
 		}
 	}

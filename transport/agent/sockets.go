@@ -64,7 +64,15 @@ func streams(j *transport.Job, side *transport.Host) (out, in uint32) {
 }
 
 // ViewSockets places a process's ends of its two sockets in the order of View's hosts.
-func ViewSockets(ends [2]int) []int { return []int{ends[0], -1, ends[1]} }
+func ViewSockets(ends [2]int) [][]int {
+	view := make([][]int, 3)
+	for side, fd := range ends {
+		if fd >= 0 {
+			view[2*side] = []int{fd}
+		}
+	}
+	return view
+}
 
 // Sockets makes the sockets of a process with world rank me: the agent's ends, and the process's. A side on which
 // there is nobody has -1.
@@ -76,8 +84,8 @@ func Sockets(j *transport.Job, me int32) (agent, process [2]int, err error) {
 		}
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 		if err != nil {
-			CloseSockets(agent)
-			CloseSockets(process)
+			CloseSockets(agent[:]...)
+			CloseSockets(process[:]...)
 			return [2]int{-1, -1}, [2]int{-1, -1}, os.NewSyscallError("socketpair", err)
 		}
 		for _, fd := range fds { // a packet of the usual size and the next; a hint
@@ -88,8 +96,8 @@ func Sockets(j *transport.Job, me int32) (agent, process [2]int, err error) {
 	return agent, process, nil
 }
 
-// CloseSockets closes one side's sockets.
-func CloseSockets(fds [2]int) {
+// CloseSockets closes the sockets that there are.
+func CloseSockets(fds ...int) {
 	for _, fd := range fds {
 		if fd >= 0 {
 			unix.Close(fd)

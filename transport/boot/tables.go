@@ -13,9 +13,9 @@ import (
 
 // Layout of a job's tables: the head, the hosts, the processes; integers big-endian, no padding.
 const (
-	tablesMagic = 0x494D4A34 // "IMJ4"
+	tablesMagic = 0x494D4A35 // "IMJ5"
 	headSize    = 11 * 4
-	hostSize    = 16 + 2 + 2 + 5*4 + transport.KeySize // address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags, key
+	hostSize    = 16 + 2 + 2 + 6*4 + transport.KeySize // address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags, streams, key
 	procSize    = 16 + 8 + 2*4                         // host id, pid, host, client
 
 	flagOutbound = 1  // transport.Host.Outbound
@@ -60,7 +60,7 @@ func EncodeJob(j *transport.Job) []byte {
 		if copy(key[:], h.Key) > 0 {
 			flags |= flagKey
 		}
-		b = be.AppendUint32(be.AppendUint32(b, h.Stream), flags)
+		b = be.AppendUint32(be.AppendUint32(be.AppendUint32(b, h.Stream), flags), h.Streams)
 		b = append(b, key[:]...)
 	}
 	for _, p := range j.Procs {
@@ -92,9 +92,9 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 		flags := be.Uint32(b[36:])
 		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])), NProcs: int32(be.Uint32(b[28:])),
 			Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0, Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0,
-			Kin: flags&flagKin != 0}
+			Kin: flags&flagKin != 0, Streams: be.Uint32(b[40:])}
 		if flags&flagKey != 0 {
-			j.Hosts[i].Key = bytes.Clone(b[40:hostSize])
+			j.Hosts[i].Key = bytes.Clone(b[44:hostSize])
 		}
 		b = b[hostSize:]
 	}
@@ -151,6 +151,9 @@ func CheckJob(j *transport.Job) error {
 		}
 		if h.Stream > math.MaxInt32 {
 			return bad("host %d takes continuations of %d bytes", i, h.Stream)
+		}
+		if h.Streams > wire.MaxStreams {
+			return bad("host %d has %d connections", i, h.Streams)
 		}
 		if j.Clients > 1 && (!h.Addr.IsValid() || h.Addr.Port() == 0) {
 			return bad("host %d has no address", i)

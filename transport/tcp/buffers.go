@@ -20,6 +20,8 @@ const (
 	farRate   = 10e9 / 8             // bytes a second that the buffer shall be good for
 	farBuffer = 32 << 20             // bytes; and not more than this
 	farUnsent = 4 << 20              // bytes
+
+	shareUnsent = 512 << 10 // bytes, on one of several connections
 )
 
 // widen makes room for what is on its way on a new connection.
@@ -36,6 +38,10 @@ func widen(fd int) {
 	setSendBuffer(fd, size)
 	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, farUnsent)
 }
+
+// share keeps what is not sent yet short on one of several connections: what stands in the buffer of a slow one is lost
+// to the others.
+func share(fd int) { unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, shareUnsent) }
 
 // inside says whether a connection stays inside this machine.
 func inside(local, remote net.Addr) bool {

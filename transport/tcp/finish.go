@@ -95,12 +95,17 @@ func (h *Host) halve() (waiting int) {
 		if l == nil || l.ended || l.halved {
 			continue
 		}
-		if !l.fini || l.off < len(l.out) {
+		if !l.fini || l.off < len(l.out) || l.many != nil && l.many.Pending() {
 			waiting++
 			continue
 		}
 		l.halved = true
-		unix.Shutdown(l.fd, unix.SHUT_WR)
+		if l.many == nil {
+			unix.Shutdown(l.fd, unix.SHUT_WR)
+		} else {
+			l.many.CloseWrite()
+			h.noteFull(l)
+		}
 	}
 	return waiting
 }

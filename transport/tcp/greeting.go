@@ -19,9 +19,38 @@ import (
 // proves that it knows the key of their clients, the accepting end as the server of transport/secure, within TLS if
 // that is what the clients have agreed on. With any other host nothing follows.
 
-// prove makes sure of host `host` at the other end of c, and answers the connection to use. If that is not c it owns
+// Where several connections were agreed on, the number of this one stands between the rank and the proofs, which cover
+// it. One who cannot prove the key attaches none.
+
+// streamSize is the length of that number, in bytes.
+const streamSize = 4
+
+// dance is what the one who connects says first.
+func (m *mesh) dance(host int32, k int) []byte {
+	b := make([]byte, wire.DanceSize, wire.DanceSize+streamSize)
+	wire.PutDance(b, m.me)
+	if m.streams(host) > 1 {
+		b = binary.BigEndian.AppendUint32(b, uint32(k))
+	}
+	return b
+}
+
+// hearStream hears which of several connections to a host this one is to be.
+func (m *mesh) hearStream(c net.Conn, host int32) (int, error) {
+	var b [streamSize]byte
+	if n, err := io.ReadFull(c, b[:]); err != nil {
+		return 0, fmt.Errorf("%d bytes instead of the number of a connection: %w", n, err)
+	}
+	k := binary.BigEndian.Uint32(b[:])
+	if most := m.streams(host); k >= uint32(most) {
+		return 0, fmt.Errorf("connection %d to host %d, of %d that were agreed on", k, host, most)
+	}
+	return int(k), nil
+}
+
+// prove makes sure of host `host` at the other end of c, which is to be connection k, and answers the connection to use. If that is not c it owns
 // a descriptor of its own, so that c may be closed.
-func (m *mesh) prove(ctx context.Context, c *net.TCPConn, host int32, dialed bool) (net.Conn, error) {
+func (m *mesh) prove(ctx context.Context, c *net.TCPConn, host int32, k int, dialed bool) (net.Conn, error) {
 	to := &m.job.Hosts[host]
 	if to.Key == nil {
 		return c, nil
@@ -29,10 +58,7 @@ func (m *mesh) prove(ctx context.Context, c *net.TCPConn, host int32, dialed boo
 	c.SetDeadline(time.Now().Add(greetTime))
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	x := secure.Exchange{Mask: uint32(m.me), Channel: binary.BigEndian.AppendUint32(nil, uint32(host))}
-	if !dialed {
-		x.Mask, x.Channel = uint32(host), binary.BigEndian.AppendUint32(nil, uint32(m.me))
-	}
+	x := m.exchangeFor(host, k, dialed)
 	if !to.Sealed {
 		if err := exchange(c, &x, to, dialed); err != nil {
 			return nil, err
@@ -53,6 +79,19 @@ func (m *mesh) prove(ctx context.Context, c *net.TCPConn, host int32, dialed boo
 		return nil, err
 	}
 	return channel, channel.SetDeadline(time.Time{})
+}
+
+// exchangeFor is what the proofs on connection k to a host cover.
+func (m *mesh) exchangeFor(host int32, k int, dialed bool) secure.Exchange {
+	from, to := m.me, host
+	if !dialed {
+		from, to = to, from
+	}
+	x := secure.Exchange{Mask: uint32(from), Channel: binary.BigEndian.AppendUint32(nil, uint32(to))}
+	if m.streams(host) > 1 {
+		x.Channel = binary.BigEndian.AppendUint32(x.Channel, uint32(k))
+	}
+	return x
 }
 
 // seal makes a TLS channel of a connection. Certificates prove nothing here: the key does.

@@ -29,6 +29,7 @@ import (
 	"os"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/bundle"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
 )
@@ -89,9 +90,9 @@ func newHost(job *transport.Job, me int32, recv transport.Receiver, wake func())
 	}, nil
 }
 
-// add makes a link of a connected non-blocking socket, which it owns from now on. maxLen bounds pk_len.
-func (h *Host) add(host int32, fd int, maxLen uint32) error {
-	l := &link{host: host, fd: fd}
+// add makes a link of connected non-blocking sockets, which it owns from now on. maxLen bounds pk_len.
+func (h *Host) add(host int32, fds []int, maxLen uint32) error {
+	l := &link{host: host, fd: fds[0]}
 	l.inbound = inbound{
 		dir: h.dir, flow: h.flow, procs: h.job.Procs, from: host, to: h.me, maxLen: maxLen,
 		buf: make([]byte, max(bufferMin, wire.PacketSize+int(maxLen)+bufferMin/2)),
@@ -99,7 +100,12 @@ func (h *Host) add(host int32, fd int, maxLen uint32) error {
 	l.stream = max(h.job.Hosts[host].Stream, h.job.Hosts[host].StreamIn)
 	l.maxOut = maxOut(h.job, int(h.job.Hosts[h.me].NProcs)*int(h.job.Hosts[host].NProcs))
 	h.links[host] = l
-	if err := unix.EpollCtl(h.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: host}); err != nil {
+	if len(fds) > 1 {
+		l.many = bundle.New(fds)
+		if err := l.many.Register(h.epoll, host, unix.EPOLLIN); err != nil {
+			return err
+		}
+	} else if err := unix.EpollCtl(h.epoll, unix.EPOLL_CTL_ADD, l.fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: host}); err != nil {
 		return os.NewSyscallError("epoll_ctl", err)
 	}
 	h.nopen++
@@ -294,6 +300,9 @@ func (h *Host) sweep(n int) bool {
 		l := h.links[e.Fd]
 		if l.fd < 0 {
 			continue
+		}
+		if l.many != nil && e.Events&(unix.EPOLLOUT|unix.EPOLLERR|unix.EPOLLHUP) != 0 {
+			h.room(l, e.Pad)
 		}
 		if l.blocked && e.Events&(unix.EPOLLOUT|unix.EPOLLERR|unix.EPOLLHUP) != 0 {
 			h.flush(l)

@@ -7,11 +7,12 @@ import (
 	"syscall"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/bundle"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
 )
 
-// link is one socket to the host of another client.
+// link is the socket to the host of another client, or several that are one stream (transport/bundle).
 //
 // Outward, a packet goes from the caller's memory to the kernel in one call; short ones of a batch (Hold, Poll) gather
 // in out and leave together. If the kernel takes a part, the rest is copied to out and the link is blocked: nothing but
@@ -20,7 +21,9 @@ import (
 type link struct {
 	inbound
 	host    int32
-	fd      int // -1: closed
+	fd      int            // -1: closed
+	many    *bundle.Bundle // the link has several sockets, and fd is the first; nil: one
+	full    bool           // one of them takes no more: counted in Host.nblocked
 	blocked bool
 	ended   bool   // nothing more can come: the connection is lost, or the peer closed it after its FINI
 	out     []byte // out[off:] waits for the kernel; unless blocked, only while Poll handles a batch
@@ -57,10 +60,10 @@ func (h *Host) write(l *link, payload []byte) bool {
 	waiting := len(l.out) - l.off
 	var n int
 	var errno syscall.Errno
-	if waiting == 0 && len(payload) == 0 {
+	if waiting == 0 && len(payload) == 0 && l.many == nil {
 		n, errno = send(l.fd, head)
 	} else {
-		n, errno = l.vec.send(l.fd, l.out[l.off:], head, payload)
+		n, errno = h.sendParts(l, l.out[l.off:], head, payload)
 	}
 	if errno != 0 {
 		return h.refused(l, errno)
@@ -87,6 +90,39 @@ func (h *Host) write(l *link, payload []byte) bool {
 	return true
 }
 
+// sendParts writes a prefix of a, b and c, any of which may be empty, but not all.
+func (h *Host) sendParts(l *link, a, b, c []byte) (int, syscall.Errno) {
+	if l.many == nil {
+		return l.vec.send(l.fd, a, b, c)
+	}
+	n, errno := l.many.Send(a, b, c)
+	h.noteFull(l)
+	return n, errno
+}
+
+// noteFull sees that epoll is asked as long as a socket of several has something left.
+func (h *Host) noteFull(l *link) {
+	if full := l.many.Full(); full != l.full {
+		l.full = full
+		if full {
+			h.nblocked++
+		} else {
+			h.nblocked--
+		}
+	}
+}
+
+// room takes epoll's word that socket k of several has room.
+func (h *Host) room(l *link, k int32) {
+	if l.closed() {
+		return
+	}
+	if errno := l.many.Writable(int(k)); errno != 0 {
+		h.refused(l, errno)
+	}
+	h.noteFull(l)
+}
+
 // refused handles a write that failed. It answers whether the packet counts as sent.
 func (h *Host) refused(l *link, errno syscall.Errno) bool {
 	switch errno {
@@ -103,13 +139,23 @@ func (h *Host) refused(l *link, errno syscall.Errno) bool {
 func (h *Host) breakOff(l *link, err error) {
 	l.broken = err
 	l.out, l.late, l.off, l.acks, l.owed = nil, nil, 0, 0, 0
+	if l.many != nil {
+		l.many.GiveUp()
+		h.noteFull(l)
+	}
 	h.unblock(l)
 }
 
 // flush sends what waits in out. It answers whether the link is open for packets.
 func (h *Host) flush(l *link) bool {
 	for l.off < len(l.out) {
-		n, errno := send(l.fd, l.out[l.off:])
+		var n int
+		var errno syscall.Errno
+		if l.many == nil {
+			n, errno = send(l.fd, l.out[l.off:])
+		} else {
+			n, errno = h.sendParts(l, l.out[l.off:], nil, nil)
+		}
 		if errno != 0 {
 			return h.refused(l, errno)
 		}
@@ -154,6 +200,9 @@ func (h *Host) unblock(l *link) {
 }
 
 func (h *Host) interest(l *link, events uint32) {
+	if l.many != nil {
+		return // it looks for room itself
+	}
 	unix.EpollCtl(h.epoll, unix.EPOLL_CTL_MOD, l.fd, &unix.EpollEvent{Events: events, Fd: l.host})
 }
 
@@ -169,7 +218,15 @@ func (h *Host) read(l *link) bool {
 	}
 	var n int
 	var errno syscall.Errno
-	if into == nil {
+	if l.many != nil {
+		var err error
+		if n, err = l.many.Receive(into, space); err == unix.EAGAIN {
+			return false
+		} else if err != nil {
+			h.end(l, l.inbound.end(err))
+			return true
+		}
+	} else if into == nil {
 		n, errno = recv(l.fd, space)
 	} else {
 		n, errno = l.vec.receive(l.fd, into, space)
@@ -278,7 +335,11 @@ func maxOut(job *transport.Job, pairs int) int {
 
 // end handles the end of the stream. err nil: the peer had said FINI. Otherwise its processes are lost.
 func (h *Host) end(l *link, err error) {
-	unix.EpollCtl(h.epoll, unix.EPOLL_CTL_DEL, l.fd, nil)
+	if l.many == nil {
+		unix.EpollCtl(h.epoll, unix.EPOLL_CTL_DEL, l.fd, nil)
+	} else {
+		l.many.Unregister()
+	}
 	l.ended = true
 	h.nopen--
 	h.unblock(l)
@@ -303,8 +364,14 @@ func (h *Host) close(l *link) {
 	if l.fd < 0 {
 		return
 	}
-	unix.Shutdown(l.fd, unix.SHUT_RDWR)
-	unix.Close(l.fd)
+	if l.many == nil {
+		unix.Shutdown(l.fd, unix.SHUT_RDWR)
+		unix.Close(l.fd)
+	} else {
+		l.many.Close()
+		l.many.GiveUp()
+		h.noteFull(l)
+	}
 	l.fd = -1
 	l.buf, l.out, l.late, l.replies, l.whole = nil, nil, nil, nil, nil
 	l.r, l.w, l.off, l.acks, l.owed, l.left, l.after = 0, 0, 0, 0, 0, 0, incomplete

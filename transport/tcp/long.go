@@ -25,7 +25,7 @@ func (h *Host) SendLong(hd *transport.Header, payload []byte) (taken int, ok boo
 	h.encode(l.head[:], hd)
 	head := l.head[:wire.PacketSize]
 	waiting := len(l.out) - l.off
-	n, errno := l.vec.send(l.fd, l.out[l.off:], head, payload[:hd.Len])
+	n, errno := h.sendParts(l, l.out[l.off:], head, payload[:hd.Len])
 	if errno != 0 {
 		return hd.Len, h.refused(l, errno)
 	}
@@ -59,7 +59,7 @@ func (h *Host) SendRest(dst int32, payload []byte) int {
 	}
 	payload = payload[:l.owed]
 	waiting := len(l.out) - l.off
-	n, errno := l.vec.send(l.fd, l.out[l.off:], payload, nil)
+	n, errno := h.sendParts(l, l.out[l.off:], payload, nil)
 	if errno != 0 {
 		if h.refused(l, errno) {
 			return len(payload)

@@ -79,16 +79,16 @@ func (l *Listener) Close() error { return l.tcp.Close() }
 // traffic and nobody polls; before it returns it should have taken the engine's lock and called Poll. It is
 // not called before the first Poll or Arm, and may be called once more after Finish or Abort.
 func Connect(ctx context.Context, job *transport.Job, host int32, l *Listener, recv transport.Receiver, wake func(), opts Options) (*Host, error) {
-	fds, err := Mesh(ctx, job, host, l, opts)
+	sockets, err := Mesh(ctx, job, host, l, opts)
 	if err != nil {
 		return nil, err
 	}
-	return Adopt(job, host, fds, recv, wake, opts)
+	return Adopt(job, host, sockets, recv, wake, opts)
 }
 
-// Mesh is the first half of Connect: it answers the connected sockets by host, -1 where there is none. They do not
-// block, and are the caller's.
-func Mesh(ctx context.Context, job *transport.Job, host int32, l *Listener, opts Options) ([]int, error) {
+// Mesh is the first half of Connect: it answers the connected sockets by host, none, one, or as many as were agreed on.
+// They do not block, and are the caller's.
+func Mesh(ctx context.Context, job *transport.Job, host int32, l *Listener, opts Options) ([][]int, error) {
 	defer l.Close()
 	if err := check(job, host); err != nil {
 		return nil, err
@@ -98,20 +98,20 @@ func Mesh(ctx context.Context, job *transport.Job, host int32, l *Listener, opts
 		m.closeAll()
 		return nil, err
 	}
-	return m.fds, nil
+	return m.sockets, nil
 }
 
-// Adopt is the second half: a Host with sockets that somebody has connected, by host, -1 where there is none. They
-// are stream sockets that do not block, and the Host's from now on, also if there is an error.
-func Adopt(job *transport.Job, host int32, fds []int, recv transport.Receiver, wake func(), opts Options) (*Host, error) {
-	m := &mesh{fds: fds}
+// Adopt is the second half: a Host with sockets that somebody has connected, as Mesh answers them. They are stream
+// sockets that do not block, and the Host's from now on, also if there is an error.
+func Adopt(job *transport.Job, host int32, sockets [][]int, recv transport.Receiver, wake func(), opts Options) (*Host, error) {
+	m := &mesh{sockets: sockets}
 	if err := check(job, host); err != nil {
 		m.closeAll()
 		return nil, err
 	}
-	if len(fds) != len(job.Hosts) {
+	if len(sockets) != len(job.Hosts) {
 		m.closeAll()
-		return nil, fmt.Errorf("%d sockets for %d hosts", len(fds), len(job.Hosts))
+		return nil, fmt.Errorf("sockets for %d hosts of %d", len(sockets), len(job.Hosts))
 	}
 	h, err := newHost(job, host, recv, wake)
 	if err != nil {
@@ -119,12 +119,12 @@ func Adopt(job *transport.Job, host int32, fds []int, recv transport.Receiver, w
 		return nil, err
 	}
 	h.guard.start(opts.Silence, h.watch.wake)
-	for i, fd := range m.fds {
-		if fd < 0 {
+	for i, fds := range m.sockets {
+		if len(fds) == 0 {
 			continue
 		}
-		m.fds[i] = -1
-		if err := h.add(int32(i), fd, max(opts.MaxDataLen, job.MaxDataLen)); err != nil {
+		m.sockets[i] = nil
+		if err := h.add(int32(i), fds, max(opts.MaxDataLen, job.MaxDataLen)); err != nil {
 			m.closeAll()
 			h.Abort()
 			return nil, err
@@ -166,9 +166,9 @@ type mesh struct {
 	me   int32
 	opts Options
 
-	mu        sync.Mutex // guards all below
-	fds       []int      // by host; -1: not connected
-	missing   int
+	mu        sync.Mutex      // guards all below
+	sockets   [][]int         // by host; -1: not connected
+	missing   int             // sockets
 	reasons   map[int32]error // why a host could not be reached so far
 	strangers []*net.TCPConn  // that have not said who they are, oldest first
 	over      bool
@@ -179,11 +179,11 @@ type mesh struct {
 }
 
 func newMesh(job *transport.Job, me int32, opts Options) *mesh {
-	m := &mesh{job: job, me: me, opts: opts, fds: make([]int, len(job.Hosts)), reasons: map[int32]error{}, complete: make(chan struct{})}
-	for i := range m.fds {
-		m.fds[i] = -1
+	m := &mesh{job: job, me: me, opts: opts, sockets: make([][]int, len(job.Hosts)), reasons: map[int32]error{}, complete: make(chan struct{})}
+	for i := range m.sockets {
 		if m.way(int32(i)) != noWay {
-			m.missing++
+			m.sockets[i] = slices.Repeat([]int{-1}, m.streams(int32(i)))
+			m.missing += len(m.sockets[i])
 		}
 	}
 	if m.missing == 0 {
@@ -218,6 +218,14 @@ func (m *mesh) way(i int32) way {
 	return theyDial
 }
 
+// streams is how many connections there are to a host. Only one who can prove a key gets more than one.
+func (m *mesh) streams(i int32) int {
+	if x := &m.job.Hosts[i]; x.Key != nil {
+		return int(max(x.Streams, 1))
+	}
+	return 1
+}
+
 // form connects and accepts until nobody is missing.
 func (m *mesh) form(ctx context.Context, l *net.TCPListener) error {
 	ctx, cancel := context.WithTimeout(ctx, m.patience(ctx))
@@ -234,7 +242,9 @@ func (m *mesh) form(ctx context.Context, l *net.TCPListener) error {
 	for i := range int32(len(m.job.Hosts)) {
 		switch m.way(i) {
 		case weDial:
-			all.Go(func() { m.dial(ctx, i) })
+			for k := range m.streams(i) {
+				all.Go(func() { m.dial(ctx, i, k) })
+			}
 		case theyDial:
 			expected = true
 		}
@@ -267,7 +277,7 @@ func (m *mesh) finish(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.over = true
-	m.vigil.end(m.fds)
+	m.vigil.end(m.sockets)
 	for _, c := range m.strangers {
 		c.Close()
 	}
@@ -278,9 +288,9 @@ func (m *mesh) finish(ctx context.Context) error {
 		return fmt.Errorf("host %d: %w", m.me, gone)
 	}
 	var errs []error
-	for i, fd := range m.fds {
+	for i, fds := range m.sockets {
 		x := m.job.Hosts[i]
-		if fd >= 0 || m.way(int32(i)) == noWay {
+		if !slices.Contains(fds, -1) {
 			continue
 		}
 		what := fmt.Errorf("host %d (client %d, %v) has not connected to us", i, x.Client, x.Addr)
@@ -293,16 +303,18 @@ func (m *mesh) finish(ctx context.Context) error {
 }
 
 func (m *mesh) connected() (n int) {
-	for _, fd := range m.fds {
-		if fd >= 0 {
-			n++
+	for _, fds := range m.sockets {
+		for _, fd := range fds {
+			if fd >= 0 {
+				n++
+			}
 		}
 	}
 	return n
 }
 
-// dial connects to a host, from the address we published: some identify us by it.
-func (m *mesh) dial(ctx context.Context, host int32) {
+// dial makes connection k to a host, from the address we published: some identify us by it.
+func (m *mesh) dial(ctx context.Context, host int32, k int) {
 	to := m.job.Hosts[host].Addr.String()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: m.job.Hosts[m.me].Addr.Addr().AsSlice()}}
 	for wait := redialMin; ; wait = min(2*wait, redialMax) {
@@ -313,10 +325,8 @@ func (m *mesh) dial(ctx context.Context, host int32) {
 			continue
 		}
 		if err == nil {
-			var rank [wire.DanceSize]byte
-			wire.PutDance(rank[:], m.me)
-			if _, err = c.Write(rank[:]); err == nil {
-				err = m.meetAs(ctx, host, c.(*net.TCPConn), true)
+			if _, err = c.Write(m.dance(host, k)); err == nil {
+				err = m.meetAs(ctx, host, k, c.(*net.TCPConn), true)
 			}
 			c.Close()
 			if err == nil {
@@ -401,7 +411,14 @@ func (m *mesh) greet(ctx context.Context, c *net.TCPConn) {
 		m.warn("connection from %v turned away: no host %d is to connect to host %d", from, uint32(host), m.me)
 		return
 	}
-	if err := m.meetAs(ctx, host, c, false); err != nil {
+	k := 0
+	if m.streams(host) > 1 {
+		if k, err = m.hearStream(c, host); err != nil {
+			m.warn("connection from %v turned away: %v", from, err)
+			return
+		}
+	}
+	if err := m.meetAs(ctx, host, k, c, false); err != nil {
 		m.warn("connection from %v turned away: %v", from, err)
 	}
 }
@@ -415,9 +432,12 @@ func (m *mesh) known(c *net.TCPConn) {
 	}
 }
 
-// meetAs makes c the connection to a host, if it can prove to be it. c remains the caller's to close.
-func (m *mesh) meetAs(ctx context.Context, host int32, c *net.TCPConn, dialed bool) error {
-	proven, err := m.prove(ctx, c, host, dialed)
+// meetAs makes c connection k to a host, if it can prove to be it. c remains the caller's to close.
+func (m *mesh) meetAs(ctx context.Context, host int32, k int, c *net.TCPConn, dialed bool) error {
+	if err := m.tune(c, m.streams(host)); err != nil {
+		return err
+	}
+	proven, err := m.prove(ctx, c, host, k, dialed)
 	if err != nil {
 		return err
 	}
@@ -425,19 +445,19 @@ func (m *mesh) meetAs(ctx context.Context, host int32, c *net.TCPConn, dialed bo
 	if channel, ok := proven.(*tls.Conn); ok {
 		fd, err = secure.Tunnel(channel)
 	} else {
-		fd, err = m.descriptor(c)
+		fd, err = descriptor(c)
 	}
 	if err != nil {
 		return err
 	}
-	return m.admit(host, fd)
+	return m.admit(host, k, fd)
 }
 
-// admit takes the descriptor of the connection to a host.
-func (m *mesh) admit(host int32, fd int) error {
+// admit takes the descriptor of connection k to a host.
+func (m *mesh) admit(host int32, k, fd int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.over || m.fds[host] >= 0 {
+	if m.over || m.sockets[host][k] >= 0 {
 		unix.Close(fd)
 		return fmt.Errorf("host %d is connected already, or too late", host)
 	}
@@ -445,7 +465,7 @@ func (m *mesh) admit(host int32, fd int) error {
 		unix.Close(fd)
 		return err
 	}
-	m.fds[host] = fd
+	m.sockets[host][k] = fd
 	m.missing--
 	if m.missing == 0 {
 		close(m.complete)
@@ -453,45 +473,58 @@ func (m *mesh) admit(host int32, fd int) error {
 	return nil
 }
 
-// descriptor takes the socket out of the Go runtime's hands: from now on it is polled by whoever calls Poll.
-func (m *mesh) descriptor(c *net.TCPConn) (int, error) {
+// tune sets the options of one connection of several.
+func (m *mesh) tune(c *net.TCPConn, several int) error {
 	if err := c.SetNoDelay(true); err != nil {
-		return -1, err
+		return err
 	}
 	if n := m.opts.SendBuffer; n > 0 {
 		if err := c.SetWriteBuffer(n); err != nil {
-			return -1, err
+			return err
 		}
 	}
 	if n := m.opts.ReceiveBuffer; n > 0 {
 		if err := c.SetReadBuffer(n); err != nil {
-			return -1, err
+			return err
 		}
 	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var alive error
+	err = raw.Control(func(fd uintptr) {
+		if m.opts.SendBuffer == 0 {
+			widen(int(fd))
+		}
+		if several > 1 {
+			share(int(fd))
+		}
+		if inside(c.LocalAddr(), c.RemoteAddr()) {
+			unpace(int(fd))
+		}
+		alive = keepAlive(int(fd), m.opts.Silence)
+	})
+	return cmp.Or(err, alive)
+}
+
+// descriptor takes the socket out of the Go runtime's hands: from now on it is polled by whoever calls Poll.
+func descriptor(c *net.TCPConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return -1, err
 	}
 	dup, errno := -1, error(nil)
-	err = raw.Control(func(fd uintptr) {
-		if m.opts.SendBuffer == 0 {
-			widen(int(fd))
-		}
-		if inside(c.LocalAddr(), c.RemoteAddr()) {
-			unpace(int(fd))
-		}
-		if errno = keepAlive(int(fd), m.opts.Silence); errno != nil {
-			return
-		}
-		dup, errno = unix.FcntlInt(fd, syscall.F_DUPFD_CLOEXEC, 0)
-	})
+	err = raw.Control(func(fd uintptr) { dup, errno = unix.FcntlInt(fd, syscall.F_DUPFD_CLOEXEC, 0) })
 	return dup, cmp.Or(err, errno)
 }
 
 func (m *mesh) closeAll() {
-	for _, fd := range m.fds {
-		if fd >= 0 {
-			unix.Close(fd)
+	for _, fds := range m.sockets {
+		for _, fd := range fds {
+			if fd >= 0 {
+				unix.Close(fd)
+			}
 		}
 	}
 }

@@ -91,7 +91,15 @@ func (h *Host) look() {
 		if l == nil || l.ended {
 			continue
 		}
-		if ago, ok := h.guard.heard(l.fd); ok && ago >= h.guard.silence {
+		ago, ok := h.guard.heard(l.fd)
+		if l.many != nil {
+			l.many.Each(func(k, fd int) { // the connection that has been silent longest
+				if a, known := h.guard.heard(fd); known && a > ago {
+					ago, ok = a, true
+				}
+			})
+		}
+		if ok && ago >= h.guard.silence {
 			h.end(l, silent(ago))
 		}
 	}

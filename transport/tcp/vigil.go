@@ -60,10 +60,12 @@ func (v *vigil) next() (host int32, ok bool) {
 }
 
 // end ends the vigil. The sockets are forgotten one by one: they outlive it in other hands.
-func (v *vigil) end(fds []int) {
-	for _, fd := range fds {
-		if fd >= 0 {
-			unix.EpollCtl(v.epoll, unix.EPOLL_CTL_DEL, fd, nil)
+func (v *vigil) end(sockets [][]int) {
+	for _, fds := range sockets {
+		for _, fd := range fds {
+			if fd >= 0 {
+				unix.EpollCtl(v.epoll, unix.EPOLL_CTL_DEL, fd, nil)
+			}
 		}
 	}
 	v.file.Close()

@@ -11,16 +11,20 @@ import (
 const COwn Label = 0x4C490001
 
 // OwnSize is the size of an Own, in bytes.
-const OwnSize = 60
+const OwnSize = 64
 
 // Own is what a client says under COwn.
 type Own struct {
-	Stream uint32   // pk_len it accepts in continuations of long messages, bytes; 0: no more than C_DATALEN
-	Flags  uint32   // of those below; others are sent as 0 and not looked at
-	Mesh   uint32   // MeshPlain to MeshSealed: how it has authenticated, and so how it meets hosts of others
-	Rep    [16]byte // how its processes keep data in memory; zero: not said
-	Nonce  [32]byte // drawn by the client: keys between hosts are made of it
+	Stream  uint32   // pk_len it accepts in continuations of long messages, bytes; 0: no more than C_DATALEN
+	Flags   uint32   // of those below; others are sent as 0 and not looked at
+	Mesh    uint32   // MeshPlain to MeshSealed: how it has authenticated, and so how it meets hosts of others
+	Streams uint32   // connections that it has with each host of others, if they want as many: 1 to MaxStreams
+	Rep     [16]byte // how its processes keep data in memory; zero: not said
+	Nonce   [32]byte // drawn by the client: keys between hosts are made of it
 }
+
+// MaxStreams is the largest number of connections between two hosts.
+const MaxStreams = 16
 
 // Flags of an Own. Who submits the label understands all of them.
 const (
@@ -48,11 +52,11 @@ const (
 const DefaultStream uint32 = 1 << 20
 
 // Mine is what this machine's processes can do.
-func Mine() Own { return Own{Stream: DefaultStream, Rep: memory()} }
+func Mine() Own { return Own{Stream: DefaultStream, Streams: 1, Rep: memory()} }
 
 // Append adds o as COwn carries it.
 func (o Own) Append(b []byte) []byte {
-	for _, v := range []uint32{o.Stream, o.Flags, o.Mesh} {
+	for _, v := range []uint32{o.Stream, o.Flags, o.Mesh, o.Streams} {
 		b = be.AppendUint32(b, v)
 	}
 	return append(append(b, o.Rep[:]...), o.Nonce[:]...)
@@ -65,8 +69,9 @@ func ParseOwn(b []byte) (o Own, ok bool) {
 	}
 	o.Stream = min(be.Uint32(b), math.MaxInt32)
 	o.Flags, o.Mesh = be.Uint32(b[4:]), min(be.Uint32(b[8:]), MeshSealed)
-	copy(o.Rep[:], b[12:])
-	copy(o.Nonce[:], b[28:])
+	o.Streams = max(1, min(be.Uint32(b[12:]), MaxStreams))
+	copy(o.Rep[:], b[16:])
+	copy(o.Nonce[:], b[32:])
 	return o, true
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Values are what the user wants this client to contribute to the labels of IMPI 0.0, 2.3.5. What becomes of them
-// is negotiated: of the first four the least of all clients holds, the last two must be the same everywhere. nil
+// is negotiated: of the first four the least of all clients holds, the next two must be the same everywhere. nil
 // leaves a value to the defaults.
 type Values struct {
 	DataLen   *int // C_DATALEN, bytes
@@ -18,12 +18,13 @@ type Values struct {
 	HiWater   *int // H_HIWATER, packets
 	XSize     *int // C_COLL_XSIZE, bytes
 	MaxLinear *int // C_COLL_MAXLINEAR, clients
+	Streams   *int // connections between two hosts; clients of this library alone agree on more than one
 }
 
 // MaxDataLen bounds C_DATALEN, in bytes: every connection has a buffer of that size.
 const MaxDataLen = 16 << 20
 
-// value is one of the six: its option, its variable, its limits.
+// value is one of them: its option, its variable, its limits.
 type value struct {
 	name, env string
 	low, high int
@@ -44,6 +45,8 @@ var values = []value{
 		"bytes from which collectives between clients use their long forms; the same everywhere, -1 the default"},
 	{"maxlinear", "IMPI_MAXLINEAR", int(wire.Unset), math.MaxInt32, func(v *Values) **int { return &v.MaxLinear },
 		"clients up to which collectives use no trees; the same everywhere, -1 the default"},
+	{"streams", "IMPI_STREAMS", 1, int(wire.MaxStreams), func(v *Values) **int { return &v.Streams },
+		"TCP connections that each pair of hosts shares for its messages, on a long way that loses packets; the lesser of two clients holds, 1 if one is not libimpi"},
 }
 
 // valueOptions are the rows of the table for them.

@@ -345,10 +345,10 @@ func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 	addr, _ := serve(t, server.Options{Clients: 4})
 	cs := make([]client.Contribution, 4)
 	for i, own := range []*wire.Own{
-		{Stream: 1 << 20, Rep: [16]byte{1}},
+		{Stream: 1 << 20, Streams: 3, Rep: [16]byte{1}},
 		nil, // of another make
-		{Stream: 1 << 19, Rep: [16]byte{1}},
-		{Stream: 1 << 21, Rep: [16]byte{2}}, // of another machine
+		{Stream: 1 << 19, Streams: 4, Rep: [16]byte{1}},
+		{Stream: 1 << 21, Streams: 1, Rep: [16]byte{2}}, // of another machine
 	} {
 		cs[i] = contribution(i, 1, 1)
 		cs[i].Own = own
@@ -358,8 +358,12 @@ func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 		t.Fatal(err)
 	}
 	stream := [4][4]uint32{{1 << 20, 0, 1 << 19, 1 << 20}, {}, {1 << 19, 0, 1 << 19, 1 << 19}, {1 << 20, 0, 1 << 19, 1 << 21}}
+	streams := [4][4]uint32{{3, 0, 3, 1}, {}, {3, 0, 4, 1}, {1, 0, 1, 1}} // the lesser, and nothing with another make
 	for i, job := range jobs {
 		for k, host := range job.Hosts {
+			if host.Streams != streams[i][k] {
+				t.Errorf("client %d with client %d: %d connections, want %d", i, k, host.Streams, streams[i][k])
+			}
 			native := i == k && i != 1 || i+k == 2 && i != k
 			if host.Native != native || host.Stream != stream[i][k] {
 				t.Errorf("client %d with client %d: native %v, stream %d; want %v, %d", i, k, host.Native, host.Stream, native, stream[i][k])

@@ -41,8 +41,8 @@ func TestWhatOthersSayBeyondIMPIIsChecked(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{3, good, "60 bytes"},
-		{1, append(good[:wire.OwnSize:wire.OwnSize], 0), "61 bytes"},
+		{3, good, "64 bytes"},
+		{1, append(good[:wire.OwnSize:wire.OwnSize], 0), "65 bytes"},
 		{4, good, "clients 0x4"},
 		{2, good, "another value"},
 		{1, wire.Own{Stream: 1}.Append(nil), "another value"},

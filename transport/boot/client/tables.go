@@ -374,6 +374,9 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 		if s := min(own.Stream, theirs[host.Client].Stream); s > t.dataLen {
 			host.Stream = s
 		}
+		if host.Key != nil {
+			host.Streams = min(own.Streams, theirs[host.Client].Streams)
+		}
 	}
 	return nil
 }

@@ -98,6 +98,13 @@ var mesh = []conform.Case{
 			j.Connect(2, 0)
 			j.Finish()
 		}},
+	{Name: "mesh/one-connection", Rule: "2.3.8", Needs: conform.Client,
+		About: "with a client that has no labels of its own a host makes one connection, whatever more it could make",
+		Run: func(t t) {
+			j := peer.Start(t, setup{Rank: 1, Others: two})
+			j.Finish()
+			t.Check(!j.Knocks(0), "a second connection comes")
+		}},
 	{Name: "mesh/strangers", Rule: "2.3.8", Needs: conform.Client,
 		About: "200 connections that say nothing, or hang up within the rank, do not keep the mesh from forming",
 		Run: func(t t) {

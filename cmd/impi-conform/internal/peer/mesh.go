@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
 )
@@ -87,6 +88,17 @@ func (j *Job) accept(a int) (host int, c net.Conn) {
 		j.T.Fatalf("a connection to host %d does not say which host it is: %v", a, err)
 	}
 	return int(int32(codec.GetU32(b))), c
+}
+
+// Knocks says whether a connection waits at host a of ours that nobody has accepted.
+func (j *Job) Knocks(a int) bool {
+	l := j.listeners[a].(interface{ SetDeadline(time.Time) error })
+	l.SetDeadline(time.Now().Add(20 * time.Millisecond))
+	c, err := j.listeners[a].Accept()
+	if err == nil {
+		c.Close()
+	}
+	return err == nil
 }
 
 // Either is for two connections that both say they are from host a of ours to host b: one of them must be closed,

@@ -1,0 +1,167 @@
+package bundle
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"golang.org/x/sys/unix"
+)
+
+// Receive reads the next bytes of the stream: into x first, what there is beyond it into y. One of them may be empty.
+// It answers how many; EAGAIN if there are none now, io.EOF at the end of the stream.
+func (b *Bundle) Receive(x, y []byte) (int, error) {
+	for b.failed == nil {
+		if b.cur < 0 {
+			if err := b.seek(); err != nil {
+				return 0, err
+			}
+		}
+		n, err := b.read(x, y)
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+	return 0, b.failed
+}
+
+// read reads from the piece that is due, and with its end the head of the piece behind it.
+func (b *Bundle) read(x, y []byte) (int, error) {
+	k := b.cur
+	c := &b.conns[k]
+	x = x[:min(len(x), c.left)]
+	y = y[:min(len(y), c.left-len(x))]
+	var head []byte
+	if len(x)+len(y) == c.left {
+		head = c.head[:]
+	}
+	n, errno := b.vec.receive(c.fd, x, y, head)
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		return 0, unix.EAGAIN
+	case errno != 0:
+		return 0, b.early(k, errno)
+	case n == 0:
+		return 0, b.early(k, nil)
+	}
+	placed := min(n, len(x)+len(y))
+	b.got += uint64(placed)
+	c.at += uint64(placed)
+	if c.left -= placed; c.left == 0 {
+		b.cur, c.nhead = -1, n-placed
+		if c.nhead == headSize {
+			b.failed = b.begin(k)
+		}
+		if b.failed == nil {
+			b.failed = b.unpark()
+		}
+	}
+	return placed, nil
+}
+
+// unpark lets epoll look at the connection that has come to the piece which is due now, if there is one.
+func (b *Bundle) unpark() error {
+	for k := range b.conns {
+		c := &b.conns[k]
+		if !c.parked || c.at > b.got {
+			continue
+		}
+		if c.at < b.got || b.cur >= 0 {
+			return b.misplaced(k)
+		}
+		c.parked = false
+		b.cur = k
+		if err := b.update(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seek finds the connection whose piece is due. EAGAIN: it has not come yet.
+func (b *Bundle) seek() error {
+	waiting, ended := 0, 0
+	for k := range b.conns {
+		c := &b.conns[k]
+		if !c.parked && !c.ended {
+			come, err := b.readHead(k)
+			if err != nil {
+				b.failed = err
+				return err
+			}
+			if b.cur >= 0 {
+				return nil
+			}
+			if !come {
+				waiting++
+			}
+		}
+		if c.ended {
+			ended++
+		}
+	}
+	switch {
+	case ended == len(b.conns):
+		b.failed = b.end()
+		return b.failed
+	case waiting == 0:
+		b.failed = ErrGap
+		return b.failed
+	}
+	return unix.EAGAIN
+}
+
+// readHead reads the head of the next piece on a connection. It answers whether that is whole.
+func (b *Bundle) readHead(k int) (bool, error) {
+	c := &b.conns[k]
+	for c.nhead < headSize {
+		n, errno := recv(c.fd, c.head[c.nhead:])
+		switch {
+		case errno == unix.EAGAIN || errno == unix.EINTR:
+			return false, nil
+		case errno != 0:
+			return false, b.early(k, errno)
+		case n == 0:
+			return false, b.early(k, nil)
+		}
+		c.nhead += n
+	}
+	return true, b.begin(k)
+}
+
+// begin takes the head of a piece.
+func (b *Bundle) begin(k int) error {
+	c := &b.conns[k]
+	at, n := binary.BigEndian.Uint64(c.head[:]), binary.BigEndian.Uint32(c.head[8:])
+	if n > pieceMax {
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrLong, n, pieceMax)
+	}
+	if at < b.got || at-b.got > aheadMax {
+		c.at = at
+		return b.misplaced(k)
+	}
+	c.at, c.left, c.nhead = at, int(n), 0
+	switch {
+	case n == 0:
+		c.ended = true
+	case at == b.got && b.cur < 0:
+		b.cur = k
+	default:
+		c.parked = true
+	}
+	return b.update(k)
+}
+
+func (b *Bundle) misplaced(k int) error {
+	return fmt.Errorf("%w: connection %d goes on at byte %d of the stream, of which %d are here", ErrOrder, k, b.conns[k].at, b.got)
+}
+
+// end answers io.EOF if all that was sent has come.
+func (b *Bundle) end() error {
+	for k := range b.conns {
+		if b.conns[k].at != b.got {
+			return b.misplaced(k)
+		}
+	}
+	return io.EOF
+}
