@@ -105,3 +105,25 @@ func TestAnAgentListensWhereItIsTold(t *testing.T) {
 	srv.signal(syscall.SIGTERM)
 	srv.wait()
 }
+
+func TestClientsAgreeOnTheLesserNumberOfConnections(t *testing.T) {
+	file := program(t, "negotiate")
+	for _, tt := range []struct {
+		first, second string
+		agreed        int
+	}{
+		{"-streams 3", "-streams 2", 2}, {"-streams 3", "", 1}, {"-streams 4 -via agent", "-streams 3", 3}, {"-streams 2", "-outbound -streams 2", 2},
+		{"-outbound -streams 16 -via agent", "-streams 16 -via agent", 16},
+	} {
+		a, b, s := two(t, file, tt.first, tt.second)
+		if a.code != 0 || b.code != 0 || s.code != 0 || a.stdout != "tagub 2147483647\n" {
+			t.Errorf("%q and %q: %+v, %+v, %+v", tt.first, tt.second, a, b, s)
+		}
+		for i, r := range []result{a, b} {
+			said := fmt.Sprintf("client %d: %d connections with each host of client %d\n", i, tt.agreed, 1-i)
+			if strings.Contains(r.stderr, said) != (tt.agreed > 1) {
+				t.Errorf("%q and %q: client %d says %q", tt.first, tt.second, i, r.stderr)
+			}
+		}
+	}
+}
