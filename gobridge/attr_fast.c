@@ -21,16 +21,6 @@ struct impi_attr impi_attr;
 
 enum { FIRST_RUN_TIME = 4096, FIRST_KEY = 1 << 20 };
 
-void impi_attr_publish(uintptr_t *at, uintptr_t handle) { __atomic_store_n(at, handle, __ATOMIC_RELEASE); }
-
-void impi_attr_begin(struct impi_attr_comm *c)
-{
-    __atomic_store_n(&c->version, c->version + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-}
-
-void impi_attr_end(struct impi_attr_comm *c) { __atomic_store_n(&c->version, c->version + 1, __ATOMIC_RELEASE); }
-
 static inline int is(const uintptr_t *at, uintptr_t handle) { return __atomic_load_n(at, __ATOMIC_ACQUIRE) == handle; }
 
 static inline int open(void) { return LIKELY(__atomic_load_n(&impi_attr.open, __ATOMIC_ACQUIRE) && !impi_forked); }

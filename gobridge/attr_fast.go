@@ -71,13 +71,13 @@ func (c *communicator) openQueries() {
 	c.attrs.shown = &C.impi_attr.comms[slot]
 	c.attrs.shown.colors = [4]C.int32_t{}
 	c.attrs.show()
-	C.impi_attr_publish(&c.attrs.shown.handle, C.uintptr_t(c.handle))
+	showHandle(&c.attrs.shown.handle, c.handle)
 }
 
 // closeQueries makes C forget the communicator.
 func (c *communicator) closeQueries() {
 	if c.attrs.shown != nil {
-		C.impi_attr_publish(&c.attrs.shown.handle, 0)
+		showHandle(&c.attrs.shown.handle, 0)
 		c.attrs.shown = nil
 	}
 }
@@ -88,16 +88,22 @@ func (a *attributes) show() {
 	if s == nil {
 		return
 	}
-	C.impi_attr_begin(s)
-	s.count = -1
+	version, count := (*uint32)(unsafe.Pointer(&s.version)), int32(-1)
+	atomic.AddUint32(version, 1) // odd: a reader looks again, or goes to Go
 	if len(a.values) <= len(s.values) {
-		s.count = C.int32_t(len(a.values))
+		count = int32(len(a.values))
 		for i, v := range a.values {
-			s.values[i].key, s.values[i].value = C.int32_t(v.key), C.uintptr_t(v.value)
+			atomic.StoreInt32((*int32)(unsafe.Pointer(&s.values[i].key)), v.key)
+			atomic.StoreUintptr((*uintptr)(unsafe.Pointer(&s.values[i].value)), v.value)
 		}
 	}
-	C.impi_attr_end(s)
+	atomic.StoreInt32((*int32)(unsafe.Pointer(&s.count)), count)
+	atomic.AddUint32(version, 1)
 }
+
+// showHandle stores the handle of an entry of which the rest is there; 0 takes the entry back. This and what is above
+// are no calls of C: those would cost more than all else about a communicator that is made and freed.
+func showHandle(at *C.uintptr_t, h uintptr) { atomic.StoreUintptr((*uintptr)(unsafe.Pointer(at)), h) }
 
 // showColors gives the values of IMPI's attributes a place where C finds them, and answers it; nil if there is none.
 func (a *attributes) showColors(values [4]int32) *[4]int32 {
@@ -121,13 +127,13 @@ func openFastGroup(h uintptr, g *libimpi.Group) {
 	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_GROUPS {
 		f := &C.impi_attr.groups[slot]
 		f.rank, f.size = C.int32_t(g.Rank(engine().Me())), C.int32_t(g.Size())
-		C.impi_attr_publish(&f.handle, C.uintptr_t(h))
+		showHandle(&f.handle, h)
 	}
 }
 
 func closeFastGroup(h uintptr) {
 	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_GROUPS {
-		C.impi_attr_publish(&C.impi_attr.groups[slot].handle, 0)
+		showHandle(&C.impi_attr.groups[slot].handle, 0)
 	}
 }
 
@@ -135,12 +141,12 @@ func openFastType(h uintptr, size int64) {
 	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_TYPES {
 		f := &C.impi_attr.types[slot]
 		f.size = C.int64_t(size)
-		C.impi_attr_publish(&f.handle, C.uintptr_t(h))
+		showHandle(&f.handle, h)
 	}
 }
 
 func closeFastType(h uintptr) {
 	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_TYPES {
-		C.impi_attr_publish(&C.impi_attr.types[slot].handle, 0)
+		showHandle(&C.impi_attr.types[slot].handle, 0)
 	}
 }

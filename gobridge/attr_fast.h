@@ -49,11 +49,4 @@ struct impi_attr {
 
 extern struct impi_attr impi_attr;
 
-/* Stores a handle once the rest of its entry is there; 0 takes the entry back. */
-void impi_attr_publish(uintptr_t *at, uintptr_t handle);
-
-/* Frame a change of a communicator's values. */
-void impi_attr_begin(struct impi_attr_comm *c);
-void impi_attr_end(struct impi_attr_comm *c);
-
 #endif

@@ -8,8 +8,6 @@
 
 struct impi_fast impi_fast;
 
-void impi_fast_publish(struct impi_fast_comm *c, uintptr_t handle) { __atomic_store_n(&c->handle, handle, __ATOMIC_RELEASE); }
-
 static inline int send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     struct impi_fast *f = &impi_fast;

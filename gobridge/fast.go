@@ -75,18 +75,18 @@ func (c *communicator) openFast(e *libimpi.Engine, slot uintptr) {
 	}
 	f := &C.impi_fast.comms[slot]
 	n := c.Size()
-	local := (*C.int32_t)(C.malloc(C.size_t(n) * 4))
-	neighbors := unsafe.Slice((*int32)(unsafe.Pointer(local)), n)
+	reserveLocal(f, n)
+	neighbors := unsafe.Slice((*int32)(unsafe.Pointer(f.local)), n)
 	for i := range neighbors {
 		neighbors[i] = int32(e.Neighbor(c.Group().World(i)))
 	}
-	f.cid, f.rank, f.size, f.local = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(n), local
+	f.cid, f.rank, f.size = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(n)
 	f.native = 0
 	if c.Native() {
 		f.native = 1
 	}
 	c.CountWaiting((*uint32)(unsafe.Pointer(&f.waiting)))
-	C.impi_fast_publish(f, C.uintptr_t(c.handle))
+	showHandle(&f.handle, c.handle)
 }
 
 // closeFast makes C forget the communicator.
@@ -99,11 +99,27 @@ func (c *communicator) closeFast() {
 		return
 	}
 	f := &C.impi_fast.comms[slot]
-	C.impi_fast_publish(f, 0)
+	showHandle(&f.handle, 0)
 	engine().AdoptQuick()
 	c.CountWaiting(nil)
+	if f.room > keptRoom {
+		reserveLocal(f, 0)
+	}
+}
+
+// keptRoom is how many ranks an entry keeps room for when its communicator is freed.
+const keptRoom = 64
+
+// reserveLocal gives an entry room for the local ranks of n processes.
+func reserveLocal(f *C.struct_impi_fast_comm, n int) {
+	if n > 0 && n <= int(f.room) {
+		return
+	}
 	C.free(unsafe.Pointer(f.local))
-	f.local = nil
+	f.local, f.room = nil, 0
+	if n > 0 {
+		f.local, f.room = (*C.int32_t)(C.malloc(C.size_t(n)*4)), C.int32_t(n)
+	}
 }
 
 // impi_ring wakes a rank of this machine that sleeps.

@@ -30,6 +30,7 @@ struct impi_fast_comm {
     uint64_t cid;
     int32_t rank, size;
     int32_t native;   /* data looks the same in the memory of all members */
+    int32_t room;     /* for how many ranks there is memory at local; it stays when the communicator is freed */
     int32_t *local;   /* by rank: its rank in the machine's segment; -1 if it is elsewhere, or the caller */
     uint32_t waiting; /* receives and messages that wait in the point-to-point context; counted by the engine */
 };
@@ -79,8 +80,5 @@ struct impi_quick {
 };
 
 extern struct impi_quick impi_quick;
-
-/* Stores a communicator's handle once the rest of the entry is there; 0 takes the entry back. */
-void impi_fast_publish(struct impi_fast_comm *c, uintptr_t handle);
 
 #endif

@@ -1,8 +1,9 @@
 package libimpi
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
@@ -117,10 +118,10 @@ func (e *Engine) open(c *Comm, cid uint64) {
 	c.ops.c = c
 	c.crowded = e.crowded(c.group)
 	c.native = e.alike(c.group) && (c.local == nil || e.alike(c.local.group))
-	c.p2p = newContext(cid, c, c.Ranks())
-	c.coll = newContext(cid+1, c, c.Ranks())
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	c.p2p = e.newContext(cid, c, c.Ranks())
+	c.coll = e.newContext(cid+1, c, c.Ranks())
 	e.openContext(c.p2p)
 	e.openContext(c.coll)
 }
@@ -294,37 +295,72 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 }
 
 // splitTable is what each process says in a split: color, key and rank.
-func (c *Comm) splitTable(color, key int32) ([][3]int32, error) {
-	flat := make([]int32, 3*c.Size())
-	recv := intBuf(flat)
-	recv.Count = 3
-	if err := c.Allgather(intBuf([]int32{color, key, c.rank}), recv); err != nil {
-		return nil, err
+type splitTable []int32
+
+// splitWords are the words of a process in the table.
+const splitWords = 3
+
+func (t splitTable) color(rank int) int32 { return t[splitWords*rank] }
+func (t splitTable) key(rank int) int32   { return t[splitWords*rank+1] }
+func (t splitTable) rank(rank int) int32  { return t[splitWords*rank+2] }
+
+// splitTable collects what the processes of an intracommunicator say.
+func (c *Comm) splitTable(color, key int32) (splitTable, error) {
+	all := make(splitTable, splitWords*(c.Size()+1)) // and the caller's, to send
+	mine := all[splitWords*c.Size():]
+	mine[0], mine[1], mine[2] = color, key, c.rank
+	all = all[:splitWords*c.Size()]
+	if c.layout == nil && c.Size() == 2 {
+		copy(all[splitWords*c.rank:], mine)
+		return all, c.swapWithOther(intBuf(mine), intBuf(all[splitWords*(1-c.rank):][:splitWords]))
 	}
-	all := make([][3]int32, c.Size())
-	for i := range all {
-		all[i] = [3]int32(flat[3*i:])
-	}
-	return all, nil
+	recv := intBuf(all)
+	recv.Count = splitWords
+	return all, c.Allgather(intBuf(mine), recv)
 }
 
-// splitGroup is the group of those with the given color among {color, key, rank} of all.
-func (c *Comm) splitGroup(all [][3]int32, color int32) (*Group, error) {
-	var members [][3]int32
-	for i, m := range all {
-		if int(m[2]) != i {
-			return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s answered the split as rank %d", i, c.describe(), m[2])
-		}
-		if m[0] == color {
-			members = append(members, m)
+// tagSplit lies above the tags of algorithms.
+const tagSplit = 242
+
+// swapWithOther exchanges a short message with the other of two processes: what an allgather would do, with less about
+// it. The message leaves before the receive is posted, since both are on their way at the same time.
+func (c *Comm) swapWithOther(send, recv coll.Buf) error {
+	other := 1 - int(c.rank)
+	out := c.isend(c.coll, send.Base, send.Count, send.Type, other, tagSplit, modeStandard)
+	err := c.recv(c.coll, recv.Base, recv.Count, recv.Type, other, tagSplit, nil)
+	if out != SentRequest {
+		if e := c.ops.Wait(coll.Req(out)); err == nil {
+			err = e
 		}
 	}
-	sort.SliceStable(members, func(i, j int) bool { return members[i][1] < members[j][1] })
-	world := make([]int32, len(members))
-	for i, m := range members {
-		world[i] = c.group.World(int(m[2]))
+	return err
+}
+
+// splitGroup is the group of those with the given color.
+func (c *Comm) splitGroup(all splitTable, color int32) (*Group, error) {
+	n := 0
+	for r := range c.group.Size() {
+		if int(all.rank(r)) != r {
+			return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s answered the split as rank %d", r, c.describe(), all.rank(r))
+		}
+		if all.color(r) == color {
+			n++
+		}
 	}
-	return NewGroup(world), nil
+	members, ordered := make([]int32, 0, n), true // ranks, and then what they are in the world
+	for r := range c.group.Size() {
+		if all.color(r) == color {
+			ordered = ordered && (len(members) == 0 || all.key(int(members[len(members)-1])) <= all.key(r))
+			members = append(members, int32(r))
+		}
+	}
+	if !ordered {
+		slices.SortStableFunc(members, func(a, b int32) int { return cmp.Compare(all.key(int(a)), all.key(int(b))) })
+	}
+	for i, r := range members {
+		members[i] = c.group.World(int(r))
+	}
+	return NewGroup(members), nil
 }
 
 // MachineColor is the same for two processes exactly if they can share memory.
@@ -406,7 +442,38 @@ func (e *Engine) forget(c *Comm) {
 			ctx.take(m)
 			e.giveBack(m)
 		}
+		e.useAgain(ctx)
 	}
+}
+
+// Contexts of communicators that have been freed are used again: a program that makes and frees them needs no new
+// memory for each.
+const (
+	spareContexts = 64 // that are kept
+	spareSources  = 64 // of the largest that is
+)
+
+// useAgain keeps a context that nothing waits in and nothing refers to any more. Engine lock held.
+func (e *Engine) useAgain(ctx *context) {
+	if len(e.spareContexts) < spareContexts && len(ctx.bySource) <= spareSources {
+		ctx.comm = nil
+		e.spareContexts = append(e.spareContexts, ctx)
+	}
+}
+
+// newContext is newContext in old memory, if there is some. Engine lock held.
+func (e *Engine) newContext(cid uint64, c *Comm, n int) *context {
+	last := len(e.spareContexts) - 1
+	if last < 0 || cap(e.spareContexts[last].bySource) < n {
+		return newContext(cid, c, n)
+	}
+	ctx := e.spareContexts[last]
+	e.spareContexts = e.spareContexts[:last]
+	queues := ctx.bySource[:n]
+	clear(queues)
+	*ctx = context{cid: cid, comm: c, bySource: queues}
+	ctx.waiting = &ctx.own
+	return ctx
 }
 
 // CountWaiting makes the engine count the receives and messages that wait in the point-to-point context at p, or

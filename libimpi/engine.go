@@ -52,9 +52,10 @@ type Engine struct {
 	shut   []int32 // processes whose packets are not acknowledged (restrain.go)
 	probes []probe // that wait
 
-	buffer      attachedBuffer
-	world, self *Comm
-	tagUB       int32
+	spareContexts []*context // of freed communicators (comm.go)
+	buffer        attachedBuffer
+	world, self   *Comm
+	tagUB         int32
 
 	pulling   []*Request // receives that share their message with the sender, the oldest first (claims.go)
 	pullSince time.Time  // since when nothing has come for the first of them; zero: not known

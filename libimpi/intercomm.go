@@ -292,18 +292,10 @@ func (c *Comm) createInter(g *Group, cid uint64) (*Comm, error) {
 
 // splitInter is Split for an intercommunicator, whose two groups are split by the same colors: nil where one side
 // has no process of the color.
-func (c *Comm) splitInter(all [][3]int32, color int32, cid uint64) (*Comm, error) {
-	mine := make([]int32, 0, 3*len(all))
-	for _, m := range all {
-		mine = append(mine, m[:]...)
-	}
-	flat := make([]int32, 3*c.group.Size())
-	if err := c.swapEqual(mine, flat); err != nil {
+func (c *Comm) splitInter(all splitTable, color int32, cid uint64) (*Comm, error) {
+	theirs := make(splitTable, splitWords*c.group.Size())
+	if err := c.swapEqual(all, theirs); err != nil {
 		return nil, err
-	}
-	theirs := make([][3]int32, c.group.Size())
-	for i := range theirs {
-		theirs[i] = [3]int32(flat[3*i:])
 	}
 	if color < 0 {
 		return nil, nil

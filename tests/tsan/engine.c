@@ -359,11 +359,11 @@ void set_attribute(uintptr_t turn)
 {
     struct impi_attr_comm *c = attributes();
     lock();
-    impi_attr_begin(c);
+    __atomic_add_fetch(&c->version, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&c->values[0].key, KEY + (int)(turn & 1), __ATOMIC_RELAXED);
     __atomic_store_n(&c->values[0].value, turn, __ATOMIC_RELAXED);
     __atomic_store_n(&c->count, 1, __ATOMIC_RELAXED);
-    impi_attr_end(c);
+    __atomic_add_fetch(&c->version, 1, __ATOMIC_SEQ_CST);
     unlock(shm);
 }
 
@@ -404,12 +404,12 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS])
         struct impi_fast_comm *c = &impi_fast.comms[i];
         comms[i] = i ? (MPI_Comm)(uintptr_t)(4095 + i) : MPI_COMM_WORLD;
         c->cid = (uint64_t)i + 1, c->rank = me, c->size = RANKS, c->local = local;
-        impi_fast_publish(c, (uintptr_t)comms[i]);
+        __atomic_store_n(&c->handle, (uintptr_t)comms[i], __ATOMIC_RELEASE);
     }
     impi_attr.open = 1;
     impi_fast.shm = shm;
     set_attribute(0);
-    impi_attr_publish(&impi_attr.comms[0].handle, (uintptr_t)MPI_COMM_WORLD);
+    __atomic_store_n(&impi_attr.comms[0].handle, (uintptr_t)MPI_COMM_WORLD, __ATOMIC_RELEASE);
 }
 
 /* What must not happen here. */
