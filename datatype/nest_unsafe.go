@@ -207,34 +207,62 @@ func (m *mover) run(k kind, units, at, to int64) {
 
 // nest moves a run of so many units for each combination of the repetition counts.
 func (m *mover) nest(k kind, units, at, to int64) {
-	var dims [MaxDims]Dim
-	depth := 0
-	for _, d := range m.dims[m.base:m.depth] {
-		if d.N > 1 {
-			dims[depth] = d
-			depth++
-		}
-	}
-	order(dims[:depth])
-	mem, packed := k.mem(), k.packed()
-	for depth > 0 && dims[depth-1].Mem == units*mem && dims[depth-1].Buf == units*packed {
-		depth--
-		units *= dims[depth].N
-	}
-	if depth == 0 {
+	n := Nest{Word: k.word(), Unpack: m.unpack}
+	units = n.arrange(m.dims[m.base:m.depth], k, units)
+	if n.Depth == 0 {
 		m.run(k, units, at, to)
 		return
 	}
-	bytes := units * packed
-	for _, d := range dims[:depth] {
+	bytes := n.Block
+	for _, d := range n.Dims[:n.Depth] {
 		bytes *= d.N // the size of the type's data: it does not overflow
 	}
-	if word := k.word(); bytes >= nestBytes && word > 0 && kernels != nil {
-		kernels.Nest(m.mem, m.buf, at, to,
-			Nest{Dims: dims, Depth: int32(depth), Word: word, Block: units * packed, Unpack: m.unpack})
+	if bytes >= nestBytes && n.Word > 0 && kernels != nil {
+		kernels.Nest(m.mem, m.buf, at, to, n)
 		return
 	}
-	m.loops(k, units, at, to, dims[:depth])
+	m.loops(k, units, at, to, n.Dims[:n.Depth])
+}
+
+// arrange makes n of loops around runs of so many units: those that matter, in the order that suits the memory. It answers
+// how many units follow each other without a gap, which may be more than before.
+func (n *Nest) arrange(dims []Dim, k kind, units int64) int64 {
+	for _, d := range dims {
+		if d.N > 1 {
+			n.Dims[n.Depth] = d
+			n.Depth++
+		}
+	}
+	order(n.Dims[:n.Depth])
+	mem, packed := k.mem(), k.packed()
+	for n.Depth > 0 && n.Dims[n.Depth-1].Mem == units*mem && n.Dims[n.Depth-1].Buf == units*packed {
+		n.Depth--
+		units *= n.Dims[n.Depth].N
+	}
+	n.Block = units * packed
+	return units
+}
+
+// Nest is the layout of one element of t in memory, at bytes from its address, if it is loops around a block: what
+// Kernels.Nest wants to pack it in native form.
+func (t *Type) Nest() (at int64, n Nest, ok bool) {
+	p := t.program(Native)
+	if p.root == nil {
+		return 0, n, false
+	}
+	var dims [MaxDims]Dim
+	depth := 0
+	nd := p.root
+	for ; nd.op == opLoop && depth < MaxDims; nd = nd.child {
+		dims[depth] = Dim{nd.n, nd.stride, nd.child.size}
+		depth++
+	}
+	if nd.op != opRun {
+		return 0, n, false
+	}
+	n.Word = nd.kind.word()
+	n.arrange(dims[:depth], nd.kind, nd.n)
+	return p.at, n, true
 }
 
 // order puts the level whose instances are nearest to each other in the buffer last, and the others before it by their

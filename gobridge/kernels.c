@@ -22,14 +22,16 @@ enum { REACH = 16 << 10 }; /* bytes that stay in the first-level cache until the
 /* Between blocks that lie a multiple of the page size apart. All those lines belong to one set of the first-level cache, and
  * a processor that runs ahead fetches more of them than the set holds. Measured with a 1024 x 1024 matrix of doubles (GB/s):
  * a column is read at 1.4 without a pause and 2.6 with a short one, and written at 1.4, 1.6 with the pause, and 1.9 if
- * each store is followed by one that hits; 16 columns are read at 12.4 and, with a pause of their size, at 17.3. */
+ * each store is followed by one that hits; 16 columns are read at 17.3 and, with a pause, at 19.4, and written at 12.9 and,
+ * with a longer one, at 15.8. */
 #if defined __x86_64__
 #define NOPS(N) __asm__ volatile(".rept " #N "\n\tnop\n\t.endr" ::: "memory")
 #else
 #define NOPS(N) (void)0
 #endif
-#define PAUSE NOPS(32)
-enum { WAYS = 8 }; /* lines of a set */
+#define PAUSE NOPS(24)
+enum { WAYS = 8 };   /* lines of a set */
+enum { WIDE = 512 }; /* the largest block, in bytes, that the loops here copy better than the C library */
 INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
 
 INLINE u16 swap_u16(u16 x) { return __builtin_bswap16(x); }
@@ -108,7 +110,15 @@ ENDS(ends_8, u64)
 ENDS(ends_16, u8x16)
 ENDS(ends_32, u8x32)
 
-/* A block of more than 64 bytes: words of 32, the last of which may overlap the one before. */
+/* A block of 64 to 128 bytes. */
+INLINE void four_32(char *restrict dst, const char *restrict src, int64_t b)
+{
+    u8x32 v0 = *(const u8x32 *)src, v1 = *(const u8x32 *)(src + 32);
+    u8x32 v2 = *(const u8x32 *)(src + b - 64), v3 = *(const u8x32 *)(src + b - 32);
+    *(u8x32 *)dst = v0, *(u8x32 *)(dst + 32) = v1, *(u8x32 *)(dst + b - 64) = v2, *(u8x32 *)(dst + b - 32) = v3;
+}
+
+/* A block of more than 128 bytes: words of 32, the last of which may overlap the one before. */
 INLINE void words_32(char *restrict dst, const char *restrict src, int64_t b)
 {
     int64_t k = 0;
@@ -121,15 +131,58 @@ INLINE void words_32(char *restrict dst, const char *restrict src, int64_t b)
     *(u8x32 *)(dst + b - 32) = last;
 }
 
-#define EACH(COPY)                                  \
-    {                                               \
-        int pause = crowded(d, n) || crowded(s, n); \
-        for (int64_t i = 0; i < n; i++) {           \
-            COPY(dst, src, b);                      \
-            if (pause) PAUSE;                       \
-            dst += d, src += s;                     \
-        }                                           \
+#define EACH(COPY)                                             \
+    {                                                          \
+        int written = crowded(d, n), read = crowded(s, n);     \
+        if (written | read) {                                  \
+            for (int64_t i = 0; i < n; i++) {                  \
+                COPY(dst, src, b);                             \
+                PAUSE;                                         \
+                if (written) PAUSE;                            \
+                dst += d, src += s;                            \
+            }                                                  \
+        } else {                                               \
+            for (int64_t i = 0; i < n; i++, dst += d, src += s) COPY(dst, src, b); \
+        }                                                      \
     }
+
+enum { LONG = 64 << 10, FAR = 8 << 20, AHEAD_LONG = 1 << 10 };
+
+/* A long run that fits into the caches, from the front or from the back. Fetching both sides in advance is what the
+ * compiler's and the C library's copies do not do: 39.9 GB/s against 37.7 for 1 MiB. */
+INLINE void span(char *restrict dst, const char *restrict src, int64_t i)
+{
+    u8x32 v0 = *(const u8x32 *)(src + i), v1 = *(const u8x32 *)(src + i + 32);
+    u8x32 v2 = *(const u8x32 *)(src + i + 64), v3 = *(const u8x32 *)(src + i + 96);
+    *(u8x32 *)(dst + i) = v0, *(u8x32 *)(dst + i + 32) = v1, *(u8x32 *)(dst + i + 64) = v2, *(u8x32 *)(dst + i + 96) = v3;
+}
+
+CLONED static void forward(char *restrict dst, const char *restrict src, int64_t n)
+{
+    int64_t i = 0;
+    for (; i < n - 127; i += 128) {
+        __builtin_prefetch(dst + i + AHEAD_LONG, 1), __builtin_prefetch(dst + i + AHEAD_LONG + 64, 1);
+        __builtin_prefetch(src + i + AHEAD_LONG), __builtin_prefetch(src + i + AHEAD_LONG + 64);
+        span(dst, src, i);
+    }
+    memcpy(dst + i, src + i, n - i);
+}
+
+CLONED static void backward(char *restrict dst, const char *restrict src, int64_t n)
+{
+    int64_t i = n - 128;
+    for (; i >= 0; i -= 128) span(dst, src, i);
+    memcpy(dst, src, i + 128);
+}
+
+/* A packed run is looked at from its front as a rule, by what unpacks or sends it: it is packed from the back, so that the
+ * front is in the cache (4 MiB packed and unpacked: 38.5 GB/s against 34.4). */
+static void move_run(char *dst, const char *src, int64_t n, int unpack)
+{
+    if (n < LONG || n > FAR) memcpy(dst, src, n);
+    else if (unpack) forward(dst, src, n);
+    else backward(dst, src, n);
+}
 
 INLINE void blocks(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n)
 {
@@ -143,7 +196,8 @@ INLINE void blocks(char *restrict dst, int64_t d, const char *restrict src, int6
     else if (b < 16) EACH(ends_8)
     else if (b <= 32) EACH(ends_16)
     else if (b <= 64) EACH(ends_32)
-    else if (b <= 512) EACH(words_32)
+    else if (b <= 128) EACH(four_32)
+    else if (b <= WIDE) EACH(words_32)
     else EACH(memcpy)
 }
 
@@ -243,6 +297,11 @@ INLINE int64_t pitch_of(struct loop l) { return magnitude(l.s) > magnitude(l.d) 
 CLONED static void last_two(char *restrict dst, const char *restrict src, struct loop outer, struct loop inner, int64_t b, int word)
 {
     int64_t high = outer.n, wide = inner.n;
+    if (word == 1 && b > WIDE && inner.n <= WAYS) { /* few blocks a round, each worth a call and nothing more */
+        for (int64_t i = 0; i < outer.n; i++)
+            for (int64_t j = 0; j < inner.n; j++) memcpy(dst + i * outer.d + j * inner.d, src + i * outer.s + j * inner.s, b);
+        return;
+    }
     int crossed = (magnitude(outer.s) < magnitude(inner.s)) != (magnitude(outer.d) < magnitude(inner.d));
     if (crossed && inner.n >= SIDE && b <= 64) {
         high = wide = SIDE;
@@ -295,7 +354,7 @@ void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest)
     }
     char *dst = (char *)(nest->unpack ? mem : buf);
     const char *src = (const char *)(nest->unpack ? buf : mem);
-    if (nest->depth == 0 && nest->word == 1) memcpy(dst, src, nest->block);
+    if (nest->depth == 0 && nest->word == 1) move_run(dst, src, nest->block, nest->unpack);
     else loops(dst, src, l, depth, nest->block, nest->word);
 }
 
@@ -331,7 +390,8 @@ CLONED static void listed(char *mem, char *buf, const int64_t *offs, int64_t n, 
     else if (b < 16) { LISTED(ends_8(dst, src, b)) }
     else if (b <= 32) { LISTED(ends_16(dst, src, b)) }
     else if (b <= 64) { LISTED(ends_32(dst, src, b)) }
-    else if (b <= 512) { LISTED(words_32(dst, src, b)) }
+    else if (b <= 128) { LISTED(four_32(dst, src, b)) }
+    else if (b <= WIDE) { LISTED(words_32(dst, src, b)) }
     else { LISTED(memcpy(dst, src, b)) }
 }
 

@@ -20,13 +20,18 @@ import (
 // or of memory that does not move, and what lies at mem alone may be nothing at all.
 
 func moveNest(mem, buf unsafe.Pointer, at, to int64, nest datatype.Nest) {
-	n := C.struct_impi_nest{depth: C.int32_t(nest.Depth), word: C.int32_t(nest.Word), block: C.int64_t(nest.Block), unpack: flag(nest.Unpack)}
-	for i, d := range nest.Dims[:nest.Depth] {
-		n.dims[i] = C.struct_impi_dim{n: C.int64_t(d.N), mem: C.int64_t(d.Mem), buf: C.int64_t(d.Buf)}
-	}
+	var n C.struct_impi_nest
+	setNest(&n, &nest)
 	C.impi_move_nest(number(mem, at), number(buf, to), &n)
 	runtime.KeepAlive(mem)
 	runtime.KeepAlive(buf)
+}
+
+func setNest(n *C.struct_impi_nest, nest *datatype.Nest) {
+	n.depth, n.word, n.block, n.unpack = C.int32_t(nest.Depth), C.int32_t(nest.Word), C.int64_t(nest.Block), flag(nest.Unpack)
+	for i, d := range nest.Dims[:nest.Depth] {
+		n.dims[i] = C.struct_impi_dim{n: C.int64_t(d.N), mem: C.int64_t(d.Mem), buf: C.int64_t(d.Buf)}
+	}
 }
 
 func moveListed(mem, buf unsafe.Pointer, at, to int64, offs []int64, scale, block int64, word int32, unpack bool) {

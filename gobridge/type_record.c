@@ -63,6 +63,15 @@ int64_t impi_type_recorded_size(uintptr_t handle)
     return r ? r->size : -1;
 }
 
+const struct impi_type_plan *impi_type_planned(uintptr_t handle, int64_t *size)
+{
+    uint32_t state;
+    struct impi_type_record *r = find(handle, &state);
+    if (!r || !(state & IMPI_TYPE_COMMITTED) || !__atomic_load_n(&r->planned, __ATOMIC_ACQUIRE)) return NULL;
+    *size = r->size;
+    return &r->plan;
+}
+
 /* With the lock: a free record, its slot in *slot; NULL if there is no room. */
 static struct impi_type_record *take(uint32_t *slot)
 {
@@ -106,6 +115,7 @@ static void release(struct impi_type_record *r)
 {
     if (--r->refs) return;
     forget_arguments(r);
+    r->planned = 0;
     uint32_t *list = r->state & IMPI_TYPE_KNOWN ? &impi_types.stale : &impi_types.idle;
     __atomic_store_n(&r->state, (r->state / IMPI_TYPE_GENERATION + 1) % GENERATIONS * IMPI_TYPE_GENERATION, __ATOMIC_RELAXED);
     r->next = *list;
@@ -419,12 +429,16 @@ void impi_type_unpin(struct impi_type_record *r)
     pthread_mutex_unlock(&lock);
 }
 
-int impi_type_made(struct impi_type_record *r, uint32_t state, int pins)
+int impi_type_made(struct impi_type_record *r, uint32_t state, int pins, const struct impi_type_plan *plan)
 {
     pthread_mutex_lock(&lock);
     int unchanged = __atomic_compare_exchange_n(&r->state, &state, state | IMPI_TYPE_KNOWN, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
     if (unchanged) {
         forget_arguments(r);
+        if (plan) {
+            r->plan = *plan;
+            __atomic_store_n(&r->planned, 1, __ATOMIC_RELEASE);
+        }
         while (pins--) release(r);
     }
     pthread_mutex_unlock(&lock);

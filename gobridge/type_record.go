@@ -99,10 +99,12 @@ func (t *recordedTypes) made(r *C.struct_impi_type_record, pins int) *dataType {
 		t.place(r).Store(d)
 		for {
 			state := recordState(r)
+			var plan *C.struct_impi_type_plan
 			if state&C.IMPI_TYPE_COMMITTED != 0 {
 				made.Commit()
+				plan = planOf(made)
 			}
-			if C.impi_type_made(r, C.uint32_t(state), C.int(pins)) != 0 {
+			if C.impi_type_made(r, C.uint32_t(state), C.int(pins), plan) != 0 {
 				return d
 			}
 		}
@@ -111,6 +113,17 @@ func (t *recordedTypes) made(r *C.struct_impi_type_record, pins int) *dataType {
 		C.impi_type_unpin(r)
 	}
 	return d
+}
+
+// planOf is what C needs to pack a type, nil if the type is not that simple.
+func planOf(t *datatype.Type) *C.struct_impi_type_plan {
+	at, nest, ok := t.Nest()
+	if !ok {
+		return nil
+	}
+	plan := &C.struct_impi_type_plan{at: C.int64_t(at), extent: C.int64_t(t.Extent())}
+	setNest(&plan.nest, &nest)
+	return plan
 }
 
 // typeOfRecord calls the constructor that C has not.

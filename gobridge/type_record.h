@@ -16,6 +16,7 @@
 #define IMPI_TYPE_RECORD_H
 
 #include <stdint.h>
+#include "kernels.h"
 
 enum {
     IMPI_TYPE_KIND = 2,        /* kindType */
@@ -29,6 +30,12 @@ enum {
 /* The low bits of a record's state; the generation of its handle stands above. */
 enum { IMPI_TYPE_LIVE = 1, IMPI_TYPE_COMMITTED = 2, IMPI_TYPE_KNOWN = 4, IMPI_TYPE_GENERATION = 8 };
 
+/* How one element lies in memory, if it is loops around a block: then C packs it (pack_fast.c). */
+struct impi_type_plan {
+    int64_t at, extent;
+    struct impi_nest nest;
+};
+
 struct impi_type_record {
     uint32_t state;
     uint32_t slot;
@@ -36,12 +43,16 @@ struct impi_type_record {
     uint64_t refs;
     int32_t combiner;
     int32_t depth;
+    uint32_t planned; /* there is a plan: stored after it */
     uintptr_t old;    /* 0: a struct */
     int64_t n[3];     /* the arguments that are no arrays, in their order; first the length of the arrays */
     int64_t size;     /* bytes of data */
     double reach;     /* no size, bound or extent exceeds it in either direction */
     char *arrays;     /* own, or allocated: those of 8 bytes an element first, then those of 4; NULL once Go knows the type */
-    _Alignas(8) char own[IMPI_TYPE_OWN];
+    union {
+        _Alignas(8) char own[IMPI_TYPE_OWN];
+        struct impi_type_plan plan; /* once Go knows the type */
+    };
 };
 
 struct impi_types {
@@ -60,9 +71,12 @@ int64_t impi_type_recorded_size(uintptr_t handle);
 struct impi_type_record *impi_type_pin(uintptr_t handle);
 void impi_type_unpin(struct impi_type_record *r);
 
-/* Go has made the type, as committed as the given state says; 0 if the state has changed. What the record keeps for its
- * maker is given back, and as many pins. */
-int impi_type_made(struct impi_type_record *r, uint32_t state, int pins);
+/* Go has made the type, as committed as the given state says, and maybe a plan; 0 if the state has changed. What the record
+ * keeps for its maker is given back, and as many pins. */
+int impi_type_made(struct impi_type_record *r, uint32_t state, int pins, const struct impi_type_plan *plan);
+
+/* The plan of a committed type, NULL if there is none; *size is the type's. */
+const struct impi_type_plan *impi_type_planned(uintptr_t handle, int64_t *size);
 
 /* Ends a handle; 0 if it was stale. */
 int impi_type_drop(uintptr_t handle);
