@@ -117,7 +117,7 @@ foreach(group server client table mesh packet flow cancel collective comm finish
   add_test(NAME conform/${group} COMMAND ${STAGE}/bin/impi-conform -run "^${group}/"
     -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"
     -client-cmd "${STAGE}/bin/impirun -client {rank} {server} -n {n} {prog}"
-    -mpicc ${STAGE}/bin/mpicc -junit ${CMAKE_BINARY_DIR}/conform-${group}.xml)
+    -values "IMPI_XSIZE={xsize} IMPI_MAXLINEAR={maxlinear}" -mpicc ${STAGE}/bin/mpicc -junit ${CMAKE_BINARY_DIR}/conform-${group}.xml)
   set_tests_properties(conform/${group} PROPERTIES TIMEOUT 120 LABELS conform PROCESSORS 2
     ENVIRONMENT IMPI_STREAMS=3) # more than a foreign client ever gets
 endforeach()

@@ -178,3 +178,22 @@ func TestMarkersSetTheBoundsAndStick(t *testing.T) {
 		t.Errorf("data beyond a marker moved the bounds to %d %d", wider.LB(), wider.UB())
 	}
 }
+
+func TestACommittedTypeHasANameOfItsOwn(t *testing.T) {
+	seen := map[uint64]bool{}
+	for range 3 {
+		c, err := Contiguous(2, Named(abi.MPI_INT))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Commit()
+		c.Commit()
+		if seen[c.ID()] || c.ID()>>32 == 0 {
+			t.Errorf("a derived type is %#x", c.ID())
+		}
+		seen[c.ID()] = true
+	}
+	if id := Named(abi.MPI_INT).ID(); id != abi.MPI_INT {
+		t.Errorf("MPI_INT is %#x", id)
+	}
+}

@@ -37,7 +37,8 @@ type Type struct {
 	runAt int64
 	shape
 
-	handle    int // ABI value, 0 for a derived type
+	handle    int    // ABI value, 0 for a derived type
+	id        uint64 // what ID answers; set by Commit
 	name      string
 	committed atomic.Bool
 	compiled  [2]atomic.Pointer[program] // by Rep
@@ -89,8 +90,18 @@ func (t *Type) Commit() {
 		t.runAt = p.at
 	}
 	t.dense = t.run && (t.extent() == t.size || t.size == 0)
+	if t.id = uint64(t.handle); t.id == 0 {
+		t.id = derived.Add(1) << 32
+	}
 	t.committed.Store(true)
 }
+
+// derived counts the derived types that have been committed.
+var derived atomic.Uint64
+
+// ID tells a committed type from all others that the process has ever had: the ABI value of a predefined one, a multiple
+// of 2^32 for a derived one.
+func (t *Type) ID() uint64 { return t.id }
 
 // Committed tells whether Commit was called; predefined types always are.
 func (t *Type) Committed() bool { return t.committed.Load() }

@@ -184,6 +184,7 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 		return err
 	}
 	r := e.newSend(ctx, startOf(copied), n, byteType, world, tag, modeBuffered)
+	r.elements, r.dtype = count, t.ID()
 	b.messages++
 	b.inside++
 	r.buffer, r.posted = b, b.messages

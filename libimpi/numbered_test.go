@@ -3,6 +3,7 @@ package libimpi
 import (
 	"testing"
 
+	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -35,8 +36,8 @@ func (w watched) SendLong(h *transport.Header, payload []byte) (int, bool) {
 
 func (w watched) SendRest(dst int32, payload []byte) int { return w.stream.SendRest(dst, payload) }
 
-// Every packet of a message says which message it is, and of how many elements.
-func TestMessagesAreNumberedAndSayTheirCount(t *testing.T) {
+// Every packet of a message says which message it is, and of how many elements of which type.
+func TestMessagesAreNumberedAndSayTheirCountAndType(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{1, 1}, tune: func(j *transport.Job) { j.AckMark, j.HiWater, j.MaxDataLen = 1, 1, 100 }})
 	var seen []transport.Header
 	e, other := es[0], es[1]
@@ -69,11 +70,30 @@ func TestMessagesAreNumberedAndSayTheirCount(t *testing.T) {
 		if i < len(lengths) {
 			want = lengths[i]
 		}
-		if i > len(lengths) || h.Count != int64(want) || h.MsgLen != uint64(want) {
+		if i > len(lengths) || h.Count != int64(want) || h.MsgLen != uint64(want) || h.Dtype != byteT.ID() {
 			t.Errorf("message %d of %d: %+v", i, len(lengths), h)
 		}
 	}
 	if len(packets) != len(lengths)+1 || packets[first+1] != 5 || packets[first+4] != 2 {
 		t.Errorf("packets of each message: %v", packets)
+	}
+}
+
+// A buffered send is a copy, and yet of the type that the program gave.
+func TestABufferedMessageSaysItsOwnType(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{1, 1}})
+	var seen []transport.Header
+	p := &es[0].peers[1]
+	w := watched{p.tr, p.stream, &seen}
+	p.tr, p.stream = w, w
+	pair, err := datatype.Contiguous(2, intT)
+	must(t, err)
+	pair.Commit()
+	must(t, es[0].AttachBuffer(1<<16))
+	must(t, es[0].World().Bsend(at(pattern(1, 24)), 3, pair, 1, 0))
+	in := es[1].World().Irecv(at(make([]byte, 24)), 3, pair, 0, 0)
+	finishAll(t, es, es[1], &in)
+	if len(seen) != 1 || seen[0].Count != 3 || seen[0].Dtype != pair.ID() || pair.ID() == byteT.ID() {
+		t.Errorf("sent %+v, want 3 elements of type %#x", seen, pair.ID())
 	}
 }

@@ -59,7 +59,7 @@ func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *
 	h.LSRank, h.Tag, h.CID = ctx.comm.rank, tag, ctx.cid
 	h.MsgLen, h.Len = uint64(n), int(n)
 	h.SrqID, h.DrqID, h.Addr = 0, 0, 0
-	h.Seq, h.Count = e.seq+1, count
+	h.Seq, h.Count, h.Dtype = e.seq+1, count, t.ID()
 	if !p.tr.Send(h, bytesAt(data, n)) {
 		return false
 	}

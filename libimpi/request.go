@@ -96,6 +96,10 @@ type Request struct {
 	expects bool
 	streams bool // send: stands in its peer's queue of streams
 
+	// What the program sends, for whoever watches the wire (transport.Header); a buffered send has copied it.
+	elements int64
+	dtype    uint64
+
 	buffer   *attachedBuffer // buffered send: whose room it takes; nil for others
 	reserved int64           // and how many bytes, given back at the end
 
@@ -110,6 +114,7 @@ type Request struct {
 // setBuffer gives the request its memory.
 func (r *Request) setBuffer(base datatype.Pointer, count int64, t *datatype.Type) {
 	r.base, r.count, r.typ = base, count, t
+	r.elements, r.dtype = count, t.ID()
 	r.data, r.size, r.single = t.Span(base, count)
 	if !r.single {
 		r.size = t.Size() * count

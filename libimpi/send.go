@@ -51,7 +51,7 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
 	h.MsgLen = uint64(r.total)
 	h.SrqID, h.DrqID, h.Addr = r.id, 0, 0
-	h.Seq, h.Count = r.seq, r.count
+	h.Seq, h.Count, h.Dtype = r.seq, r.elements, r.dtype
 	h.Len = int(r.total)
 	if r.total > int64(p.limits.Eager) {
 		h.Kind = transport.DataSync
@@ -109,7 +109,7 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
 	h.MsgLen = uint64(r.total)
 	h.SrqID, h.DrqID, h.Addr = r.id, r.drqid, 0
-	h.Seq, h.Count = r.seq, r.count
+	h.Seq, h.Count, h.Dtype = r.seq, r.elements, r.dtype
 	straight := r.flat && p.stream != nil
 	most := p.limits.Packet
 	if straight {

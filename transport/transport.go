@@ -46,6 +46,7 @@ type Header struct {
 	// delivers them.
 	Seq   uint64 // which of the sender's messages it is, counted from 1, whatever its destination
 	Count int64  // elements of the sender's datatype
+	Dtype uint64 // which datatype of the sender's that is
 }
 
 // Packer writes the payload of a packet in place: the next len(dst) bytes of a message.

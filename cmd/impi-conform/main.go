@@ -29,6 +29,8 @@ const usage = `usage: impi-conform [options]
   -client-cmd CMD  the command that starts a client under test; {rank} is its rank, {server} the server's
                    address:port, {n} its number of processes, {prog} the program and its arguments
                    ("impirun -client {rank} {server} -n {n} {prog}")
+  -values VARS     variables that tell a client which values to contribute to C_COLL_XSIZE and C_COLL_MAXLINEAR
+                   ("IMPI_XSIZE={xsize} IMPI_MAXLINEAR={maxlinear}"); without them the cases that need it are skipped
   -mpicc CMD       the compiler of the program that a client under test runs (mpicc)
   -run REGEXP      only cases whose name matches
   -list            list the cases, and what each tests
@@ -51,11 +53,11 @@ const (
 )
 
 type flags struct {
-	server, client, mpicc, run, junit string
-	golden, print                     string
-	list, verbose, rewrite            bool
-	timeout                           time.Duration
-	jobs                              int
+	server, client, mpicc, values, run, junit string
+	golden, print                             string
+	list, verbose, rewrite                    bool
+	timeout                                   time.Duration
+	jobs                                      int
 }
 
 func main() {
@@ -65,6 +67,7 @@ func main() {
 	set.StringVar(&f.server, "server-cmd", "", "")
 	set.StringVar(&f.client, "client-cmd", "", "")
 	set.StringVar(&f.mpicc, "mpicc", "mpicc", "")
+	set.StringVar(&f.values, "values", "", "")
 	set.StringVar(&f.run, "run", "", "")
 	set.StringVar(&f.junit, "junit", "", "")
 	set.StringVar(&f.golden, "golden", "", "")
@@ -125,7 +128,7 @@ func run(f flags) int {
 		return codeUsage
 	}
 	defer os.RemoveAll(dir)
-	at, err := target.New(ctx, f.server, f.client, f.mpicc, dir)
+	at, err := target.New(ctx, f.server, f.client, f.values, f.mpicc, dir)
 	if err != nil {
 		complain("%v", err)
 		return codeUsage
@@ -143,8 +146,12 @@ func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case
 		switch {
 		case c.Needs == conform.Server && !at.HasServer():
 			return "no -server-cmd"
-		case c.Needs == conform.Client && !at.HasClient():
+		case c.Needs != conform.Server && !at.HasClient():
 			return "no -client-cmd"
+		case c.Needs == conform.Values && !at.HasValues():
+			return "no -values"
+		case c.Needs == conform.IPv6 && !target.HasIPv6():
+			return "no IPv6 on this machine"
 		}
 		return ""
 	}}, report.All{&report.Text{W: os.Stdout, Verbose: f.verbose}, junit})

@@ -51,3 +51,33 @@ func TestEveryCaseHasANameOfItsOwnARuleAndASentence(t *testing.T) {
 		seen[c.Name] = true
 	}
 }
+
+// Every case stands in the table of rules, and the table names nothing else.
+func TestEveryCaseStandsByItsRule(t *testing.T) {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Rules\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	named := map[string]bool{}
+	for _, word := range strings.Fields(table) {
+		if strings.Contains(word, "/") {
+			prefix, open := strings.CutSuffix(word, "*")
+			found := false
+			for _, c := range cases.All() {
+				if c.Name == prefix || open && strings.HasPrefix(c.Name, prefix) {
+					named[c.Name], found = true, true
+				}
+			}
+			if !found {
+				t.Errorf("there is no case %s", word)
+			}
+		}
+	}
+	for _, c := range cases.All() {
+		if !named[c.Name] {
+			t.Errorf("%s stands by no rule", c.Name)
+		}
+	}
+}

@@ -115,6 +115,7 @@ func (p Packet) Encode(h *transport.Header, src, dst *ProcID) bool {
 		p.SetCID(h.CID)
 		p.SetSeqNum(h.Seq)
 		p.SetCount(h.Count)
+		p.SetDtype(h.Dtype)
 		if continues(h) {
 			p.SetDrqID(h.DrqID)
 		}

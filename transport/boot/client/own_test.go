@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -33,25 +34,35 @@ func TestAServerNeedNotRelayWhatGoesBeyondIMPI(t *testing.T) {
 	}
 }
 
-func TestWhatOthersSayBeyondIMPIIsChecked(t *testing.T) {
+func TestAnotherMeaningOfOurLabelIsNoneOfOurBusiness(t *testing.T) {
 	own := said()
 	good := own.Append(nil)
 	for _, tt := range []struct {
 		mask uint32
 		data []byte
-		want string
 	}{
-		{3, good, "64 bytes"},
-		{1, append(good[:wire.OwnSize:wire.OwnSize], 0), "65 bytes"},
-		{4, good, "clients 0x4"},
-		{2, good, "another value"},
-		{1, wire.Own{Stream: 1}.Append(nil), "another value"},
+		{3, good},
+		{1, append(good[:wire.OwnSize:wire.OwnSize], 0)},
+		{3, append(bytes.Clone(good), good[:wire.OwnSize-1]...)},
+		{4, good},
+		{2, good},
+		{1, nil},
+		{0, nil},
+		{1, wire.Own{Stream: 1}.Append(nil)},
+		{3, make([]byte, 1<<16)},
 	} {
 		c := oneProc()
 		c.Own = &own
 		f := &fake{replace: map[wire.Label][]byte{wire.COwn: tt.data}, mask: map[wire.Label]uint32{wire.COwn: tt.mask}}
-		if _, err := f.run(t, c, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		job, err := f.run(t, c, Options{})
+		if err != nil {
 			t.Errorf("mask %#x, %d bytes: %v", tt.mask, len(tt.data), err)
+			continue
+		}
+		for i, h := range job.Hosts {
+			if h.Kin || h.Native || h.Outbound || h.Sealed || h.Stream != 0 || h.Key != nil {
+				t.Errorf("mask %#x, %d bytes: host %d is %+v", tt.mask, len(tt.data), i, h)
+			}
 		}
 	}
 }

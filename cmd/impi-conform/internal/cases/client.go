@@ -159,6 +159,30 @@ var client = []conform.Case{
 				peer.Start(t, setup{Others: two, Swallow: swallow}).Finish()
 			}
 		}},
+	{Name: "client/label-of-others", Rule: "2.3.5, erratum D-5", Needs: conform.Client,
+		About: "under a label of the client's own, if it has any, comes what it does not understand: it is as if nothing came",
+		Run: func(t t) {
+			for _, invent := range []func(own []byte) (mask uint32, data []byte){
+				func(own []byte) (uint32, []byte) {
+					return 3, append(own[:len(own):len(own)], make([]byte, len(own))...)
+				},
+				func(own []byte) (uint32, []byte) {
+					return 3, append(own[:len(own):len(own)], make([]byte, len(own)-1)...)
+				},
+				func(own []byte) (uint32, []byte) { return 3, append(own[:len(own):len(own)], make([]byte, 70000)...) },
+				func(own []byte) (uint32, []byte) { return 3, own },
+				func(own []byte) (uint32, []byte) { return 1, own[1:] },
+				func(own []byte) (uint32, []byte) { return 2, []byte("another meaning") },
+				func(own []byte) (uint32, []byte) { return 2, own },
+				func([]byte) (uint32, []byte) { return 0, nil },
+				func(own []byte) (uint32, []byte) { return 1<<32 - 1, own },
+			} {
+				j := peer.Start(t, setup{Others: two, Invent: invent}, "send 1 7 100000", "recv 1 8 100000")
+				j.Message(0, 1, 7, 100000)
+				j.SendMessage(1, 0, 1, 8, wire.WorldCID, peer.Pattern(8, 100000))
+				j.Finish()
+			}
+		}},
 	{Name: "client/done-with-data", Rule: "2.3.6", Needs: conform.Client,
 		About: "a DONE with a payload is a DONE",
 		Run: func(t t) {

@@ -162,6 +162,28 @@ var communicators = []conform.Case{
 			interFree(j, x)
 			j.Finish()
 		}},
+	{Name: "comm/intercomm-p2p", Rule: "4.8, erratum D-63", Needs: conform.Client,
+		About: "the other leader takes the parent's point-to-point context id instead of the collective one: understood, too",
+		Run: func(t t) {
+			const tag = 77
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1, 1}}}, "split 0 0 1", "comm 1", fmt.Sprintf("inter 0 2 %d 2", tag), "comm 2", "rank")
+			split(j, all(1), func(r int) int32 { return int32(r / 2) }, func(int) int32 { return 0 })
+			for _, data := range [][]byte{codec.U64(3, 2), codec.I32(2, 3)} {
+				j.SendMessage(2, 0, 2, tag, wire.WorldCID, data)
+				p := j.Take(0, 2)
+				t.Check(p.Tag == tag && (p.CID == wire.WorldCID || p.CID == wire.WorldCID+1) && len(p.Data) == len(data), "%v must have tag %d, and %d bytes", p, tag, len(data))
+			}
+			j.Line(0, "rank 0 of 2")
+			j.Line(1, "rank 1 of 2")
+			j.Finish()
+		}},
+	{Name: "comm/attributes-inter", Rule: "2.5, notes C.12", Needs: conform.Client,
+		About: "in an intercommunicator the clients and hosts of both groups count",
+		Run: func(t t) {
+			j, _ := inter(t, 0, 2, "comm 2", "attributes")
+			counted(j, 1, 2, 0, len(j.Hosts), j.Procs[1].Host)
+			j.Finish()
+		}},
 	{Name: "comm/merge", Rule: "4.9", Needs: conform.Client,
 		About: "MPI_Intercomm_merge: the group that is not high comes first; a follower's max_cid counts",
 		Run: func(t t) {

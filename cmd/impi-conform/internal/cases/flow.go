@@ -73,6 +73,19 @@ var flow = append(windows(), []conform.Case{
 	{Name: "flow/unexpected-20000", Rule: "3.6, erratum D-21", Needs: conform.Client,
 		About: "20000 unexpected messages do not stop the acknowledging",
 		Run:   func(t t) { computing(t, 20000) }},
+	{Name: "flow/full-window", Rule: "3.6, erratum D-21", Needs: conform.Client,
+		About: "messages that nobody receives fill the window, and yet a SYNCACK comes behind them",
+		Run: func(t t) {
+			j := peer.Start(t, setup{Others: two, Manual: true, AckMark: 7, HiWater: 9}, "say there", "ssend 1 7 10", "recvs 1 8 0 9")
+			j.Line(0, "there")
+			for range 9 {
+				j.Send(j.Data(1, 0, 8, 0))
+			}
+			p := j.Message(0, 1, 7, 10)
+			j.Control(wire.PkSyncAck, 1, 0, p.SrqID, 0)
+			j.Line(0, "ssend 1 7 success")
+			j.Finish()
+		}},
 	{Name: "flow/pairs-apart", Rule: "3.6, erratum D-32", Needs: conform.Client,
 		About: "a pair that waits for its window holds up no other pair on the same socket",
 		Run: func(t t) {

@@ -103,6 +103,20 @@ func hostile() (list []conform.Case) {
 		}
 		j.LinkOf(1, 0).Cut()
 	})
+	add("flood-data", "3.6, erratum D-78", "messages that nobody waits for, without end and regardless of the window: refused before they are 500 MB", nil, func(t t, j *peer.Job) {
+		b := j.Data(2, 0, 7, 1000).Bytes()
+		var many []byte
+		for range 1000 {
+			many = append(many, b...)
+		}
+		for range 500 {
+			if j.LinkOf(2, 0).Bytes(many) != nil {
+				return
+			}
+		}
+		t.Errorf("the client takes everything")
+		j.LinkOf(2, 0).Cut()
+	})
 	add("flood-cancel", "3.7.4", "10^5 CANCELs whose answers we never acknowledge, and then the end", nil, func(t t, j *peer.Job) {
 		b := codec.Packet{Header: codec.Header{Type: wire.PkCancel, Src: j.Procs[1].ID, Dst: j.Procs[0].ID, SrqID: 9}}.Bytes()
 		var many []byte

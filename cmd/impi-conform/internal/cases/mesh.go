@@ -127,6 +127,15 @@ var mesh = []conform.Case{
 			t.Check(from.Equal(net.IP(j.Labels[wire.HIPv6])), "it connects from %v and published %v", from, net.IP(j.Labels[wire.HIPv6]))
 			j.Finish()
 		}},
+	{Name: "mesh/ipv6", Rule: "2.3.5 H_IPV6", Needs: conform.IPv6,
+		About: "everybody has an IPv6 address: the server, the client and the others, the client being the lowest, in the middle and the highest",
+		Run: func(t t) {
+			for rank := range 3 {
+				j := peer.Start(t, setup{Rank: rank, Others: [][]int{{1}, {1}}, IPv6: true}, "barrier")
+				j.Play(j.World(), wire.WorldCID, peer.Barrier(j.Comm(j.World())))
+				j.Finish()
+			}
+		}},
 	{Name: "mesh/ipv4-compatible", Rule: "2.3.5 H_IPV6", Needs: conform.Client,
 		About: "an IPv4 address in the form ::a.b.c.d is understood",
 		Run: func(t t) {

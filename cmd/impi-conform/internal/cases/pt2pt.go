@@ -218,6 +218,21 @@ var packets = []conform.Case{
 			j.Line(0, "recv 1 7 10")
 			j.Finish()
 		}},
+	{Name: "packet/qos", Rule: "3.5", Needs: conform.Client,
+		About: "pk_count, pk_dtype and pk_seqnum, if they are used: the elements sent, one value for each type, another for each message",
+		Run:   qos},
+	{Name: "packet/packed", Rule: "4.1, erratum D-38", Needs: conform.Client,
+		About: "MPI_Pack on a communicator of several clients makes external32 without a header, MPI_Pack_size says its length",
+		Run: func(t t) {
+			j := peer.Start(t, setup{Others: two}, "sendpacked 1 7", "recvpacked 1 8")
+			want := append(codec.U32(1<<32-2, 300), codec.U64(0x4004000000000000)...)
+			p := j.Take(0, 1)
+			t.Check(bytes.Equal(p.Data, want), "packed are %x, must be %x", p.Data, want)
+			j.SendMessage(1, 0, 1, 8, wire.WorldCID, want)
+			j.Line(0, "packed 16")
+			j.Line(0, "unpacked -2 300 2.5")
+			j.Finish()
+		}},
 	{Name: "packet/same-srqid", Rule: "3.7.4, errata D.0", Needs: conform.Client,
 		About: "short standard messages that all have srqid 0",
 		Run: func(t t) {
@@ -357,6 +372,48 @@ func long(t t, d, n int, drqid uint64) {
 		data = append(data, c.Data...)
 	}
 	t.Check(bytes.Equal(data, peer.Pattern(7, n)), "the message has other data than were sent")
+	j.Finish()
+}
+
+// qos holds the fields that are optional, if they are not 0, against what they say.
+func qos(t t) {
+	const d = 64
+	sent := []struct {
+		name    string
+		count   int64
+		packets int
+	}{{"int", 3, 1}, {"double", 3, 1}, {"int", 3, 1}, {"", 1000, 16}, {"", 10, 1}}
+	var steps []string
+	for i, s := range sent {
+		if s.name == "" {
+			steps = append(steps, fmt.Sprintf("send 1 %d %d", i, s.count))
+		} else {
+			steps = append(steps, fmt.Sprintf("sendtype %s 1 %d", s.name, i))
+		}
+	}
+	j := peer.Start(t, setup{Others: two, Manual: true, DataLen: d}, steps...)
+	types, numbers := map[string]uint64{}, map[uint64]bool{}
+	for _, s := range sent {
+		first := j.Take(0, 1)
+		if first.Type == wire.PkDataSync {
+			j.Control(wire.PkSyncAck, 1, 0, first.SrqID, 1)
+		}
+		if first.Count != 0 || first.SeqNum != 0 || first.Dtype != 0 {
+			t.Check(first.Count == s.count, "%v: pk_count is %d, must be %d", first, first.Count, s.count)
+			t.Check(!numbers[first.SeqNum], "%v: pk_seqnum %d is another message's", first, first.SeqNum)
+			if old, ok := types[s.name]; ok {
+				t.Check(first.Dtype == old, "%v: pk_dtype is %#x, was %#x", first, first.Dtype, old)
+			}
+			for name, dtype := range types {
+				t.Check(name == s.name || dtype == 0 || dtype != first.Dtype, "%v: pk_dtype %#x is that of another type", first, dtype)
+			}
+		}
+		types[s.name], numbers[first.SeqNum] = first.Dtype, true
+		for range s.packets - 1 {
+			p := j.TakeType(wire.PkData, 0, 1)
+			t.Check(p.SeqNum == first.SeqNum && p.Count == first.Count && p.Dtype == first.Dtype, "%v continues %v and differs in pk_seqnum, pk_count or pk_dtype", p, first)
+		}
+	}
 	j.Finish()
 }
 

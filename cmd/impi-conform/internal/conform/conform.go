@@ -22,6 +22,8 @@ type Needs int
 const (
 	Server Needs = iota // its server; the tester plays all clients
 	Client              // a client; the tester plays the server and all other clients
+	Values              // a client that can be told values to contribute
+	IPv6                // a client, and this machine must have IPv6
 )
 
 // Case is one rule, or one way to break it.

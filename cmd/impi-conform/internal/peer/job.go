@@ -45,15 +45,20 @@ type Setup struct {
 	Versions  []uint32  // of each of the others: major, minor, ...
 	HostID    *[16]byte // P_IPV6 of the others' processes; nil: their hosts' addresses
 
+	Told bool // the client under test contributes XSize and MaxLinear, too
+	IPv6 bool // all listen at ::1, the server, too
+
 	// Contribute changes what another client contributes to a label; nil removes it.
 	Contribute func(label wire.Label, client int, data []byte) []byte
 	// Around adds bytes before and behind the broadcast of a label.
 	Around func(label wire.Label) (before, behind []byte)
 
 	Swallow bool // labels of the client's own are not broadcast, as some servers do
-	Manual  bool // messages are delivered packet by packet, and nothing is answered but by the case
-	NoAcks  bool // no PROTOACK is sent but by the case
-	Env     []string
+	// Invent says what is broadcast under a label of the client's own, instead of its data alone.
+	Invent func(own []byte) (mask uint32, data []byte)
+	Manual bool // messages are delivered packet by packet, and nothing is answered but by the case
+	NoAcks bool // no PROTOACK is sent but by the case
+	Env    []string
 }
 
 // Proc is a process of MPI_COMM_WORLD.
@@ -126,7 +131,11 @@ func Begin(t *conform.T, s Setup, steps ...string) *Job {
 	j.cond = sync.NewCond(&j.mu)
 	stop := context.AfterFunc(t.Context(), func() { j.mu.Lock(); j.mu.Unlock(); j.cond.Broadcast() })
 	t.Cleanup(func() { stop() })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at := "127.0.0.1:0"
+	if s.IPv6 {
+		at = "[::1]:0"
+	}
+	l, err := net.Listen("tcp", at)
 	if err != nil {
 		t.Fatalf("the tester cannot listen: %v", err)
 	}
@@ -136,6 +145,9 @@ func Begin(t *conform.T, s Setup, steps ...string) *Job {
 	env := s.Env
 	if env == nil {
 		env = target.KeyEnv()
+	}
+	if s.Told {
+		env = append(env, Target(t).Values(*s.XSize, *s.MaxLinear)...)
 	}
 	j.Main, err = Target(t).Client(s.Rank, l.Addr().String(), s.Procs, env, steps...)
 	if err != nil {

@@ -182,7 +182,10 @@ func (j *Job) own() codec.Cmd {
 			j.T.Fatalf("the client submitted %v after %v", l, j.last)
 		}
 		j.last = l
-		if !j.Setup.Swallow {
+		if j.Setup.Invent != nil {
+			mask, data := j.Setup.Invent(c.Data[4:])
+			j.Say(codec.Broadcast(uint32(l), mask, data))
+		} else if !j.Setup.Swallow {
 			j.Say(codec.Broadcast(uint32(l), 1<<j.Setup.Rank, c.Data[4:]))
 		}
 	}
@@ -260,8 +263,12 @@ func (j *Job) layOut() {
 			h := Host{Client: c, N: procs}
 			var l net.Listener
 			if j.ours(c) {
+				at := fmt.Sprintf("127.0.%d.1:0", len(j.Hosts)+1)
+				if j.Setup.IPv6 {
+					at = "[::1]:0"
+				}
 				var err error
-				if l, err = net.Listen("tcp", fmt.Sprintf("127.0.%d.1:0", len(j.Hosts)+1)); err != nil {
+				if l, err = net.Listen("tcp", at); err != nil {
 					j.T.Fatalf("the tester cannot listen: %v", err)
 				}
 				j.T.Cleanup(func() { l.Close() })

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,7 @@ const Key = 5678
 // Target is an implementation under test.
 type Target struct {
 	server, client []string // words of the commands, nil: not given
+	values         []string // variables that tell a client values
 	player         string   // the compiled program
 }
 
@@ -44,8 +46,8 @@ var serial atomic.Int64
 
 // New makes a target of the commands. In dir it compiles the player with the command mpicc, if there is a client
 // command.
-func New(ctx context.Context, serverCmd, clientCmd, mpicc, dir string) (*Target, error) {
-	t := &Target{server: strings.Fields(serverCmd), client: strings.Fields(clientCmd)}
+func New(ctx context.Context, serverCmd, clientCmd, values, mpicc, dir string) (*Target, error) {
+	t := &Target{server: strings.Fields(serverCmd), client: strings.Fields(clientCmd), values: strings.Fields(values)}
 	if len(t.server) > 0 && !strings.Contains(serverCmd, "{clients}") {
 		return nil, errors.New("the server command has no {clients}")
 	}
@@ -82,6 +84,28 @@ func contains(words []string, w string) bool {
 // HasServer and HasClient say which commands were given.
 func (t *Target) HasServer() bool { return len(t.server) > 0 }
 func (t *Target) HasClient() bool { return len(t.client) > 0 }
+
+// HasValues says whether it is known how to tell a client values.
+func (t *Target) HasValues() bool { return len(t.values) > 0 }
+
+// Values are the variables that tell a client what to contribute to C_COLL_XSIZE and C_COLL_MAXLINEAR.
+func (t *Target) Values(xsize, maxLinear int32) (env []string) {
+	r := strings.NewReplacer("{xsize}", fmt.Sprint(xsize), "{maxlinear}", fmt.Sprint(maxLinear))
+	for _, v := range t.values {
+		env = append(env, r.Replace(v))
+	}
+	return env
+}
+
+// HasIPv6 says whether this machine can connect to itself by IPv6.
+func HasIPv6() bool {
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		return false
+	}
+	l.Close()
+	return true
+}
 
 // Server starts the server for a number of clients, which may be no number, with further words such as -auth.
 // env is added to its environment, in which no authentication method is enabled otherwise.

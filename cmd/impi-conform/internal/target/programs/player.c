@@ -22,6 +22,7 @@
 
 enum { SLOTS = 16, REQUESTS = 4096 };
 static MPI_Comm slot[SLOTS], comm;
+static int in_place; /* collectives get MPI_IN_PLACE where they can */
 static int world_rank, rank, size; /* rank and size are those of comm */
 static MPI_Request request[REQUESTS];
 static struct { unsigned char *data; int n, tag, receive; } pending[REQUESTS];
@@ -274,6 +275,31 @@ static void recv_type(const char *name, int src, int tag)
     free(p);
 }
 
+/* Two integers and a double, packed. */
+static void send_packed(int dst, int tag)
+{
+    char b[64];
+    int n = 0, size_int, size_double, v[2] = {-2, 300};
+    double x = 2.5;
+    MPI_Pack_size(2, MPI_INT, comm, &size_int);
+    MPI_Pack_size(1, MPI_DOUBLE, comm, &size_double);
+    MPI_Pack(v, 2, MPI_INT, b, sizeof b, &n, comm);
+    MPI_Pack(&x, 1, MPI_DOUBLE, b, sizeof b, &n, comm);
+    say("packed %d", size_int + size_double);
+    MPI_Send(b, n, MPI_PACKED, dst, tag, comm);
+}
+
+static void recv_packed(int src, int tag)
+{
+    char b[64];
+    int n = 0, v[2];
+    double x;
+    MPI_Recv(b, sizeof b, MPI_PACKED, src, tag, comm, MPI_STATUS_IGNORE);
+    MPI_Unpack(b, sizeof b, &n, v, 2, MPI_INT, comm);
+    MPI_Unpack(b, sizeof b, &n, &x, 1, MPI_DOUBLE, comm);
+    say("unpacked %d %d %g", v[0], v[1], x);
+}
+
 /* Collectives, on int. */
 
 static int *mine(int n)
@@ -319,10 +345,15 @@ static void bcast(int root, int n)
 static void gather(int all, int root, int n)
 {
     int *in = mine(n), *out = memory((size_t)size * n * sizeof(int));
+    void *send = in;
+    if (in_place && (all || rank == root)) {
+        memcpy(out + (size_t)rank * n, in, n * sizeof(int));
+        send = MPI_IN_PLACE;
+    }
     if (all)
-        MPI_Allgather(in, n, MPI_INT, out, n, MPI_INT, comm);
+        MPI_Allgather(send, n, MPI_INT, out, n, MPI_INT, comm);
     else
-        MPI_Gather(in, n, MPI_INT, out, n, MPI_INT, root, comm);
+        MPI_Gather(send, n, MPI_INT, out, n, MPI_INT, root, comm);
     if (all || rank == root)
         check_rows("gather", out, NULL, NULL, n);
     free(in);
@@ -334,10 +365,15 @@ static void gatherv(int all, int root, int n)
     int *count = memory(size * sizeof(int)), *displ = memory(size * sizeof(int)), total;
     counts(n, count, displ, &total);
     int *in = mine(count[rank]), *out = memory(total * sizeof(int));
+    void *send = in;
+    if (in_place && (all || rank == root)) {
+        memcpy(out + displ[rank], in, count[rank] * sizeof(int));
+        send = MPI_IN_PLACE;
+    }
     if (all)
-        MPI_Allgatherv(in, count[rank], MPI_INT, out, count, displ, MPI_INT, comm);
+        MPI_Allgatherv(send, count[rank], MPI_INT, out, count, displ, MPI_INT, comm);
     else
-        MPI_Gatherv(in, count[rank], MPI_INT, out, count, displ, MPI_INT, root, comm);
+        MPI_Gatherv(send, count[rank], MPI_INT, out, count, displ, MPI_INT, root, comm);
     if (all || rank == root)
         check_rows("gatherv", out, count, displ, 0);
     free(in);
@@ -361,11 +397,13 @@ static void scatter(int v, int root, int n)
     for (int r = 0; r < size; r++)
         for (int i = 0; i < count[r]; i++)
             in[displ[r] + i] = 1000 * r + i;
+    int stays = in_place && rank == root;
+    void *receive = stays ? MPI_IN_PLACE : out;
     if (v)
-        MPI_Scatterv(in, count, displ, MPI_INT, out, count[rank], MPI_INT, root, comm);
+        MPI_Scatterv(in, count, displ, MPI_INT, receive, count[rank], MPI_INT, root, comm);
     else
-        MPI_Scatter(in, n, MPI_INT, out, n, MPI_INT, root, comm);
-    for (int i = 0; i < count[rank]; i++)
+        MPI_Scatter(in, n, MPI_INT, receive, n, MPI_INT, root, comm);
+    for (int i = 0; !stays && i < count[rank]; i++)
         if (out[i] != 1000 * rank + i)
             wrong("scatter", i, out[i], 1000 * rank + i);
     free(in);
@@ -410,24 +448,72 @@ static void alltoall(int v, int n)
     free(rdispl);
 }
 
+/* Gathers what others send as another type of the same signature: n of MPI_LONG on both sides, or pairs of int. */
+static void gather_typed(int pairs, int root, int n)
+{
+    MPI_Datatype pair;
+    int *in = mine(n), *out = memory((size_t)size * n * sizeof(int));
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    if (pairs) {
+        MPI_Gather(in, n / 2, pair, out, n, MPI_INT, root, comm);
+    } else {
+        long *from = memory(n * sizeof(long)), *to = memory((size_t)size * n * sizeof(long));
+        for (int i = 0; i < n; i++)
+            from[i] = in[i];
+        MPI_Gather(from, n, MPI_LONG, to, n, MPI_LONG, root, comm);
+        for (int i = 0; rank == root && i < size * n; i++)
+            out[i] = (int)to[i];
+        free(from);
+        free(to);
+    }
+    if (rank == root)
+        check_rows("gather", out, NULL, NULL, n);
+    MPI_Type_free(&pair);
+    free(in);
+    free(out);
+}
+
 /* What 0 .. upto sum up to in element i. */
 static int sum(int upto, int i) { return 1000 * upto * (upto + 1) / 2 + i * (upto + 1); }
 
 static void reduce(const char *kind, int root, int n)
 {
     int *in = mine(n), *out = memory(n * sizeof(int)), upto = size - 1, have = 1;
+    void *send = in;
+    if (in_place && (root < 0 || rank == root)) {
+        memcpy(out, in, n * sizeof(int));
+        send = MPI_IN_PLACE;
+    }
     if (!strcmp(kind, "allreduce"))
-        MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, comm);
+        MPI_Allreduce(send, out, n, MPI_INT, MPI_SUM, comm);
     else if (!strcmp(kind, "scan")) {
-        MPI_Scan(in, out, n, MPI_INT, MPI_SUM, comm);
+        MPI_Scan(send, out, n, MPI_INT, MPI_SUM, comm);
         upto = rank;
     } else {
-        MPI_Reduce(in, out, n, MPI_INT, MPI_SUM, root, comm);
+        MPI_Reduce(send, out, n, MPI_INT, MPI_SUM, root, comm);
         have = rank == root;
     }
     for (int i = 0; have && i < n; i++)
         if (out[i] != sum(upto, i))
             wrong(kind, i, out[i], sum(upto, i));
+    free(in);
+    free(out);
+}
+
+/* The smallest of doubles, and whose it is. */
+static void minloc(int root, int n)
+{
+    typedef struct { double value; int place; } located;
+    located *in = memory(n * sizeof *in), *out = memory(n * sizeof *out);
+    for (int i = 0; i < n; i++) {
+        in[i].value = 1000 * ((rank + 1) % size) + i;
+        in[i].place = rank;
+    }
+    MPI_Reduce(in, out, n, MPI_DOUBLE_INT, MPI_MINLOC, root, comm);
+    for (int i = 0; rank == root && i < n; i++)
+        if (out[i].value != i || out[i].place != size - 1)
+            wrong("minloc", i, out[i].place, size - 1);
     free(in);
     free(out);
 }
@@ -588,6 +674,14 @@ static void step(char *text)
         send_type(word[1], b, c);
     else if (is(w, "recvtype"))
         recv_type(word[1], b, c);
+    else if (is(w, "sendpacked"))
+        send_packed(a, b);
+    else if (is(w, "recvpacked"))
+        recv_packed(a, b);
+    else if (is(w, "in_place"))
+        in_place = 1;
+    else if (is(w, "gatherlong") || is(w, "gatherpairs"))
+        gather_typed(is(w, "gatherpairs"), a, b);
     else if (is(w, "barrier"))
         MPI_Barrier(comm);
     else if (is(w, "bcast"))
@@ -612,6 +706,8 @@ static void step(char *text)
         reduce(w, a, b);
     else if (is(w, "allreduce") || is(w, "scan"))
         reduce(w, -1, a);
+    else if (is(w, "minloc"))
+        minloc(a, b);
     else if (is(w, "reduce_scatter"))
         reduce_scatter(a);
     else if (is(w, "reducenc"))
