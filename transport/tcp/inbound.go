@@ -30,6 +30,7 @@ type inbound struct {
 	stream     uint32 // and of a continuation, if that is more
 	buf        []byte // buf[r:w] has arrived and is not taken yet
 	r, w       int
+	missing    int // bytes that the packet at buf[r:] lacks, if its header is there
 	fini       bool // the peer has said FINI
 	src, dst   wire.ProcID
 	srcR, dstR int32   // the ranks of src and dst, the pair of the packet before
@@ -127,6 +128,7 @@ func (in *inbound) finishLong() verdict {
 // next takes one packet off the stream. h and payload, which stays in place until the next call of space,
 // are set if the verdict is to deliver it. After an error the stream is of no use.
 func (in *inbound) next(h *transport.Header) (payload []byte, v verdict, err error) {
+	in.missing = 0
 	if in.after != incomplete {
 		payload, v = in.more(h)
 		return payload, v, nil
@@ -148,6 +150,7 @@ func (in *inbound) next(h *transport.Header) (payload []byte, v verdict, err err
 	end := in.r + wire.PacketSize + h.Len
 	if end > in.w {
 		if !continues || end-in.w < longMin && end-in.r <= len(in.buf) {
+			in.missing = end - in.w
 			return nil, incomplete, nil
 		}
 		if in.after, err = in.judge(p, h); err != nil {

@@ -207,14 +207,14 @@ func (h *Host) interest(l *link, events uint32) {
 }
 
 // narrowMin is how much is read at a time while a continuation is expected, in bytes: its header, and a short packet
-// that may come before. What is read beyond the header has to be copied.
+// that may come before; and what is missing of a packet that has begun. What is read beyond the header has to be copied.
 const narrowMin = 1 << 10
 
 // read takes in what has arrived on l, a buffer full of it at most. It answers whether there was anything.
 func (h *Host) read(l *link) bool {
 	into, space := l.into(), l.space()
 	if l.narrow || into != nil {
-		space = space[:narrowMin]
+		space = space[:min(len(space), l.missing+narrowMin)]
 	}
 	var n int
 	var errno syscall.Errno
@@ -270,6 +270,9 @@ func (h *Host) receive(l *link) {
 			l.narrow = false
 			h.begin(l)
 		default:
+			if h.in.Kind == transport.Data && uint64(h.in.Len) < h.in.MsgLen {
+				l.narrow = false
+			}
 			h.take(l, &h.in, payload)
 		}
 	}

@@ -244,3 +244,35 @@ type keeper struct {
 func (k *keeper) Place(h *transport.Header) []byte            { return k.memory[:h.Len] }
 func (k *keeper) Deliver(h *transport.Header, payload []byte) { k.n++ }
 func (k *keeper) Lost(peer int32, err error)                  { panic(err) }
+
+// Reading in small bites is for the head of a continuation, and must not hold up anything else.
+func TestReadingIsNarrowForTheHeadOfAContinuationOnly(t *testing.T) {
+	e, f := against(t, func(j *transport.Job) { streams(1 << 20)(j); marked(1000, 1000)(j) }, Options{})
+	l := e.host.links[1]
+	looks := func() (narrow bool, missing int) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return l.narrow, l.missing
+	}
+	asked := transport.Header{Kind: transport.SyncAck, Src: 0, Dst: 2, SrqID: 1, DrqID: 5}
+	e.put(t, asked, "")
+	f.want(wire.PkSyncAck)
+	if narrow, _ := looks(); !narrow {
+		t.Error("a continuation is to come, and reading is wide")
+	}
+	// Another message begins first: it is read as soon as its header says how long it is.
+	first := packet(f.job, transport.Header{Kind: transport.DataSync, Src: 2, Dst: 0, MsgLen: 70_000}, string(pattern(60_000)))
+	f.say(first[:wire.PacketSize+narrowMin])
+	e.until(t, "the header", func() bool { return l.missing > 0 })
+	if _, missing := looks(); missing != 60_000-narrowMin {
+		t.Errorf("%d bytes are missing", missing)
+	}
+	f.say(first[wire.PacketSize+narrowMin:])
+	e.await(t, 1)
+	// The continuation comes whole, as it is short.
+	f.send(transport.Header{Kind: transport.Data, Src: 2, Dst: 0, DrqID: 5, MsgLen: 9}, "x")
+	e.await(t, 2)
+	if narrow, missing := looks(); narrow || missing != 0 {
+		t.Errorf("after the continuation: narrow %v, %d bytes missing", narrow, missing)
+	}
+}
