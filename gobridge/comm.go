@@ -67,7 +67,7 @@ func bridged(c *libimpi.Comm) *communicator {
 
 func newCommunicator(c *libimpi.Comm, handle uintptr) *communicator {
 	b := &communicator{Comm: c, handle: handle}
-	b.handler.Store(errorsAreFatal)
+	b.handler.Store(defaultHandler())
 	c.Bridge = b
 	return b
 }

@@ -6,6 +6,7 @@ import "C"
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 
@@ -131,6 +132,20 @@ var (
 	errorsAbort    = &errhandler{action: C.IMPI_ABORT, handle: abi.MPI_ERRORS_ABORT}
 	errorsReturn   = &errhandler{action: C.IMPI_RETURN, handle: abi.MPI_ERRORS_RETURN}
 )
+
+// defaultHandler is the initial error handler: it gets errors before MPI_Init and after MPI_Finalize, and is that of
+// MPI_COMM_WORLD and MPI_COMM_SELF until the program sets another (MPI 5.0, 9.3). The launcher may have been told.
+var defaultHandler = sync.OnceValue(func() *errhandler { return initialHandler(os.Getenv(boot.EnvErrhandler)) })
+
+func initialHandler(name string) *errhandler {
+	switch name {
+	case boot.ErrorsAbort:
+		return errorsAbort
+	case boot.ErrorsReturn:
+		return errorsReturn
+	}
+	return errorsAreFatal
+}
 
 // errhandlerOf answers the error handler of a handle, nil if it is none.
 func errhandlerOf(h uintptr) *errhandler {

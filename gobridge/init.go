@@ -83,9 +83,6 @@ func notStarted() *libimpi.Error {
 	return libimpi.Errorf(abi.MPI_ERR_OTHER, "called before MPI_Init")
 }
 
-// defaultHandler gets errors that belong to no communicator of the program.
-func defaultHandler() *errhandler { return errorsAreFatal }
-
 // whoAmI begins a line on stderr.
 func whoAmI() string {
 	host, _ := os.Hostname()

@@ -8,7 +8,8 @@ type setting struct {
 }
 
 // internal are variables that impirun sets for its ranks; they are not for users to set.
-var internal = []string{"IMPI_BOOT_FD", "IMPI_JOB", "IMPI_RANK", "IMPI_SIZE", "IMPI_LOCAL_RANK", "IMPI_LOCAL_SIZE", "IMPI_APPNUM"}
+var internal = []string{"IMPI_BOOT_FD", "IMPI_JOB", "IMPI_RANK", "IMPI_SIZE", "IMPI_LOCAL_RANK", "IMPI_LOCAL_SIZE", "IMPI_APPNUM",
+	"IMPI_INITIAL_ERRHANDLER"}
 
 // settings are all that there are: a test compares them with what the sources read.
 var settings = []setting{

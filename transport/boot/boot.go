@@ -46,8 +46,21 @@ const (
 	EnvLocalRank = "IMPI_LOCAL_RANK" // rank among the processes on this machine
 	EnvLocalSize = "IMPI_LOCAL_SIZE" // their number
 
+	// EnvErrhandler is the initial error handler, one of Errhandlers; not set: mpi_errors_are_fatal (MPI 5.0, 11.5).
+	EnvErrhandler = "IMPI_INITIAL_ERRHANDLER"
+
 	// EnvSingleton, set to "ok" by the user, lets a process be alone that somebody started together with others.
 	EnvSingleton = "IMPI_SINGLETON"
+)
+
+// Errhandlers are the names of initial error handlers (MPI 5.0, 11.8.4).
+var Errhandlers = []string{ErrorsAreFatal, ErrorsAbort, ErrorsReturn}
+
+// The initial error handlers.
+const (
+	ErrorsAreFatal = "mpi_errors_are_fatal"
+	ErrorsAbort    = "mpi_errors_abort"
+	ErrorsReturn   = "mpi_errors_return"
 )
 
 // Limits on what either side accepts.

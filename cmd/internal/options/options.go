@@ -75,6 +75,8 @@ type Program struct {
 	Env   EnvBase
 	Names []string // Env == EnvListed: the variables to hand on
 	Set   []string // NAME=value, later ones win
+
+	Errhandler string // one of boot.Errhandlers; "" is MPI's default
 }
 
 // EnvBase is what of the launcher's own environment a program starts from.
