@@ -279,8 +279,15 @@ func impi_Comm_create_group(comm, group uintptr, tag int32, newcomm uintptr) int
 }
 
 //export impi_Comm_free
-func impi_Comm_free(comm uintptr) int32 {
-	k := check{fn: "MPI_Comm_free"}
+func impi_Comm_free(comm uintptr) int32 { return freeComm("MPI_Comm_free", comm, (*libimpi.Comm).Free) }
+
+//export impi_Comm_disconnect
+func impi_Comm_disconnect(comm uintptr) int32 {
+	return freeComm("MPI_Comm_disconnect", comm, (*libimpi.Comm).Disconnect)
+}
+
+func freeComm(fn string, comm uintptr, give func(*libimpi.Comm) error) int32 {
+	k := check{fn: fn}
 	if k.result(comm, "comm"); k.err != nil || k.notStarted() {
 		return k.fail()
 	}
@@ -290,7 +297,7 @@ func impi_Comm_free(comm uintptr) int32 {
 		return k.fail()
 	}
 	if h < firstInt {
-		k.set(abi.MPI_ERR_COMM, "%s cannot be freed", c)
+		k.set(abi.MPI_ERR_COMM, "%s is there from MPI_Init to MPI_Finalize", c)
 		return k.fail()
 	}
 	if code := c.attrs.deleteAll(h); code != 0 {
@@ -298,7 +305,7 @@ func impi_Comm_free(comm uintptr) int32 {
 	}
 	c.closeFast()
 	c.closeQueries()
-	if err := c.Free(); err != nil {
+	if err := give(c.Comm); err != nil {
 		return k.failed(err)
 	}
 	comms.drop(h)

@@ -66,6 +66,7 @@ extern GoInt32 impi_Comm_create_keyval(GoUintptr comm_copy_attr_fn,
         GoUintptr comm_delete_attr_fn, GoUintptr comm_keyval, GoUintptr extra_state);
 extern GoInt32 impi_Comm_delete_attr(GoUintptr comm, GoInt32 comm_keyval);
 extern GoInt32 impi_Comm_detach_buffer(GoUintptr comm, GoUintptr buffer_addr, GoUintptr size);
+extern GoInt32 impi_Comm_disconnect(GoUintptr comm);
 extern GoInt32 impi_Comm_dup(GoUintptr comm, GoUintptr newcomm);
 extern GoInt32 impi_Comm_dup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm);
 extern GoInt32 impi_Comm_flush_buffer(GoUintptr comm);

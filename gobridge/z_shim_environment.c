@@ -161,8 +161,11 @@ WEAK(MPI_Comm_create_errhandler);
 
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_disconnect");
-    return impi_unsupported("MPI_Comm_disconnect", IMPI_KIND_NONE, 0);
+    impi_err = impi_Comm_disconnect((uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_disconnect);
 

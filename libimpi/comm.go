@@ -393,6 +393,18 @@ func (c *Comm) Free() error {
 	return nil
 }
 
+// Disconnect gives the communicator up after all communication on it is complete, everywhere (MPI 5.0, 11.10.4).
+func (c *Comm) Disconnect() error {
+	e := c.engine
+	e.mu.Lock()
+	e.waitFor(func() bool { return !e.requests.underWay(c) }, anyPeer)
+	e.mu.Unlock()
+	if err := c.Barrier(); err != nil {
+		return err
+	}
+	return c.Free()
+}
+
 // Discard takes back a communicator that nobody has used, without a message.
 func (c *Comm) Discard() {
 	c.drop()

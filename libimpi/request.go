@@ -1,6 +1,8 @@
 package libimpi
 
 import (
+	"slices"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 )
@@ -228,6 +230,13 @@ func (t *requestTable) on(c *Comm) (n int) {
 		}
 	}
 	return n
+}
+
+// underWay says whether a communicator has requests that are not complete, also such as the program has freed.
+func (t *requestTable) underWay(c *Comm) bool {
+	return slices.ContainsFunc(t.slots, func(r *Request) bool {
+		return r.comm == c && !r.done && (r.active || !r.persistent)
+	})
 }
 
 // find answers the request with this id, or nil.

@@ -1,5 +1,5 @@
 /* The assertions of the standard are taken from an info, kept by their communicator only, and reported; other keys are ignored. */
-/* ranks: 1 2 4 */
+/* ranks: 1 2 4 8 */
 #include "../check.h"
 
 enum { KEYS = 4, MANY = 500 };

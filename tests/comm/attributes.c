@@ -1,8 +1,7 @@
 /* Attributes: set, found, copied by dup as their callbacks say, deleted by delete, overwrite and free. */
-/* ranks: 1 2 3 */
 #include "../check.h"
 
-static int copies, deletes, refuse, fail;
+static int copies, deletes, refuse, fail, keep;
 static void *last_deleted;
 static char extra;
 
@@ -23,6 +22,7 @@ static int drop(MPI_Comm comm, int key, void *value, void *state)
 {
     (void)comm, (void)key;
     CHECK(state == &extra);
+    if (keep) return MPI_ERR_OTHER;
     deletes++;
     last_deleted = value;
     return MPI_SUCCESS;
@@ -103,6 +103,16 @@ int main(int argc, char **argv)
     fail = 1;
     CHECK(MPI_Comm_dup(c, &d) != MPI_SUCCESS);
     fail = 0;
+    /* A delete that fails keeps the value, and the communicator. */
+    keep = 1;
+    CHECK(MPI_Comm_delete_attr(c, key) != MPI_SUCCESS);
+    CHECK(get(c, key) == a);
+    CHECK(MPI_Comm_set_attr(c, key, b) != MPI_SUCCESS);
+    CHECK(get(c, key) == a);
+    d = c;
+    CHECK(MPI_Comm_free(&d) != MPI_SUCCESS);
+    CHECK(get(c, key) == a);
+    keep = 0;
     MPI_Comm_free(&c);
     MPI_Comm_free_keyval(&key);
 

@@ -1,5 +1,5 @@
 /* Ten thousand communicators made and freed, and hundreds alive at once: contexts do not run out and do not mix. */
-/* ranks: 1 2 4 */
+/* ranks: 1 2 4 8 */
 #include "../check.h"
 
 enum { CYCLES = 10000, ALIVE = 100 };

@@ -1,6 +1,6 @@
 /* What the binary interface says of itself, before, between and after; of LOGICAL what the program says first. */
 /* needs: MPI_Abi_get_info MPI_Abi_set_fortran_booleans MPI_Abi_set_fortran_info */
-/* ranks: 1 2 */
+/* ranks: 1 2 3 8 */
 #include "../check.h"
 
 static int number(MPI_Info info, const char *key)

@@ -1,7 +1,7 @@
 /* Handles as integers, of C and of Fortran, and back: predefined ones are their own numbers, others are small, equal
  * every time and different from each other. Statuses keep everything in Fortran's two forms. */
 /* needs: MPI_Session_toint MPI_Message_toint MPI_Comm_toint MPI_Errhandler_toint */
-/* ranks: 1 2 */
+/* ranks: 1 2 3 8 */
 #include "../check.h"
 
 /* A predefined handle, and some that the program has made. */

@@ -1,6 +1,6 @@
 /* Info objects: ordered keys, values cut to the room there is, copies that are independent; what a process knows of its
  * start. */
-/* ranks: 1 2 */
+/* ranks: 1 2 3 8 */
 #include "../check.h"
 
 static void values(void)

@@ -1,5 +1,5 @@
 /* Init_thread grants at least what can be granted in order, and says so again when asked. */
-/* ranks: 1 2 */
+/* ranks: 1 2 3 8 */
 #include "../check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* Wrong arguments give an error of the right class, and leave the library in working order. */
-/* ranks: 1 2 3 */
+/* ranks: 1 2 3 4 8 */
 #include "../check.h"
 
 static MPI_Comm world; /* a copy of MPI_COMM_WORLD with MPI_ERRORS_RETURN */

@@ -1,6 +1,6 @@
 /* What may be called before MPI_Init and after MPI_Finalize may; the rest ends the process, with an error that names the
  * function. Error classes, codes and handlers made before are there afterwards. */
-/* ranks: 1 2 */
+/* ranks: 1 2 3 8 */
 /* needs: MPI_Remove_error_class */
 #include "../check.h"
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* Handles that were freed, or never were, are errors and not crashes. Only libimpi promises that; elsewhere nothing is tested. */
-/* ranks: 1 2 */
+/* ranks: 1 2 3 8 */
 #include "../check.h"
 
 int main(int argc, char **argv)

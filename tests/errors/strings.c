@@ -1,5 +1,5 @@
 /* Error codes have classes and texts; a program can add its own. */
-/* ranks: 1 2 */
+/* ranks: 1 2 3 8 */
 #include "../check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* Every function of point-to-point communication, datatypes and communicators, called with each argument wrong in turn. */
-/* ranks: 1 2 */
+/* ranks: 1 2 3 8 */
 #include "../check.h"
 
 /* The error has the right class, its handler is called once, on the communicator it belongs to, with the code that
