@@ -3,6 +3,8 @@ package main
 import "C"
 
 import (
+	"fmt"
+
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -244,7 +246,10 @@ func impi_Start(request uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.start(*id)
+	if err := engine().Start(*id); err != nil {
+		return k.failed(err)
+	}
+	return 0
 }
 
 //export impi_Startall
@@ -254,17 +259,11 @@ func impi_Startall(count int32, array_of_requests uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	for _, id := range ids {
-		if code := k.start(id); code != 0 {
-			return code
+	for i, id := range ids {
+		if err := engine().Start(id); err != nil {
+			err.Text = fmt.Sprintf("array_of_requests[%d]: request %#x: %s", i, id, err.Text)
+			return k.failed(err)
 		}
-	}
-	return 0
-}
-
-func (k *check) start(id uint64) int32 {
-	if err := engine().Start(id); err != nil {
-		return k.failed(err)
 	}
 	return 0
 }

@@ -152,7 +152,7 @@ func (e *Engine) Test(id *uint64, st *CStatus) (bool, error) {
 func (e *Engine) check(ids []uint64) *Error {
 	for i, id := range ids {
 		if _, _, err := e.lookup(id); err != nil {
-			err.Text = errorf(0, "element %d: %s", i, err.Text).Text
+			err.Text = errorf(0, "array_of_requests[%d]: %s", i, err.Text).Text
 			return err
 		}
 	}

@@ -340,8 +340,13 @@ func (e *Engine) Pready(id uint64, low, high int32) *Error {
 	if err != nil {
 		return err
 	}
-	for p := int64(low); p <= int64(high); p++ {
-		if err := ch.isReady(e, int32(p)); err != nil {
+	for p := int64(low); p <= int64(high); p++ { // all or none
+		if err := ch.mayBeReady(int32(p)); err != nil {
+			return err
+		}
+	}
+	for p := low; p <= high; p++ {
+		if err := ch.isReady(e, p); err != nil {
 			return err
 		}
 	}
@@ -355,6 +360,11 @@ func (e *Engine) PreadyList(id uint64, partitions []int32) *Error {
 	ch, err := e.activeSend(id)
 	if err != nil {
 		return err
+	}
+	for _, p := range partitions {
+		if err := ch.mayBeReady(p); err != nil {
+			return err
+		}
 	}
 	for _, p := range partitions {
 		if err := ch.isReady(e, p); err != nil {
@@ -372,12 +382,20 @@ func (e *Engine) activeSend(id uint64) (*channel, *Error) {
 	return ch, err
 }
 
-func (ch *channel) isReady(e *Engine, p int32) *Error {
+// mayBeReady says what is wrong with a partition that is said to be ready; nil if nothing is.
+func (ch *channel) mayBeReady(p int32) *Error {
 	if p < 0 || p >= ch.parts {
 		return ch.badPartition(p)
 	}
 	if ch.ready[p] {
 		return ch.errorf(abi.MPI_ERR_ARG, "argument partition is %d, which is ready already", p)
+	}
+	return nil
+}
+
+func (ch *channel) isReady(e *Engine, p int32) *Error {
+	if err := ch.mayBeReady(p); err != nil { // it stands twice in a list
+		return err
 	}
 	ch.ready[p] = true
 	ch.unready--

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/abi/table"
@@ -74,13 +75,36 @@ func wrongs(f table.Function, p table.Param) []wrong {
 	case depth == 0 && p.Type == "MPI_Request":
 		return []wrong{{"good.freed_request", "MPI_ERR_REQUEST"}, {"(MPI_Request)good.junk", "MPI_ERR_REQUEST"}}
 	case depth == 0 && (p.Name == "tag" || p.Name == "sendtag" || p.Name == "recvtag"):
-		return []wrong{{"-77", "MPI_ERR_TAG"}}
+		list := []wrong{{"-77", "MPI_ERR_TAG"}}
+		if sends(f, p) {
+			list = append(list, wrong{"MPI_ANY_TAG", "MPI_ERR_TAG"})
+		}
+		return list
 	case depth == 0 && (p.Name == "dest" || p.Name == "source"):
-		return []wrong{{"-77", "MPI_ERR_RANK"}, {"check_size", "MPI_ERR_RANK"}, {"2147483647", "MPI_ERR_RANK"}}
+		list := []wrong{{"-77", "MPI_ERR_RANK"}, {"check_size", "MPI_ERR_RANK"}, {"2147483647", "MPI_ERR_RANK"}}
+		if p.Name == "dest" {
+			list = append(list, wrong{"MPI_ANY_SOURCE", "MPI_ERR_RANK"})
+		}
+		return list
 	case depth == 0 && isCount(p.Name):
 		return []wrong{{"-1", "MPI_ERR_COUNT"}}
 	case p.Type == "void" && p.Stars == 1 && strings.HasSuffix(p.Name, "buf") && transfers(f):
 		return []wrong{{"NULL", "MPI_ERR_BUFFER"}}
+	case p.Type == "MPI_Request" && p.Name == "array_of_requests":
+		list := []wrong{{"NULL", "MPI_ERR_ARG"}, {"(MPI_Request[]){good.freed_request}", "MPI_ERR_REQUEST"},
+			{"(MPI_Request[]){(MPI_Request)good.junk}", "MPI_ERR_REQUEST"}, {"(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", "MPI_ERR_REQUEST"}}
+		if f.Name == "MPI_Startall" {
+			list = append(list, wrong{"(MPI_Request[]){MPI_REQUEST_NULL}", "MPI_ERR_REQUEST"})
+		}
+		return list
+	case p.Name == "array_of_indices" && chapterOf(f).file == "pt2pt":
+		return []wrong{{"NULL", "MPI_ERR_ARG"}}
+	case p.Type == "MPI_Status" && p.Stars == 1 && p.Dims == "" && (p.Const || strings.HasPrefix(f.Name, "MPI_Status_set_")):
+		return []wrong{{"MPI_STATUS_IGNORE", "MPI_ERR_ARG"}} // it must be there
+	case depth == 0 && p.Name == "partitions":
+		return []wrong{{"-1", "MPI_ERR_ARG"}}
+	case depth == 0 && p.Name == "size" && strings.Contains(f.Name, "ttach_buffer"):
+		return []wrong{{"-1", "MPI_ERR_ARG"}}
 	case inOut(f, p):
 		return changed(f, p)
 	case p.Stars > 0 && p.Dims == "" && !p.Const && p.Type != "void" && p.Type != "MPI_Status" && p.Type != "char" && !strings.HasSuffix(p.Type, "_function"):
@@ -104,6 +128,14 @@ func unspecific(f table.Function, p table.Param) bool {
 		return p.Type != "MPI_Datatype" || p.Stars+len(p.Dims) > 0
 	}
 	return false
+}
+
+// sends says whether a tag is one of a message that the function sends.
+func sends(f table.Function, tag table.Param) bool {
+	if chapterOf(f).file != "pt2pt" || tag.Name == "recvtag" {
+		return false
+	}
+	return slices.ContainsFunc(f.Params, func(p table.Param) bool { return p.Name == "dest" })
 }
 
 // elsewhere: errors are raised on a session, or with the handler that the new communicator is to have.
