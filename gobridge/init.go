@@ -179,7 +179,7 @@ func enter() (*process, error) {
 func (p *process) describe() {
 	v := p.values
 	v.tagUB, v.io, v.host = p.engine.TagUB(), abi.MPI_ANY_SOURCE, abi.MPI_PROC_NULL
-	if n, err := strconv.ParseInt(os.Getenv(boot.EnvAppNum), 10, 32); err == nil {
+	if n, err := strconv.ParseInt(environment(boot.EnvAppNum), 10, 32); err == nil {
 		v.appnum = int32(n)
 	}
 	v.universe = int32(p.engine.World().Size())
@@ -238,7 +238,7 @@ const joinTime = 60 * time.Second
 
 // start finds the job and joins it.
 func (p *process) start() error {
-	link, w, err := boot.Attach(os.LookupEnv)
+	link, w, err := boot.Attach(lookupEnv)
 	if errors.Is(err, boot.ErrSingleton) {
 		return p.startAlone()
 	}
@@ -280,7 +280,11 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if p.segment, err = shm.Attach(fd, int(w.LocalRank)); err != nil {
 		return err
 	}
-	silence, err := tcp.ParseSilence(os.Getenv("IMPI_SILENCE"))
+	silence, err := tcp.ParseSilence(environment("IMPI_SILENCE"))
+	if err != nil {
+		return err
+	}
+	help, err := libimpi.ParseHelp(environment("IMPI_PROGRESS"))
 	if err != nil {
 		return err
 	}
@@ -292,10 +296,10 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	defer cancel()
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent,
-		NoRead: os.Getenv("IMPI_SINGLE_COPY") == "0", ReadAll: os.Getenv("IMPI_SINGLE_COPY") == "1",
-		Silence: silence,
-		Warn:    func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
-		OnLost:  lost, Shared: fastShared(), Quick: fastQuick(),
+		NoRead: environment("IMPI_SINGLE_COPY") == "0", ReadAll: environment("IMPI_SINGLE_COPY") == "1",
+		Silence: silence, Help: help,
+		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
+		OnLost: lost, Shared: fastShared(), Quick: fastQuick(),
 	})
 	if err != nil {
 		return err

@@ -167,11 +167,13 @@ func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
 	if err := e.check(ids); err != nil {
 		return err
 	}
+	e.beginWait()
 	for _, id := range ids {
 		if r := e.active(id); r != nil {
 			e.wait(r)
 		}
 	}
+	e.endWait()
 	return e.collectAll(ids, st)
 }
 

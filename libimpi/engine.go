@@ -61,6 +61,8 @@ type Engine struct {
 	pullSince time.Time  // since when nothing has come for the first of them; zero: not known
 	readAll   bool       // never stream what can be read
 
+	helper helper // goes on with long transfers while the program computes
+
 	turn int // index that the last WaitAny or TestAny answered
 
 	header transport.Header

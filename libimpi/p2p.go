@@ -111,6 +111,7 @@ func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *dataty
 	}
 	r := e.newSend(ctx, base, count, t, world, tag, mode)
 	e.start(r)
+	e.away()
 	return r.id
 }
 
@@ -128,6 +129,7 @@ func (c *Comm) irecv(ctx *context, base datatype.Pointer, count int64, t *dataty
 	}
 	r := e.newRecv(ctx, base, count, t, source, tag)
 	e.postRecv(r)
+	e.away()
 	return r.id
 }
 
@@ -178,6 +180,7 @@ func (e *Engine) Start(id uint64) *Error {
 		return nil
 	}
 	r.setBuffer(r.base, r.count, r.typ)
+	defer e.away()
 	switch {
 	case r.rank == abi.MPI_PROC_NULL:
 		if r.kind == recvRequest {
@@ -302,6 +305,8 @@ func (m *Matched) Imrecv(base datatype.Pointer, count int64, t *datatype.Type) u
 	defer e.mu.Unlock()
 	r := e.newRecv(m.comm.p2p, base, count, t, int(m.m.source), m.m.tag)
 	e.receiveKept(r, m.m)
+	e.bringOn(r)
+	e.away()
 	return r.id
 }
 

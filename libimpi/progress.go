@@ -65,6 +65,7 @@ func (e *Engine) Progress() {
 
 // retire returns when the watcher is out of the engine, for good. Called without the lock.
 func (e *Engine) retire() {
+	e.dismissHelper()
 	e.watcher.Lock()
 	e.over = true
 	e.watcher.Unlock()
@@ -74,6 +75,7 @@ func (e *Engine) retire() {
 const watcherPolls = 64
 
 func (e *Engine) pollAll() bool {
+	e.ticks++
 	if len(e.busy) > 0 && e.remote != nil {
 		e.remote.Hold()
 		defer e.remote.Release()
@@ -99,6 +101,8 @@ func (e *Engine) wait(r *Request) {
 // from is the process whose message is awaited, or anyPeer.
 func (e *Engine) waitFor(cond func() bool, from int32) {
 	var w waiter
+	e.beginWait()
+	defer e.endWait()
 	for !cond() {
 		if e.failed.Load() != nil {
 			return
@@ -206,6 +210,10 @@ func (e *Engine) complete(r *Request) {
 	}
 	r.done = true
 	e.shared.UnderWay--
+	if r.long {
+		r.long = false
+		e.helper.long--
+	}
 	if r.buffer != nil {
 		e.release(r)
 	}

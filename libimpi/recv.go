@@ -171,10 +171,11 @@ func (e *Engine) postRecv(r *Request) {
 	if m == nil {
 		r.ctx.post(r)
 		e.invite(r.ctx, r.source)
-		return
+	} else {
+		r.ctx.take(m)
+		e.receiveKept(r, m)
 	}
-	r.ctx.take(m)
-	e.receiveKept(r, m)
+	e.bringOn(r)
 }
 
 // receiveKept gives an unexpected message, already out of its queue, to a receive.

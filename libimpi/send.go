@@ -28,10 +28,12 @@ func (e *Engine) start(r *Request) {
 	e.seq++
 	r.seq = e.seq
 	if p.first.head == nil && len(p.control) == 0 && e.sendFirst(p, r) {
+		e.bringOn(r)
 		return
 	}
 	p.first.push(r)
 	e.enqueue(r.peer, p)
+	e.bringOn(r)
 }
 
 // enqueue notes that peer p has something that waits for room.

@@ -23,6 +23,7 @@ type Config struct {
 	Silence  time.Duration // after which a host of another client of which nothing is heard is lost; 0: never
 	NoRead   bool          // never read other processes' memory
 	ReadAll  bool          // read every long message that can be read
+	Help     Help          // when a thread of our own goes on with long messages
 	Warn     func(string)  // told of what a user may want to know; may be nil
 	Shared   *Shared       // where to count for the fast path; may be nil
 	Quick    *Quick        // the receives that the fast path posts; may be nil
@@ -49,6 +50,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.budget = longSpin
 	e.patient = e.neighbours() > e.mu.Cores()
 	e.readAll = c.ReadAll || e.patient // the ring needs both sides at once
+	e.helper.on = e.local != nil && (c.Help == HelpAlways || c.Help == HelpWhereFree && !e.patient)
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
 		everybody[i] = int32(i)

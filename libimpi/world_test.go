@@ -33,6 +33,7 @@ type options struct {
 	clients []int // processes of each client; nil: one client
 	noRead  bool
 	readAll bool
+	help    bool // engines have helpers, and the test ends them
 	tune    func(*transport.Job)
 }
 
@@ -61,7 +62,10 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 			job.Procs = append(job.Procs, transport.Proc{HostID: [16]byte{15: 1}, PID: int64(me) + 1, Host: me, Client: int32(client)})
 			ranks = append(ranks, me)
 			segment := attach(tb, fd, local)
-			configs = append(configs, Config{Segment: segment, Listener: l, NoRead: o.noRead, ReadAll: o.readAll})
+			configs = append(configs, Config{Segment: segment, Listener: l, NoRead: o.noRead, ReadAll: o.readAll, Help: HelpNever})
+			if o.help {
+				configs[len(configs)-1].Help = HelpAlways
+			}
 		}
 		unix.Close(fd)
 		for i := range n {
@@ -97,6 +101,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 		}
 		for _, e := range es {
 			e.Abort()
+			e.dismissHelper()
 		}
 		for _, e := range es {
 			if err := e.mu.Close(); err != nil {

@@ -23,6 +23,7 @@ var settings = []setting{
 	{"IMPI_AUTH_NONE", "unset", false, "if set, clients may join a job without a key"},
 	{"IMPI_SINGLETON", "unset", false, "ok: run alone, whatever launcher has started this process"},
 	{"IMPI_SINGLE_COPY", "unset", false, "long messages inside a machine: 0: never, 1: always read out of the sender's memory (process_vm_readv), where that works; unset: if it does not send them"},
+	{"IMPI_PROGRESS", "unset", false, "a thread of MPI's own goes on with long messages inside a machine while the program computes: 0: never, 1: always; unset: where ranks do not outnumber cores"},
 	{"IMPI_RSH", "ssh -o BatchMode=yes", false, "starts a command on another machine (impirun -rsh)"},
 	{"IMPI_VIA", "auto", false, "direct, agent, auto: who is connected to other clients (impirun -via)"},
 	{"IMPI_DATALEN", "65536", false, "bytes in a packet between clients, 1 to 16777216 (impirun -datalen)"},

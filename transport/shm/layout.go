@@ -31,6 +31,8 @@ import "math/bits"
 //	 68  u32  pid
 //	 72  u64  address of a probe word in the rank's memory
 //	 80  u64  what a reader must find there
+//	 88  u32  attention: whom a sender of a long message should wake while no thread of the rank is in MPI, see
+//	          attention.go
 //	128  u64  [16] bit s%64 of word s/64: rank s has opened its ring to this rank
 //
 // Position line of a ring:
@@ -84,7 +86,7 @@ import "math/bits"
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 2
+	version = 3
 
 	// MaxLocal is the largest number of ranks that share a segment.
 	MaxLocal = 1024

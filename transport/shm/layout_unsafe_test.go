@@ -46,6 +46,7 @@ func places() []place {
 		{unsafe.Offsetof(c.pid), 68, "control", "pid"},
 		{unsafe.Offsetof(c.probeAddr), 72, "control", "probe_addr"},
 		{unsafe.Offsetof(c.probeValue), 80, "control", "probe_value"},
+		{unsafe.Offsetof(c.attention), 88, "control", "attention"},
 		{unsafe.Offsetof(c.inbound), 128, "control", "inbound"},
 		{unsafe.Sizeof(c), controlBytes, "control", ""},
 		{unsafe.Offsetof(p.read), 0, "position", "read"},
@@ -114,7 +115,8 @@ struct impi_shm_header {
 struct impi_shm_control {
 	uint32_t bell, sleepers, pad0[14];
 	uint32_t state, pid;
-	uint64_t probe_addr, probe_value, pad1[5];
+	uint64_t probe_addr, probe_value;
+	uint32_t attention, pad1[9];
 	uint64_t inbound[IMPI_SHM_MAX_LOCAL / 64];
 };
 

@@ -172,4 +172,5 @@ func (t *Transport) tell(in *inbound) {
 	if atomic.LoadUint32(&in.ctl.sleepers)|t.fence != 0 {
 		ring(in.ctl)
 	}
+	alert(in.ctl)
 }

@@ -16,7 +16,7 @@ import (
 //  2. The header and the payload are written in place.
 //  3. publish clears the state word after the record, then stores the record's own, released. The peer
 //     polls that very word: for a small message one cache line changes hands.
-//  4. If the peer sleeps, ring its bell (bell.go).
+//  4. If the peer sleeps, ring its bell (bell.go); if it computes, a long message wakes its helper (attention.go).
 
 // Send puts one packet on its way, see transport.Transport. A packet to a process already lost is swallowed.
 func (t *Transport) Send(h *transport.Header, payload []byte) bool {
@@ -159,6 +159,9 @@ func (t *Transport) publish(o *outbound, r room, form uint32, n int) {
 	o.tail += r.grow
 	if atomic.LoadUint32(&o.ctl.sleepers)|t.fence != 0 {
 		ring(o.ctl)
+	}
+	if form == FormFull {
+		alert(o.ctl)
 	}
 }
 

@@ -27,7 +27,8 @@ type control struct {
 	pid        uint32
 	probeAddr  uint64
 	probeValue uint64
-	_          [5]uint64
+	attention  uint32
+	_          [9]uint32
 	inbound    [bitmapWords]uint64
 }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define IMPI_SHM_MAGIC UINT64_C(0x314d485349504d49)
-#define IMPI_SHM_VERSION UINT64_C(0x2)
+#define IMPI_SHM_VERSION UINT64_C(0x3)
 #define IMPI_SHM_MAX_LOCAL UINT64_C(0x400)
 #define IMPI_SHM_LINE_BYTES UINT64_C(0x40)
 #define IMPI_SHM_INLINE_BYTES UINT64_C(0x28)
@@ -34,7 +34,8 @@ struct impi_shm_header {
 struct impi_shm_control {
 	uint32_t bell, sleepers, pad0[14];
 	uint32_t state, pid;
-	uint64_t probe_addr, probe_value, pad1[5];
+	uint64_t probe_addr, probe_value;
+	uint32_t attention, pad1[9];
 	uint64_t inbound[IMPI_SHM_MAX_LOCAL / 64];
 };
 
@@ -104,6 +105,7 @@ _Static_assert(offsetof(struct impi_shm_control, state) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_control, pid) == 68, "layout");
 _Static_assert(offsetof(struct impi_shm_control, probe_addr) == 72, "layout");
 _Static_assert(offsetof(struct impi_shm_control, probe_value) == 80, "layout");
+_Static_assert(offsetof(struct impi_shm_control, attention) == 88, "layout");
 _Static_assert(offsetof(struct impi_shm_control, inbound) == 128, "layout");
 _Static_assert(sizeof(struct impi_shm_control) == 256, "layout");
 _Static_assert(offsetof(struct impi_shm_position, read) == 0, "layout");

@@ -1,0 +1,184 @@
+package libimpi
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/libimpi/libimpi/transport/shm"
+)
+
+// The helper goes on with long transfers inside the machine while all threads of the program compute: it answers the
+// first packet of a message, copies what the sender streams, and reads what a sender that computes as well does not send
+// (claims.go). It sleeps until a part of a long message arrives and nobody is in MPI (shm/attention.go), and is made when
+// that can first happen.
+//
+// Where programs come back to MPI soon it would only be in the way: an alert that finds the program back in MPI after a
+// nap was in vain, and after each the helper pauses.
+
+// Help says when there is a helper.
+type Help int
+
+// With HelpWhereFree there is one if the processes of the machine do not outnumber its cores.
+const (
+	HelpWhereFree Help = iota
+	HelpAlways
+	HelpNever
+)
+
+// ParseHelp reads the setting IMPI_PROGRESS: 0, 1 or nothing.
+func ParseHelp(s string) (Help, error) {
+	switch s {
+	case "":
+		return HelpWhereFree, nil
+	case "0":
+		return HelpNever, nil
+	case "1":
+		return HelpAlways, nil
+	}
+	return 0, fmt.Errorf("IMPI_PROGRESS=%s: it is 0, 1 or unset", s)
+}
+
+// helper is the state of the helper; the engine's lock guards it.
+type helper struct {
+	on     bool          // it may be used at all
+	ended  chan struct{} // closed when it has ended; nil: there is none
+	inside int           // threads of the program that wait in MPI, and poll
+	long   int           // requests under way that it could bring on
+	pause  time.Duration // after the last alert in vain; 0 if there was none
+	busy   bool          // awake, or pausing: it need not be armed
+}
+
+const (
+	// helperNap is how long the program must have stayed away when the helper begins: longer than a program that is
+	// about to wait takes to get there.
+	helperNap = 50 * time.Microsecond
+	// helperStay is how long the helper polls after the last thing it has done.
+	helperStay = 50 * time.Microsecond
+	// After an alert in vain, which costs some microseconds of both cores, the helper pauses for a time between these:
+	// twice as long after each.
+	shortPause = 2 * time.Millisecond
+	longPause  = 64 * time.Millisecond
+)
+
+// bringOn notes that the helper could bring on a request that has just started.
+func (e *Engine) bringOn(r *Request) {
+	if e.helper.on && !r.done && !r.long && r.size > int64(e.local.Limits().Eager) && (r.peer < 0 || e.peers[r.peer].local >= 0) {
+		r.long = true
+		e.helper.long++
+	}
+}
+
+// away is called when a thread leaves MPI with requests under way. Engine lock held.
+func (e *Engine) away() {
+	if h := &e.helper; h.long > 0 && h.inside == 0 {
+		e.arm()
+	}
+}
+
+func (e *Engine) arm() {
+	h := &e.helper
+	if h.busy {
+		return
+	}
+	if h.ended == nil {
+		h.ended = make(chan struct{})
+		e.mu.Engage()
+		go e.assist(h.ended)
+	}
+	// What arrived before a sender could see that we are armed is taken in here.
+	if e.mu.Arm() && e.helpPoll() {
+		e.mu.Alert() // there may be more
+	}
+}
+
+// beginWait is called when a thread begins to wait. Engine lock held.
+func (e *Engine) beginWait() {
+	h := &e.helper
+	h.inside++
+	if h.inside == 1 && h.long > 0 {
+		e.mu.Disarm()
+	}
+}
+
+// endWait is called when it need not wait any longer.
+func (e *Engine) endWait() {
+	e.helper.inside--
+	e.away()
+}
+
+// assist is the helper.
+func (e *Engine) assist(ended chan struct{}) {
+	defer close(ended)
+	for e.mu.AwaitAlert() {
+		e.help()
+	}
+}
+
+// help does what the helper was woken for.
+func (e *Engine) help() {
+	h := &e.helper
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	h.busy = true
+	before := e.ticks
+	e.mu.Unlock()
+	e.mu.Nap(helperNap)
+	e.mu.Lock()
+	if e.ticks == before && h.inside == 0 {
+		h.pause = 0
+		e.bring()
+		e.mu.Relax()
+	} else {
+		h.pause = min(max(2*h.pause, shortPause), longPause)
+		e.mu.Relax()
+		e.mu.Unlock()
+		e.mu.Rest(h.pause)
+		e.mu.Lock()
+	}
+	if h.busy = e.mu.Dismissed(); !h.busy {
+		e.away()
+	}
+}
+
+// bring polls as long as something comes.
+func (e *Engine) bring() {
+	h := &e.helper
+	since := time.Now()
+	for h.inside == 0 && h.long > 0 && !e.mu.Dismissed() && e.failed.Load() == nil {
+		if e.helpPoll() {
+			since = time.Now()
+		} else if time.Since(since) > helperStay {
+			return
+		}
+		e.mu.Unlock()
+		yield()
+		shm.Pause(looks / 8)
+		e.mu.Lock()
+	}
+}
+
+// helpPoll polls what is inside the machine: sockets have a watcher of their own.
+func (e *Engine) helpPoll() bool {
+	did := e.local.Poll()
+	if len(e.busy) > 0 && e.flush() {
+		did = true
+	}
+	return did || len(e.pulling) > 0 && e.pull()
+}
+
+// dismissHelper ends the helper. Called without the lock.
+func (e *Engine) dismissHelper() {
+	h := &e.helper
+	e.mu.Lock()
+	ended := h.ended
+	h.busy = ended != nil // no new one until this one has ended
+	e.mu.Unlock()
+	if ended == nil {
+		return
+	}
+	e.mu.Dismiss()
+	<-ended
+	e.mu.Lock()
+	h.ended, h.busy = nil, false
+	e.mu.Unlock()
+}

@@ -1,0 +1,110 @@
+package libimpi
+
+import (
+	"bytes"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// doneWithoutUs waits outside of MPI until a request is done, and answers whether it is.
+func doneWithoutUs(e *Engine, id uint64) bool {
+	for end := time.Now().Add(patience); time.Now().Before(end); runtime.Gosched() {
+		e.mu.Lock()
+		done := e.find(id).done
+		e.mu.Unlock()
+		if done {
+			return true
+		}
+	}
+	return false
+}
+
+func TestTheHelperReceivesWhileTheProgramComputes(t *testing.T) {
+	for _, o := range []options{{clients: []int{2}, help: true}, {clients: []int{2}, help: true, noRead: true}, {clients: []int{2}, help: true, readAll: true}} {
+		es := makeWorld(t, o)
+		const n = 1 << 20
+		sent, got := bytes.Repeat([]byte("libimpi!"), n/8), make([]byte, n)
+		for range 20 {
+			clear(got)
+			r := es[1].World().Irecv(at(got), n, byteT, 0, 3)
+			s := es[0].World().Isend(at(sent), n, byteT, 1, 3, Standard)
+			if !doneWithoutUs(es[1], r) || !doneWithoutUs(es[0], s) {
+				t.Fatal("the message has not moved")
+			}
+			must(t, es[1].Wait(&r, nil))
+			must(t, es[0].Wait(&s, nil))
+			if !bytes.Equal(sent, got) {
+				t.Fatal("the message has changed")
+			}
+		}
+	}
+}
+
+func TestTheHelperTakesWhatCameBeforeItsReceive(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2}, help: true})
+	const n = 300 << 10
+	every2, err := datatype.Vector(n/2, 1, 2, byteT)
+	must(t, err)
+	every2.Commit()
+	sent, got := bytes.Repeat([]byte("ab"), n/2), make([]byte, n)
+	s := es[0].World().Isend(at(sent), 1, every2, 1, 3, Standard)
+	settle(es[1])
+	r := es[1].World().Irecv(at(got), 1, every2, 0, 3)
+	if !doneWithoutUs(es[1], r) || !doneWithoutUs(es[0], s) {
+		t.Fatal("the message has not moved")
+	}
+	must(t, es[1].Wait(&r, nil))
+	must(t, es[0].Wait(&s, nil))
+	if !bytes.Equal(got, bytes.Repeat([]byte("a\x00"), n/2)) {
+		t.Fatal("the message has changed")
+	}
+}
+
+// A program that comes back to MPI at once needs no help, and the helper keeps away; but not for ever.
+func TestTheHelperPausesAfterAlertsInVain(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2}, help: true})
+	e := es[1]
+	buf := make([]byte, 100<<10)
+	r := e.World().Irecv(at(buf), int64(len(buf)), byteT, 0, 3)
+	e.mu.Alert()
+	for paused := false; !paused; {
+		e.mu.Lock()
+		e.ticks++ // the program polls
+		paused = e.helper.pause > 0
+		e.mu.Unlock()
+	}
+	s := es[0].World().Isend(at(make([]byte, len(buf))), int64(len(buf)), byteT, 1, 3, Standard)
+	if !doneWithoutUs(e, r) || !doneWithoutUs(es[0], s) {
+		t.Fatal("the message has not moved")
+	}
+	must(t, e.Wait(&r, nil))
+	must(t, es[0].Wait(&s, nil))
+}
+
+func TestTheHelperIsNotThereWhereNothingIsLong(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2}, help: true})
+	buf := make([]byte, 64)
+	r := es[1].World().Irecv(at(buf), 64, byteT, 0, 3)
+	s := es[0].World().Isend(at(make([]byte, 64)), 64, byteT, 1, 3, Standard)
+	must(t, es[1].Wait(&r, nil))
+	must(t, es[0].Wait(&s, nil))
+	for _, e := range es {
+		if e.helper.ended != nil {
+			t.Error("there is a helper")
+		}
+	}
+}
+
+func TestTheSettingOfTheHelper(t *testing.T) {
+	for s, want := range map[string]Help{"": HelpWhereFree, "0": HelpNever, "1": HelpAlways} {
+		if got, err := ParseHelp(s); got != want || err != nil {
+			t.Errorf("%q: %v, %v", s, got, err)
+		}
+	}
+	if _, err := ParseHelp("yes"); err == nil {
+		t.Error("yes is taken")
+	}
+}
