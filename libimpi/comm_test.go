@@ -342,3 +342,34 @@ func TestConstructorsInTurnOfSeveralThreads(t *testing.T) {
 		t.Errorf("ids %v and %v", ids[0], ids[1])
 	}
 }
+
+func TestCommunicatorsThatSpanClientsLeaveNothingBehind(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{1, 1}})
+	for _, e := range es {
+		e.mu.Lock()
+		e.maxCID = lowContexts - 60 // ids below and above that are kept in different ways
+		e.mu.Unlock()
+	}
+	together(t, es, func(e *Engine) {
+		for range 100 {
+			c, err := e.World().Dup()
+			must(t, err)
+			must(t, c.Free())
+		}
+		must(t, e.World().Barrier())
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.maxCID < lowContexts+100 || e.maxCID > lowContexts+200 {
+			t.Errorf("after 100 communicators the largest context id is %d", e.maxCID)
+		}
+		for cid := range e.contexts.high {
+			if cid&(selfCID|partitionedCID|ownCID|homeCIDs) == 0 {
+				t.Errorf("context %d is still there", cid)
+			}
+		}
+		if n := len(e.spareContexts); n != 2 {
+			t.Errorf("%d spare contexts, want those of one communicator", n)
+		}
+	})
+	noFailure(t, es)
+}

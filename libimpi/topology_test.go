@@ -102,6 +102,51 @@ func TestDimsCreateIsAsBalancedAsAnyGrid(t *testing.T) {
 	}
 }
 
+// Given dimensions stay; those that are filled in are balanced among themselves, and do not increase from left to right.
+func TestDimsCreateBalancesWhatIsOpenBesideGivenDimensions(t *testing.T) {
+	for n := 1; n <= 360; n++ {
+		for _, given := range [][]int32{{2, 0, 0}, {0, 3, 0}, {0, 0, 4}, {0, 1, 0}, {6, 0, 0, 0}, {0, 2, 0, 2, 0}, {0, 5, 0, 0}, {1, 12}, {0, 7}} {
+			dims, rest, open := slices.Clone(given), n, 0
+			for _, d := range given {
+				if d == 0 {
+					open++
+				} else if rest%int(d) == 0 {
+					rest /= int(d)
+				} else {
+					rest = 0 // no grid
+				}
+			}
+			err := DimsCreate(n, dims)
+			if rest == 0 || open == 0 && rest != 1 {
+				wantClass(t, err, abi.MPI_ERR_DIMS)
+				continue
+			}
+			must(t, err)
+			var filled []int32
+			product := 1
+			for i, d := range dims {
+				if product *= int(d); given[i] == 0 {
+					filled = append(filled, d)
+				} else if d != given[i] {
+					t.Errorf("%d nodes, %v: a given dimension became %v", n, given, dims)
+				}
+			}
+			if product != n || !slices.IsSortedFunc(filled, func(a, b int32) int { return int(b - a) }) {
+				t.Fatalf("%d nodes, %v: %v", n, given, dims)
+			}
+			if open == 0 {
+				continue
+			}
+			spread := int(filled[0] - filled[open-1])
+			factorings(rest, open, rest, func(large, small int) {
+				if large-small < spread || large-small == spread && large < int(filled[0]) {
+					t.Errorf("%d nodes, %v: %v, where factors from %d to %d would do", n, given, dims, large, small)
+				}
+			})
+		}
+	}
+}
+
 // The numbers with the most divisors below 2^31 take the longest.
 func BenchmarkDimsCreate(b *testing.B) {
 	for _, n := range []int{1 << 20, 2095133040} {
