@@ -134,6 +134,33 @@ static void one_by_one(struct thread *t, MPI_Comm comm, int step)
     }
 }
 
+/* All threads of both ranks. */
+static pthread_barrier_t everybody;
+
+/* There is a message for each thread, and any will do: all reach for them at once, by receives that are posted before
+ * they come or after. */
+static void whatever(struct thread *t, int step, int posted)
+{
+    struct rank *r = t->r;
+    int peer = 1 - r->me;
+    for (int round = 0; round < MANY; round++) {
+        MPI_Request q = MPI_REQUEST_NULL;
+        MPI_Status s;
+        pthread_barrier_wait(&everybody);
+        if (posted) r->Irecv(t->in[0], EAGER / 4, MPI_INT, peer, MPI_ANY_TAG, r->comms[0], &q);
+        pthread_barrier_wait(&everybody);
+        r->Send(t->out[0], 1, MPI_INT, peer, t->k, r->comms[0]);
+        pthread_barrier_wait(&everybody);
+        if (posted)
+            r->Wait(&q, &s);
+        else
+            r->Recv(t->in[0], EAGER / 4, MPI_INT, peer, MPI_ANY_TAG, r->comms[0], &s);
+        CHECK(s.MPI_SOURCE == peer && s.MPI_TAG >= 0 && s.MPI_TAG < THREADS);
+        CHECK(t->in[0][0] == number(peer, s.MPI_TAG, step, 0));
+    }
+    pthread_barrier_wait(&everybody);
+}
+
 static void *run(void *arg)
 {
     struct thread *t = arg;
@@ -143,6 +170,7 @@ static void *run(void *arg)
         switch (step % 6) {
         case 4: one_by_one(t, comm, step); break;
         case 5: handed_over(t, comm, step); break;
+        case 3: whatever(t, step, step % 4 == 1); break;
         default: many(t, comm, step, (step + t->k) % 4);
         }
     }
@@ -224,6 +252,7 @@ int main(int argc, char **argv)
     static struct thread threads[RANKS][THREADS];
     pthread_t worker[RANKS][THREADS], asking[RANKS], changing[RANKS];
     CHECK(argc == 1 + RANKS);
+    pthread_barrier_init(&everybody, NULL, RANKS * THREADS);
     for (int r = 0; r < RANKS; r++) load(&ranks[r], argv[1 + r], segment(r));
     for (int r = 0; r < RANKS; r++) {
         pthread_create(&asking[r], NULL, ask, &ranks[r]);
