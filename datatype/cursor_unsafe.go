@@ -62,6 +62,18 @@ func (c *Cursor) Pos() int64 { return c.pos }
 // Len is the number of bytes in the whole stream.
 func (c *Cursor) Len() int64 { return c.len }
 
+// Piece advises how many bytes to move at once, between least and most: as few as the layout likes. Where columns lie side
+// by side a row is visited again for each piece, so that there it takes as many whole columns as fit.
+func (c *Cursor) Piece(least, most int) int {
+	if nd := c.tree(); nd.op == opLoop && nd.child.op == opLoop && max(nd.stride, -nd.stride) < max(nd.child.stride, -nd.child.stride) {
+		if size := nd.child.size; size < int64(most) {
+			return max(least, int(int64(most)/size*size))
+		}
+		return most
+	}
+	return least
+}
+
 // Err is an *Error of class MPI_ERR_CONVERSION once a value did not fit its external32 form, else nil. The
 // stream goes on with the value cut to the bytes it has there.
 func (c *Cursor) Err() error {

@@ -159,3 +159,29 @@ func TestAnEmptyTypeHasAnEmptyStream(t *testing.T) {
 		}
 	}
 }
+
+func TestPiecesAreWholeColumnsWhereColumnsLieSideBySide(t *testing.T) {
+	double := Named(abi.MPI_DOUBLE)
+	column := ok(Resized(ok(Vector(1024, 1, 1024, double)), 0, 8))
+	for _, c := range []struct {
+		name  string
+		typ   *Type
+		count int64
+		want  int
+	}{
+		{"columns", ok(Contiguous(100, column)), 1, 7 * 8192},
+		{"columns by count", column, 100, 7 * 8192},
+		{"columns from the last", ok(Hvector(100, 1, -8, column)), 1, 7 * 8192},
+		{"long columns", ok(Contiguous(4, ok(Resized(ok(Vector(9000, 1, 9000, double)), 0, 8)))), 1, 65472},
+		{"rows", ok(Vector(1024, 16, 1024, double)), 1, 32768},
+		{"one column", column, 1, 32768},
+		{"a run", double, 100000, 32768},
+		{"nothing", double, 0, 32768},
+	} {
+		var cur Cursor
+		cur.Init(nil, c.count, c.typ, Native)
+		if got := cur.Piece(32768, 65472); got != c.want {
+			t.Errorf("%s: pieces of %d bytes, want %d", c.name, got, c.want)
+		}
+	}
+}

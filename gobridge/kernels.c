@@ -303,7 +303,10 @@ CLONED static void last_two(char *restrict dst, const char *restrict src, struct
         return;
     }
     int crossed = (magnitude(outer.s) < magnitude(inner.s)) != (magnitude(outer.d) < magnitude(inner.d));
-    if (crossed && inner.n >= SIDE && b <= 64) {
+    if (crossed && outer.n > 1 && outer.n < SHORT && word == 1 && b == 8) { /* a few columns: row by row */
+        few_8(dst, inner.d, src, inner.s, inner.n, outer.d, outer.s, outer.n);
+        return;
+    } else if (crossed && inner.n >= SIDE && b <= 64) {
         high = wide = SIDE;
     } else if (inner.n > 1 && inner.n < SHORT && word == 1 && b == 8) {
         few_8(dst, outer.d, src, outer.s, outer.n, inner.d, inner.s, inner.n);

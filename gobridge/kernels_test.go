@@ -36,7 +36,7 @@ func layout(r *rand.Rand) *datatype.Type {
 		return must(datatype.Hvector(1+int64(r.Intn(3)), 1, middle.TrueExtent()+8, middle))
 	case 2: // rows become columns
 		column := must(datatype.Resized(must(datatype.Hvector(8+int64(r.Intn(30)), 1, 80*size, block)), 0, size))
-		return must(datatype.Contiguous(8+int64(r.Intn(32)), column))
+		return must(datatype.Contiguous(2+int64(r.Intn(38)), column))
 	case 3: // blocks a page apart
 		return must(datatype.Hvector(16, 1, 4096, block))
 	case 4:

@@ -113,11 +113,7 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 	h.SrqID, h.DrqID, h.Addr = r.id, r.drqid, 0
 	h.Seq, h.Count, h.Dtype = r.seq, r.elements, r.dtype
 	straight := r.flat && p.stream != nil
-	most := p.limits.Packet
-	if straight {
-		most = max(most, p.limits.Stream)
-	}
-	h.Len = int(min(r.stop-r.moved, int64(most)))
+	h.Len = int(min(r.stop-r.moved, int64(p.piece(r))))
 	if uint64(h.Len) == h.MsgLen {
 		// The first packet was empty. A continuation is told from a whole message by being shorter.
 		h.Len /= 2
@@ -131,6 +127,20 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 		r.owed = int64(h.Len - taken)
 	}
 	return ok
+}
+
+// piece is the length of a continuation, in bytes. Inside a machine the receiver stores one while the sender makes the next,
+// and pieces are as short as their number allows: what one core has written is in its cache when the other reads it.
+func (p *peer) piece(r *Request) int {
+	switch {
+	case p.direct == nil && r.flat && p.stream != nil:
+		return max(p.limits.Packet, p.limits.Stream)
+	case p.direct == nil:
+		return p.limits.Packet
+	case r.flat:
+		return min(sectionBytes, p.limits.Packet)
+	}
+	return r.cur.Piece(min(sectionBytes, p.limits.Packet), p.limits.Packet)
 }
 
 // sendRest sends what is left of the continuation that has begun to leave. It answers whether any of it left.

@@ -10,7 +10,7 @@ import (
 // Sizes chosen by measurement (bench_test.go).
 const (
 	maxEager  = 16 << 10
-	maxPacket = 32 << 10
+	maxPacket = 64 << 10
 
 	batch = 32 // records taken from one ring before the next has its turn
 )
