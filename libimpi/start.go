@@ -19,7 +19,7 @@ type Config struct {
 	Segment  *shm.Segment  // the machine's; of one rank if the process is alone
 	World    []int32       // world rank of each local rank of the segment
 	Listener *tcp.Listener // where higher hosts connect to; nil if they need not
-	Agent    *[2]int       // sockets to the client's agent, the Engine's from now on; nil: we are a host of our own
+	Agent    *[2]int       // pipes to the client's agent (transport/pipe), the Engine's from now on; nil: we are a host of our own
 	Silence  time.Duration // after which a host of another client of which nothing is heard is lost; 0: never
 	NoRead   bool          // never read other processes' memory
 	ReadAll  bool          // read every long message that can be read
@@ -87,7 +87,7 @@ func (e *Engine) connect(ctx stdcontext.Context, c Config) (err error) {
 	}
 	opts := tcp.Options{Warn: c.Warn, Silence: c.Silence, Apart: apart(c.Job, c.World)}
 	if c.Agent != nil {
-		e.agents = 1
+		e.agents, opts.Pipes = 1, true
 		e.remote, err = tcp.Adopt(agent.View(c.Job), agent.ViewHost, agent.ViewSockets(*c.Agent), e, e.Progress, opts)
 	} else {
 		e.remote, err = tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, e, e.Progress, opts)

@@ -16,13 +16,14 @@ import (
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/boot/client"
+	"github.com/libimpi/libimpi/transport/pipe"
 	"github.com/libimpi/libimpi/transport/tcp"
 )
 
 // The agent: this process is the one IMPI host of a client, and relays for all of its ranks.
 //
 // Flow: all ranks are welcomed -> listen -> meet the others at the server -> connect to their hosts -> a pair of
-// sockets for each rank, handed to it with the tables -> relay, until all have finished.
+// pipes for each rank, handed to it with the tables -> relay, until all have finished.
 
 // meshTime bounds the connections to the other hosts, once all tables are there.
 const meshTime = 60 * time.Second
@@ -75,13 +76,13 @@ func otherMachines(tables *transport.Job, me int32) []bool {
 	return list
 }
 
-// relay gives every rank its sockets and the tables, and starts the agent.
+// relay gives every rank its pipes and the tables, and starts the agent.
 func (p *part) relay(tables *transport.Job, first int, c agent.Config) error {
-	ours, theirs := make([][2]int, p.n), make([][2]int, p.n)
+	ours, theirs := make([][2]*pipe.End, p.n), make([][2]int, p.n)
 	var errs []error
 	for i := range p.n {
 		var err error
-		ours[i], theirs[i], err = agent.Sockets(tables, int32(first+i))
+		ours[i], theirs[i], err = agent.Pipes(tables, int32(first+i))
 		errs = append(errs, err)
 	}
 	defer func() {

@@ -1,13 +1,13 @@
 // Package agent is a host that serves several processes of its client (IMPI 0.0, 2.3.1): between two clients there is
 // one TCP connection, whatever their numbers of processes. It is the launcher's own process.
 //
-//	process -- stream sockets -- agent == TCP == hosts of other clients
+//	process -- pipes in shared memory -- agent == TCP == hosts of other clients
 //
 //	agent.go     start and end: the links, who has said FINI, who is lost
 //	relay.go     the loop: what is ready, what is next, waiting
 //	judge.go     a packet's header: may it travel, and where to? Pure
-//	inbound.go   one socket read: whole packets to the outlets
-//	outlet.go    one socket written: at once if there is room, else in order when there is
+//	inbound.go   one stream read: whole packets to the outlets
+//	outlet.go    one stream written: at once if there is room, else in order when there is
 //	silence.go   hosts that are lost without a word
 //	sockets.go   a process's side
 //
@@ -17,7 +17,8 @@
 // room. As a process reads whatever it is doing, and so does a host, no one waits for ever.
 //
 // One goroutine does it all, with system calls that never block: a packet that is relayed wakes nobody in this process.
-// While there is traffic it looks again and again, giving its core away in between; then it sleeps in Go's netpoller.
+// While there is traffic it looks again and again, at the pipes and at epoll, giving its core away in between; then it
+// asks the pipes to ring, and sleeps in Go's netpoller.
 //
 // The end (3.8): when all processes have said FINI, every host is told; when all hosts have, every process is.
 // Acknowledgements and answers go on until the streams end.
@@ -31,6 +32,7 @@ import (
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/bundle"
+	"github.com/libimpi/libimpi/transport/pipe"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
@@ -81,12 +83,13 @@ const (
 	aProcess
 )
 
-// link is one stream socket.
+// link is one stream: a socket, several of them, or a pipe.
 type link struct {
 	kind   kind
 	peer   int32          // global host rank, or world rank
 	fd     int            // -1: closed
 	many   *bundle.Bundle // it has several sockets, and fd is the first; nil: one
+	pipe   *pipe.End      // it is a pipe, and fd rings for it; nil: it is not
 	number int32          // in Agent.links
 	in     inbound
 	out    outlet
@@ -102,16 +105,16 @@ type link struct {
 	silent error // it has been silent for too long
 }
 
-// New starts to relay. sockets are the agent's ends of what Sockets made, by local rank. All descriptors are the
+// New starts to relay. ends are the agent's ends of what Pipes made, by local rank. They and all descriptors are the
 // agent's from now on, also if there is an error.
-func New(c Config, sockets [][2]int) (*Agent, error) {
-	a, err := newAgent(c, sockets)
+func New(c Config, ends [][2]*pipe.End) (*Agent, error) {
+	a, err := newAgent(c, ends)
 	if err != nil {
 		for _, fds := range c.Peers {
 			CloseSockets(fds...)
 		}
-		for _, pair := range sockets {
-			CloseSockets(pair[:]...)
+		for _, pair := range ends {
+			ClosePipes(pair)
 		}
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func New(c Config, sockets [][2]int) (*Agent, error) {
 	return a, nil
 }
 
-func newAgent(c Config, sockets [][2]int) (*Agent, error) {
+func newAgent(c Config, ends [][2]*pipe.End) (*Agent, error) {
 	if c.Limit <= 0 {
 		c.Limit = DefaultLimit
 	}
@@ -135,25 +138,25 @@ func newAgent(c Config, sockets [][2]int) (*Agent, error) {
 	var errs []error
 	for h, fds := range c.Peers {
 		if len(fds) > 0 {
-			l, err := a.link(aHost, int32(h), fds)
+			l, err := a.host(int32(h), fds)
 			errs = append(errs, err)
 			a.byHost[h] = l
 		}
 	}
 	first := c.Job.Hosts[c.Host].First
-	for i, pair := range sockets {
+	for i, pair := range ends {
 		var both [2]*link
-		for side, fd := range pair {
-			if fd >= 0 {
-				l, err := a.link(aProcess, first+int32(i), []int{fd})
-				errs = append(errs, err)
+		for side, end := range pair {
+			if end != nil {
+				l := a.add(&link{kind: aProcess, peer: first + int32(i), fd: end.Descriptor(), pipe: end})
+				a.pipes = append(a.pipes, l)
 				both[side] = l
 			}
 		}
 		a.byProc = append(a.byProc, both)
 	}
-	if n := int(c.Job.Hosts[c.Host].NProcs); n != len(sockets) {
-		errs = append(errs, fmt.Errorf("agent: sockets of %d processes, and the host has %d", len(sockets), n))
+	if n := int(c.Job.Hosts[c.Host].NProcs); n != len(ends) {
+		errs = append(errs, fmt.Errorf("agent: pipes of %d processes, and the host has %d", len(ends), n))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -161,8 +164,8 @@ func newAgent(c Config, sockets [][2]int) (*Agent, error) {
 	return a, a.poller.start(a.links)
 }
 
-// link takes descriptors.
-func (a *Agent) link(k kind, peer int32, fds []int) (*link, error) {
+// host takes the descriptors of another host.
+func (a *Agent) host(peer int32, fds []int) (*link, error) {
 	for _, fd := range fds {
 		kindOf, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
 		if err == nil && kindOf != unix.SOCK_STREAM {
@@ -175,16 +178,21 @@ func (a *Agent) link(k kind, peer int32, fds []int) (*link, error) {
 			return nil, fmt.Errorf("agent: descriptor %d: %w", fd, err)
 		}
 	}
-	l := &link{kind: k, peer: peer, fd: fds[0]}
+	l := &link{kind: aHost, peer: peer, fd: fds[0]}
 	if len(fds) > 1 {
 		l.many = bundle.New(fds)
 	}
-	longest := a.table.longest(k, peer)
+	return a.add(l), nil
+}
+
+// add takes a link.
+func (a *Agent) add(l *link) *link {
+	longest := a.table.longest(l.kind, l.peer)
 	l.in = inbound{agent: a, link: l, longest: longest, buf: make([]byte, bufferFor(longest))}
 	a.links = append(a.links, l)
-	a.open[k]++
+	a.open[l.kind]++
 	a.running++
-	return l, nil
+	return l
 }
 
 // linkTo is where packets for process dst leave, from process src if that is ours: the link to its host, or one of
@@ -262,6 +270,8 @@ func (a *Agent) shut(l *link) {
 	if l.fd >= 0 {
 		if l.many != nil {
 			l.many.Close()
+		} else if l.pipe != nil {
+			l.pipe.Close()
 		} else {
 			unix.Shutdown(l.fd, unix.SHUT_WR)
 			unix.Close(l.fd)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/pipe"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
@@ -74,19 +75,19 @@ func furnished(t *testing.T, datalen uint32, limit int, more func(*Config)) *hou
 	if more != nil {
 		more(&c)
 	}
-	var sockets [][2]int
+	var pipes [][2]*pipe.End
 	for i := range h.procs {
-		ours, theirs, err := Sockets(h.job, int32(1+i))
+		ours, theirs, err := Pipes(h.job, int32(1+i))
 		if err != nil {
 			t.Fatal(err)
 		}
-		sockets = append(sockets, ours)
+		pipes = append(pipes, ours)
 		for s, fd := range theirs {
-			h.procs[i][s] = connOf(t, fd)
+			h.procs[i][s] = processOf(t, fd)
 		}
 	}
 	var err error
-	if h.agent, err = New(c, sockets); err != nil {
+	if h.agent, err = New(c, pipes); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.agent.Close)
@@ -121,18 +122,6 @@ func tcpPair(t *testing.T) (int, net.Conn) {
 		t.Fatal(err)
 	}
 	return fd, c
-}
-
-func connOf(t *testing.T, fd int) net.Conn {
-	t.Helper()
-	f := os.NewFile(uintptr(fd), "")
-	defer f.Close()
-	c, err := net.FileConn(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
 }
 
 // packet is a packet from one process to another.
@@ -443,12 +432,12 @@ func TestAnIdleAgentUsesNoCPU(t *testing.T) {
 
 func TestDescriptorsThatCannotBeLinksAreRefused(t *testing.T) {
 	j := makeJob(100)
-	a, b, err := Sockets(j, 1)
+	a, b, err := Pipes(j, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	CloseSockets(b[:]...)
-	if _, err := New(Config{Job: j, Host: 1, Peers: make([][]int, 3)}, [][2]int{a}); err == nil || !strings.Contains(err.Error(), "1 processes, and the host has 3") {
+	if _, err := New(Config{Job: j, Host: 1, Peers: make([][]int, 3)}, [][2]*pipe.End{a}); err == nil || !strings.Contains(err.Error(), "1 processes, and the host has 3") {
 		t.Error(err)
 	}
 	r, w, err := os.Pipe()
@@ -477,14 +466,14 @@ func TestTheViewOfAProcess(t *testing.T) {
 				t.Errorf("rank %d sees %d as %+v", me, r, p)
 			}
 		}
-		ours, theirs, err := Sockets(j, me)
+		ours, theirs, err := Pipes(j, me)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if (theirs[0] < 0) != (me == 0) || (theirs[1] < 0) != (me == 4) {
-			t.Errorf("rank %d has sockets %v", me, theirs)
+			t.Errorf("rank %d has pipes %v", me, theirs)
 		}
-		CloseSockets(ours[:]...)
+		ClosePipes(ours)
 		CloseSockets(theirs[:]...)
 	}
 	if j.Procs[0].Host != 0 || len(j.Hosts) != 3 {

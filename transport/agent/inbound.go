@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
@@ -37,7 +38,13 @@ func (a *Agent) read(l *link) {
 		a.readMany(l)
 		return
 	}
-	n, errno := recv(l.fd, in.buf[in.w:])
+	var n int
+	var errno syscall.Errno
+	if l.pipe != nil {
+		n, errno = l.pipe.Read(in.buf[in.w:], nil)
+	} else {
+		n, errno = recv(l.fd, in.buf[in.w:])
+	}
 	switch {
 	case errno == unix.EAGAIN:
 		l.readable = false

@@ -55,10 +55,13 @@ func (a *Agent) write(l *link, b []byte) (n int, ok bool) {
 	for n < len(b) {
 		var k int
 		var errno syscall.Errno
-		if l.many == nil {
-			k, errno = send(l.fd, b[n:])
-		} else {
+		switch {
+		case l.pipe != nil:
+			k, errno = l.pipe.Write(b[n:], nil, nil)
+		case l.many != nil:
 			k, errno = l.many.Send(b[n:], nil, nil)
+		default:
+			k, errno = send(l.fd, b[n:])
 		}
 		switch errno {
 		case 0:

@@ -19,6 +19,7 @@ type poller struct {
 	sleeper *os.File // owns epoll
 	conn    syscall.RawConn
 	look    func(uintptr) bool // asks epoll, for conn; answers into the next two
+	pipes   []*link
 	events  [64]unix.EpollEvent
 	n       int
 	kicker  int // an eventfd: the loop is to look at closed, and at the links' silent
@@ -91,8 +92,8 @@ func (p *poller) unkick() {
 
 // interest says whether a link waits for room.
 func (p *poller) interest(l *link, room bool) {
-	if l.many != nil {
-		return // it looks for room itself
+	if l.many != nil || l.pipe != nil {
+		return // they look for room themselves
 	}
 	events := uint32(interestIn)
 	if room {
@@ -104,11 +105,11 @@ func (p *poller) interest(l *link, room bool) {
 // yieldEvery is how often the loop lets the process's other goroutines run, in looks that found nothing or rounds.
 const yieldEvery = 64
 
-// wait returns when epoll has something to say.
+// wait returns when epoll has something to say, or a pipe has something to bring or room.
 func (p *poller) wait() {
 	start := time.Now()
 	for polls := 1; ; polls++ {
-		if p.look(0) {
+		if p.pending() || p.look(0) {
 			p.budget = min(2*p.budget, longSpin)
 			return
 		}
@@ -121,7 +122,42 @@ func (p *poller) wait() {
 		giveWay()
 	}
 	p.budget = max(p.budget/2, shortSpin)
-	p.conn.Read(p.look)
+	for _, l := range p.pipes {
+		l.pipe.Arm()
+	}
+	if !p.pending() {
+		p.conn.Read(p.look)
+	}
+	for _, l := range p.pipes {
+		l.pipe.Disarm()
+	}
+}
+
+// pending says whether a pipe has something for us.
+func (p *poller) pending() bool {
+	for _, l := range p.pipes {
+		if l.fd >= 0 && (l.pipe.Granted() || !l.stalled && !l.in.ended && l.pipe.Readable()) {
+			return true
+		}
+	}
+	return false
+}
+
+// scan notes what the pipes have.
+func (a *Agent) scan() {
+	for _, l := range a.pipes {
+		if l.fd < 0 {
+			continue
+		}
+		if l.pipe.Room() && l.out.waits() > 0 {
+			l.writable = true
+			a.activate(l)
+		}
+		if !l.readable && !l.in.ended && l.pipe.Readable() {
+			l.readable = true
+			a.activate(l)
+		}
+	}
 }
 
 // run is the loop.
@@ -143,6 +179,7 @@ func (a *Agent) run() {
 			runtime.Gosched()
 		}
 		a.mark()
+		a.scan()
 		a.round()
 	}
 	quiet := a.closed
@@ -174,6 +211,9 @@ func (a *Agent) mark() {
 			continue
 		}
 		l := a.links[e.Fd]
+		if l.pipe != nil {
+			l.pipe.Signal()
+		}
 		if e.Events&unix.EPOLLOUT != 0 {
 			l.writable = true
 			if l.many != nil && l.many.Writable(int(e.Pad)) != 0 {

@@ -2,18 +2,18 @@ package agent
 
 import (
 	"math"
-	"os"
 	"slices"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/pipe"
 	"golang.org/x/sys/unix"
 )
 
 // A process's side. To a process its agent looks like two hosts: one that has all lower world ranks, and one that has
 // all higher ones. So the transport of a process behind an agent is that of any other host (tcp.Adopt), with two
-// stream sockets that lead to the agent.
+// pipes that lead to the agent.
 
-// side is the socket on which a process dst hears of process src: 0 for lower ranks, 1 for higher ones.
+// side is the pipe on which a process dst hears of process src: 0 for lower ranks, 1 for higher ones.
 func side(src, dst int32) int {
 	if src < dst {
 		return 0
@@ -63,7 +63,7 @@ func streams(j *transport.Job, side *transport.Host) (out, in uint32) {
 	return min(out, in), in
 }
 
-// ViewSockets places a process's ends of its two sockets in the order of View's hosts.
+// ViewSockets places a process's descriptors of its two pipes in the order of View's hosts.
 func ViewSockets(ends [2]int) [][]int {
 	view := make([][]int, 3)
 	for side, fd := range ends {
@@ -74,29 +74,33 @@ func ViewSockets(ends [2]int) [][]int {
 	return view
 }
 
-// Sockets makes the sockets of a process with world rank me: the agent's ends, and the process's. A side on which
-// there is nobody has -1.
-func Sockets(j *transport.Job, me int32) (agent, process [2]int, err error) {
-	agent, process = [2]int{-1, -1}, [2]int{-1, -1}
+// Pipes makes the pipes of a process with world rank me: the agent's ends, and what the process opens. A side on which
+// there is nobody has none: nil and -1.
+func Pipes(j *transport.Job, me int32) (agent [2]*pipe.End, process [2]int, err error) {
+	process = [2]int{-1, -1}
 	for s, n := range [2]int32{me, int32(len(j.Procs)) - me - 1} {
 		if n == 0 {
 			continue
 		}
-		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
-		if err != nil {
-			CloseSockets(agent[:]...)
+		if agent[s], process[s], err = pipe.New(); err != nil {
+			ClosePipes(agent)
 			CloseSockets(process[:]...)
-			return [2]int{-1, -1}, [2]int{-1, -1}, os.NewSyscallError("socketpair", err)
+			return [2]*pipe.End{}, [2]int{-1, -1}, err
 		}
-		for _, fd := range fds { // a packet of the usual size and the next; a hint
-			unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 2*int(min(j.MaxDataLen, 1<<20)))
-		}
-		agent[s], process[s] = fds[0], fds[1]
 	}
 	return agent, process, nil
 }
 
-// CloseSockets closes the sockets that there are.
+// ClosePipes closes the agent's ends of a process.
+func ClosePipes(ends [2]*pipe.End) {
+	for _, e := range ends {
+		if e != nil {
+			e.Close()
+		}
+	}
+}
+
+// CloseSockets closes the descriptors that there are.
 func CloseSockets(fds ...int) {
 	for _, fd := range fds {
 		if fd >= 0 {

@@ -116,11 +116,18 @@ func (h *Host) await(until time.Time) bool {
 	if left <= 0 {
 		return false
 	}
-	n, err := unix.EpollWait(h.epoll, h.events[:], int(min(left, time.Hour)/time.Millisecond)+1)
+	wait := int(min(left, time.Hour)/time.Millisecond) + 1
+	if h.doze() {
+		wait = 0
+	}
+	n, err := unix.EpollWait(h.epoll, h.events[:], wait)
 	if err != nil {
 		return err == unix.EINTR
 	}
 	h.sweep(n)
+	for _, l := range h.pipes {
+		h.serve(l)
+	}
 	for _, l := range h.links {
 		if l != nil && len(l.replies) > 0 {
 			h.reply(l)

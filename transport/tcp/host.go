@@ -12,6 +12,7 @@
 //	directory.go  names in packets to world ranks (3.2)
 //	watch.go      noticing traffic when nobody polls
 //	long.go       continuations of long messages, without a copy
+//	pipes.go      links that lead through shared memory
 //	silence.go    hosts that are lost without a word
 //	finish.go     FINI and the end (3.8)
 //
@@ -43,6 +44,7 @@ type Host struct {
 	placer transport.Placer // recv, if it is one
 	dir    *Directory
 	flow   *flow
+	pipes  []*link // those of pipes: all or none
 	links  []*link // by global host rank; nil: ourselves, and the other hosts of our client
 	epoll  int     // the inner epoll of watch.go; -1: closed
 	watch  *watch
@@ -91,7 +93,7 @@ func newHost(job *transport.Job, me int32, recv transport.Receiver, wake func())
 }
 
 // add makes a link of connected non-blocking sockets, which it owns from now on. maxLen bounds pk_len.
-func (h *Host) add(host int32, fds []int, maxLen uint32) error {
+func (h *Host) add(host int32, fds []int, maxLen uint32, pipes bool) error {
 	l := &link{host: host, fd: fds[0]}
 	l.inbound = inbound{
 		dir: h.dir, flow: h.flow, procs: h.job.Procs, from: host, to: h.me, maxLen: maxLen,
@@ -105,6 +107,8 @@ func (h *Host) add(host int32, fds []int, maxLen uint32) error {
 		if err := l.many.Register(h.epoll, host, unix.EPOLLIN); err != nil {
 			return err
 		}
+	} else if err := h.open(l, pipes); err != nil {
+		return err
 	} else if err := unix.EpollCtl(h.epoll, unix.EPOLL_CTL_ADD, l.fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: host}); err != nil {
 		return os.NewSyscallError("epoll_ctl", err)
 	}
@@ -279,6 +283,9 @@ func (h *Host) Poll() bool {
 }
 
 func (h *Host) poll() bool {
+	if len(h.pipes) > 0 {
+		return h.pollPipes()
+	}
 	did := false
 	if h.hot != nil && (h.streak < fairness || h.nopen == 1) {
 		did = h.read(h.hot)
@@ -299,6 +306,10 @@ func (h *Host) sweep(n int) bool {
 	for _, e := range h.events[:n] {
 		l := h.links[e.Fd]
 		if l.fd < 0 {
+			continue
+		}
+		if l.pipe != nil {
+			h.signalled(l)
 			continue
 		}
 		if l.many != nil && e.Events&(unix.EPOLLOUT|unix.EPOLLERR|unix.EPOLLHUP) != 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/bundle"
+	"github.com/libimpi/libimpi/transport/pipe"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
 )
@@ -23,6 +24,7 @@ type link struct {
 	host    int32
 	fd      int            // -1: closed
 	many    *bundle.Bundle // the link has several sockets, and fd is the first; nil: one
+	pipe    *pipe.End      // the link is a pipe, and fd its socket; nil: it is not
 	full    bool           // one of them takes no more: counted in Host.nblocked
 	blocked bool
 	ended   bool   // nothing more can come: the connection is lost, or the peer closed it after its FINI
@@ -60,7 +62,7 @@ func (h *Host) write(l *link, payload []byte) bool {
 	waiting := len(l.out) - l.off
 	var n int
 	var errno syscall.Errno
-	if waiting == 0 && len(payload) == 0 && l.many == nil {
+	if waiting == 0 && len(payload) == 0 && l.many == nil && l.pipe == nil {
 		n, errno = send(l.fd, head)
 	} else {
 		n, errno = h.sendParts(l, l.out[l.off:], head, payload)
@@ -92,6 +94,9 @@ func (h *Host) write(l *link, payload []byte) bool {
 
 // sendParts writes a prefix of a, b and c, any of which may be empty, but not all.
 func (h *Host) sendParts(l *link, a, b, c []byte) (int, syscall.Errno) {
+	if l.pipe != nil {
+		return l.pipe.Write(a, b, c)
+	}
 	if l.many == nil {
 		return l.vec.send(l.fd, a, b, c)
 	}
@@ -151,7 +156,7 @@ func (h *Host) flush(l *link) bool {
 	for l.off < len(l.out) {
 		var n int
 		var errno syscall.Errno
-		if l.many == nil {
+		if l.many == nil && l.pipe == nil {
 			n, errno = send(l.fd, l.out[l.off:])
 		} else {
 			n, errno = h.sendParts(l, l.out[l.off:], nil, nil)
@@ -200,7 +205,7 @@ func (h *Host) unblock(l *link) {
 }
 
 func (h *Host) interest(l *link, events uint32) {
-	if l.many != nil {
+	if l.many != nil || l.pipe != nil {
 		return // it looks for room itself
 	}
 	unix.EpollCtl(h.epoll, unix.EPOLL_CTL_MOD, l.fd, &unix.EpollEvent{Events: events, Fd: l.host})
@@ -226,6 +231,8 @@ func (h *Host) read(l *link) bool {
 			h.end(l, l.inbound.end(err))
 			return true
 		}
+	} else if l.pipe != nil {
+		n, errno = l.pipe.Read(into, space)
 	} else if into == nil {
 		n, errno = recv(l.fd, space)
 	} else {
@@ -367,10 +374,13 @@ func (h *Host) close(l *link) {
 	if l.fd < 0 {
 		return
 	}
-	if l.many == nil {
+	switch {
+	case l.pipe != nil:
+		l.pipe.Close()
+	case l.many == nil:
 		unix.Shutdown(l.fd, unix.SHUT_RDWR)
 		unix.Close(l.fd)
-	} else {
+	default:
 		l.many.Close()
 		l.many.GiveUp()
 		h.noteFull(l)

@@ -44,6 +44,7 @@ type Options struct {
 	ReceiveBuffer int              // SO_RCVBUF, bytes; 0: the system's choice
 	Silence       time.Duration    // after which a host of which nothing is heard is lost; 0: never
 	Warn          func(msg string) // told of strangers and such, from any goroutine; may be nil
+	Pipes         bool             // Adopt: the descriptors are of pipes to processes of this machine (transport/pipe)
 	Apart         []bool           // by host: one of our own client that is on another machine, and is to be connected too; nil: none
 }
 
@@ -124,7 +125,7 @@ func Adopt(job *transport.Job, host int32, sockets [][]int, recv transport.Recei
 			continue
 		}
 		m.sockets[i] = nil
-		if err := h.add(int32(i), fds, max(opts.MaxDataLen, job.MaxDataLen)); err != nil {
+		if err := h.add(int32(i), fds, max(opts.MaxDataLen, job.MaxDataLen), opts.Pipes); err != nil {
 			m.closeAll()
 			h.Abort()
 			return nil, err

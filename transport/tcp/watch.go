@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/libimpi/libimpi/transport/pipe"
 	"golang.org/x/sys/unix"
 )
 
@@ -43,6 +44,9 @@ import (
 //     asleep and then looks at armed again: if it is still true, then the watcher's clearing comes after,
 //     and after clearing the watcher looks at asleep, wakes, and arms anew. If not, Arm starts over.
 //     (All of these are sequentially consistent atomics.)
+//   - Pipes (pipes.go) ring only for who has asked them to. Each call of Arm asks, before anything else, and the
+//     caller's poll after it sees what came before. When the watcher arms by itself, it looks (pending). A poll that
+//     takes the bells while armed is true asks anew.
 //   - After a disarming, or an event left to the poller, the outer is disarmed until the next arming. Who
 //     goes to sleep in that time calls Arm. Who slept before is served by the poller, and when that goes
 //     off to compute without a word, by the timer.
@@ -55,6 +59,9 @@ type watch struct {
 	n            int
 	kicker       int // an eventfd: look at stopped, or take it that a Poll has disarmed
 	wake         func()
+
+	doze []*pipe.End // ring only for who has asked them to. Complete before the first arming
+	rung atomic.Bool // the watcher has seen an event that no poll has looked for
 
 	quietMin, quietMax time.Duration // see above; tests have others
 
@@ -139,6 +146,9 @@ func (w *watch) kick() {
 
 // arm makes sure that what is there to be polled, or comes from now on, wakes the engine.
 func (w *watch) arm() {
+	for _, p := range w.doze {
+		p.Arm()
+	}
 	for w.armed.Swap(true) {
 		w.asleep.Store(true)
 		if w.armed.Load() {
@@ -198,6 +208,7 @@ func (w *watch) run() {
 			return
 		case event || kicked:
 			quiet = w.quietMin
+			w.rung.Store(true)
 			w.armed.Store(false)
 			seen = w.polls.Load()
 			if w.asleep.Swap(false) || !kicked && seen == w.at.Load() {
@@ -218,9 +229,19 @@ func (w *watch) run() {
 
 // rearm arms for a program that does not poll: what the last Poll has left to be sent leaves now.
 func (w *watch) rearm() {
-	if w.arm(); w.owes.Load() {
+	if w.arm(); w.owes.Load() || w.pending() {
 		w.wake()
 	}
+}
+
+// pending says whether a pipe has something that it may not have rung for: it came before the arming.
+func (w *watch) pending() bool {
+	for _, p := range w.doze {
+		if p.Pending() {
+			return true
+		}
+	}
+	return false
 }
 
 // wait sleeps until the outer epoll fires, or there is a kick: for ever if it is armed, otherwise for the

@@ -1,0 +1,310 @@
+// Package pipe is a stream in both directions between two processes of one machine: a ring for each in memory that both
+// have, and a socket that rings for the one that sleeps, and whose end is the end of the stream.
+//
+//	New -> an End, and a descriptor for the other process -> Open there -> an End
+//	Write -> copied into the ring -> published -> the reader wants to be woken? one byte on the socket
+//	Read  -> copied out of the ring -> published -> the writer wants to be woken? one byte on the socket
+//
+// Nothing blocks. Who is going to sleep calls Arm, looks at Pending once more, and then waits until epoll says that the
+// socket (Descriptor) can be read; then it calls Signal, and reads and writes. Who polls needs the socket only for the
+// end of the stream: it calls Signal now and then.
+//
+// No wake-up is lost. Arm stores the wish and then Pending loads the positions; the other side stores its position and
+// then loads the wish; all four are sequentially consistent. So either Pending sees what has been published, or the
+// other side sees the wish, and rings.
+//
+// The other process may write anything into the memory at any time. Each end keeps its own positions, and believes those
+// of the other only as far as they fit the ring; a byte that has been read may have changed before it was.
+package pipe
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// RingBytes is what one direction holds, in bytes: a power of two. Both rings stay in the cache of a core.
+const RingBytes = 128 << 10
+
+// publishBytes is how much is copied before the other side sees it, in bytes: both copy at the same time.
+const publishBytes = 16 << 10
+
+// enoughRoom is the room, in bytes, that is worth waking a writer for.
+const enoughRoom = RingBytes / 4
+
+// End is one end of a pipe. Its methods are serialised by the caller, but for Arm and Pending.
+type End struct {
+	fd   int
+	mem  []byte
+	out  half
+	in   half
+	full atomic.Bool // a Write found too little room: the writer waits for some
+	eof  bool        // the other end has closed its direction
+}
+
+// half is one direction, as one end sees it.
+type half struct {
+	shared *positions
+	ring   []byte
+	at     uint64 // bytes that we have written, or read
+}
+
+// New makes a pipe: our end, and the descriptor that Open makes the other end of, in another process or in this one.
+func New() (e *End, other int, err error) {
+	mem, err := memory()
+	if err != nil {
+		return nil, -1, fmt.Errorf("pipe: %w", err)
+	}
+	defer unix.Close(mem)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, -1, os.NewSyscallError("socketpair", err)
+	}
+	if err = unix.Sendmsg(fds[0], []byte{0}, unix.UnixRights(mem), nil, 0); err == nil {
+		e, err = attach(fds[0], mem, 0)
+	}
+	if err != nil {
+		unix.Close(fds[0])
+		unix.Close(fds[1])
+		return nil, -1, fmt.Errorf("pipe: %w", err)
+	}
+	return e, fds[1], nil
+}
+
+// memory makes the memory of a pipe. It cannot shrink, so that no load turns into a SIGBUS.
+func memory() (int, error) {
+	fd, err := unix.MemfdCreate("libimpi-pipe", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return -1, os.NewSyscallError("memfd_create", err)
+	}
+	if err = unix.Ftruncate(fd, memBytes); err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+
+var errNoPipe = errors.New("pipe: the descriptor is not the end of a pipe")
+
+// Open makes the end that belongs to a descriptor of New. The descriptor is the End's from now on, but if there is an
+// error.
+func Open(fd int) (*End, error) {
+	var b [1]byte
+	oob := make([]byte, unix.CmsgSpace(4))
+	n, k, _, _, err := unix.Recvmsg(fd, b[:], oob, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
+	if err != nil || n != 1 {
+		return nil, errors.Join(errNoPipe, err)
+	}
+	list, err := unix.ParseSocketControlMessage(oob[:k])
+	if err != nil || len(list) != 1 {
+		return nil, errors.Join(errNoPipe, err)
+	}
+	fds, err := unix.ParseUnixRights(&list[0])
+	if err != nil || len(fds) != 1 {
+		return nil, errors.Join(errNoPipe, err)
+	}
+	defer unix.Close(fds[0])
+	var st unix.Stat_t
+	have, err := unix.FcntlInt(uintptr(fds[0]), unix.F_GET_SEALS, 0)
+	if err != nil || have&seals != seals || unix.Fstat(fds[0], &st) != nil || st.Size != memBytes {
+		return nil, errors.Join(errNoPipe, err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, errors.Join(errNoPipe, err)
+	}
+	return attach(fd, fds[0], 1)
+}
+
+// attach maps the memory. side 0 writes the first ring, side 1 the second.
+func attach(fd, memfd, side int) (*End, error) {
+	mem, err := unix.Mmap(memfd, 0, memBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, os.NewSyscallError("mmap", err)
+	}
+	e := &End{fd: fd, mem: mem, out: halfOf(mem, side), in: halfOf(mem, 1-side)}
+	// The memory goes with the last use of the End: a thread may Arm while another closes.
+	runtime.AddCleanup(e, func(mem []byte) { unix.Munmap(mem) }, mem)
+	return e, nil
+}
+
+// Descriptor is the socket, for epoll: it can be read when the end is to be looked at. -1 after Close.
+func (e *End) Descriptor() int { return e.fd }
+
+// Write puts a prefix of a, b and c, any of which may be empty, into the ring, and answers its length. EAGAIN: there is no
+// room. EPROTO: the other process has spoiled the memory.
+func (e *End) Write(a, b, c []byte) (int, syscall.Errno) {
+	h := &e.out
+	used := h.at - atomic.LoadUint64(&h.shared.read)
+	if used > RingBytes {
+		return 0, unix.EPROTO
+	}
+	room := int(RingBytes - used)
+	if room == 0 && len(a)+len(b)+len(c) > 0 {
+		e.full.Store(true)
+		return 0, unix.EAGAIN
+	}
+	n, unseen := 0, 0
+	for _, p := range [3][]byte{a, b, c} {
+		for len(p) > 0 && n < room {
+			at := int(h.at % RingBytes)
+			k := copy(h.ring[at:min(RingBytes, at+room-n, at+publishBytes)], p)
+			p = p[k:]
+			h.at += uint64(k)
+			n += k
+			if unseen += k; unseen >= publishBytes {
+				unseen = 0
+				e.publish(&h.shared.written, h.at, &h.shared.wantsData)
+			}
+		}
+	}
+	if unseen > 0 {
+		e.publish(&h.shared.written, h.at, &h.shared.wantsData)
+	}
+	if short := n < len(a)+len(b)+len(c); short != e.full.Load() {
+		e.full.Store(short)
+	}
+	return n, 0
+}
+
+// Read takes what there is, first into a and then into b, of which one may be empty, and answers how much it was. EAGAIN:
+// there is nothing. 0 and no error: the end of the stream. EPROTO: the other process has spoiled the memory.
+func (e *End) Read(a, b []byte) (int, syscall.Errno) {
+	h := &e.in
+	there := atomic.LoadUint64(&h.shared.written) - h.at
+	if there > RingBytes {
+		return 0, unix.EPROTO
+	}
+	if there == 0 {
+		if e.eof {
+			return 0, 0
+		}
+		return 0, unix.EAGAIN
+	}
+	n, unseen, have := 0, 0, int(there)
+	for _, p := range [2][]byte{a, b} {
+		for len(p) > 0 && n < have {
+			at := int(h.at % RingBytes)
+			k := copy(p, h.ring[at:min(RingBytes, at+have-n, at+publishBytes)])
+			p = p[k:]
+			h.at += uint64(k)
+			n += k
+			if unseen += k; unseen >= publishBytes {
+				unseen = 0
+				e.release(h)
+			}
+		}
+	}
+	if unseen > 0 {
+		e.release(h)
+	}
+	return n, 0
+}
+
+// release gives room back.
+func (e *End) release(h *half) {
+	atomic.StoreUint64(&h.shared.read, h.at)
+	if atomic.LoadUint32(&h.shared.wantsRoom) != 0 && RingBytes-(atomic.LoadUint64(&h.shared.written)-h.at) >= enoughRoom {
+		e.ring(&h.shared.wantsRoom)
+	}
+}
+
+// publish moves a position, and rings if somebody sleeps for it.
+func (e *End) publish(position *uint64, at uint64, wish *uint32) {
+	atomic.StoreUint64(position, at)
+	if atomic.LoadUint32(wish) != 0 {
+		e.ring(wish)
+	}
+}
+
+// ring grants a wish to be woken. A socket that takes no more is full of bells.
+func (e *End) ring(wish *uint32) {
+	if atomic.SwapUint32(wish, 0) != 0 && e.fd >= 0 {
+		unix.SendmsgN(e.fd, bell[:], nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	}
+}
+
+var bell [1]byte
+
+// Room says whether a Write that found none is worth another try.
+func (e *End) Room() bool {
+	if !roomIn(&e.out) {
+		return false
+	}
+	e.full.Store(false)
+	return true
+}
+
+func roomIn(h *half) bool {
+	used := atomic.LoadUint64(&h.shared.written) - atomic.LoadUint64(&h.shared.read)
+	return used > RingBytes || RingBytes-used >= enoughRoom
+}
+
+// Readable says whether Read would bring something.
+func (e *End) Readable() bool {
+	return atomic.LoadUint64(&e.in.shared.written) != atomic.LoadUint64(&e.in.shared.read)
+}
+
+// Pending says whether there is something to read, or room for a writer that waits for some.
+func (e *End) Pending() bool { return e.Readable() || e.Granted() }
+
+// Granted says whether a writer waits for room, and there is some.
+func (e *End) Granted() bool { return e.full.Load() && roomIn(&e.out) }
+
+// Arm asks to be woken for what Pending speaks of.
+func (e *End) Arm() {
+	atomic.StoreUint32(&e.in.shared.wantsData, 1)
+	if e.full.Load() {
+		atomic.StoreUint32(&e.out.shared.wantsRoom, 1)
+	}
+}
+
+// Disarm takes the wish back: bells may have been rung already.
+func (e *End) Disarm() {
+	if atomic.LoadUint32(&e.in.shared.wantsData) != 0 {
+		atomic.StoreUint32(&e.in.shared.wantsData, 0)
+	}
+	if atomic.LoadUint32(&e.out.shared.wantsRoom) != 0 {
+		atomic.StoreUint32(&e.out.shared.wantsRoom, 0)
+	}
+}
+
+// Signal takes the bells off the socket, and notes its end.
+func (e *End) Signal() {
+	var b [64]byte
+	for e.fd >= 0 && !e.eof {
+		n, err := unix.Read(e.fd, b[:])
+		switch {
+		case n == len(b) || err == unix.EINTR:
+		case n > 0 || err == unix.EAGAIN:
+			return
+		default: // the other end has closed, or died; all that it had published is there
+			e.eof = true
+		}
+	}
+}
+
+// CloseWrite ends our direction: the other end reads what has been written, and then the end of the stream.
+func (e *End) CloseWrite() {
+	if e.fd >= 0 {
+		unix.Shutdown(e.fd, unix.SHUT_WR)
+	}
+}
+
+// Close gives the socket back. Its far end learns of it even if a forked child has a copy.
+func (e *End) Close() {
+	if e.fd >= 0 {
+		unix.Shutdown(e.fd, unix.SHUT_WR)
+		unix.Close(e.fd)
+		e.fd = -1
+	}
+}
