@@ -41,7 +41,7 @@ const (
 // can have.
 type Link struct {
 	port  *port
-	agent bool // sockets to an agent come with Job
+	agent bool // pipes to an agent come with Job
 
 	mu       sync.Mutex    // guards what follows
 	watching chan struct{} // closed when the watcher has ended; nil: there is none
@@ -183,7 +183,7 @@ func (l *Link) Host(h Host) error {
 }
 
 // Job waits for the tables of an IMPI job, for d, or for ever if d is 0, as other clients may be started by hand.
-// agent are the sockets to the agent that the welcome promised, the caller's to close: to the processes with lower
+// agent are the pipes to the agent (transport/pipe) that the welcome promised, the caller's to close: to the processes with lower
 // world ranks and to those with higher ones, -1 where there is nobody. The error is a Lost if a rank of ours dies
 // meanwhile.
 func (l *Link) Job(d time.Duration) (j *transport.Job, agent [2]int, err error) {
