@@ -216,6 +216,9 @@ func (e *Engine) endOfStream(r *Request) {
 		e.peers[r.peer].slots &^= 1 << r.claims.slot
 		r.claims = claims{}
 	}
+	if e.peers[r.peer].local < 0 {
+		e.flowing--
+	}
 	r.expects = false
 	e.peers[r.peer].came()
 	e.complete(r)

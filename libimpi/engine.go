@@ -43,6 +43,7 @@ type Engine struct {
 	messages messagePool
 	contexts contextTable
 	busy     []int32     // peers that have something queued
+	flowing  int         // receives to which the rest of a message comes from another machine
 	maxCID   uint64      // largest context id in use, IMPI's max_cid
 	maxOwn   uint64      // the same for ids that IMPI does not count (context_id.go)
 	agreeing []agreement // on context ids, under way

@@ -112,6 +112,7 @@ func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *dataty
 	r := e.newSend(ctx, base, count, t, world, tag, mode)
 	e.start(r)
 	e.away()
+	e.carryOn(r)
 	return r.id
 }
 
@@ -130,6 +131,7 @@ func (c *Comm) irecv(ctx *context, base datatype.Pointer, count int64, t *dataty
 	r := e.newRecv(ctx, base, count, t, source, tag)
 	e.postRecv(r)
 	e.away()
+	e.carryOn(r)
 	return r.id
 }
 
@@ -196,9 +198,11 @@ func (e *Engine) Start(id uint64) *Error {
 		e.complete(r)
 	case r.kind == sendRequest:
 		e.start(r)
+		e.carryOn(r)
 	default:
 		r.source, r.peer = r.rank, noPeer
 		e.postRecv(r)
+		e.carryOn(r)
 	}
 	return nil
 }

@@ -56,10 +56,17 @@ func (e *Engine) poll(from int32) bool {
 func (e *Engine) Progress() {
 	e.watcher.Lock()
 	defer e.watcher.Unlock()
-	for more, n := !e.over, 0; more && n < watcherPolls; n++ {
+	for more, n, looks := !e.over, 0, 0; more && n < watcherPolls; {
 		e.mu.Lock()
 		more = e.pollAll()
+		flows := e.flowing > 0 || len(e.busy) > 0
 		e.mu.Unlock()
+		if more {
+			n, looks = n+1, 0
+		} else if flows && looks < watcherLooks {
+			more, looks = true, looks+1
+			yield()
+		}
 	}
 }
 
@@ -70,6 +77,10 @@ func (e *Engine) retire() {
 	e.over = true
 	e.watcher.Unlock()
 }
+
+// watcherLooks is how often the watcher looks again, giving its core away in between, while a long message flows: to be
+// woken for each piece takes longer than the piece.
+const watcherLooks = 64
 
 // watcherPolls bounds one turn of the watcher: its caller looks for the program's own polls in between.
 const watcherPolls = 64
@@ -198,6 +209,24 @@ func (e *Engine) sleep(cond func() bool) {
 	}
 	e.mu.DoneSleep(value)
 }
+
+// carryOn is for a thread that goes back to its program and leaves a message under way. If that is a long one to or from
+// another client, the watcher is to carry it on from now on, and not only when it has found out that nobody polls.
+func (e *Engine) carryOn(r *Request) {
+	if e.remote == nil || r.done || r.size < carried {
+		return
+	}
+	peer := r.peer
+	if peer == noPeer && r.source >= 0 {
+		peer = r.comm.group.World(int(r.source))
+	}
+	if peer != e.me && (peer == noPeer || e.peers[peer].local < 0) {
+		e.remote.Arm()
+	}
+}
+
+// carried is the length, in bytes, from which a message takes longer than its carrying on costs.
+const carried = 512 << 10
 
 // longSleep is more than the segment lets a thread sleep at once.
 const longSleep = time.Hour

@@ -125,6 +125,9 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 	h.Tag = e.openClaims(r, peer, srqid, addr, first)
 	r.expects = true
 	e.await(&e.peers[peer])
+	if e.peers[peer].local < 0 {
+		e.flowing++
+	}
 	e.sendControl(h)
 	r.fill(piece)
 }

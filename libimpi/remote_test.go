@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
@@ -57,6 +58,38 @@ func TestWhoHasNotCalledYetAcknowledges(t *testing.T) {
 	must(t, es[1].WaitAll(ids, nil)) // rank 0 does nothing
 	for range n {
 		must(t, es[0].World().Recv(at(nil), 0, byteT, 1, 0, nil))
+	}
+}
+
+// The watchers carry a long message while the programs on both sides compute: no call polls for it.
+func TestALongMessageFlowsWhileNobodyCalls(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{1, 1}})
+	out, in := make([]byte, 4<<20), make([]byte, 4<<20)
+	for i := range out {
+		out[i] = byte(i * 7 / 3)
+	}
+	for round := range 3 {
+		recv := es[1].World().Irecv(at(in), int64(len(in)), byteT, 0, 5)
+		send := es[0].World().Isend(at(out), int64(len(out)), byteT, 1, 5, Standard)
+		done := func(e *Engine, id uint64) bool {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			return e.requests.find(id).done
+		}
+		for end := time.Now().Add(time.Minute); !done(es[0], send) || !done(es[1], recv); time.Sleep(50 * time.Microsecond) {
+			if time.Now().After(end) {
+				t.Fatalf("round %d: the message does not arrive", round)
+			}
+		}
+		must(t, es[0].Wait(&send, nil))
+		must(t, es[1].Wait(&recv, nil))
+		if !bytes.Equal(in, out) {
+			t.Fatalf("round %d: another message", round)
+		}
+		clear(in)
+	}
+	for _, e := range es {
+		idle(t, e, 0)
 	}
 }
 

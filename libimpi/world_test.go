@@ -245,6 +245,9 @@ func idle(tb testing.TB, e *Engine, used int) {
 	if s := *e.shared; s != (Shared{}) && used == 0 {
 		tb.Errorf("rank %d: counted for the fast path: %+v", e.me, s)
 	}
+	if e.flowing != 0 {
+		tb.Errorf("rank %d: %d messages flow", e.me, e.flowing)
+	}
 	seen := map[*Request]bool{}
 	for _, r := range e.requests.idle {
 		if seen[r] {

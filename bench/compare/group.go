@@ -31,6 +31,7 @@ func groups() []group {
 		{"pack", mpibench(2, false, "pack", "type")},
 		{"comm", comm},
 		{"tcp", mpibench(2, true, "lat", "bw", "rate")},
+		{"overlap", mpibench(2, true, "nb")},
 		{"oversub", oversubscribed},
 		{"idle", idle},
 		{"start", start},
