@@ -3,6 +3,7 @@
 #include "_cgo_export.h"
 #include "shim.h"
 #include "fast_ring.h"
+#include "type_record.h"
 #include "z_shim.h"
 #include "z_direct.h"
 
@@ -14,6 +15,7 @@ static inline int send(const void *buf, int count, MPI_Datatype datatype, int de
     struct impi_shm_private *shm = f->shm;
     struct impi_fast_comm *c = find(comm);
     int64_t n = bytes(buf, count, datatype);
+    const struct impi_type_plan *plan = n < 0 ? impi_type_planned(buf, count, (uintptr_t)datatype, &n) : NULL;
     if (UNLIKELY(!shm || !c || n < 0 || n > f->eager || (uint32_t)dest >= (uint32_t)c->size || (uint32_t)tag > f->tag_ub)) return 0;
     int local = c->local[dest];
     if (UNLIKELY(local < 0) || !try_lock(shm)) return 0;
@@ -30,7 +32,9 @@ static inline int send(const void *buf, int count, MPI_Datatype datatype, int de
     r->cid = c->cid;
     r->lsrank = c->rank;
     r->srqid = 0;
-    copy_payload(n <= INLINE ? r->body : (unsigned char *)r + LINE, buf, (uint64_t)n);
+    unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
+    if (UNLIKELY(plan)) impi_type_move(plan, buf, to, n, 0);
+    else copy_payload(to, buf, (uint64_t)n);
     __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
     o->tail += need;
     int wake = sleeps(shm, o->ctl);

@@ -4,6 +4,7 @@
 #include "_cgo_export.h"
 #include "shim.h"
 #include "fast_ring.h"
+#include "type_record.h"
 #include "z_shim.h"
 #include "z_direct.h"
 
@@ -28,9 +29,12 @@ static inline int look(const struct impi_shm_private *shm, const struct impi_shm
 }
 
 /* Copies the message out and leaves the ring to the next. Answers whether its sender sleeps for the room. Lock held. */
-static inline int consume(const struct impi_shm_private *shm, struct impi_shm_inbound *in, const struct arrival *a, void *buf)
+static inline int consume(const struct impi_shm_private *shm, struct impi_shm_inbound *in, const struct arrival *a, void *buf,
+                          const struct impi_type_plan *plan)
 {
-    copy_payload(buf, a->bytes <= INLINE ? a->record->body : (unsigned char *)a->record + LINE, a->bytes);
+    const unsigned char *from = a->bytes <= INLINE ? a->record->body : (unsigned char *)a->record + LINE;
+    if (UNLIKELY(plan)) impi_type_move(plan, buf, from, (int64_t)a->bytes, 1);
+    else copy_payload(buf, from, a->bytes);
     __atomic_store_n(&in->read, in->read + a->size, __ATOMIC_RELAXED);
     if (LIKELY(in->read - in->told < shm->ring_bytes / 4)) return 0;
     in->told = in->read;
@@ -79,7 +83,7 @@ static inline int drain(const struct impi_shm_private *shm, struct impi_shm_inbo
             break;
         }
         int tag = a.record->tag;
-        *wake |= consume(shm, in, &a, s->buf);
+        *wake |= consume(shm, in, &a, s->buf, NULL);
         unlink_slot(q, s, before);
         s->tag = tag;
         s->bytes = (uint32_t)a.bytes;
@@ -107,6 +111,7 @@ static inline uint32_t patience(void) { return __atomic_load_n(&impi_fast.under_
 struct wish {
     struct impi_fast_comm *comm;
     int64_t room;
+    const struct impi_type_plan *plan; /* of a derived type; then the message must have all of room */
     int local;
 };
 
@@ -115,6 +120,7 @@ static inline int simple(struct wish *w, void *buf, int count, MPI_Datatype data
     const struct impi_fast *f = &impi_fast;
     w->comm = find(comm);
     w->room = bytes(buf, count, datatype);
+    w->plan = w->room < 0 ? impi_type_planned(buf, count, (uintptr_t)datatype, &w->room) : NULL;
     if (UNLIKELY(!f->shm || !w->comm || w->room < 0 || (uint32_t)source >= (uint32_t)w->comm->size)) return 0;
     if (UNLIKELY((uint32_t)tag > f->tag_ub && tag != MPI_ANY_TAG)) return 0;
     w->local = w->comm->local[source];
@@ -143,12 +149,12 @@ static inline int receive(void *buf, int count, MPI_Datatype datatype, int sourc
         }
         struct arrival a;
         if (UNLIKELY(!look(shm, in, &a) || stuck || w.comm->waiting || a.record->cid != w.comm->cid || a.record->lsrank != source ||
-                     !takes(tag, a.record->tag) || a.bytes > (uint64_t)w.room)) {
+                     !takes(tag, a.record->tag) || a.bytes > (uint64_t)w.room || (w.plan && a.bytes != (uint64_t)w.room))) {
             unlock(shm);
             return 0;
         }
         int got = a.record->tag;
-        wake = consume(shm, in, &a, buf);
+        wake = consume(shm, in, &a, buf, w.plan);
         unlock(shm);
         if (UNLIKELY(wake)) impi_ring(w.local);
         set_status(status, source, got, a.bytes);
@@ -172,7 +178,7 @@ static inline int post(void *buf, int count, MPI_Datatype datatype, int source, 
 {
     struct wish w;
     struct impi_shm_private *shm = impi_fast.shm;
-    if (UNLIKELY(!simple(&w, buf, count, datatype, source, tag, comm) || w.room > impi_fast.eager || !try_lock(shm))) return 0;
+    if (UNLIKELY(!simple(&w, buf, count, datatype, source, tag, comm) || w.plan || w.room > impi_fast.eager || !try_lock(shm))) return 0;
     uint32_t n = impi_quick.idle;
     if (UNLIKELY(w.comm->waiting || n == 0)) {
         unlock(shm);

@@ -15,27 +15,6 @@ static inline int native(MPI_Comm comm)
     return LIKELY(c && c->native && !impi_forked);
 }
 
-/* The plan by which so many elements at an address can be moved here, and their bytes; NULL if Go has to do it. One element
- * goes through the loops of its type; several are one block, or Go finds the best order of the loops. */
-static const struct impi_type_plan *planned(const void *typed, int count, MPI_Datatype datatype, int64_t *n)
-{
-    int64_t size;
-    const struct impi_type_plan *p = impi_type_planned((uintptr_t)datatype, &size);
-    if (!p || (uintptr_t)typed < 4096 || count < 1) return NULL; /* the address may be MPI_BOTTOM, or a sentinel */
-    if (count > 1 && (p->nest.depth != 0 || p->nest.block != p->extent || size > INT64_MAX / count)) return NULL;
-    *n = count * size;
-    return p;
-}
-
-/* Moves n bytes, those of one element or of several that are one block, between typed memory and a packed buffer. */
-static void move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack)
-{
-    struct impi_nest nest = p->nest;
-    if (nest.depth == 0) nest.block = n;
-    nest.unpack = unpack;
-    impi_move_nest((uintptr_t)typed + (uintptr_t)p->at, (uintptr_t)packed, &nest);
-}
-
 /* Is there room for n bytes from *position on, in a buffer that may be one? */
 static inline int fits(int64_t n, const void *buffer, int size, const int *position)
 {
@@ -46,10 +25,10 @@ int impi_direct_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void
 {
     if (native(comm)) {
         int64_t n = bytes(inbuf, incount, datatype);
-        const struct impi_type_plan *p = n < 0 ? planned(inbuf, incount, datatype, &n) : NULL;
+        const struct impi_type_plan *p = n < 0 ? impi_type_planned(inbuf, incount, (uintptr_t)datatype, &n) : NULL;
         if (LIKELY(fits(n, outbuf, outsize, position))) {
             char *to = (char *)outbuf + *position;
-            if (p) move(p, inbuf, to, n, 0);
+            if (p) impi_type_move(p, inbuf, to, n, 0);
             else copy_payload(to, inbuf, (uint64_t)n);
             *position += (int)n;
             return MPI_SUCCESS;
@@ -68,10 +47,10 @@ int impi_direct_Unpack(const void *inbuf, int insize, int *position, void *outbu
 {
     if (native(comm)) {
         int64_t n = bytes(outbuf, outcount, datatype);
-        const struct impi_type_plan *p = n < 0 ? planned(outbuf, outcount, datatype, &n) : NULL;
+        const struct impi_type_plan *p = n < 0 ? impi_type_planned(outbuf, outcount, (uintptr_t)datatype, &n) : NULL;
         if (LIKELY(fits(n, inbuf, insize, position))) {
             const char *from = (const char *)inbuf + *position;
-            if (p) move(p, outbuf, from, n, 1);
+            if (p) impi_type_move(p, outbuf, from, n, 1);
             else copy_payload(outbuf, from, (uint64_t)n);
             *position += (int)n;
             return MPI_SUCCESS;

@@ -63,13 +63,23 @@ int64_t impi_type_recorded_size(uintptr_t handle)
     return r ? r->size : -1;
 }
 
-const struct impi_type_plan *impi_type_planned(uintptr_t handle, int64_t *size)
+const struct impi_type_plan *impi_type_planned(const void *typed, int count, uintptr_t handle, int64_t *n)
 {
     uint32_t state;
     struct impi_type_record *r = find(handle, &state);
     if (!r || !(state & IMPI_TYPE_COMMITTED) || !__atomic_load_n(&r->planned, __ATOMIC_ACQUIRE)) return NULL;
-    *size = r->size;
+    if ((uintptr_t)typed < 4096 || count < 1) return NULL; /* the address may be MPI_BOTTOM, or a sentinel */
+    if (count > 1 && (r->plan.nest.depth != 0 || r->plan.nest.block != r->plan.extent || r->size > INT64_MAX / count)) return NULL;
+    *n = count * r->size;
     return &r->plan;
+}
+
+void impi_type_move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack)
+{
+    struct impi_nest nest = p->nest;
+    if (nest.depth == 0) nest.block = n;
+    nest.unpack = unpack;
+    impi_move_nest((uintptr_t)typed + (uintptr_t)p->at, (uintptr_t)packed, &nest);
 }
 
 /* With the lock: a free record, its slot in *slot; NULL if there is no room. */

@@ -75,8 +75,12 @@ void impi_type_unpin(struct impi_type_record *r);
  * keeps for its maker is given back, and as many pins. */
 int impi_type_made(struct impi_type_record *r, uint32_t state, int pins, const struct impi_type_plan *plan);
 
-/* The plan of a committed type, NULL if there is none; *size is the type's. */
-const struct impi_type_plan *impi_type_planned(uintptr_t handle, int64_t *size);
+/* The plan by which so many elements at an address can be moved in C, and their bytes; NULL if Go has to do it. One element
+ * goes through the loops of its type; several are one block, or Go finds the best order of the loops. */
+const struct impi_type_plan *impi_type_planned(const void *typed, int count, uintptr_t handle, int64_t *n);
+
+/* Moves those n bytes from typed memory to a packed buffer, or back. */
+void impi_type_move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack);
 
 /* Ends a handle; 0 if it was stale. */
 int impi_type_drop(uintptr_t handle);

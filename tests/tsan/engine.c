@@ -419,8 +419,8 @@ void impi_error_fatal(GoInt32 code) { (void)code; fail("a fatal error"); }
 void impi_process_ends(void) { fail("the end"); }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 NEVER(int64_t impi_type_recorded_size(uintptr_t handle))
-NEVER(const struct impi_type_plan *impi_type_planned(uintptr_t handle, int64_t *size))
-void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest) { fail("impi_move_nest"); }
+const struct impi_type_plan *impi_type_planned(const void *typed, int count, uintptr_t handle, int64_t *n) { return NULL; }
+void impi_type_move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack) { fail("a derived type"); }
 NEVER(GoInt32 impi_missing(char *function, GoInt32 kind, GoUintptr handle))
 NEVER(GoInt32 impi_call_errhandler(GoUintptr comm, GoInt32 code, struct impi_action *action))
 NEVER(GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, struct impi_action *action))
