@@ -32,6 +32,7 @@ func groups() []group {
 		{"comm", comm},
 		{"tcp", mpibench(2, true, "lat", "bw", "rate")},
 		{"overlap", mpibench(2, true, "nb")},
+		{"agent", agents},
 		{"oversub", oversubscribed},
 		{"idle", idle},
 		{"start", start},

@@ -26,6 +26,7 @@ type library struct {
 	mpibench   string // built programs
 	commbench  string
 	hello      string
+	hops       string // a source
 	launchPath string
 }
 
@@ -72,6 +73,7 @@ func (l *library) build(scratch, bench, hello string) error {
 	l.mpibench = filepath.Join(scratch, l.name+"-mpibench")
 	l.commbench = filepath.Join(scratch, l.name+"-commbench")
 	l.hello = filepath.Join(scratch, l.name+"-hello")
+	l.hops = filepath.Join(bench, "hops.c")
 	for program, source := range map[string]string{l.mpibench: filepath.Join(bench, "mpibench.c"),
 		l.commbench: filepath.Join(bench, "commbench.c"), l.hello: hello} {
 		if out, err := exec.Command(cc, "-O2", "-o", program, source).CombinedOutput(); err != nil {
@@ -108,6 +110,7 @@ type job struct {
 	args  []string
 	over  bool // more ranks than cores
 	tcp   bool
+	more  []string // options of the launcher
 }
 
 // run starts a job and waits for it, at most ten minutes. It answers its output, the seconds it took, and an
@@ -122,6 +125,7 @@ func (l *library) run(j job) (string, float64, error) {
 	if j.over {
 		args = append(args, l.oversub...)
 	}
+	args = append(args, j.more...)
 	args = append(args, "-n", fmt.Sprint(j.ranks), j.path)
 	args = append(args, j.args...)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// What an agent costs: a message between two clients through their agents, beside one on a direct connection and one
+// over three TCP connections with plain relays between them, which block (hops.c). agent:hops3 and agent:3direct are
+// the ratios within the round, at most 1 if an agent is as good as three hops.
+
+// agents measures 8 bytes, 64 KiB and 1 MiB. The other implementations have no agent, so they have no figures here.
+func agents(l *library) ([]sample, error) {
+	if l.name != "ours" {
+		return nil, nil
+	}
+	out, _, err := l.run(job{ranks: 2, path: l.mpibench, args: []string{"hops"}, tcp: true, more: []string{"-via", "agent"}})
+	if err != nil {
+		return nil, err
+	}
+	agent, err := parseSamples(out)
+	if err != nil {
+		return nil, err
+	}
+	out, _, err = l.run(job{ranks: 2, path: l.mpibench, args: []string{"hops"}, tcp: true, more: []string{"-via", "direct"}})
+	if err != nil {
+		return nil, err
+	}
+	direct, err := parseSamples(out)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := hops(l)
+	if err != nil {
+		return nil, err
+	}
+	return compareHops(agent, direct, plain), nil
+}
+
+// hops runs the plain relays.
+func hops(l *library) ([]sample, error) {
+	program := filepath.Join(filepath.Dir(l.mpibench), "hops")
+	if out, err := exec.Command("cc", "-O2", "-o", program, l.hops).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("cc %s: %w\n%s", l.hops, err, out)
+	}
+	out, err := exec.Command(program).Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", program, err)
+	}
+	return parseSamples(string(out))
+}
+
+// compareHops puts the figures of one round together: for each size those of the agent, of a direct connection and of
+// three plain hops, and the ratios of the first to three times the second and to the third.
+func compareHops(agent, direct, plain []sample) []sample {
+	value := func(list []sample, name string) float64 {
+		for _, s := range list {
+			if s.metric == name {
+				return s.value
+			}
+		}
+		return 0
+	}
+	var all []sample
+	for _, s := range agent {
+		_, size, _ := strings.Cut(s.metric, "/")
+		d, p := value(direct, s.metric), value(plain, "hops3/"+size)
+		if d == 0 || p == 0 {
+			continue
+		}
+		all = append(all, sample{"agent/" + size, s.value, "us"}, sample{"direct/" + size, d, "us"}, sample{"hops3/" + size, p, "us"},
+			sample{"agent:3direct/" + size, s.value / (3 * d), "x"}, sample{"agent:hops3/" + size, s.value / p, "x"})
+	}
+	return all
+}
