@@ -132,26 +132,50 @@ func listenBetween(bind netip.Addr, low, high int) (*tcp.Listener, error) {
 // distance, and connections cost more there.
 const far = 2 * time.Millisecond
 
-// wantsAgent decides for an agent if the user leaves it to us: by the time it takes to connect to the server. A server
-// that does not answer is no reason for one.
-func wantsAgent(via options.Via, address string) bool {
+// choose decides for an agent if the user leaves it to us: by the round trip to the server, as the system has measured it
+// when connecting. That connection is the one on which the client joins: a server may take every connection for a
+// client. One that does not answer is no reason for an agent.
+func (m *meeting) choose(via options.Via) {
 	if via != options.ViaAuto {
-		return via == options.ViaAgent
+		m.agent = via == options.ViaAgent
+		return
 	}
-	at, err := net.ResolveTCPAddr("tcp", address)
+	at, err := net.ResolveTCPAddr("tcp", m.address)
 	if err != nil || at.IP.IsLoopback() { // a server on this machine is near, however busy the machine
-		return false
+		return
 	}
-	for range 3 { // the first may have to find the way
-		start := time.Now()
-		c, err := net.DialTimeout("tcp", at.String(), time.Second)
-		if err != nil {
-			return false
-		}
+	c, err := net.DialTimeout("tcp", at.String(), time.Second)
+	if err != nil {
+		return
+	}
+	m.conn, m.dialled = c, time.Now()
+	m.agent = roundTrip(c.(*net.TCPConn)) >= far
+}
+
+// stale is the age at which a connection on which nothing has been said may be too old for the server.
+const stale = 10 * time.Second
+
+// connection is that of choose, once, if it is there and not too old. nil: there is none.
+func (m *meeting) connection() net.Conn {
+	c := m.conn
+	m.conn = nil
+	if c != nil && time.Since(m.dialled) > stale {
 		c.Close()
-		if time.Since(start) < far {
-			return false
-		}
+		return nil
 	}
-	return true
+	return c
+}
+
+// roundTrip is what the system knows of a new connection's; 0: nothing.
+func roundTrip(c *net.TCPConn) (d time.Duration) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	raw.Control(func(fd uintptr) {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			d = time.Duration(info.Rtt) * time.Microsecond
+		}
+	})
+	return d
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"os"
 	"sync"
@@ -64,6 +65,9 @@ type meeting struct {
 	port    int  // where the agent listens: this port, or up to portTo the first that is free
 	portTo  int
 	verbose bool
+
+	conn    net.Conn // to the server, if it was needed before: connection
+	dialled time.Time
 
 	outbound bool // nobody can connect to us
 
@@ -276,7 +280,7 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 	if m.verbose {
 		complain("joining the server at %s as client %d", m.address, m.rank)
 	}
-	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), client.Options{})
+	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), client.Options{Conn: m.connection()})
 	if err != nil {
 		return nil, 0, err
 	}

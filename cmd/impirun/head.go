@@ -314,7 +314,7 @@ func (h *head) join() {
 		hosts = append(hosts, r.hosts...)
 	}
 	if m := h.meet; m != nil {
-		o.tables, o.session, o.err = client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), client.Options{})
+		o.tables, o.session, o.err = client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), client.Options{Conn: m.connection()})
 		if o.err == nil {
 			o.first = firstRank(o.tables, m.rank)
 		}

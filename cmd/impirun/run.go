@@ -104,7 +104,9 @@ func meetings(ctx context.Context, plan *options.Plan) (list []*meeting, farewel
 		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil {
 			m.bind, err = addressTowards(plan.Address)
 		}
-		m.agent, m.port, m.portTo = wantsAgent(plan.Via, plan.Address), plan.Port, plan.PortTo
+		if m.port, m.portTo = plan.Port, plan.PortTo; err == nil {
+			m.choose(plan.Via)
+		}
 		return []*meeting{m}, farewell, err
 	case plan.Clients > 0:
 		return ownServer(ctx, plan)

@@ -30,6 +30,7 @@ type Options struct {
 	AuthTimeout     time.Duration // for the server to answer AUTH; 0: 30 s
 	JoinTimeout     time.Duration // for the other clients to join; 0: for ever, as they start by hand
 	ExchangeTimeout time.Duration // for one broadcast; 0: 5 min
+	Conn            net.Conn      // to the server, if there is one already on which nothing has been said; Connect's from then on
 	Tolerant        bool          // use the defaults for labels that a client of another make leaves out
 }
 
@@ -69,9 +70,11 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 	if rank < 0 || rank >= wire.MaxClients {
 		return nil, nil, fmt.Errorf("client rank %d: ranks are 0 to %d", rank, wire.MaxClients-1)
 	}
-	conn, err := dial(ctx, addr, opt.ConnectTimeout)
-	if err != nil {
-		return nil, nil, err
+	conn := opt.Conn
+	if conn == nil {
+		if conn, err = dial(ctx, addr, opt.ConnectTimeout); err != nil {
+			return nil, nil, err
+		}
 	}
 	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, opt: opt}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
