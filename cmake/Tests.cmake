@@ -36,6 +36,19 @@ foreach(source IN LISTS c_tests)
   mpi_tests(${source})
 endforeach()
 
+# Agents that prove who they are, and behind TLS.
+foreach(way SECRET=shared TLS=1)
+  string(REGEX REPLACE "=.*" "" name ${way})
+  string(TOLOWER clientsA-${name} where)
+  foreach(test pt2pt/traffic pt2pt/sizes coll/reduce)
+    string(REPLACE / - target test-${test})
+    if(TARGET ${target})
+      add_test(NAME ${where}/4/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients 2 -via agent -n 4 $<TARGET_FILE:${target}>)
+      set_tests_properties(${where}/4/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "clientsA;c" ENVIRONMENT IMPI_AUTH_${way})
+    endif()
+  endforeach()
+endforeach()
+
 # Long messages inside a machine, each way forced: through the ring, and out of the sender's memory.
 foreach(test pt2pt/sizes pt2pt/traffic pt2pt/unexpected datatype/transfer)
   string(REPLACE "/" "-" target test-${test})
