@@ -80,20 +80,30 @@ func (l *appLine) command(rsh string, address netip.AddrPort) (*exec.Cmd, error)
 		script := `while IFS= read -r v; do export "$v"; done; export hostport=` + quote(address.String()) +
 			"; p=" + quote(self) + `; [ -x "$p" ] || p=impirun; exec "$p" ` + l.words
 		c = exec.Command(words[0], append(words[1:], l.machine, "exec sh -c "+quote(script))...)
-		c.Stdin = strings.NewReader(secrets())
+		c.Stdin = strings.NewReader(secrets(os.LookupEnv))
 	}
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	return c, nil
 }
 
-// secrets are the settings by which clients may join, one a line.
-func secrets() string {
+// secrets are the settings by which clients may join, one a line. A secret that stands in a file travels as it is, since
+// the other machine may not have the file; of certificates, whose keys do not travel, the names do.
+func secrets(lookup func(string) (string, bool)) string {
 	var b strings.Builder
-	for _, name := range []string{auth.EnvNone, auth.EnvKey, auth.EnvSecret, auth.EnvTLS} {
-		if value, ok := os.LookupEnv(name); ok && !strings.Contains(value, "\n") {
+	put := func(name, value string) {
+		if !strings.Contains(value, "\n") {
 			b.WriteString(name + "=" + value + "\n")
 		}
+	}
+	_, said := lookup(auth.EnvSecret)
+	for _, name := range []string{auth.EnvNone, auth.EnvKey, auth.EnvSecret, auth.EnvTLS, auth.EnvTLSCert, auth.EnvTLSKey, auth.EnvTLSCA} {
+		if value, ok := lookup(name); ok {
+			put(name, value)
+		}
+	}
+	if m, err := auth.FromEnv(lookup); err == nil && !said && m.Secret != "" {
+		put(auth.EnvSecret, m.Secret)
 	}
 	return b.String()
 }

@@ -25,8 +25,9 @@ func TestAnApplicationFileStartsAllClients(t *testing.T) {
 	list := appFile(t, "# three clients, in any order", "", "alpha -client 2 $hostport -np 2 "+file, "-np 2 -via agent "+file+" 'an argument'",
 		"localhost -client 0 $hostport -tagub 40000 "+file)
 	// The second line is the second client: rank 1.
-	for _, setting := range []string{"NOTHING=", key, "IMPI_AUTH_SECRET=one for all lines", "IMPI_AUTH_TLS=1"} {
-		r := startWith(t, with(setting), words("-server 3 -host 127.0.0.1 -rsh", shell, "-file", list)...).wait()
+	secret := "IMPI_AUTH_SECRET=one for all lines"
+	for _, settings := range [][]string{{"NOTHING="}, {key}, {secret}, {secret, "IMPI_AUTH_TLS=1"}} {
+		r := startWith(t, with(settings...), words("-server 3 -host 127.0.0.1 -rsh", shell, "-file", list)...).wait()
 		r.expect(t, 0, "")
 		if r.stdout != "tagub 40000\n" {
 			t.Errorf("%q", r.stdout)
