@@ -294,6 +294,7 @@ func (e *End) Signal() {
 }
 
 // CloseWrite ends our direction: the other end reads what has been written, and then the end of the stream.
+// From then on we do not ring for room any more: what the other end has still to say must fit into its ring.
 func (e *End) CloseWrite() {
 	if e.fd >= 0 {
 		unix.Shutdown(e.fd, unix.SHUT_WR)

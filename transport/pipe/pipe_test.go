@@ -96,16 +96,14 @@ func TestBothDirectionsAtOnce(t *testing.T) {
 	a, b := ends(t)
 	p, q := bytes.Repeat([]byte("there"), 100_000), bytes.Repeat([]byte("back"), 100_000)
 	echoed := make(chan []byte)
-	turn := func(e *End, out []byte, done chan<- []byte) { // one thread for both directions, as the engine's
+	turn := func(e *End, out []byte, want int, done chan<- []byte) { // one thread for both directions, as the engine's
 		var got []byte
 		buf := make([]byte, 10_000)
-		for ended := false; !ended; {
+		for ended := false; !ended && (len(out) > 0 || len(got) < want); {
 			idle := true
 			if n, _ := e.Write(out, nil, nil); n > 0 {
 				idle = false
-				if out = out[n:]; len(out) == 0 {
-					e.CloseWrite()
-				}
+				out = out[n:]
 			}
 			switch n, errno := e.Read(buf, nil); {
 			case errno == 0 && n == 0:
@@ -125,8 +123,8 @@ func TestBothDirectionsAtOnce(t *testing.T) {
 		done <- got
 	}
 	back := make(chan []byte)
-	go turn(a, p, back)
-	go turn(b, q, echoed)
+	go turn(a, p, len(q), back)
+	go turn(b, q, len(p), echoed)
 	if got := <-back; !bytes.Equal(got, q) {
 		t.Errorf("back: %d bytes of %d", len(got), len(q))
 	}
