@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/server"
+	"github.com/libimpi/libimpi/transport/tcp"
 )
 
 // serve is impirun -server: one line on stdout, then the meeting point of the clients until all have finished.
@@ -24,6 +25,9 @@ func serve(plan *options.Plan) error {
 	opt := server.Options{Clients: plan.Servers, Port: plan.Port, Log: func(line string) { complain("%s", line) },
 		JoinTimeout: plan.Limits.Join, GatherTimeout: plan.Limits.Gather, ExchangeTimeout: plan.Limits.Exchange, RunTimeout: plan.Limits.Run}
 	var err error
+	if opt.Silence, err = tcp.ParseSilence(os.Getenv("IMPI_SILENCE")); err != nil {
+		return err
+	}
 	opt.Auth, err = auth.FromEnv(os.LookupEnv)
 	if plan.AppFile != "" && errors.Is(err, auth.ErrNoMethod) { // all clients are ours: nobody else need know
 		os.Setenv(auth.EnvSecret, rand.Text())

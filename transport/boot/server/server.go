@@ -41,6 +41,7 @@ type Options struct {
 	RunTimeout      time.Duration // from then until all have sent FINI; 0: for ever
 	WriteTimeout    time.Duration // for a client to take 64 KiB; 0: 60 s
 	CloseTimeout    time.Duration // at the end, for a client to take the last bytes and close too; 0: 2 s
+	Silence         time.Duration // after which a client whose machine does not even acknowledge is lost; 0: never
 }
 
 // Server is a server that listens.
@@ -81,7 +82,8 @@ func Listen(opt Options) (*Server, error) {
 	if opt.Bind.IsValid() {
 		host = opt.Bind.String()
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, fmt.Sprint(opt.Port)))
+	conf := net.ListenConfig{KeepAlive: -1, KeepAliveConfig: probes(opt.Silence)}
+	l, err := conf.Listen(context.Background(), "tcp", net.JoinHostPort(host, fmt.Sprint(opt.Port)))
 	if err != nil {
 		return nil, fmt.Errorf("the IMPI server cannot listen: %w", err)
 	}
@@ -98,6 +100,13 @@ func setTime(v *time.Duration, d time.Duration) {
 	if *v <= 0 {
 		*v = d
 	}
+}
+
+// probes are what keeps a connection alive and finds out that it is dead: nothing travels on it while the job runs.
+func probes(silence time.Duration) net.KeepAliveConfig {
+	const several = 4
+	every := max(silence/several, time.Second)
+	return net.KeepAliveConfig{Enable: silence > 0, Idle: every, Interval: every, Count: max(1, int(silence/every)-1)}
 }
 
 // Addr is where clients find this server.

@@ -1,0 +1,155 @@
+package launcher
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A network of machines: each is a network namespace of this one, joined by a cable (veth) to a router, a namespace,
+// too. The namespaces have no names: they are descriptors of the test's, and go, with all that is in them, when the test
+// and what it started have ended, however that came about. So several tests may have the same addresses at a time.
+type network struct {
+	router   *machine
+	machines []*machine
+}
+
+type machine struct {
+	ns   *os.File
+	addr netip.Addr
+}
+
+// family is the internet protocol of a network.
+type family int
+
+const (
+	ipv4 family = 4
+	ipv6 family = 6
+)
+
+// subnet is that of a machine and the router, who have its second and its first address.
+func (f family) subnet(i int) netip.Prefix {
+	if f == ipv6 {
+		return netip.PrefixFrom(netip.AddrFrom16([16]byte{0: 0xfd, 1: 0x78, 7: byte(i)}), 64)
+	}
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 78, byte(i)}), 24)
+}
+
+// newNetwork makes n machines, all but some with a cable, or skips the test where that cannot be done.
+func newNetwork(t *testing.T, f family, n int, but ...int) *network {
+	t.Helper()
+	stage(t)
+	if os.Getuid() != 0 {
+		t.Skip("no network namespaces: they need root")
+	}
+	if _, err := exec.LookPath("ip"); err != nil {
+		t.Skipf("no network namespaces: %v", err)
+	}
+	net := &network{router: newMachine(t)}
+	net.router.set(t, map[family]string{ipv4: "ipv4/ip_forward", ipv6: "ipv6/conf/all/forwarding"}[f], "1")
+	for i := range n {
+		m := newMachine(t)
+		m.addr = f.subnet(i).Addr().Next().Next()
+		net.machines = append(net.machines, m)
+		if !slices.Contains(but, i) {
+			net.cable(t, i, f.subnet(i))
+		}
+	}
+	return net
+}
+
+// newMachine makes a namespace with nothing but a loopback.
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	m := &machine{}
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and so this thread ends here
+		err := unix.Unshare(unix.CLONE_NEWNET)
+		if err == nil {
+			m.ns, err = os.Open("/proc/thread-self/ns/net")
+		}
+		done <- err
+	}()
+	if err := <-done; err != nil {
+		t.Skipf("no network namespace: %v", err)
+	}
+	t.Cleanup(func() { m.ns.Close() })
+	m.ip(t, "link set lo up")
+	return m
+}
+
+// cable joins a machine to the router, and gives both their addresses.
+func (n *network) cable(t *testing.T, i int, subnet netip.Prefix) {
+	t.Helper()
+	m := n.machines[i]
+	n.router.ip(t, fmt.Sprintf("link add to%d type veth peer name end netns /proc/%d/fd/%d", i, os.Getpid(), m.ns.Fd()))
+	for _, x := range []struct {
+		m    *machine
+		link string
+		addr netip.Addr
+	}{{n.router, fmt.Sprintf("to%d", i), subnet.Addr().Next()}, {m, "end", m.addr}} {
+		if subnet.Addr().Is6() { // nobody else can have the address
+			x.m.set(t, "ipv6/conf/"+x.link+"/accept_dad", "0")
+		}
+		x.m.ip(t, fmt.Sprintf("addr add %v/%d dev %s", x.addr, subnet.Bits(), x.link), "link set "+x.link+" up")
+	}
+	m.ip(t, fmt.Sprintf("route add default via %v", subnet.Addr().Next()))
+}
+
+// unplug takes the link of a machine down, at the router.
+func (n *network) unplug(t *testing.T, i int) {
+	t.Helper()
+	n.router.ip(t, fmt.Sprintf("link set to%d down", i))
+}
+
+// inside runs f, and starts what f starts, on a machine.
+func (m *machine) inside(t *testing.T, f func()) {
+	t.Helper()
+	runtime.LockOSThread() // if we do not come back, the thread ends with this goroutine
+	home, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer home.Close()
+	enter(t, m.ns)
+	f()
+	enter(t, home)
+	runtime.UnlockOSThread()
+}
+
+func enter(t *testing.T, ns *os.File) {
+	t.Helper()
+	if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ip configures the network of a machine. It is the first to fail where a system lacks something.
+func (m *machine) ip(t *testing.T, lines ...string) {
+	t.Helper()
+	m.inside(t, func() {
+		c := exec.Command("ip", "-batch", "-")
+		c.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Skipf("no network of namespaces: ip %q: %v: %s", lines, err, out)
+		}
+	})
+}
+
+// set writes a setting of a machine's network.
+func (m *machine) set(t *testing.T, name, value string) {
+	t.Helper()
+	m.inside(t, func() {
+		if err := os.WriteFile("/proc/sys/net/"+name, []byte(value), 0); err != nil {
+			t.Skipf("no network of namespaces: %v", err)
+		}
+	})
+}
