@@ -129,9 +129,12 @@ func (a *Agent) finish(l *link) {
 }
 
 func (a *Agent) halve(l *link) {
-	if l.many != nil {
+	switch {
+	case l.many != nil:
 		l.many.CloseWrite()
-	} else {
+	case l.pipe != nil:
+		l.pipe.CloseWrite()
+	default:
 		unix.Shutdown(l.fd, unix.SHUT_WR)
 	}
 	l.out.ended = true

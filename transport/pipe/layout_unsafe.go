@@ -7,7 +7,8 @@ import "unsafe"
 // positions are those of one ring, each in a cache line of its own: who writes seldom looks at who reads.
 type positions struct {
 	written   uint64 // bytes that have been written since the start
-	_         [56]byte
+	closed    uint32 // not 0: and no more will be
+	_         [52]byte
 	read      uint64 // bytes that have been read
 	_         [56]byte
 	wantsData uint32 // 1: the reader sleeps, or is about to

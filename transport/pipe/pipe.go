@@ -1,13 +1,14 @@
 // Package pipe is a stream in both directions between two processes of one machine: a ring for each in memory that both
-// have, and a socket that rings for the one that sleeps, and whose end is the end of the stream.
+// have, and a socket that rings for the one that sleeps, and whose end is the death of the other process.
 //
 //	New -> an End, and a descriptor for the other process -> Open there -> an End
 //	Write -> copied into the ring -> published -> the reader wants to be woken? one byte on the socket
 //	Read  -> copied out of the ring -> published -> the writer wants to be woken? one byte on the socket
+//	CloseWrite -> marked in the memory -> the reader wants to be woken? one byte on the socket
 //
 // Nothing blocks. Who is going to sleep calls Arm, looks at Pending once more, and then waits until epoll says that the
-// socket (Descriptor) can be read; then it calls Signal, and reads and writes. Who polls needs the socket only for the
-// end of the stream: it calls Signal now and then.
+// socket (Descriptor) can be read; then it calls Signal, and reads and writes. Who polls needs the socket only to learn
+// of the other's death: it calls Signal now and then. An end that has closed its direction still rings for room.
 //
 // No wake-up is lost. Arm stores the wish and then Pending loads the positions; the other side stores its position and
 // then loads the wish; all four are sequentially consistent. So either Pending sees what has been published, or the
@@ -44,7 +45,8 @@ type End struct {
 	out  half
 	in   half
 	full atomic.Bool // a Write found too little room: the writer waits for some
-	eof  bool        // the other end has closed its direction
+	over atomic.Bool // Read has answered the end of the stream
+	gone bool        // the other end has closed its socket, or died
 }
 
 // half is one direction, as one end sees it.
@@ -179,16 +181,23 @@ func (e *End) Write(a, b, c []byte) (int, syscall.Errno) {
 // Read takes what there is, first into a and then into b, of which one may be empty, and answers how much it was. EAGAIN:
 // there is nothing. 0 and no error: the end of the stream. EPROTO: the other process has spoiled the memory.
 func (e *End) Read(a, b []byte) (int, syscall.Errno) {
+	if e.over.Load() {
+		return 0, 0
+	}
 	h := &e.in
 	there := atomic.LoadUint64(&h.shared.written) - h.at
-	if there > RingBytes {
-		return 0, unix.EPROTO
-	}
 	if there == 0 {
-		if e.eof {
+		if !e.gone && atomic.LoadUint32(&h.shared.closed) == 0 {
+			return 0, unix.EAGAIN
+		}
+		// What was written before the end may have come after our look.
+		if there = atomic.LoadUint64(&h.shared.written) - h.at; there == 0 {
+			e.over.Store(true)
 			return 0, 0
 		}
-		return 0, unix.EAGAIN
+	}
+	if there > RingBytes {
+		return 0, unix.EPROTO
 	}
 	n, unseen, have := 0, 0, int(there)
 	for _, p := range [2][]byte{a, b} {
@@ -249,9 +258,10 @@ func roomIn(h *half) bool {
 	return used > RingBytes || RingBytes-used >= enoughRoom
 }
 
-// Readable says whether Read would bring something.
+// Readable says whether Read would bring something, be it the end of the stream that CloseWrite has made.
 func (e *End) Readable() bool {
-	return atomic.LoadUint64(&e.in.shared.written) != atomic.LoadUint64(&e.in.shared.read)
+	s := e.in.shared
+	return !e.over.Load() && (atomic.LoadUint64(&s.written) != atomic.LoadUint64(&s.read) || atomic.LoadUint32(&s.closed) != 0)
 }
 
 // Pending says whether there is something to read, or room for a writer that waits for some.
@@ -281,27 +291,29 @@ func (e *End) Disarm() {
 // Signal takes the bells off the socket, and notes its end.
 func (e *End) Signal() {
 	var b [64]byte
-	for e.fd >= 0 && !e.eof {
+	for e.fd >= 0 && !e.gone {
 		n, err := unix.Read(e.fd, b[:])
 		switch {
 		case n == len(b) || err == unix.EINTR:
 		case n > 0 || err == unix.EAGAIN:
 			return
 		default: // the other end has closed, or died; all that it had published is there
-			e.eof = true
+			e.gone = true
 		}
 	}
 }
 
-// CloseWrite ends our direction: the other end reads what has been written, and then the end of the stream.
-// From then on we do not ring for room any more: what the other end has still to say must fit into its ring.
+// CloseWrite ends our direction: the other end reads what has been written, and then the end of the stream. The other
+// direction goes on.
 func (e *End) CloseWrite() {
-	if e.fd >= 0 {
-		unix.Shutdown(e.fd, unix.SHUT_WR)
+	s := e.out.shared
+	atomic.StoreUint32(&s.closed, 1)
+	if atomic.LoadUint32(&s.wantsData) != 0 {
+		e.ring(&s.wantsData)
 	}
 }
 
-// Close gives the socket back. Its far end learns of it even if a forked child has a copy.
+// Close ends both directions, and gives the socket back. Its far end learns of it even if a forked child has a copy.
 func (e *End) Close() {
 	if e.fd >= 0 {
 		unix.Shutdown(e.fd, unix.SHUT_WR)

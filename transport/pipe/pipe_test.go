@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -85,8 +86,11 @@ func TestWhatIsWrittenIsReadWhateverSleepsAndPieces(t *testing.T) {
 		a, b := ends(t)
 		want := make([]byte, 1+rand.IntN(20*RingBytes))
 		rand.NewChaCha8([32]byte{1}).Read(want)
-		go pour(t, a, want)
-		if got := drain(t, b); !bytes.Equal(got, want) {
+		var all sync.WaitGroup
+		all.Go(func() { pour(t, a, want) })
+		got := drain(t, b)
+		all.Wait()
+		if !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes arrived of %d", len(got), len(want))
 		}
 	}
@@ -96,14 +100,16 @@ func TestBothDirectionsAtOnce(t *testing.T) {
 	a, b := ends(t)
 	p, q := bytes.Repeat([]byte("there"), 100_000), bytes.Repeat([]byte("back"), 100_000)
 	echoed := make(chan []byte)
-	turn := func(e *End, out []byte, want int, done chan<- []byte) { // one thread for both directions, as the engine's
+	turn := func(e *End, out []byte, done chan<- []byte) { // one thread for both directions, as the engine's
 		var got []byte
 		buf := make([]byte, 10_000)
-		for ended := false; !ended && (len(out) > 0 || len(got) < want); {
+		for ended := false; !ended || len(out) > 0; {
 			idle := true
 			if n, _ := e.Write(out, nil, nil); n > 0 {
 				idle = false
-				out = out[n:]
+				if out = out[n:]; len(out) == 0 {
+					e.CloseWrite()
+				}
 			}
 			switch n, errno := e.Read(buf, nil); {
 			case errno == 0 && n == 0:
@@ -113,9 +119,9 @@ func TestBothDirectionsAtOnce(t *testing.T) {
 				idle = false
 			case errno != unix.EAGAIN:
 				t.Error(errno)
-				ended = true
+				ended, out = true, nil
 			}
-			if idle && !ended {
+			if idle && (!ended || len(out) > 0) {
 				sleep(t, e)
 				e.Room()
 			}
@@ -123,8 +129,8 @@ func TestBothDirectionsAtOnce(t *testing.T) {
 		done <- got
 	}
 	back := make(chan []byte)
-	go turn(a, p, len(q), back)
-	go turn(b, q, len(p), echoed)
+	go turn(a, p, back)
+	go turn(b, q, echoed)
 	if got := <-back; !bytes.Equal(got, q) {
 		t.Errorf("back: %d bytes of %d", len(got), len(q))
 	}
@@ -194,6 +200,37 @@ func TestWhatWasWrittenBeforeADeathIsRead(t *testing.T) {
 		t.Errorf("no end: %d, %v", n, errno)
 	}
 	a.Arm() // a thread that was about to sleep
+}
+
+func TestWhoHasClosedItsDirectionStillRingsForRoom(t *testing.T) {
+	a, b := ends(t)
+	a.CloseWrite()
+	if !b.Pending() {
+		t.Error("the end is nothing to look at")
+	}
+	if n, errno := b.Read(make([]byte, 1), nil); n != 0 || errno != 0 || b.Pending() {
+		t.Errorf("no end, or not once: %d, %v", n, errno)
+	}
+	want := bytes.Repeat([]byte("more than a ring "), RingBytes/8)
+	var all sync.WaitGroup
+	all.Go(func() { pour(t, b, want) })
+	got := drain(t, a)
+	all.Wait()
+	if !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d", len(got), len(want))
+	}
+}
+
+func TestTheEndWakesWhoSleeps(t *testing.T) {
+	a, b := ends(t)
+	b.Arm()
+	if b.Pending() {
+		t.Error("nothing has happened")
+	}
+	a.CloseWrite()
+	if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(b.Descriptor()), Events: unix.POLLIN}}, 0); n != 1 {
+		t.Error("not woken")
+	}
 }
 
 func TestSpoiledPositionsAreAnError(t *testing.T) {

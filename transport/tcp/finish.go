@@ -100,9 +100,12 @@ func (h *Host) halve() (waiting int) {
 			continue
 		}
 		l.halved = true
-		if l.many == nil {
+		switch {
+		case l.pipe != nil:
+			l.pipe.CloseWrite()
+		case l.many == nil:
 			unix.Shutdown(l.fd, unix.SHUT_WR)
-		} else {
+		default:
 			l.many.CloseWrite()
 			h.noteFull(l)
 		}
