@@ -23,6 +23,8 @@ const (
 	// core. The shorter is longer than a sleep and a wake-up, so that two ranks find out of it again.
 	shortSpin = 300 * time.Microsecond
 	longSpin  = 5 * time.Millisecond
+	// patientSpin is the time where ranks outnumber cores: some turns of all of them.
+	patientSpin = 500 * time.Microsecond
 	// remoteEvery is how many polls of the rings go with one of the sockets, which costs a system call, when
 	// the awaited message may come from either.
 	remoteEvery = 16
@@ -141,15 +143,18 @@ func (w *waiter) reset() { w.polls = 0 }
 // clockEvery is how many fruitless polls go with one look at the clock.
 const clockEvery = 16
 
+// patientEvery is the same where each poll is a turn of the core's.
+const patientEvery = 4
+
 // pause spends the time between two polls. Engine lock held, given up in between.
 func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 	w.polls++
-	if w.polls%clockEvery != 0 || !w.expired(e) {
-		if e.patient {
-			e.giveWay()
-		} else {
-			e.spin(from)
+	if e.patient {
+		if e.giveWay(w) {
+			return
 		}
+	} else if w.polls%clockEvery != 0 || !w.expired(e) {
+		e.spin(from)
 		return
 	}
 	e.budget = max(e.budget/2, shortSpin)
@@ -180,11 +185,18 @@ func (e *Engine) spin(from int32) {
 }
 
 // giveWay lets another rank have the core, when ranks outnumber cores. If none wants it, this costs nobody anything,
-// and the thread is awake when its message comes.
-func (e *Engine) giveWay() {
+// and the thread is awake when its message comes. False: it has waited long enough.
+func (e *Engine) giveWay(w *waiter) bool {
 	e.mu.Unlock()
 	yield()
 	e.mu.Lock()
+	if w.polls%patientEvery != 0 {
+		return true
+	}
+	if w.polls == patientEvery {
+		w.since = time.Now()
+	}
+	return time.Since(w.since) < patientSpin
 }
 
 // looks is how often a spinning thread looks at one ring before it polls them all.
