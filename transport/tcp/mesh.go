@@ -314,10 +314,20 @@ func (m *mesh) connected() (n int) {
 	return n
 }
 
-// dial makes connection k to a host, from the address we published: some identify us by it.
+// from is where we connect to a host from: the address we published, since some identify us by it. nil: any, as that
+// one cannot do it, if it is of the other family, or need not, if nobody can reach it and the host knows us by our key.
+func (m *mesh) from(host int32) net.Addr {
+	me, x := &m.job.Hosts[m.me], &m.job.Hosts[host]
+	if me.Addr.Addr().Is4() != x.Addr.Addr().Is4() || me.Outbound && x.Kin {
+		return nil
+	}
+	return &net.TCPAddr{IP: me.Addr.Addr().AsSlice()}
+}
+
+// dial makes connection k to a host.
 func (m *mesh) dial(ctx context.Context, host int32, k int) {
 	to := m.job.Hosts[host].Addr.String()
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: m.job.Hosts[m.me].Addr.Addr().AsSlice()}}
+	d := net.Dialer{LocalAddr: m.from(host)}
 	for wait := redialMin; ; wait = min(2*wait, redialMax) {
 		c, err := d.DialContext(ctx, "tcp", to)
 		if d.LocalAddr != nil && errors.Is(err, unix.EADDRNOTAVAIL) {

@@ -53,3 +53,11 @@ func TestAHostThatNobodyReachesConnectsItself(t *testing.T) {
 		}
 	}
 }
+
+// Machines that have both: one has met the server over IPv6, the other over IPv4.
+func TestAHostConnectsToOneOfTheOtherFamily(t *testing.T) {
+	es := connect(t, layout{{1}, {1}}, func(j *transport.Job) {
+		j.Hosts[1].Addr = netip.MustParseAddrPort("[::1]:1") // it listens for nobody
+	}, Options{})
+	talk(t, es, func(a, b int32) bool { return true })
+}
