@@ -7,6 +7,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/colltest"
 	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
 )
 
 // With a Comm that allocates nothing, a short collective allocates nothing.
@@ -64,6 +65,19 @@ func TestShortCollectivesDoNotAllocate(t *testing.T) {
 		}
 		if allocs[0] != 0 {
 			t.Errorf("%s: %v allocations a call, of %d ranks together", name, allocs[0], p)
+		}
+	}
+}
+
+// An address at the end of a buffer of ours, kept while the garbage collector runs, names the next object.
+func TestNoElementsHaveNoAddress(t *testing.T) {
+	ints := datatype.Named(abi.MPI_INT)
+	b := coll.Bytes(make([]byte, 48))
+	v := coll.VBuf{Base: b.Base, Counts: []int64{12, 0}, Displs: []int64{0, 12}, Type: ints}
+	w := coll.WBuf{Base: b.Base, Counts: []int64{12, 0}, Displs: []int64{0, 48}, Types: []*datatype.Type{ints, ints}}
+	for name, none := range map[string]coll.Buf{"slice": b.Slice(48, 0), "v": v.Block(1), "w": w.Block(1)} {
+		if none.Base != nil || none.Size() != 0 {
+			t.Errorf("%s: %d bytes at %v", name, none.Size(), none.Base)
 		}
 	}
 }

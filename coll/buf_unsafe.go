@@ -57,8 +57,12 @@ func (b Buf) Size() int64 {
 	return b.Count * b.Type.Size()
 }
 
-// Slice is elements from to from+n of a buffer; they may lie beyond b.Count, as the blocks of a collective do.
+// Slice is elements from to from+n of a buffer; they may lie beyond b.Count, as the blocks of a collective do. No elements
+// have no address: that of the end of a buffer of ours would be the next object's to the garbage collector.
 func (b Buf) Slice(from, n int64) Buf {
+	if n == 0 {
+		return Buf{Type: b.Type}
+	}
 	if from != 0 {
 		b.Base = unsafe.Add(b.Base, from*b.Type.Extent())
 	}
@@ -76,6 +80,9 @@ func (b VBuf) Block(i int) Buf {
 
 // Block is the block of rank i.
 func (b WBuf) Block(i int) Buf {
+	if b.Counts[i] == 0 {
+		return Buf{Type: b.Types[i]}
+	}
 	return Buf{unsafe.Add(b.Base, b.Displs[i]), b.Counts[i], b.Types[i]}
 }
 
