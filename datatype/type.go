@@ -121,6 +121,12 @@ func (t *Type) TrueLB() int64     { return t.lo }
 func (t *Type) TrueUB() int64     { return t.hi }
 func (t *Type) TrueExtent() int64 { return t.hi - t.lo }
 
+// Alignment is the strictest alignment of a basic element of t, to whose multiple its extent is padded.
+func (t *Type) Alignment() int64 { return t.align }
+
+// Bounded tells whether a constructor has set the bounds of t or of a part of it, so that they do not follow from the data.
+func (t *Type) Bounded() bool { return t.markLB || t.markUB }
+
 // Uniform is the predefined type all data of t consists of, nil if there are several or none.
 func (t *Type) Uniform() *Type { return t.uniform }
 

@@ -361,29 +361,38 @@ void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest)
     else loops(dst, src, l, depth, nest->block, nest->word);
 }
 
+/* Offsets and lengths are of 8 bytes in the lists of Go, of 4 or 8 in those of the program (type_plan.c). */
+INLINE int64_t entry(const void *list, int wide, int64_t i)
+{
+    return wide ? ((const int64_t *)list)[i] : ((const int32_t *)list)[i];
+}
+
 /* A loop over listed blocks, with a constant direction, that fetches some of them in advance. */
 enum { AHEAD = 16 };
 #define LISTED(MOVE)                                                                                                    \
     if (unpack) {                                                                                                       \
-        LISTED_WAY(char *dst = mem + offs[i] * scale; const char *src = buf; MOVE)                                      \
+        LISTED_WAY(char *dst = mem + entry(offs, wide, i) * scale; const char *src = buf; MOVE)                         \
     } else {                                                                                                            \
-        LISTED_WAY(char *dst = buf; const char *src = mem + offs[i] * scale; MOVE)                                      \
+        LISTED_WAY(char *dst = buf; const char *src = mem + entry(offs, wide, i) * scale; MOVE)                         \
     }
 #define LISTED_WAY(MOVE)                                                                                                \
     int64_t i = 0;                                                                                                      \
     for (; i < n - AHEAD; i++, buf += b) {                                                                              \
-        __builtin_prefetch(mem + offs[i + AHEAD] * scale);                                                              \
+        __builtin_prefetch(mem + entry(offs, wide, i + AHEAD) * scale);                                                 \
         MOVE;                                                                                                           \
     }                                                                                                                   \
     for (; i < n; i++, buf += b) { MOVE; }
 
-CLONED static void listed(char *mem, char *buf, const int64_t *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
+INLINE void listed_words(char *mem, char *buf, const void *offs, int wide, int64_t n, int64_t scale, int64_t b, int word, int unpack)
 {
-    if (word > 1) {
-        if (b == word && b == 8) { LISTED(*(u64 *)dst = swap_u64(*(const u64 *)src)) }
-        else if (b == word && b == 4) { LISTED(*(u32 *)dst = swap_u32(*(const u32 *)src)) }
-        else { LISTED(swapped_words(dst, word, src, word, word, b / word)) }
-    } else if (b == 8) { LISTED(*(u64 *)dst = *(const u64 *)src) }
+    if (b == word && b == 8) { LISTED(*(u64 *)dst = swap_u64(*(const u64 *)src)) }
+    else if (b == word && b == 4) { LISTED(*(u32 *)dst = swap_u32(*(const u32 *)src)) }
+    else { LISTED(swapped_words(dst, word, src, word, word, b / word)) }
+}
+
+INLINE void listed_blocks(char *mem, char *buf, const void *offs, int wide, int64_t n, int64_t scale, int64_t b, int unpack)
+{
+    if (b == 8) { LISTED(*(u64 *)dst = *(const u64 *)src) }
     else if (b == 4) { LISTED(*(u32 *)dst = *(const u32 *)src) }
     else if (b == 16) { LISTED(*(u8x16 *)dst = *(const u8x16 *)src) }
     else if (b == 2) { LISTED(*(u16 *)dst = *(const u16 *)src) }
@@ -398,9 +407,20 @@ CLONED static void listed(char *mem, char *buf, const int64_t *offs, int64_t n, 
     else { LISTED(memcpy(dst, src, b)) }
 }
 
+CLONED static void listed_8(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
+{
+    if (word > 1) listed_words(mem, buf, offs, 1, n, scale, b, word, unpack);
+    else listed_blocks(mem, buf, offs, 1, n, scale, b, unpack);
+}
+
+CLONED static void listed_4(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int unpack)
+{
+    listed_blocks(mem, buf, offs, 0, n, scale, b, unpack);
+}
+
 void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block, int word, int unpack)
 {
-    listed((char *)mem, (char *)buf, offs, n, scale, block, word, unpack);
+    listed_8((char *)mem, (char *)buf, offs, n, scale, block, word, unpack);
 }
 
 /* A block of one to four words, without a branch: words at the beginning, at the end, and two in between that
@@ -415,16 +435,21 @@ void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t
 
 #define VARIED(MOVE)                                                                                       \
     if (unpack) {                                                                                          \
-        for (int64_t i = 0; i < n; i++) { int64_t b = lens[i] * unit; char *dst = mem + offs[i] * scale; const char *src = buf; MOVE; buf += b; } \
+        VARIED_WAY(char *dst = mem + entry(offs, wide, i) * scale; const char *src = buf; MOVE)            \
     } else {                                                                                               \
-        for (int64_t i = 0; i < n; i++) { int64_t b = lens[i] * unit; char *dst = buf; const char *src = mem + offs[i] * scale; MOVE; buf += b; } \
+        VARIED_WAY(char *dst = buf; const char *src = mem + entry(offs, wide, i) * scale; MOVE)            \
+    }
+#define VARIED_WAY(...)                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                                      \
+        int64_t b = entry(lens, wide_lens, i) * unit;                                                      \
+        __VA_ARGS__;                                                                                       \
+        buf += b;                                                                                          \
     }
 
-CLONED static void varied(char *mem, char *buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
-                          int64_t least, int64_t most, int word, int unpack)
+INLINE void varied(char *mem, char *buf, const void *offs, int wide, const void *lens, int wide_lens, int64_t n, int64_t scale,
+                   int64_t unit, int64_t least, int64_t most, int unpack)
 {
-    if (word > 1) { VARIED(swapped_words(dst, word, src, word, word, b / word)) }
-    else if (least >= 4 && most <= 16) { VARIED(FOUR(u32)) }
+    if (least >= 4 && most <= 16) { VARIED(FOUR(u32)) }
     else if (least >= 8 && most <= 32) { VARIED(FOUR(u64)) }
     else if (least >= 16 && most <= 64) { VARIED(FOUR(u8x16)) }
     else if (least >= 32 && most <= 128) { VARIED(FOUR(u8x32)) }
@@ -432,8 +457,29 @@ CLONED static void varied(char *mem, char *buf, const int64_t *offs, const int64
     else { VARIED(memcpy(dst, src, b)) }
 }
 
+CLONED static void varied_8(char *mem, char *buf, const void *offs, const void *lens, int64_t n, int64_t scale, int64_t unit,
+                            int64_t least, int64_t most, int word, int unpack)
+{
+    const int wide = 1, wide_lens = 1;
+    if (word > 1) { VARIED(swapped_words(dst, word, src, word, word, b / word)) }
+    else varied(mem, buf, offs, wide, lens, wide_lens, n, scale, unit, least, most, unpack);
+}
+
+CLONED static void varied_4(char *mem, char *buf, const struct impi_list *l, int unpack)
+{
+    if (l->wide) varied(mem, buf, l->offs, 1, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
+    else varied(mem, buf, l->offs, 0, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
+}
+
 void impi_move_varied(uintptr_t mem, uintptr_t buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
                       int64_t least, int64_t most, int word, int unpack)
 {
-    varied((char *)mem, (char *)buf, offs, lens, n, scale, unit, least, most, word, unpack);
+    varied_8((char *)mem, (char *)buf, offs, lens, n, scale, unit, least, most, word, unpack);
+}
+
+void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int unpack)
+{
+    if (l->lens) varied_4((char *)mem, (char *)buf, l, unpack);
+    else if (l->wide) listed_8((char *)mem, (char *)buf, l->offs, l->n, l->scale, l->block, 1, unpack);
+    else listed_4((char *)mem, (char *)buf, l->offs, l->n, l->scale, l->block, unpack);
 }

@@ -30,4 +30,15 @@ void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t
 void impi_move_varied(uintptr_t mem, uintptr_t buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
                       int64_t least, int64_t most, int word, int unpack);
 
+/* Blocks listed as the program did: offsets of 4 or of 8 bytes each, in units of scale bytes, lengths of 4 bytes each. */
+struct impi_list {
+    const void *offs;    /* NULL: no list */
+    const int32_t *lens; /* NULL: blocks of `block` bytes; else of lens[i]*block, between least and most */
+    int64_t n, scale, block, least, most;
+    int32_t wide;        /* offsets of 8 bytes */
+};
+
+/* In the buffer the blocks follow each other. */
+void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int unpack);
+
 #endif

@@ -1,4 +1,4 @@
-/* Packing of predefined types without gaps, and of derived ones that are loops around a block (type_record.h), on
+/* Packing of predefined types without gaps, and of derived ones that are loops around a block or a list (type_record.h), on
  * communicators whose members' memories are all alike: there a packed buffer is a copy, and a call into Go would cost as
  * much as copying some kilobytes. Everything else goes to Go. */
 #define _GNU_SOURCE

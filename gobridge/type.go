@@ -340,11 +340,17 @@ func impi_Type_commit(datatype uintptr) int32 {
 	if k.err != nil || k.notStarted() {
 		return k.fail()
 	}
-	t := k.anyType(*ref[uintptr](datatype), "datatype")
+	h := *ref[uintptr](datatype)
+	t := k.anyType(h, "datatype")
 	if k.err != nil {
 		return k.fail()
 	}
-	t.Commit()
+	if !t.Committed() {
+		t.Commit()
+		if isRecord(h) {
+			recorded.committed(h, t)
+		}
+	}
 	return 0
 }
 

@@ -63,23 +63,76 @@ int64_t impi_type_recorded_size(uintptr_t handle)
     return r ? r->size : -1;
 }
 
+/* With the lock: makes the plan of a record whose arguments are here, unless that was tried before. */
+static void plan(struct impi_type_record *r)
+{
+    if (r->planned != IMPI_PLAN_UNKNOWN || !r->arrays) return;
+    __atomic_store_n(&r->planned, impi_type_make_plan(r, &r->plan) ? IMPI_PLAN_MADE : IMPI_PLAN_NONE, __ATOMIC_RELEASE);
+}
+
+/* Is there a plan? The first who asks makes it. */
+static inline int planned(struct impi_type_record *r, uintptr_t handle)
+{
+    uint32_t p = __atomic_load_n(&r->planned, __ATOMIC_ACQUIRE), state;
+    if (UNLIKELY(p == IMPI_PLAN_UNKNOWN)) {
+        pthread_mutex_lock(&lock);
+        if (find(handle, &state)) plan(r);
+        p = r->planned;
+        pthread_mutex_unlock(&lock);
+    }
+    return p == IMPI_PLAN_MADE;
+}
+
+const struct impi_type_plan *impi_type_part(uintptr_t old)
+{
+    struct impi_type_record *r = at((uint32_t)old - FIRST_RUN_TIME - IMPI_TYPE_FIRST);
+    plan(r);
+    return r->planned == IMPI_PLAN_MADE ? &r->plan : NULL;
+}
+
 const struct impi_type_plan *impi_type_planned(const void *typed, int count, uintptr_t handle, int64_t *n)
 {
     uint32_t state;
     struct impi_type_record *r = find(handle, &state);
-    if (!r || !(state & IMPI_TYPE_COMMITTED) || !__atomic_load_n(&r->planned, __ATOMIC_ACQUIRE)) return NULL;
+    if (!r || !(state & IMPI_TYPE_COMMITTED) || !planned(r, handle)) return NULL;
     if ((uintptr_t)typed < 4096 || count < 1) return NULL; /* the address may be MPI_BOTTOM, or a sentinel */
-    if (count > 1 && (r->plan.nest.depth != 0 || r->plan.nest.block != r->plan.extent || r->size > INT64_MAX / count)) return NULL;
+    if (count > 1) {
+        const struct impi_type_plan *p = &r->plan;
+        if (r->size > (p->dense ? INT64_MAX : IMPI_PLAN_SMALL) / count || (!p->list.offs && p->nest.depth == IMPI_MAX_DIMS)) return NULL;
+    }
     *n = count * r->size;
     return &r->plan;
 }
 
-void impi_type_move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack)
+/* Several elements of a type of loops: one loop more. */
+static void move_loops(const struct impi_type_plan *p, uintptr_t mem, uintptr_t buf, int64_t count, int unpack)
 {
     struct impi_nest nest = p->nest;
-    if (nest.depth == 0) nest.block = n;
     nest.unpack = unpack;
-    impi_move_nest((uintptr_t)typed + (uintptr_t)p->at, (uintptr_t)packed, &nest);
+    if (count > 1) {
+        for (int i = nest.depth++; i > 0; i--) nest.dims[i] = nest.dims[i - 1];
+        nest.dims[0] = (struct impi_dim){count, p->shape.ub - p->shape.lb, p->shape.size};
+    }
+    impi_move_nest(mem, buf, &nest);
+}
+
+void impi_type_move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack)
+{
+    uintptr_t mem = (uintptr_t)typed + (uintptr_t)p->at, buf = (uintptr_t)packed;
+    if (p->dense) {
+        struct impi_nest nest = {.word = 1, .block = n, .unpack = unpack};
+        impi_move_nest(mem, buf, &nest);
+        return;
+    }
+    if (!p->list.offs) {
+        move_loops(p, mem, buf, n == p->shape.size ? 1 : n / p->shape.size, unpack);
+        return;
+    }
+    for (; n > 0; n -= p->shape.size) {
+        impi_move_list(mem, buf, &p->list, unpack);
+        mem += (uintptr_t)(p->shape.ub - p->shape.lb);
+        buf += (uintptr_t)p->shape.size;
+    }
 }
 
 /* With the lock: a free record, its slot in *slot; NULL if there is no room. */
@@ -96,11 +149,12 @@ static struct impi_type_record *take(uint32_t *slot)
     if (t->used % IMPI_TYPE_CHUNK == 0) {
         struct impi_type_record *chunk = calloc(IMPI_TYPE_CHUNK, sizeof *chunk);
         if (!chunk) return NULL;
-        for (uint32_t i = 0; i < IMPI_TYPE_CHUNK; i++) chunk[i].slot = t->used + i;
         __atomic_store_n(&t->chunks[t->used / IMPI_TYPE_CHUNK], chunk, __ATOMIC_RELEASE);
     }
     *slot = t->used++;
-    return at(*slot);
+    struct impi_type_record *r = at(*slot);
+    r->slot = *slot;
+    return r;
 }
 
 static void release(struct impi_type_record *r);
@@ -125,7 +179,7 @@ static void release(struct impi_type_record *r)
 {
     if (--r->refs) return;
     forget_arguments(r);
-    r->planned = 0;
+    r->planned = IMPI_PLAN_UNKNOWN;
     uint32_t *list = r->state & IMPI_TYPE_KNOWN ? &impi_types.stale : &impi_types.idle;
     __atomic_store_n(&r->state, (r->state / IMPI_TYPE_GENERATION + 1) % GENERATIONS * IMPI_TYPE_GENERATION, __ATOMIC_RELAXED);
     r->next = *list;
@@ -439,20 +493,40 @@ void impi_type_unpin(struct impi_type_record *r)
     pthread_mutex_unlock(&lock);
 }
 
-int impi_type_made(struct impi_type_record *r, uint32_t state, int pins, const struct impi_type_plan *plan)
+/* With the lock: takes over Go's plan if there is none yet; what is in use does not change. Then a list is the plan's, and
+ * everything else that is kept for the maker is given back. */
+static void settle_plan(struct impi_type_record *r, const struct impi_type_plan *made)
+{
+    if (made && r->planned != IMPI_PLAN_MADE) {
+        r->plan = *made;
+        __atomic_store_n(&r->planned, IMPI_PLAN_MADE, __ATOMIC_RELEASE);
+    }
+    plan(r);
+    if (r->planned != IMPI_PLAN_MADE || r->plan.list.offs != r->arrays) forget_arguments(r);
+}
+
+int impi_type_made(struct impi_type_record *r, uint32_t state, int pins, const struct impi_type_plan *made)
 {
     pthread_mutex_lock(&lock);
     int unchanged = __atomic_compare_exchange_n(&r->state, &state, state | IMPI_TYPE_KNOWN, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
     if (unchanged) {
-        forget_arguments(r);
-        if (plan) {
-            r->plan = *plan;
-            __atomic_store_n(&r->planned, 1, __ATOMIC_RELEASE);
-        }
+        settle_plan(r, made);
         while (pins--) release(r);
     }
     pthread_mutex_unlock(&lock);
     return unchanged;
+}
+
+void impi_type_committed(uintptr_t handle, const struct impi_type_plan *made)
+{
+    uint32_t state;
+    pthread_mutex_lock(&lock);
+    struct impi_type_record *r = find(handle, &state);
+    if (r) {
+        settle_plan(r, made);
+        __atomic_fetch_or(&r->state, IMPI_TYPE_COMMITTED, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 int impi_type_drop(uintptr_t handle)

@@ -121,8 +121,10 @@ func planOf(t *datatype.Type) *C.struct_impi_type_plan {
 	if !ok {
 		return nil
 	}
-	plan := &C.struct_impi_type_plan{at: C.int64_t(at), extent: C.int64_t(t.Extent())}
-	setNest(&plan.nest, &nest)
+	plan := &C.struct_impi_type_plan{at: C.int64_t(at), dense: flag(nest.Depth == 0 && nest.Block == t.Extent())}
+	plan.shape = C.struct_impi_shape{size: C.int64_t(t.Size()), lb: C.int64_t(t.LB()), ub: C.int64_t(t.UB()), lo: C.int64_t(t.TrueLB()),
+		hi: C.int64_t(t.TrueUB()), align: C.int32_t(t.Alignment()), marked: flag(t.Bounded())}
+	setNest((*C.struct_impi_nest)(unsafe.Pointer(&plan.anon0)), &nest)
 	return plan
 }
 
@@ -171,6 +173,14 @@ func (t *recordedTypes) old(h uintptr) *datatype.Type {
 		return d.Type
 	}
 	return nil
+}
+
+// committed tells C of a type that was made before it was committed: by the handle it is packed in C from now on.
+func (t *recordedTypes) committed(h uintptr, made *datatype.Type) {
+	t.Lock()
+	defer t.Unlock()
+	C.impi_type_committed(C.uintptr_t(h), planOf(made))
+	t.forgetStale()
 }
 
 // drop ends a handle.

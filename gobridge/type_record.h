@@ -5,6 +5,7 @@
  * MPI_Type_commit sets a flag, and MPI_Type_free of a type that Go has not seen releases the record. What uses the type
  * (dataTypeOf) has Go make it from the record (type_record.go). Beyond doubt are old types that are predefined or
  * recorded, and numbers with which no sum can exceed 64 bits; everything else goes to Go, which checks and raises.
+ * A simple one needs no Go even when it is packed or sent: C makes its plan (type_plan.c).
  *
  *     constructor -> record -> [MPI_Type_commit: IMPI_TYPE_COMMITTED] -> MPI_Type_free -> idle
  *                       \-> first use: pinned, made by Go, IMPI_TYPE_KNOWN -> MPI_Type_free in Go -> stale -> idle
@@ -30,11 +31,31 @@ enum {
 /* The low bits of a record's state; the generation of its handle stands above. */
 enum { IMPI_TYPE_LIVE = 1, IMPI_TYPE_COMMITTED = 2, IMPI_TYPE_KNOWN = 4, IMPI_TYPE_GENERATION = 8 };
 
-/* How one element lies in memory, if it is loops around a block: then C packs it (pack_fast.c). */
-struct impi_type_plan {
-    int64_t at, extent;
-    struct impi_nest nest;
+/* Where the data of an element is, and its bounds (datatype/shape.go). */
+struct impi_shape {
+    int64_t size, lb, ub, lo, hi;
+    int32_t align, marked; /* marked: the bounds were set, and do not follow from the data */
 };
+
+enum {
+    IMPI_PIECES = 16,        /* blocks that are listed in the plan */
+    IMPI_PLAN_SMALL = 2 << 10 /* bytes up to which elements are moved one by one: Go has the best order for more */
+};
+
+/* How one element lies in memory, if it is loops around a block or a list of blocks: then C packs it (pack_fast.c). */
+struct impi_type_plan {
+    struct impi_shape shape;
+    int64_t at;
+    int32_t dense;         /* consecutive elements are one block */
+    struct impi_list list; /* of the arrays of the record, or of those here */
+    union {
+        struct impi_nest nest; /* if there is no list */
+        struct { int64_t offs[IMPI_PIECES]; int32_t lens[IMPI_PIECES]; } pieces;
+    };
+};
+
+/* Whether there is a plan. */
+enum { IMPI_PLAN_UNKNOWN, IMPI_PLAN_MADE, IMPI_PLAN_NONE };
 
 struct impi_type_record {
     uint32_t state;
@@ -43,16 +64,14 @@ struct impi_type_record {
     uint64_t refs;
     int32_t combiner;
     int32_t depth;
-    uint32_t planned; /* there is a plan: stored after it */
+    uint32_t planned; /* stored after the plan */
     uintptr_t old;    /* 0: a struct */
     int64_t n[3];     /* the arguments that are no arrays, in their order; first the length of the arrays */
     int64_t size;     /* bytes of data */
     double reach;     /* no size, bound or extent exceeds it in either direction */
-    char *arrays;     /* own, or allocated: those of 8 bytes an element first, then those of 4; NULL once Go knows the type */
-    union {
-        _Alignas(8) char own[IMPI_TYPE_OWN];
-        struct impi_type_plan plan; /* once Go knows the type */
-    };
+    char *arrays;     /* own, or allocated: those of 8 bytes an element first, then those of 4; NULL once nobody needs them */
+    struct impi_type_plan plan;
+    _Alignas(8) char own[IMPI_TYPE_OWN];
 };
 
 struct impi_types {
@@ -72,11 +91,19 @@ struct impi_type_record *impi_type_pin(uintptr_t handle);
 void impi_type_unpin(struct impi_type_record *r);
 
 /* Go has made the type, as committed as the given state says, and maybe a plan; 0 if the state has changed. What the record
- * keeps for its maker is given back, and as many pins. */
+ * keeps for its maker alone is given back, and as many pins. */
 int impi_type_made(struct impi_type_record *r, uint32_t state, int pins, const struct impi_type_plan *plan);
 
-/* The plan by which so many elements at an address can be moved in C, and their bytes; NULL if Go has to do it. One element
- * goes through the loops of its type; several are one block, or Go finds the best order of the loops. */
+/* Go has committed a type that it had made before, and has maybe a plan. */
+void impi_type_committed(uintptr_t handle, const struct impi_type_plan *plan);
+
+/* With the records' lock: makes the plan of a type from the arguments of its constructor, if that is simple (type_plan.c); 0
+ * if not. The plan of a recorded type that it is made of, NULL if that has none. */
+int impi_type_make_plan(const struct impi_type_record *r, struct impi_type_plan *p);
+const struct impi_type_plan *impi_type_part(uintptr_t old);
+
+/* The plan by which so many elements at an address can be moved in C, and their bytes; NULL if Go has to do it: several that
+ * are neither one block nor few bytes. */
 const struct impi_type_plan *impi_type_planned(const void *typed, int count, uintptr_t handle, int64_t *n);
 
 /* Moves those n bytes from typed memory to a packed buffer, or back. */
