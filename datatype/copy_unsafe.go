@@ -11,6 +11,7 @@ import (
 //	one of the two is a run: then it is the packed buffer of the other;
 //	both have the same layout: then one sweep visits both;
 //	both are loops around runs, and the loops divide each other: then there is one nest of loops for both
+//	the runs of one are long: then each is the packed buffer of a piece of the other
 //
 // and otherwise through a small buffer.
 
@@ -40,10 +41,103 @@ func Copy(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount
 		c.Pack(unsafe.Slice((*byte)(to), bytes))
 	case scount <= dcount && twins(st, dt) && (scount == 1 || st.extent() == dt.extent()):
 		copyTwin(dst, src, scount, st)
-	case !copyNest(dst, dcount, dt, src, scount, st):
+	case copyNest(dst, dcount, dt, src, scount, st):
+	case !copyByRuns(dst, dcount, dt, src, scount, st, bytes):
 		copyThrough(dst, dcount, dt, src, scount, st, bytes)
 	}
 	return bytes, truncated
+}
+
+// longRun is the number of bytes from which a run is worth the way of a cursor to where the other side's piece begins. Runs of
+// 8 KiB and more take half to nine tenths of the time that the way through the buffer takes, of 2 KiB more.
+const longRun = 8 << 10
+
+// copyByRuns copies if the runs of one side are long, run by run of that whose shortest is the longer.
+func copyByRuns(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount int64, st *Type, bytes int64) bool {
+	var in, out Cursor
+	out.Init(src, scount, st, Native)
+	in.Init(dst, dcount, dt, Native)
+	w := runWalk{other: out, base: dst, left: bytes}
+	walked, shortest := &in, in.tree().shortest()
+	if s := out.tree().shortest(); s > shortest {
+		w.other, w.base, w.unpack = in, src, true
+		walked, shortest = &out, s
+	}
+	if shortest < longRun {
+		return false
+	}
+	w.runs(walked.tree(), walked.at)
+	return true
+}
+
+// shortest is the length of the shortest run of a layout, in bytes, or less.
+func (nd *node) shortest() int64 {
+	switch nd.op {
+	case opRun:
+		return nd.mem
+	case opList:
+		least := nd.kids[0].shortest()
+		for _, kid := range nd.kids[1:] {
+			least = min(least, kid.shortest())
+		}
+		return least
+	case opVary:
+		if nd.child.op == opRun && nd.stride == nd.child.mem {
+			return nd.least * nd.child.mem
+		}
+	}
+	return nd.child.shortest()
+}
+
+// runWalk visits the runs of one side in order, and moves the next bytes of the other, left in all, from or to each.
+type runWalk struct {
+	other  Cursor
+	base   unsafe.Pointer
+	left   int64
+	unpack bool // the runs are the source
+}
+
+func (w *runWalk) run(at, bytes int64) {
+	bytes = min(bytes, w.left)
+	w.left -= bytes
+	run := unsafe.Slice((*byte)(unsafe.Add(w.base, at)), bytes)
+	if w.unpack {
+		w.other.Unpack(run)
+	} else {
+		w.other.Pack(run)
+	}
+}
+
+func (w *runWalk) runs(nd *node, at int64) {
+	switch nd.op {
+	case opRun:
+		w.run(at, nd.mem)
+	case opLoop:
+		w.row(nd.child, at, nd.stride, nd.n)
+	case opAt:
+		for i := 0; i < len(nd.offs) && w.left > 0; i++ {
+			w.runs(nd.child, at+nd.offs[i]*nd.scale)
+		}
+	case opVary:
+		for i := 0; i < len(nd.offs) && w.left > 0; i++ {
+			w.row(nd.child, at+nd.offs[i]*nd.scale, nd.stride, nd.lens[i])
+		}
+	case opList:
+		for i := 0; i < len(nd.kids) && w.left > 0; i++ {
+			w.runs(nd.kids[i], at+nd.offs[i])
+		}
+	}
+}
+
+// row visits n instances of c, stride bytes apart.
+func (w *runWalk) row(c *node, at, stride, n int64) {
+	if c.op == opRun && stride == c.mem {
+		w.run(at, n*c.mem)
+		return
+	}
+	for i := int64(0); i < n && w.left > 0; i++ {
+		w.runs(c, at+i*stride)
+	}
 }
 
 // copyThrough packs and unpacks through a buffer that stays in the first-level cache.

@@ -77,15 +77,107 @@ func TestCopyBetweenNestsOfLoopsNeedsNoBuffer(t *testing.T) {
 	}
 }
 
+// scattered draws blocks of least to most doubles each, total in all, in any order: of several lengths, of one, or fields of a
+// structure.
+func scattered(r *rand.Rand, least, most, total int64) *model {
+	var lens, disps []int64
+	var olds []*Type
+	end, form := int64(0), r.Intn(3)
+	for total > 0 {
+		n := least
+		if form > 0 {
+			n += r.Int63n(most - least + 1)
+		}
+		if n > total {
+			n = total
+		}
+		total -= n
+		end += 8 * r.Int63n(5)
+		lens, disps, olds = append(lens, n), append(disps, end), append(olds, testDouble)
+		end += 8 * n
+	}
+	r.Shuffle(len(lens), func(i, j int) {
+		lens[i], lens[j] = lens[j], lens[i]
+		disps[i], disps[j] = disps[j], disps[i]
+	})
+	if form == 2 {
+		return &model{t: ok(Struct(lens, disps, olds))}
+	}
+	return &model{t: ok(Hindexed(lens, disps, testDouble))}
+}
+
+func TestCopyBetweenListsGoesByTheLongerRuns(t *testing.T) {
+	direct := 0
+	for seed := range 300 {
+		r := rand.New(rand.NewSource(int64(seed)))
+		lengths := [][2]int64{{1, 4}, {100, 200}, {1024, 1200}, {1024, 3000}}
+		total := int64(4100 + r.Intn(8)*1024)
+		a, b := lengths[r.Intn(4)], lengths[r.Intn(4)]
+		s, d := scattered(r, a[0], a[1], total), scattered(r, b[0], b[1], total-int64(r.Intn(50)))
+		if r.Intn(4) == 0 {
+			d = nest(r, 1+r.Int63n(2000), []int64{2 + r.Int63n(5), 3})
+		}
+		scount, dcount := int64(1+r.Intn(2)), int64(1+r.Intn(2))
+		from, to := newArena(reachOfBoth(s.t)).fill(r), newArena(reachOfBoth(d.t)).fill(r)
+		if err := copied(r, d, s, dcount, scount, from, to); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		bytes := min(scount*s.t.Size(), dcount*d.t.Size())
+		if copyByRuns(to.base(), dcount, d.t, from.base(), scount, s.t, bytes) {
+			direct++
+		}
+	}
+	if direct < 60 {
+		t.Errorf("%d of 300 copies were direct", direct)
+	}
+}
+
+// reachOfBoth is the memory of two elements.
+func reachOfBoth(t *Type) (low, high int64) {
+	return min(t.TrueLB(), t.TrueLB()+t.Extent()), max(t.TrueUB(), t.TrueUB()+t.Extent())
+}
+
+func BenchmarkCopyBetweenLists(b *testing.B) {
+	memory := make([]byte, 32<<20)
+	r := rand.New(rand.NewSource(1))
+	for _, n := range []int64{1024, 2048, 4096, 16384} {
+		s, d := scattered(r, n, n, 1<<16).t, benchList(r)
+		for name, move := range map[string]func(){
+			"runs":   func() { copyByRuns(unsafe.Pointer(&memory[16<<20]), 1, d, unsafe.Pointer(&memory[0]), 1, s, s.Size()) },
+			"buffer": func() { copyThrough(unsafe.Pointer(&memory[16<<20]), 1, d, unsafe.Pointer(&memory[0]), 1, s, s.Size()) },
+		} {
+			b.Run(fmt.Sprintf("%s/%d", name, 8*n), func(b *testing.B) {
+				b.SetBytes(s.Size())
+				for range b.N {
+					move()
+				}
+			})
+		}
+	}
+}
+
 func TestCopyAllocatesNothing(t *testing.T) {
 	memory := make([]byte, 32<<20)
-	odd := ok(Hvector(7, 3, 31, testDouble)) // which none of the others divides
+	odd := ok(Hvector(7, 3, 31, testDouble))                                              // which none of the others divides
+	long := ok(Hindexed([]int64{2000, 3000, 1500}, []int64{0, 40000, 20000}, testDouble)) // whose runs are walked
 	for _, e := range benchCases() {
 		if n := testing.AllocsPerRun(2, func() {
 			Copy(unsafe.Pointer(&memory[16<<20]), 1, e.t, unsafe.Pointer(&memory[0]), 1, e.t)
 			Copy(unsafe.Pointer(&memory[16<<20]), 1, odd, unsafe.Pointer(&memory[0]), 1, e.t)
+			Copy(unsafe.Pointer(&memory[16<<20]), 1, long, unsafe.Pointer(&memory[0]), 1, e.t)
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", e.name, n)
 		}
 	}
+}
+
+func benchList(r *rand.Rand) *Type {
+	lens, disps := make([]int64, 1<<11), make([]int64, 1<<11)
+	for i, p := range r.Perm(1 << 11) {
+		lens[i], disps[i] = 32, int64(p)*34*8
+		if i%2 == 0 {
+			lens[i] = 30
+		}
+	}
+	return ok(Hindexed(lens, disps, testDouble))
 }
