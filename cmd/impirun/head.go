@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -76,7 +77,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	meetings, _, err := meetings(ctx, plan)
+	meetings, _, err := meetings(ctx, plan, netip.Addr{}) // each machine says where its ranks listen
 	if err != nil {
 		return err
 	}

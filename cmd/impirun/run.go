@@ -25,11 +25,15 @@ func run(plan *options.Plan) error {
 	if slices.ContainsFunc(list, func(m machine) bool { return !m.local }) {
 		return runMachines(plan, list)
 	}
-	return runHere(plan)
+	var bind netip.Addr
+	if len(list) > 0 {
+		bind = list[0].addr
+	}
+	return runHere(plan, bind)
 }
 
-// runHere runs a plan on this machine.
-func runHere(plan *options.Plan) error {
+// runHere runs a plan on this machine. bind is where the ranks of a client listen, if the user has said so.
+func runHere(plan *options.Plan, bind netip.Addr) error {
 	shares := split(plan.Size(), max(1, plan.Clients))
 	jobID := newJobID()
 	list, err := processes(plan, jobID, shares, launch{base: os.Environ(), size: plan.Size()})
@@ -38,7 +42,7 @@ func runHere(plan *options.Plan) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	meetings, farewell, err := meetings(ctx, plan)
+	meetings, farewell, err := meetings(ctx, plan, bind)
 	if err != nil {
 		return err
 	}
@@ -96,12 +100,12 @@ func finishAll(parts []*part, well bool) {
 
 // meetings says where each client meets the others: nowhere, at the server that the user named, or at one of
 // our own. farewell waits until that one has finished.
-func meetings(ctx context.Context, plan *options.Plan) (list []*meeting, farewell func(), err error) {
+func meetings(ctx context.Context, plan *options.Plan, bind netip.Addr) (list []*meeting, farewell func(), err error) {
 	farewell = func() {}
 	switch {
 	case plan.Mode == options.Client:
-		m := &meeting{ctx: ctx, address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound}
-		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil {
+		m := &meeting{ctx: ctx, address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound, bind: bind}
+		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil && !bind.IsValid() {
 			m.bind, err = addressTowards(plan.Address)
 		}
 		if m.port, m.portTo = plan.Port, plan.PortTo; err == nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,13 +28,19 @@ func (n *network) start(t *testing.T, settings []option, options [apart]string, 
 	if a, err := netip.ParseAddrPort(address); err != nil || a.Addr() != at.addr {
 		t.Fatalf("the server at %v says %q", at.addr, address)
 	}
+	return server, n.startClients(t, [apart]string{address, address, address}, settings, options, file, args...)
+}
+
+// startClients starts a client on each machine, which meets the others at an address of the server's.
+func (n *network) startClients(t *testing.T, at [apart]string, settings []option, options [apart]string, file string, args ...string) (clients []*job) {
+	t.Helper()
 	for i := range apart {
 		n.machines[i].inside(t, func() {
-			line := words("-client", strconv.Itoa(i), address, options[i], "-n 2", file, args)
+			line := words("-client", strconv.Itoa(i), at[i], options[i], "-n 2", file, args)
 			clients = append(clients, startWith(t, settings, line...))
 		})
 	}
-	return server, clients
+	return clients
 }
 
 // run runs a job that ends well, and answers what client 0 prints.
@@ -57,41 +65,82 @@ func reduce(t *testing.T) string  { return program(t, "../coll/reduce") }
 func TestClientsOnMachinesOfTheirOwn(t *testing.T) {
 	n := newNetwork(t, ipv4, apart+1)
 	n.run(t, with(key), all("-via direct"), traffic(t), few...)
-	n.run(t, with(key), all("-via agent"), traffic(t), few...)
+	n.run(t, with(key), all("-via agent"), reduce(t))
 	mixed := [apart]string{"-via agent -port 4242", "-via direct", "-via agent -port 4242"} // they are different machines
 	if out := n.run(t, with(key), mixed, program(t, "../../examples_c/ring")); !strings.Contains(out, "right") {
 		t.Errorf("%q", out)
 	}
-	n.run(t, with(key), all(""), reduce(t))
 }
 
 func TestClientsOnMachinesThatHaveOnlyIPv6(t *testing.T) {
 	n := newNetwork(t, ipv6, apart+1)
 	n.run(t, with(key), all("-via direct"), traffic(t), few...)
-	n.run(t, with(key), all("-via agent"), reduce(t))
+	n.run(t, with(key), all("-via agent"), traffic(t), few...)
+}
+
+// Where a client listens is of the family by which it has found the server.
+func TestClientsThatMeetTheServerOverIPv4AndOverIPv6(t *testing.T) {
+	n := newNetwork(t, ipv4, apart+1)
+	for i := range n.machines {
+		n.number(t, i, ipv6)
+	}
+	var server *job
+	n.machines[apart].inside(t, func() { server = startWith(t, with(key), "-server", strconv.Itoa(apart)) })
+	server.stdout.await("\n", 1)
+	four := netip.MustParseAddrPort(strings.TrimSpace(server.stdout.String()))
+	six := netip.AddrPortFrom(ipv6.addr(apart), four.Port()).String()
+	clients := n.startClients(t, [apart]string{four.String(), six, four.String()}, with(key),
+		[apart]string{"-via direct", "-via direct", "-via agent"}, program(t, "negotiate"))
+	for _, j := range append(clients, server) {
+		j.wait().expect(t, 0, "")
+	}
 }
 
 func TestClientsOnMachinesOfTheirOwnBehindTLS(t *testing.T) {
-	for _, f := range []family{ipv4, ipv6} {
-		n := newNetwork(t, f, apart+1)
-		n.run(t, with("IMPI_AUTH_SECRET=of the job"), all("-via direct -streams 2"), traffic(t), few...)
-		n.run(t, with("IMPI_AUTH_TLS=1", "IMPI_AUTH_SECRET=of the job"), all("-via agent -streams 2"), traffic(t), few...)
-	}
+	n := newNetwork(t, ipv4, apart+1)
+	n.run(t, with("IMPI_AUTH_SECRET=of the job"), all("-via direct -streams 2"), traffic(t), few...)
+	n = newNetwork(t, ipv6, apart+1)
+	n.run(t, with("IMPI_AUTH_TLS=1", "IMPI_AUTH_SECRET=of the job"), all("-via agent -streams 2"), traffic(t), few...)
 }
 
 // Client 0 cannot be reached, and all others would connect to it (IMPI 0.0, 2.3.8).
 func TestAClientBehindAFirewallConnectsToAll(t *testing.T) {
-	for _, inner := range []netip.Addr{ipv4.subnet(0).Addr().Next().Next(), netip.MustParseAddr("192.168.1.2")} {
+	for _, tt := range []struct {
+		inner    netip.Addr // the firewall translates it if it is another one
+		settings []option
+		options  [apart]string
+	}{
+		{ipv4.addr(0), with(key), [apart]string{"-outbound -via direct", "-via direct", "-via agent"}},
+		{netip.MustParseAddr("192.168.1.2"), with("IMPI_AUTH_SECRET=of the job"),
+			[apart]string{"-outbound -via agent -streams 2", "-via direct -streams 2", "-via agent -streams 2"}},
+	} {
 		n := newNetwork(t, ipv4, apart+1, 0)
-		w := newFirewall(t, n, 0, inner)
-		n.run(t, with(key), [apart]string{"-outbound -via direct", "-via direct", "-via agent"}, traffic(t), few...)
-		n.run(t, with("IMPI_AUTH_SECRET=of the job"), [apart]string{"-outbound -via agent -streams 2", "-via direct -streams 2", "-via agent -streams 2"}, traffic(t), few...)
+		w := newFirewall(t, n, 0, tt.inner)
+		n.run(t, tt.settings, tt.options, program(t, "negotiate"))
 		select {
 		case <-w.refused:
 			t.Error("somebody has tried to connect to the client")
 		default:
 		}
 		w.mustHold(t, n, 0)
+	}
+}
+
+// Client 0 listens, as it is told, at an address to which the others have no route.
+func TestAClientAtAnAddressWithoutARouteConnectsToAll(t *testing.T) {
+	n := newNetwork(t, ipv4, apart+1)
+	hidden := netip.MustParseAddr("192.168.1.2")
+	n.machines[0].ip(t, fmt.Sprintf("addr add %v/32 dev lo", hidden))
+	hosts := filepath.Join(t.TempDir(), "hosts")
+	if err := os.WriteFile(hosts, []byte("localhost slots=2 addr="+hidden.String()+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	server, clients := n.start(t, with(key), [apart]string{"-v -outbound -via agent -hostfile " + hosts, "-via direct", "-via agent"}, program(t, "negotiate"))
+	if r := clients[0].wait(); r.code != 0 || !strings.Contains(r.stderr, "is listening at "+hidden.String()) {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+	for _, j := range append(clients[1:], server) {
+		j.wait().expect(t, 0, "")
 	}
 }
 

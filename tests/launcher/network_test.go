@@ -23,16 +23,19 @@ type network struct {
 
 type machine struct {
 	ns   *os.File
-	addr netip.Addr
+	addr netip.Addr // the first, if it has two
 }
 
 // family is the internet protocol of a network.
 type family int
 
 const (
-	ipv4 family = 4
-	ipv6 family = 6
+	ipv4 family = iota
+	ipv6
 )
+
+// addr is where a machine is.
+func (f family) addr(i int) netip.Addr { return f.subnet(i).Addr().Next().Next() }
 
 // subnet is that of a machine and the router, who have its second and its first address.
 func (f family) subnet(i int) netip.Prefix {
@@ -53,13 +56,15 @@ func newNetwork(t *testing.T, f family, n int, but ...int) *network {
 		t.Skipf("no network namespaces: %v", err)
 	}
 	net := &network{router: newMachine(t)}
-	net.router.set(t, map[family]string{ipv4: "ipv4/ip_forward", ipv6: "ipv6/conf/all/forwarding"}[f], "1")
+	net.router.set(t, "ipv4/ip_forward", "1")
+	net.router.set(t, "ipv6/conf/all/forwarding", "1")
 	for i := range n {
 		m := newMachine(t)
-		m.addr = f.subnet(i).Addr().Next().Next()
+		m.addr = f.addr(i)
 		net.machines = append(net.machines, m)
 		if !slices.Contains(but, i) {
-			net.cable(t, i, f.subnet(i))
+			net.cable(t, i)
+			net.number(t, i, f)
 		}
 	}
 	return net
@@ -86,22 +91,24 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// cable joins a machine to the router, and gives both their addresses.
-func (n *network) cable(t *testing.T, i int, subnet netip.Prefix) {
+// cable joins a machine to the router.
+func (n *network) cable(t *testing.T, i int) {
 	t.Helper()
-	m := n.machines[i]
-	n.router.ip(t, fmt.Sprintf("link add to%d type veth peer name end netns /proc/%d/fd/%d", i, os.Getpid(), m.ns.Fd()))
-	for _, x := range []struct {
-		m    *machine
-		link string
-		addr netip.Addr
-	}{{n.router, fmt.Sprintf("to%d", i), subnet.Addr().Next()}, {m, "end", m.addr}} {
-		if subnet.Addr().Is6() { // nobody else can have the address
-			x.m.set(t, "ipv6/conf/"+x.link+"/accept_dad", "0")
-		}
-		x.m.ip(t, fmt.Sprintf("addr add %v/%d dev %s", x.addr, subnet.Bits(), x.link), "link set "+x.link+" up")
+	n.router.ip(t, fmt.Sprintf("link add to%d type veth peer name end netns /proc/%d/fd/%d", i, os.Getpid(), n.machines[i].ns.Fd()))
+}
+
+// number gives both ends of a machine's cable an address, and the machine a way to all others.
+func (n *network) number(t *testing.T, i int, f family) {
+	t.Helper()
+	subnet := f.subnet(i)
+	router, name := subnet.Addr().Next(), fmt.Sprintf("to%d", i)
+	if f == ipv6 { // nobody else can have the address: it is good at once
+		n.router.set(t, "ipv6/conf/"+name+"/accept_dad", "0")
+		n.machines[i].set(t, "ipv6/conf/end/accept_dad", "0")
 	}
-	m.ip(t, fmt.Sprintf("route add default via %v", subnet.Addr().Next()))
+	n.router.ip(t, fmt.Sprintf("addr add %v/%d dev %s", router, subnet.Bits(), name), "link set "+name+" up")
+	n.machines[i].ip(t, fmt.Sprintf("addr add %v/%d dev end", f.addr(i), subnet.Bits()), "link set end up",
+		fmt.Sprintf("route add default via %v", router))
 }
 
 // unplug takes the link of a machine down, at the router.
