@@ -49,6 +49,7 @@ type part struct {
 	welcome chan struct{} // closed when all have greeted
 	hosts   []client.Host
 	hosted  int
+	joining chan struct{} // closed when the attempt to join the others is over; nil: it has not begun
 	session *client.Session
 	agent   *agent.Agent // nil: there is none, or not yet
 }
@@ -56,6 +57,7 @@ type part struct {
 // meeting is where and how a client meets the others.
 type meeting struct {
 	ctx     context.Context
+	cancel  context.CancelCauseFunc // ends ctx for this client alone; nil in a node
 	address string
 	rank    int32
 	methods auth.Methods
@@ -240,7 +242,9 @@ func (p *part) ready(i int, h client.Host) {
 	if p.hosted++; p.hosted < p.n {
 		return
 	}
+	p.joining = make(chan struct{})
 	go func() {
+		defer close(p.joining)
 		join := p.joinDirect
 		if p.meet.agent {
 			join = p.joinAgent
@@ -288,7 +292,11 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 	p.session = session
 	p.mu.Unlock()
 	session.Watch(func(err error) {
-		if m.verbose {
+		var lost *client.LostError
+		switch {
+		case errors.As(err, &lost):
+			p.job.Bereaved(p.first, p.n, supervise.Cause{Code: 1, Text: err.Error()})
+		case m.verbose:
 			complain("warning: %v", err) // the job can go on (IMPI 0.0, 2.4)
 		}
 	})
@@ -324,19 +332,25 @@ func (p *part) joined() bool {
 	return p.session != nil
 }
 
-// finish ends what the part has open: with a farewell to the server if all went well.
-func (p *part) finish(well bool) {
+// finish ends what the part has open: with a farewell to the server if all went well, else with the cause.
+func (p *part) finish(cause *supervise.Cause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if joining := p.joining; cause != nil && joining != nil && p.meet.cancel != nil {
+		p.mu.Unlock()
+		p.meet.cancel(errors.New(cause.Text))
+		<-joining
+		p.mu.Lock()
+	}
 	if p.shared >= 0 {
 		unix.Close(p.shared)
 	}
-	p.finishAgent(well)
+	p.finishAgent(cause == nil)
 	if p.session == nil {
 		return
 	}
-	if !well {
-		p.session.Close()
+	if cause != nil {
+		p.session.Fail(cause.Text)
 	} else if err := p.session.Fini(); err != nil && p.meet.verbose {
 		complain("warning: %v", err)
 	}

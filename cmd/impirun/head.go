@@ -36,7 +36,9 @@ type head struct {
 	hosted  int
 	cause   *supervise.Cause
 	session *client.Session
+	joining bool // joined has not been heard yet
 	joined  chan outcome
+	lost    chan error       // another client
 	over    <-chan time.Time // when nodes that do not end are killed
 	stdout  sync.Mutex
 }
@@ -81,7 +83,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 	if err != nil {
 		return err
 	}
-	h := &head{plan: plan, meet: meetings[0], events: make(chan event), joined: make(chan outcome, 1)}
+	h := &head{plan: plan, meet: meetings[0], events: make(chan event), joined: make(chan outcome, 1), lost: make(chan error, 1)}
 	signals := make(chan syscall.Signal, 1)
 	defer onSignal(func(s syscall.Signal) { signals <- s })()
 	if err := h.startAll(list); err != nil {
@@ -89,10 +91,16 @@ func runMachines(plan *options.Plan, list []machine) error {
 		return err
 	}
 	h.serve(signals)
+	if m := h.meet; m != nil && h.joining {
+		if h.cause != nil {
+			m.cancel(errors.New(h.cause.Text))
+		}
+		h.session = (<-h.joined).session // the server has heard why
+	}
 	cancel()
 	if h.session != nil {
 		if h.cause != nil {
-			h.session.Close()
+			h.session.Fail(h.cause.Text)
 		} else {
 			h.session.Fini()
 		}
@@ -229,7 +237,12 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 		case e := <-h.events:
 			h.take(e)
 		case o := <-h.joined:
+			h.joining = false
 			h.tell(o)
+		case err := <-h.lost:
+			if !h.plan.Recovery {
+				h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
+			}
 		case s := <-signals:
 			h.fail(interrupted(s))
 		case <-h.over:
@@ -260,6 +273,7 @@ func (h *head) take(e event) {
 		}
 		e.node.hosts = hosts
 		if h.hosted++; h.hosted == len(h.nodes) {
+			h.joining = true
 			go h.join()
 		}
 	}
@@ -331,7 +345,17 @@ func (h *head) tell(o outcome) {
 		h.fail(&supervise.Cause{Code: 1, Text: o.err.Error()})
 		return
 	}
-	h.session = o.session
+	if h.session = o.session; o.session != nil {
+		o.session.Watch(func(err error) {
+			var lost *client.LostError
+			if errors.As(err, &lost) {
+				select {
+				case h.lost <- err:
+				default: // one is enough
+				}
+			}
+		})
+	}
 	b := boot.EncodeJob(o.tables)
 	for _, r := range h.nodes {
 		go r.frames.send(frame{Job: &jobFrame{Tables: b, First: o.first + r.first}})

@@ -141,7 +141,7 @@ func (n *node) run() (*supervise.Cause, error) {
 		}
 	})
 	if err == nil {
-		p.finish(cause == nil)
+		p.finish(cause)
 	}
 	return cause, err
 }

@@ -56,7 +56,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err != nil {
 		return err
 	}
-	finishAll(parts, cause == nil)
+	finishAll(parts, cause)
 	if cause != nil {
 		return &endError{cause, plan.Quiet}
 	}
@@ -90,10 +90,10 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first
 }
 
 // finishAll takes leave of the server for all clients at once: it answers when the last has.
-func finishAll(parts []*part, well bool) {
+func finishAll(parts []*part, cause *supervise.Cause) {
 	var done sync.WaitGroup
 	for _, p := range parts {
-		done.Go(func() { p.finish(well) })
+		done.Go(func() { p.finish(cause) })
 	}
 	done.Wait()
 }
@@ -104,7 +104,8 @@ func meetings(ctx context.Context, plan *options.Plan, bind netip.Addr) (list []
 	farewell = func() {}
 	switch {
 	case plan.Mode == options.Client:
-		m := &meeting{ctx: ctx, address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound, bind: bind}
+		m := &meeting{address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound, bind: bind}
+		m.ctx, m.cancel = context.WithCancelCause(ctx)
 		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil && !bind.IsValid() {
 			m.bind, err = addressTowards(plan.Address)
 		}

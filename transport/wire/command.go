@@ -11,6 +11,8 @@ const (
 	CmdColl Command = 0x434F4C4C
 	CmdDone Command = 0x444F4E45
 	CmdFini Command = 0x46494E49
+
+	CmdLost Command = 0x4C4F5354 // our own: lost.go
 )
 
 func (c Command) String() string {
@@ -25,6 +27,8 @@ func (c Command) String() string {
 		return "DONE"
 	case CmdFini:
 		return "FINI"
+	case CmdLost:
+		return "LOST"
 	}
 	return fmt.Sprintf("command %#08x", uint32(c))
 }

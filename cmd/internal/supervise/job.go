@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -201,6 +202,16 @@ func (j *Job) First(rank int) { j.note(func(l *ledger) { l.first = rank }) }
 
 // Fail ends the job for a reason that is no rank's, such as a server that does not answer.
 func (j *Job) Fail(c Cause) { j.note(func(l *ledger) { l.failed(c) }) }
+
+// Bereaved ends the job because others are lost for whom the n ranks from first on may be waiting: not if these have
+// finalized, and not with Config.Recovery.
+func (j *Job) Bereaved(first, n int, c Cause) {
+	j.note(func(l *ledger) {
+		if !l.spare && slices.ContainsFunc(l.entries[first:first+n], func(e entry) bool { return e.phase != finalized }) {
+			l.failed(c)
+		}
+	})
+}
 
 func (j *Job) note(fact func(*ledger)) {
 	j.mu.Lock()

@@ -83,6 +83,10 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 		err = context.Cause(ctx) // its deadline may have been set by now: the connection is of no use
 	}
 	if err != nil {
+		if cause := context.Cause(ctx); cause != nil && c.Own != nil && t.joined {
+			t.conn.SetDeadline(time.Now().Add(lingerTime))
+			t.conn.Write(wire.AppendLost(nil, cause.Error()))
+		}
 		conn.Close()
 		if cause := context.Cause(ctx); cause != nil {
 			err = fmt.Errorf("IMPI server %s, %s: %w", addr, t.step, cause)
@@ -90,7 +94,7 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 		return nil, nil, err
 	}
 	t.conn.SetDeadline(time.Time{})
-	return job, &Session{conn: t.conn, addr: addr}, nil
+	return job, &Session{conn: t.conn, addr: addr, own: c.Own != nil}, nil
 }
 
 // dial connects, trying again for a while: the server may be about to start.
@@ -134,6 +138,7 @@ type talk struct {
 	opt     Options
 	step    string // what we are doing, for errors
 	which   int32  // the method that the server chose
+	joined  bool   // it knows who we are
 }
 
 func (t *talk) start(c Contribution) (*transport.Job, error) {
@@ -161,6 +166,7 @@ func (t *talk) join() (size int32, err error) {
 	if err := t.write(wire.AppendImpi(nil, t.rank)); err != nil {
 		return 0, t.refused(err)
 	}
+	t.joined = true
 	t.limit(t.opt.JoinTimeout)
 	for {
 		cmd, err := t.header()
@@ -312,6 +318,16 @@ func (t *talk) header() (wire.Cmd, error) {
 	cmd, _ := wire.ParseCmd(b)
 	if cmd.Len < 0 {
 		return cmd, fmt.Errorf("it sent %v with %d bytes", cmd.Cmd, cmd.Len)
+	}
+	if cmd.Cmd == wire.CmdLost && cmd.Len <= wire.LostHead+wire.LostMax {
+		b, err := t.read(int(cmd.Len))
+		if err != nil {
+			return wire.Cmd{}, err
+		}
+		if rank, text, ok := wire.ParseLostClient(b); ok {
+			return wire.Cmd{}, &LostError{rank, text}
+		}
+		cmd.Len = 0
 	}
 	return cmd, nil
 }

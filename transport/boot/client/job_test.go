@@ -341,6 +341,28 @@ func TestAClientThatDiesEndsTheServerWithItsName(t *testing.T) {
 	}
 }
 
+func TestAClientThatEndsBadlyTellsTheOthersWhy(t *testing.T) {
+	addr, result := serve(t, server.Options{Clients: 2})
+	own := wire.Mine()
+	a, b := contribution(0, 1, 1), contribution(1, 1, 1)
+	a.Own, b.Own = &own, &own
+	_, sessions, errs := connectAll(t, addr, []client.Contribution{a, b})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan error, 1)
+	sessions[0].Watch(func(err error) { heard <- err })
+	sessions[1].Fail("rank 1 was killed")
+	var lost *client.LostError
+	if err := <-heard; !errors.As(err, &lost) || lost.Client != 1 || lost.Text != "rank 1 was killed" {
+		t.Error(err)
+	}
+	sessions[0].Fini()
+	if err := result(); err == nil || !strings.Contains(err.Error(), "rank 1 was killed") {
+		t.Error(err)
+	}
+}
+
 func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 	addr, _ := serve(t, server.Options{Clients: 4})
 	cs := make([]client.Contribution, 4)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 type Session struct {
 	conn net.Conn
 	addr string
+	own  bool // commands of our own may be sent
 
 	mu       sync.Mutex // guards what follows
 	watching chan struct{}
@@ -28,8 +30,16 @@ const lingerTime = 200 * time.Millisecond
 // it (IMPI 0.0, 2.4): it is worth a warning.
 var ErrServerLost = errors.New("the IMPI server has closed the connection before FINI")
 
-// Watch starts a goroutine that calls lost once if the server's connection ends before Fini or Close. It can be
-// called once.
+// LostError says that another client has ended before its FINI.
+type LostError struct {
+	Client int32
+	Text   string // what it, or the server, says of it
+}
+
+func (e *LostError) Error() string { return fmt.Sprintf("client %d is lost: %s", e.Client, e.Text) }
+
+// Watch starts a goroutine that calls lost for every other client of which the server says that it has ended before its
+// FINI (a *LostError), and once if the server's connection ends before Fini or Close. It can be called once.
 func (s *Session) Watch(lost func(error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,14 +50,11 @@ func (s *Session) Watch(lost func(error)) {
 	go s.watch(lost, s.watching)
 }
 
-// watch throws away what comes, which can only be commands unknown to us, until the connection ends.
+// watch hears what comes, and throws away commands unknown to us, until the connection ends.
 func (s *Session) watch(lost func(error), done chan struct{}) {
-	_, err := io.Copy(io.Discard, s.conn)
+	err := s.hear(lost)
 	close(done)
-	s.mu.Lock()
-	ended := s.ended
-	s.mu.Unlock()
-	if ended {
+	if s.over() {
 		return
 	}
 	if err != nil {
@@ -55,6 +62,40 @@ func (s *Session) watch(lost func(error), done chan struct{}) {
 		return
 	}
 	lost(fmt.Errorf("%s: %w", s.addr, ErrServerLost))
+}
+
+// hear answers nil for a connection that was closed in order.
+func (s *Session) hear(lost func(error)) error {
+	for {
+		var head [wire.CmdSize]byte
+		if _, err := io.ReadFull(s.conn, head[:]); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		cmd, _ := wire.ParseCmd(head[:])
+		if cmd.Len < 0 {
+			return fmt.Errorf("it sent %v with %d bytes", cmd.Cmd, cmd.Len)
+		}
+		var b bytes.Buffer
+		into := io.Discard
+		if cmd.Cmd == wire.CmdLost && cmd.Len <= wire.LostHead+wire.LostMax {
+			into = &b
+		}
+		if _, err := io.CopyN(into, s.conn, int64(cmd.Len)); err != nil {
+			return err
+		}
+		if rank, text, ok := wire.ParseLostClient(b.Bytes()); ok && !s.over() {
+			lost(&LostError{rank, text})
+		}
+	}
+}
+
+// over says whether we have ended the session.
+func (s *Session) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
 }
 
 // Fini tells the server that all processes of this client have finished, and closes the connection. An error
@@ -81,9 +122,16 @@ func (s *Session) Fini() error {
 }
 
 // Close closes the connection without FINI, which the server and everybody else take for an abnormal end.
-func (s *Session) Close() error {
+func (s *Session) Close() error { return s.Fail("") }
+
+// Fail is Close, and tells the others why, if it is not empty.
+func (s *Session) Fail(why string) error {
 	if _, first := s.end(); !first {
 		return nil
+	}
+	if why != "" && s.own {
+		s.conn.SetDeadline(time.Now().Add(lingerTime))
+		s.conn.Write(wire.AppendLost(nil, why))
 	}
 	return s.conn.Close()
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -137,7 +138,9 @@ type conn struct {
 	bytes  int // held in stored
 	done   bool
 	fini   bool
-	dead   bool // Running: reported, and counted as finished
+	dead   bool   // Running: reported, and counted as finished
+	kin    bool   // it has submitted wire.COwn, or offered a method of our own: it knows wire.CmdLost
+	why    string // it ends badly, and has said why
 }
 
 type value struct {
@@ -282,6 +285,8 @@ func (m *Machine) unit(c *conn, b []byte) {
 			m.join(c, b)
 		case wire.CmdColl:
 			m.submit(c, b)
+		case wire.CmdLost:
+			c.why = wire.Words(b)
 		}
 	}
 }
@@ -329,6 +334,8 @@ func (m *Machine) header(c *conn) {
 	case c.cmd.Cmd == wire.CmdFini:
 		c.skip = n
 		m.finish(c)
+	case c.cmd.Cmd == wire.CmdLost && n <= wire.LostMax:
+		c.expect = aPayload
 	default:
 		c.skip = n
 	}
@@ -343,6 +350,7 @@ func (m *Machine) auth(c *conn, b []byte) {
 		return
 	}
 	c.proof.Mask = mask
+	c.kin = mask&(wire.AuthHMACMask|wire.AuthTLSMask) != 0
 	switch which {
 	case wire.AuthTLS:
 		c.stage = atTLS
@@ -412,6 +420,7 @@ func (m *Machine) submit(c *conn, b []byte) {
 		return
 	}
 	c.front = int64(label)
+	c.kin = c.kin || label == wire.COwn
 	c.bytes += len(data) + labelOverhead
 	c.stored = append(c.stored, value{label, data})
 	m.relay()
@@ -582,11 +591,15 @@ func (m *Machine) broken(c *conn, what string) {
 		m.drop(c, text)
 		return
 	}
+	if c.why != "" {
+		what = fmt.Sprintf("has ended (%s)", c.why)
+	}
 	switch m.phase {
 	case Gathering:
 		m.clients[c.rank] = nil
 		m.drop(c, fmt.Sprintf("client %d (%s) %s before all had joined; its rank is free again", c.rank, c.peer, what))
 	case Exchanging:
+		m.mourn(c, what)
 		m.abort(&ClientError{c.rank, c.peer, c.step(), what})
 	case Running:
 		if !c.fini {
@@ -594,9 +607,20 @@ func (m *Machine) broken(c *conn, what string) {
 			err := &ClientError{c.rank, c.peer, "before FINI", what}
 			m.errs = append(m.errs, err)
 			m.log("error: %v", err)
+			m.mourn(c, what)
 		}
 		m.drop(c, "")
 		m.end()
+	}
+}
+
+// mourn tells the other clients that one is lost: those that are known to know the command.
+func (m *Machine) mourn(c *conn, what string) {
+	b := wire.AppendLostClient(nil, c.rank, cmp.Or(c.why, c.peer+" "+what))
+	for _, other := range m.clients {
+		if other != c && other.stage != gone && !other.fini && other.kin {
+			m.send(other, b)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/secure"
+	"golang.org/x/sys/unix"
 )
 
 // Options are what a user can say to a server. Zero values are the defaults.
@@ -171,7 +172,7 @@ func (s *Server) accept() {
 }
 
 func (s *Server) open(c net.Conn) {
-	l := &link{conn: c, wake: make(chan struct{}, 1), readDone: make(chan struct{}), writeTime: s.opt.WriteTimeout,
+	l := &link{tcp: c.(*net.TCPConn), conn: c, wake: make(chan struct{}, 1), readDone: make(chan struct{}), writeTime: s.opt.WriteTimeout,
 		closeTime: s.opt.CloseTimeout}
 	s.do(func(m *Machine) []Action {
 		s.lastID++
@@ -194,6 +195,9 @@ func (s *Server) do(event func(*Machine) []Action) {
 	for _, a := range event(s.machine) {
 		switch a.Do {
 		case Send:
+			if s.machine.Phase() == Running {
+				s.links[a.Conn].insist(s.opt.Silence)
+			}
 			s.links[a.Conn].send(a.Data)
 		case Secure:
 			s.links[a.Conn].secure = a.Data
@@ -237,7 +241,8 @@ func (s *Server) startClock() {
 // link is a connection's socket and what waits to be written to it.
 type link struct {
 	id        int
-	conn      net.Conn // replaced once, by the reader, before anything is sent: the TLS channel
+	tcp       *net.TCPConn
+	conn      net.Conn // tcp; replaced once, by the reader, before anything is sent: the TLS channel
 	secure    []byte   // not nil: to be sent before TLS begins; the reader's, but set under the server's lock
 	expiry    *time.Timer
 	writeTime time.Duration
@@ -248,6 +253,18 @@ type link struct {
 	mu    sync.Mutex // guards what follows
 	queue [][]byte
 	until time.Time // not zero: nothing more will be queued, and all must be written by then
+}
+
+// insist limits how long the other machine may take to acknowledge: while something is under way there are no probes.
+func (l *link) insist(silence time.Duration) {
+	if silence <= 0 {
+		return
+	}
+	if raw, err := l.tcp.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) {
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silence.Milliseconds()))
+		})
+	}
 }
 
 func (l *link) send(b []byte) {

@@ -1,0 +1,27 @@
+package wire
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestALostClientIsNamedInOneLine(t *testing.T) {
+	b := AppendLostClient(nil, 3, "rank 5\nwas \x1b[31mkilled\xff")
+	c, _ := ParseCmd(b)
+	rank, text, ok := ParseLostClient(b[CmdSize:])
+	if c.Cmd != CmdLost || int(c.Len) != len(b)-CmdSize || !ok || rank != 3 || text != "rank 5 was  [31mkilled?" {
+		t.Error(c, rank, text, ok)
+	}
+	long := strings.Repeat("x", 2*LostMax)
+	if b = AppendLostClient(nil, 0, long); len(b) != CmdSize+LostHead+LostMax {
+		t.Errorf("%d bytes", len(b))
+	}
+	if b = AppendLost(nil, long); len(b) != CmdSize+LostMax {
+		t.Errorf("%d bytes", len(b))
+	}
+	for _, n := range []int{0, LostHead - 1, LostHead + LostMax + 1} {
+		if _, _, ok := ParseLostClient(make([]byte, n)); ok {
+			t.Errorf("%d bytes are taken", n)
+		}
+	}
+}
