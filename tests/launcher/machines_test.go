@@ -140,3 +140,16 @@ func TestAClientOfSeveralMachinesMeetsOthers(t *testing.T) {
 		}
 	}
 }
+
+// The machines of a client that nobody can connect to connect to the others' hosts, and to each other as ever.
+func TestAnOutboundClientOfSeveralMachinesMeetsOthers(t *testing.T) {
+	file := program(t, "negotiate")
+	for _, via := range []string{"direct", "agent"} {
+		s, address := server(t, with(key), "2")
+		a := startWith(t, with(key), words("-client 0", address, "-outbound -via", via, machines(t), file)...)
+		b := startWith(t, with(key), words("-client 1", address, "-n 2", file)...)
+		for _, j := range []*job{a, b, s} {
+			j.wait().expect(t, 0, "")
+		}
+	}
+}
