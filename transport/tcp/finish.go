@@ -36,6 +36,7 @@ func (h *Host) Finish(deadline time.Time) error {
 	}
 	h.finishing = true
 	h.watch.stop()
+	h.watch.putBack()
 	h.guard.end()
 	h.openAll()
 	for _, l := range h.links {

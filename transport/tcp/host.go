@@ -11,6 +11,7 @@
 //	restrain.go   keeping acknowledgements back
 //	directory.go  names in packets to world ranks (3.2)
 //	watch.go      noticing traffic when nobody polls
+//	apart.go      and paying nothing for that while somebody does
 //	long.go       continuations of long messages, without a copy
 //	pipes.go      links that lead through shared memory
 //	silence.go    hosts that are lost without a word
@@ -56,6 +57,7 @@ type Host struct {
 	dirty    []*link // links with something in out that waits for the end of a batch
 	hot      *link   // the link that brought something last: read first, without asking epoll
 	streak   int     // how often it was, while others may have waited
+	wins     int     // how often it has brought something (apart.go)
 	events   [64]unix.EpollEvent
 	in       transport.Header // the packet being received
 
@@ -287,14 +289,19 @@ func (h *Host) poll() bool {
 		return h.pollPipes()
 	}
 	did := false
-	if h.hot != nil && (h.streak < fairness || h.nopen == 1) {
-		did = h.read(h.hot)
+	if l := h.hot; l != nil && (h.streak < fairness || h.nopen == 1 || h.watch.apart.Load() >= 0) {
+		if did = h.read(l); did {
+			h.standApart(l)
+		}
 		h.streak++
 	}
-	if did && h.nblocked == 0 || h.epoll < 0 {
+	if did && h.nblocked == 0 && (h.streak <= fairness || h.nopen == 1) || h.epoll < 0 {
 		return did
 	}
 	h.streak = 0
+	if l := h.hot; l != nil && l.blocked && h.watch.apart.Load() >= 0 {
+		h.interest(l, unix.EPOLLIN|unix.EPOLLOUT) // there was no room for it
+	}
 	if h.nopen == 0 || h.nopen == 1 && h.nblocked == 0 && h.hot != nil {
 		return did
 	}
@@ -319,7 +326,7 @@ func (h *Host) sweep(n int) bool {
 			h.flush(l)
 		}
 		if !l.ended && e.Events&^unix.EPOLLOUT != 0 {
-			h.hot = l
+			h.warm(l)
 			h.read(l)
 		}
 	}

@@ -30,7 +30,7 @@ type inbound struct {
 	stream     uint32 // and of a continuation, if that is more
 	buf        []byte // buf[r:w] has arrived and is not taken yet
 	r, w       int
-	missing    int // bytes that the packet at buf[r:] lacks, if its header is there
+	missing    int  // bytes that the packet at buf[r:] lacks, if its header is there
 	fini       bool // the peer has said FINI
 	src, dst   wire.ProcID
 	srcR, dstR int32   // the ranks of src and dst, the pair of the packet before

@@ -208,6 +208,7 @@ func (h *Host) interest(l *link, events uint32) {
 	if l.many != nil || l.pipe != nil {
 		return // it looks for room itself
 	}
+	h.watch.putBack()
 	unix.EpollCtl(h.epoll, unix.EPOLL_CTL_MOD, l.fd, &unix.EpollEvent{Events: events, Fd: l.host})
 }
 
@@ -346,6 +347,7 @@ func maxOut(job *transport.Job, pairs int) int {
 // end handles the end of the stream. err nil: the peer had said FINI. Otherwise its processes are lost.
 func (h *Host) end(l *link, err error) {
 	if l.many == nil {
+		h.watch.forget(l.fd)
 		unix.EpollCtl(h.epoll, unix.EPOLL_CTL_DEL, l.fd, nil)
 	} else {
 		l.many.Unregister()
@@ -378,6 +380,7 @@ func (h *Host) close(l *link) {
 	case l.pipe != nil:
 		l.pipe.Close()
 	case l.many == nil:
+		h.watch.forget(l.fd)
 		unix.Shutdown(l.fd, unix.SHUT_RDWR)
 		unix.Close(l.fd)
 	default:

@@ -14,7 +14,7 @@ import (
 
 // The watcher notices traffic that nobody polls for: the program computes, or its thread sleeps inside MPI.
 //
-// All sockets are in an inner epoll, level-triggered. The inner epoll is in an outer one, with EPOLLONESHOT:
+// All sockets, but for one while it is busy (apart.go), are in an inner epoll, level-triggered. The inner epoll is in an outer one, with EPOLLONESHOT:
 // once the outer has fired it says nothing more until it is armed again, and packets for a program that
 // polls wake nobody. A goroutine waits for the outer in Go's netpoller. When it fires, and nobody
 // polls, the goroutine calls wake: the engine takes its lock and polls. That is all the watcher ever does.
@@ -63,6 +63,9 @@ type watch struct {
 	doze []*pipe.End // ring only for who has asked them to. Complete before the first arming
 	rung atomic.Bool // the watcher has seen an event that no poll has looked for
 
+	apart atomic.Int32 // the socket that is not in inner for the time being (apart.go); -1: none. Written under mu
+	host  int32        // and the host it leads to
+
 	quietMin, quietMax time.Duration // see above; tests have others
 
 	polls  atomic.Uint64 // how often Poll was called
@@ -100,6 +103,7 @@ func newWatch(inner int, wake func()) (*watch, error) {
 	}
 	w := &watch{inner: inner, outer: outer, sleeper: sleeper, conn: conn, kicker: kicker, wake: wake, done: make(chan struct{}),
 		quietMin: time.Millisecond, quietMax: 8 * time.Millisecond}
+	w.apart.Store(-1)
 	w.look = func(uintptr) bool {
 		w.n = ready(w.outer, w.events[:])
 		return w.n > 0
@@ -159,8 +163,13 @@ func (w *watch) arm() {
 	w.start()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.stopped {
+	switch {
+	case w.stopped:
+	case w.restore():
 		w.mod(unix.EPOLLIN | unix.EPOLLONESHOT)
+	default: // until it can be put back, the watcher looks after it
+		w.asleep.Store(true)
+		w.kick()
 	}
 }
 
