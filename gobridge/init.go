@@ -248,7 +248,7 @@ func (p *process) start() error {
 	p.link = link
 	job, listener, sockets := w.Job, (*tcp.Listener)(nil), (*[2]int)(nil)
 	if w.IMPI && !w.Agent {
-		if listener, err = tcp.Listen(w.Bind); err != nil {
+		if listener, err = tcp.ListenBetween(w.Bind, w.Ports[0], w.Ports[1]); err != nil {
 			return fmt.Errorf("listening for other clients at %v: %w", w.Bind, err)
 		}
 		defer listener.Close()

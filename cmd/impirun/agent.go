@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"time"
 
@@ -34,7 +33,7 @@ const agentTime = 2 * time.Second
 // joinAgent meets the other clients as their one host, and starts to relay.
 func (p *part) joinAgent() error {
 	m := p.meet
-	listener, err := listenBetween(m.bind, m.port, m.portTo)
+	listener, err := tcp.ListenBetween(m.bind, m.port, m.portTo)
 	if err != nil {
 		return fmt.Errorf("listening for other clients: %w", err)
 	}
@@ -115,16 +114,6 @@ func (p *part) finishAgent(well bool) {
 		p.agent.Finish(agentTime)
 	default:
 		p.agent.Close()
-	}
-}
-
-// listenBetween opens a listener at the first port from low to high that is free; 0: at any.
-func listenBetween(bind netip.Addr, low, high int) (*tcp.Listener, error) {
-	for port := low; ; port++ {
-		l, err := tcp.ListenAt(netip.AddrPortFrom(bind, uint16(port)))
-		if err == nil || !errors.Is(err, unix.EADDRINUSE) || port >= high {
-			return l, err
-		}
 	}
 }
 

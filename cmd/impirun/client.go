@@ -64,7 +64,7 @@ type meeting struct {
 	bind    netip.Addr
 	values  options.Values
 	agent   bool // the launcher's process is the host of all ranks
-	port    int  // where the agent listens: this port, or up to portTo the first that is free
+	port    int  // where the agent, or each rank, listens: this port, or up to portTo the first that is free
 	portTo  int
 	verbose bool
 
@@ -209,7 +209,7 @@ func (p *part) greet(i int, hello boot.Hello) error {
 	case p.meet.agent:
 		w.IMPI, w.Agent = true, true
 	default:
-		w.IMPI, w.Bind = true, p.meet.bind
+		w.IMPI, w.Bind, w.Ports = true, p.meet.bind, [2]int{p.meet.port, p.meet.portTo}
 	}
 	if err := p.ends[i].Welcome(w); err != nil || !w.Agent {
 		return err

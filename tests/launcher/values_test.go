@@ -87,7 +87,7 @@ func TestAClientThatCannotBeReachedConnectsItself(t *testing.T) {
 	}
 }
 
-func TestAnAgentListensWhereItIsTold(t *testing.T) {
+func TestAgentsAndRanksListenWhereTheyAreTold(t *testing.T) {
 	file := program(t, "negotiate")
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -99,9 +99,17 @@ func TestAnAgentListensWhereItIsTold(t *testing.T) {
 	if a.code != 0 || b.code != 0 || !strings.Contains(a.stderr, "is listening at 127.0.0.1:") || strings.Contains(a.stderr, fmt.Sprintf(":%d\n", port)) {
 		t.Errorf("%+v, %+v", a, b)
 	}
+	a, b, _ = two(t, file, fmt.Sprintf("-via direct -port %d-%d", port, port+20), "-via direct")
+	if a.code != 0 || b.code != 0 {
+		t.Errorf("%+v, %+v", a, b)
+	}
 	srv, address := server(t, with(key), "2")
-	one := startWith(t, with(key), words("-client 0", address, "-port", fmt.Sprint(port), file)...).wait()
-	one.expect(t, 1, "address already in use")
+	for _, via := range []string{"agent", "direct"} {
+		one := startWith(t, with(key), words("-client 0", address, "-via", via, "-port", fmt.Sprint(port), file)...).wait()
+		if one.code == 0 || !strings.Contains(one.stderr, "address already in use") {
+			t.Errorf("%s: %+v", via, one)
+		}
+	}
 	srv.signal(syscall.SIGTERM)
 	srv.wait()
 }

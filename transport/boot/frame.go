@@ -45,6 +45,7 @@ type welcomeBody struct {
 	IMPI      bool              `json:"impi,omitempty"`
 	Agent     bool              `json:"agent,omitempty"`
 	Bind      netip.Addr        `json:"bind,omitzero"`
+	Ports     [2]int            `json:"ports,omitzero"`
 	Tables    []byte            `json:"tables,omitempty"`
 }
 

@@ -140,7 +140,7 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 // nil in an IMPI job, and must be there in any other.
 func (l *LauncherEnd) Welcome(w Welcome) error {
 	b := welcomeBody{Version: Version, LocalRank: w.LocalRank, LocalSize: w.LocalSize, JobID: w.JobID, Settings: w.Settings,
-		Shared: w.Shared >= 0, IMPI: w.IMPI, Agent: w.Agent, Bind: w.Bind}
+		Shared: w.Shared >= 0, IMPI: w.IMPI, Agent: w.Agent, Bind: w.Bind, Ports: w.Ports}
 	if (w.Job != nil) == w.IMPI {
 		return errors.New("the tables of an IMPI job come after Host, those of any other with its welcome")
 	}

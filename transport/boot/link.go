@@ -25,6 +25,7 @@ type Welcome struct {
 	IMPI      bool              // the job has other clients: call Host, then Job
 	Agent     bool              // IMPI: behind the client's agent, which listens for all: call only Job
 	Bind      netip.Addr        // IMPI, no agent: the address at which to listen
+	Ports     [2]int            // and the first and the last port to try; 0: any
 	Job       *transport.Job    // not IMPI: the tables, Me included
 }
 
@@ -137,7 +138,7 @@ func (l *Link) greet(deadline time.Time) (Welcome, error) {
 
 // welcome checks a welcome and takes the descriptor that came with it.
 func (l *Link) welcome(b welcomeBody) (Welcome, error) {
-	w := Welcome{LocalRank: b.LocalRank, LocalSize: b.LocalSize, JobID: b.JobID, Settings: b.Settings, Shared: -1, IMPI: b.IMPI, Agent: b.Agent, Bind: b.Bind}
+	w := Welcome{LocalRank: b.LocalRank, LocalSize: b.LocalSize, JobID: b.JobID, Settings: b.Settings, Shared: -1, IMPI: b.IMPI, Agent: b.Agent, Bind: b.Bind, Ports: b.Ports}
 	switch {
 	case b.Version != Version:
 		return Welcome{}, fmt.Errorf("it speaks version %d and we speak %d: launcher and library are of different releases", b.Version, Version)
@@ -147,6 +148,8 @@ func (l *Link) welcome(b welcomeBody) (Welcome, error) {
 		return Welcome{}, fmt.Errorf("its job id has %d bytes", len(b.JobID))
 	case b.Agent && !b.IMPI:
 		return Welcome{}, errors.New("it promises an agent, and no IMPI job")
+	case b.Ports[0] < 0 || b.Ports[0] > b.Ports[1] || b.Ports[1] > 65535:
+		return Welcome{}, fmt.Errorf("it tells us to listen at ports %d to %d", b.Ports[0], b.Ports[1])
 	case b.IMPI && !b.Agent && !b.Bind.IsValid():
 		return Welcome{}, errors.New("it promises an IMPI job and does not say where to listen")
 	}

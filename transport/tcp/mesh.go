@@ -63,6 +63,16 @@ func ListenAt(at netip.AddrPort) (*Listener, error) {
 	return &Listener{tcp}, nil
 }
 
+// ListenBetween opens a listener at the first port from low to high that is free; 0: at any.
+func ListenBetween(bind netip.Addr, low, high int) (*Listener, error) {
+	for port := low; ; port++ {
+		l, err := ListenAt(netip.AddrPortFrom(bind, uint16(port)))
+		if err == nil || !errors.Is(err, unix.EADDRINUSE) || port >= high {
+			return l, err
+		}
+	}
+}
+
 // Addr is where the listener listens.
 func (l *Listener) Addr() netip.AddrPort {
 	a := l.tcp.Addr().(*net.TCPAddr).AddrPort()

@@ -354,9 +354,9 @@ func (p *parser) settleVia() error {
 	switch {
 	case p.seen["via"] && !among:
 		return fmt.Errorf("-via goes with -client or -clients: a job of one client has no connections to others")
-	case p.seen["port"] && (!p.seen["client"] || plan.Via == ViaDirect):
-		return fmt.Errorf("-port goes with -server, or with -client and an agent")
-	case p.seen["port"]:
+	case p.seen["port"] && !p.seen["client"]:
+		return fmt.Errorf("-port goes with -server, or with -client")
+	case p.seen["port"] && plan.Via != ViaDirect:
 		plan.Via = ViaAgent
 	}
 	return nil

@@ -50,7 +50,7 @@ var table = slices.Concat([]option{
 			p.mode(Server)
 			return number(&p.plan.Servers, v[0], 1, maxClients, "clients")
 		}},
-	{names: []string{"port", "port-range"}, values: []string{"PORT[-PORT]"}, help: "listen there: with -server, or with -client, whose agent takes the first free port of a range",
+	{names: []string{"port", "port-range"}, values: []string{"PORT[-PORT]"}, help: "listen there: with -server, or with -client, whose agent, or each rank with -via direct, takes the first free port of a range",
 		apply: applyPort},
 	{names: []string{"via"}, values: []string{"HOW"}, help: "with -client and -clients: who is connected to the other clients: direct, every rank; agent, one process for all ranks; auto (default), agent if the server is more than 2 ms away (IMPI_VIA)",
 		apply: applyVia},
