@@ -90,7 +90,7 @@ func TestABufferedMessageSaysItsOwnType(t *testing.T) {
 	must(t, err)
 	pair.Commit()
 	must(t, es[0].AttachBuffer(1<<16))
-	must(t, es[0].World().Bsend(at(pattern(1, 24)), 3, pair, 1, 0))
+	must(t, es[0].World().Bsend(at(pattern(24, 1)), 3, pair, 1, 0))
 	in := es[1].World().Irecv(at(make([]byte, 24)), 3, pair, 0, 0)
 	finishAll(t, es, es[1], &in)
 	if len(seen) != 1 || seen[0].Count != 3 || seen[0].Dtype != pair.ID() || pair.ID() == byteT.ID() {
