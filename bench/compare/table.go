@@ -62,7 +62,7 @@ func higherIsBetter(unit string) bool {
 	return unit == "MB/s" || unit == "Mmsg/s" || unit == "%"
 }
 
-// ratio is ours (column 0) over the better peer, the median over the rounds that have both; NaN if none has.
+// ratio is ours (column 0) over the better peer, the median over the rounds that have both; NaN if none has, or both are 0.
 func (l *line) ratio() float64 {
 	var ratios []float64
 	for _, row := range l.rounds {
@@ -72,7 +72,7 @@ func (l *line) ratio() float64 {
 				best = v
 			}
 		}
-		if r := row[0] / best; !math.IsNaN(r) && !math.IsInf(r, 0) {
+		if r := row[0] / best; !math.IsNaN(r) { // infinite where only we hide anything
 			ratios = append(ratios, r)
 		}
 	}
