@@ -14,8 +14,8 @@ import (
 //	dismissed  it shall end
 //
 // The rank arms and then looks once more at what has arrived; a sender publishes and looks at the word. The sender does
-// not fence in between, which would cost long messages a sixth of their bandwidth: in the nanoseconds of an arming a packet
-// may be overlooked by both, and is found by the next, or by the program when it comes back to MPI. Short messages do not
+// not fence in between, with its copy still in the store buffer: in the nanoseconds of an arming a packet may be overlooked by
+// both, and is found by the next, or by the program when it comes back to MPI. Short messages do not
 // look: they cost less than the look.
 const (
 	attentionIdle = iota
