@@ -75,6 +75,25 @@ func (e *Engine) away() {
 	}
 }
 
+// leaveRunning is away for a thread that has just started r: a long message to or from another client the sockets' watcher
+// carries on from now on, and not only when it has found out that nobody polls.
+func (e *Engine) leaveRunning(r *Request) {
+	e.away()
+	if e.remote == nil || r.done || r.size < carried {
+		return
+	}
+	peer := r.peer
+	if peer == noPeer && r.source >= 0 {
+		peer = r.comm.group.World(int(r.source))
+	}
+	if peer != e.me && (peer == noPeer || e.peers[peer].local < 0) {
+		e.remote.Arm()
+	}
+}
+
+// carried is the length, in bytes, from which a message takes longer than its carrying on costs.
+const carried = 512 << 10
+
 func (e *Engine) arm() {
 	h := &e.helper
 	if h.busy {

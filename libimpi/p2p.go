@@ -111,8 +111,7 @@ func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *dataty
 	}
 	r := e.newSend(ctx, base, count, t, world, tag, mode)
 	e.start(r)
-	e.away()
-	e.carryOn(r)
+	e.leaveRunning(r)
 	return r.id
 }
 
@@ -130,8 +129,7 @@ func (c *Comm) irecv(ctx *context, base datatype.Pointer, count int64, t *dataty
 	}
 	r := e.newRecv(ctx, base, count, t, source, tag)
 	e.postRecv(r)
-	e.away()
-	e.carryOn(r)
+	e.leaveRunning(r)
 	return r.id
 }
 
@@ -182,7 +180,7 @@ func (e *Engine) Start(id uint64) *Error {
 		return nil
 	}
 	r.setBuffer(r.base, r.count, r.typ)
-	defer e.away()
+	defer e.leaveRunning(r)
 	switch {
 	case r.rank == abi.MPI_PROC_NULL:
 		if r.kind == recvRequest {
@@ -198,11 +196,9 @@ func (e *Engine) Start(id uint64) *Error {
 		e.complete(r)
 	case r.kind == sendRequest:
 		e.start(r)
-		e.carryOn(r)
 	default:
 		r.source, r.peer = r.rank, noPeer
 		e.postRecv(r)
-		e.carryOn(r)
 	}
 	return nil
 }
@@ -310,7 +306,7 @@ func (m *Matched) Imrecv(base datatype.Pointer, count int64, t *datatype.Type) u
 	r := e.newRecv(m.comm.p2p, base, count, t, int(m.m.source), m.m.tag)
 	e.receiveKept(r, m.m)
 	e.bringOn(r)
-	e.away()
+	e.leaveRunning(r)
 	return r.id
 }
 

@@ -222,24 +222,6 @@ func (e *Engine) sleep(cond func() bool) {
 	e.mu.DoneSleep(value)
 }
 
-// carryOn is for a thread that goes back to its program and leaves a message under way. If that is a long one to or from
-// another client, the watcher is to carry it on from now on, and not only when it has found out that nobody polls.
-func (e *Engine) carryOn(r *Request) {
-	if e.remote == nil || r.done || r.size < carried {
-		return
-	}
-	peer := r.peer
-	if peer == noPeer && r.source >= 0 {
-		peer = r.comm.group.World(int(r.source))
-	}
-	if peer != e.me && (peer == noPeer || e.peers[peer].local < 0) {
-		e.remote.Arm()
-	}
-}
-
-// carried is the length, in bytes, from which a message takes longer than its carrying on costs.
-const carried = 512 << 10
-
 // longSleep is more than the segment lets a thread sleep at once.
 const longSleep = time.Hour
 
