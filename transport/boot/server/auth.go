@@ -16,7 +16,7 @@ func (m *Machine) Secured(id int, keys []byte, certified bool) []Action {
 	}
 	c.proof.Channel = keys
 	if m.rules.Auth.Secret == "" && !certified {
-		m.violation(c, "has nothing to prove who it is")
+		m.broken(c, "has nothing to prove who it is")
 		return m.take()
 	}
 	m.challenge(c, nil) // also where the certificates have proved it: then the secret of both is ""
@@ -34,7 +34,7 @@ func (m *Machine) challenge(c *conn, head []byte) {
 func (m *Machine) answer(c *conn, b []byte) {
 	c.proof.Client = secure.Nonce(b)
 	if !c.proof.Proven(m.rules.Auth.Secret, secure.ClientSide, secure.Proof(b[wire.AuthNonceSize:])) {
-		m.violation(c, "does not know the secret")
+		m.broken(c, "does not know the secret")
 		return
 	}
 	p := c.proof.Prove(m.rules.Auth.Secret, secure.ServerSide)

@@ -1,12 +1,10 @@
 package server
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/secure"
@@ -223,7 +221,7 @@ func (m *Machine) Received(id int, data []byte) []Action {
 	for c.stage != gone && m.phase != Over {
 		if c.stage == atTLS {
 			if len(data) > 0 {
-				m.violation(c, "went on before it was told to")
+				m.broken(c, "went on before it was told to")
 			}
 			break
 		}
@@ -295,16 +293,16 @@ func (m *Machine) unit(c *conn, b []byte) {
 func (m *Machine) header(c *conn) {
 	n := int(c.cmd.Len)
 	if n < 0 || n > m.rules.MaxPayload {
-		m.violation(c, fmt.Sprintf("announced %d bytes with %v", n, c.cmd.Cmd))
+		m.broken(c, fmt.Sprintf("announced %d bytes with %v", n, c.cmd.Cmd))
 		return
 	}
 	switch {
 	case c.stage == atAuth:
 		switch {
 		case c.cmd.Cmd != wire.CmdAuth:
-			m.violation(c, fmt.Sprintf("began with %v instead of AUTH", c.cmd.Cmd))
+			m.broken(c, fmt.Sprintf("began with %v instead of AUTH", c.cmd.Cmd))
 		case n < wire.ClientAuthSize || n > maxAuthPayload || n%wire.ClientAuthSize != 0:
-			m.violation(c, fmt.Sprintf("sent AUTH with %d bytes", n))
+			m.broken(c, fmt.Sprintf("sent AUTH with %d bytes", n))
 		default:
 			c.expect = aPayload
 		}
@@ -312,18 +310,18 @@ func (m *Machine) header(c *conn) {
 		switch c.cmd.Cmd {
 		case wire.CmdImpi:
 			if n != wire.ImpiSize {
-				m.violation(c, fmt.Sprintf("sent IMPI with %d bytes", n))
+				m.broken(c, fmt.Sprintf("sent IMPI with %d bytes", n))
 				return
 			}
 			c.expect = aPayload
 		case wire.CmdAuth, wire.CmdColl, wire.CmdDone, wire.CmdFini:
-			m.violation(c, fmt.Sprintf("sent %v before IMPI", c.cmd.Cmd))
+			m.broken(c, fmt.Sprintf("sent %v before IMPI", c.cmd.Cmd))
 		default:
 			c.skip = n
 		}
 	case c.cmd.Cmd == wire.CmdColl && !c.done:
 		if n < wire.CollSize {
-			m.violation(c, fmt.Sprintf("sent COLL with %d bytes", n))
+			m.broken(c, fmt.Sprintf("sent COLL with %d bytes", n))
 			return
 		}
 		c.expect = aPayload
@@ -346,7 +344,7 @@ func (m *Machine) auth(c *conn, b []byte) {
 	mask, _ := wire.ParseClientAuth(b)
 	which, ok := m.rules.Auth.Choose(m.rules.Preference, mask)
 	if !ok {
-		m.violation(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common", mask, m.rules.Auth.Mask()))
+		m.broken(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common", mask, m.rules.Auth.Mask()))
 		return
 	}
 	c.proof.Mask = mask
@@ -372,7 +370,7 @@ func (m *Machine) auth(c *conn, b []byte) {
 // key tells a client that its key is wrong by hanging up, and that it is right by not doing so.
 func (m *Machine) key(c *conn, b []byte) {
 	if key, _ := wire.ParseAuthKey(b); key != m.rules.Auth.Key {
-		m.violation(c, "sent a wrong key")
+		m.broken(c, "sent a wrong key")
 		return
 	}
 	c.stage = atImpi
@@ -382,11 +380,11 @@ func (m *Machine) key(c *conn, b []byte) {
 func (m *Machine) join(c *conn, b []byte) {
 	rank, _ := wire.ParseImpi(b)
 	if rank < 0 || int(rank) >= len(m.clients) {
-		m.violation(c, fmt.Sprintf("wants client rank %d, and ranks are 0 to %d", rank, len(m.clients)-1))
+		m.broken(c, fmt.Sprintf("wants client rank %d, and ranks are 0 to %d", rank, len(m.clients)-1))
 		return
 	}
 	if first := m.clients[rank]; first != nil {
-		m.violation(c, fmt.Sprintf("wants client rank %d, which %s has", rank, first.peer))
+		m.broken(c, fmt.Sprintf("wants client rank %d, which %s has", rank, first.peer))
 		return
 	}
 	m.unpend(c)
@@ -412,11 +410,11 @@ func (m *Machine) submit(c *conn, b []byte) {
 		return
 	}
 	if int64(label) <= c.front {
-		m.violation(c, fmt.Sprintf("submitted %v, and labels must ascend", label))
+		m.broken(c, fmt.Sprintf("submitted %v, and labels must ascend", label))
 		return
 	}
 	if c.bytes+len(data)+labelOverhead > m.rules.MaxStored {
-		m.violation(c, fmt.Sprintf("has submitted more than %d bytes that others are not ready for", m.rules.MaxStored))
+		m.broken(c, fmt.Sprintf("has submitted more than %d bytes that others are not ready for", m.rules.MaxStored))
 		return
 	}
 	c.front = int64(label)
@@ -493,175 +491,6 @@ func (m *Machine) finish(c *conn) {
 		c.fini = true
 		m.end()
 	}
-}
-
-// end ends the job when every client has finished or died.
-func (m *Machine) end() {
-	if m.phase != Running {
-		return
-	}
-	for _, c := range m.clients {
-		if !c.fini && !c.dead {
-			return
-		}
-	}
-	m.terminate()
-}
-
-// Closed says that a connection has ended: by the other side's orderly closing if err is nil.
-func (m *Machine) Closed(id int, err error) []Action {
-	c := m.conns[id]
-	if c == nil {
-		return nil
-	}
-	if c.stage != gone {
-		what := "hung up"
-		if err != nil {
-			what = fmt.Sprintf("was lost (%v)", err)
-		}
-		m.broken(c, what)
-	}
-	delete(m.conns, id)
-	return m.take()
-}
-
-// Expired says that a connection's time to join is over.
-func (m *Machine) Expired(id int) []Action {
-	if c := m.conns[id]; c != nil && c.stage < joined {
-		missing := [...]string{atAuth: "AUTH", atTLS: "what begins TLS", atKey: "its key", atImpi: "IMPI"}[c.stage]
-		m.drop(c, fmt.Sprintf("%s closed: it did not join in time, and never sent %s", c.peer, missing))
-	}
-	return m.take()
-}
-
-// Stop ends the job from outside: a phase took too long, or the user has had enough.
-func (m *Machine) Stop(why error) []Action {
-	if m.phase != Over {
-		m.abort(fmt.Errorf("%w while %s", why, m.waitingFor()))
-	}
-	return m.take()
-}
-
-// waitingFor names the phase and the clients that keep the job in it.
-func (m *Machine) waitingFor() string {
-	var who []string
-	first := int64(noMoreLabels)
-	for _, c := range m.clients {
-		if c != nil {
-			first = min(first, c.front)
-		}
-	}
-	for i, c := range m.clients {
-		switch {
-		case c == nil:
-			who = append(who, fmt.Sprint(i))
-		case m.phase == Exchanging && c.front == first:
-			who = append(who, fmt.Sprintf("%d (%s)", i, c.step()))
-		case m.phase == Running && !c.fini && !c.dead:
-			who = append(who, fmt.Sprint(i))
-		}
-	}
-	return fmt.Sprintf("%v: client %s missing", m.phase, strings.Join(who, ", "))
-}
-
-// step says what a client has last done.
-func (c *conn) step() string {
-	switch {
-	case c.fini:
-		return "after FINI"
-	case c.done:
-		return "after DONE"
-	case c.front > 0:
-		return fmt.Sprintf("after %v", wire.Label(c.front))
-	}
-	return "before its first label"
-}
-
-// violation deals with a connection whose stream makes no sense any more.
-func (m *Machine) violation(c *conn, what string) { m.broken(c, what) }
-
-// broken ends a connection, with what that means for the job: before everybody has joined, nothing (its rank
-// is free again); in the exchange, the end; in the run, that the job ends badly.
-func (m *Machine) broken(c *conn, what string) {
-	if c.stage < joined {
-		text := ""
-		if c.stage > atAuth || what != "hung up" {
-			text = fmt.Sprintf("%s %s; closed", c.peer, what)
-		}
-		m.drop(c, text)
-		return
-	}
-	if c.why != "" {
-		what = fmt.Sprintf("has ended (%s)", c.why)
-	}
-	switch m.phase {
-	case Gathering:
-		m.clients[c.rank] = nil
-		m.drop(c, fmt.Sprintf("client %d (%s) %s before all had joined; its rank is free again", c.rank, c.peer, what))
-	case Exchanging:
-		m.mourn(c, what)
-		m.abort(&ClientError{c.rank, c.peer, c.step(), what})
-	case Running:
-		if !c.fini {
-			c.dead = true
-			err := &ClientError{c.rank, c.peer, "before FINI", what}
-			m.errs = append(m.errs, err)
-			m.log("error: %v", err)
-			m.mourn(c, what)
-		}
-		m.drop(c, "")
-		m.end()
-	}
-}
-
-// mourn tells the other clients that one is lost: those that are known to know the command.
-func (m *Machine) mourn(c *conn, what string) {
-	b := wire.AppendLostClient(nil, c.rank, cmp.Or(c.why, c.peer+" "+what))
-	for _, other := range m.clients {
-		if other != c && other.stage != gone && !other.fini && other.kin {
-			m.send(other, b)
-		}
-	}
-}
-
-// drop closes a connection, with a line for the user unless text is empty.
-func (m *Machine) drop(c *conn, text string) {
-	if text != "" {
-		m.log("%s", text)
-	}
-	m.unpend(c)
-	c.stage = gone
-	c.buf, c.stored = nil, nil
-	m.act(Action{Do: Close, Conn: c.id})
-}
-
-func (m *Machine) unpend(c *conn) {
-	if i := slices.Index(m.pending, c); i >= 0 {
-		m.pending = slices.Delete(m.pending, i, i+1)
-	}
-}
-
-// abort ends the job at once.
-func (m *Machine) abort(err error) {
-	m.errs = append(m.errs, err)
-	m.log("error: %v", err)
-	m.terminate()
-}
-
-func (m *Machine) terminate() {
-	if m.phase == Over {
-		return
-	}
-	if m.phase == Gathering {
-		m.act(Action{Do: Hang})
-	}
-	m.phase = Over
-	for _, id := range sortedKeys(m.conns) {
-		if c := m.conns[id]; c.stage != gone {
-			m.drop(c, "")
-		}
-	}
-	m.act(Action{Do: Terminate})
 }
 
 func (m *Machine) act(a Action) { m.out = append(m.out, a) }

@@ -1,0 +1,179 @@
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// How connections end, and the job with them: in order, because a client dies or does not keep the protocol, because time is
+// over, or because the user has had enough.
+
+// end ends the job when every client has finished or died.
+func (m *Machine) end() {
+	if m.phase != Running {
+		return
+	}
+	for _, c := range m.clients {
+		if !c.fini && !c.dead {
+			return
+		}
+	}
+	m.terminate()
+}
+
+// Closed says that a connection has ended: by the other side's orderly closing if err is nil.
+func (m *Machine) Closed(id int, err error) []Action {
+	c := m.conns[id]
+	if c == nil {
+		return nil
+	}
+	if c.stage != gone {
+		what := "hung up"
+		if err != nil {
+			what = fmt.Sprintf("was lost (%v)", err)
+		}
+		m.broken(c, what)
+	}
+	delete(m.conns, id)
+	return m.take()
+}
+
+// Expired says that a connection's time to join is over.
+func (m *Machine) Expired(id int) []Action {
+	if c := m.conns[id]; c != nil && c.stage < joined {
+		missing := [...]string{atAuth: "AUTH", atTLS: "what begins TLS", atKey: "its key", atImpi: "IMPI"}[c.stage]
+		m.drop(c, fmt.Sprintf("%s closed: it did not join in time, and never sent %s", c.peer, missing))
+	}
+	return m.take()
+}
+
+// Stop ends the job from outside: a phase took too long, or the user has had enough.
+func (m *Machine) Stop(why error) []Action {
+	if m.phase != Over {
+		m.abort(fmt.Errorf("%w while %s", why, m.waitingFor()))
+	}
+	return m.take()
+}
+
+// waitingFor names the phase and the clients that keep the job in it.
+func (m *Machine) waitingFor() string {
+	var who []string
+	first := int64(noMoreLabels)
+	for _, c := range m.clients {
+		if c != nil {
+			first = min(first, c.front)
+		}
+	}
+	for i, c := range m.clients {
+		switch {
+		case c == nil:
+			who = append(who, fmt.Sprint(i))
+		case m.phase == Exchanging && c.front == first:
+			who = append(who, fmt.Sprintf("%d (%s)", i, c.step()))
+		case m.phase == Running && !c.fini && !c.dead:
+			who = append(who, fmt.Sprint(i))
+		}
+	}
+	return fmt.Sprintf("%v: client %s missing", m.phase, strings.Join(who, ", "))
+}
+
+// step says what a client has last done.
+func (c *conn) step() string {
+	switch {
+	case c.fini:
+		return "after FINI"
+	case c.done:
+		return "after DONE"
+	case c.front > 0:
+		return fmt.Sprintf("after %v", wire.Label(c.front))
+	}
+	return "before its first label"
+}
+
+// broken ends a connection, with what that means for the job: before everybody has joined, nothing (its rank
+// is free again); in the exchange, the end; in the run, that the job ends badly.
+func (m *Machine) broken(c *conn, what string) {
+	if c.stage < joined {
+		text := ""
+		if c.stage > atAuth || what != "hung up" {
+			text = fmt.Sprintf("%s %s; closed", c.peer, what)
+		}
+		m.drop(c, text)
+		return
+	}
+	if c.why != "" {
+		what = fmt.Sprintf("has ended (%s)", c.why)
+	}
+	switch m.phase {
+	case Gathering:
+		m.clients[c.rank] = nil
+		m.drop(c, fmt.Sprintf("client %d (%s) %s before all had joined; its rank is free again", c.rank, c.peer, what))
+	case Exchanging:
+		m.mourn(c, what)
+		m.abort(&ClientError{c.rank, c.peer, c.step(), what})
+	case Running:
+		if !c.fini {
+			c.dead = true
+			err := &ClientError{c.rank, c.peer, "before FINI", what}
+			m.errs = append(m.errs, err)
+			m.log("error: %v", err)
+			m.mourn(c, what)
+		}
+		m.drop(c, "")
+		m.end()
+	}
+}
+
+// mourn tells the other clients that one is lost: those that are known to know the command.
+func (m *Machine) mourn(c *conn, what string) {
+	b := wire.AppendLostClient(nil, c.rank, cmp.Or(c.why, c.peer+" "+what))
+	for _, other := range m.clients {
+		if other != c && other.stage != gone && !other.fini && other.kin {
+			m.send(other, b)
+		}
+	}
+}
+
+// drop closes a connection, with a line for the user unless text is empty.
+func (m *Machine) drop(c *conn, text string) {
+	if text != "" {
+		m.log("%s", text)
+	}
+	m.unpend(c)
+	c.stage = gone
+	c.buf, c.stored = nil, nil
+	m.act(Action{Do: Close, Conn: c.id})
+}
+
+func (m *Machine) unpend(c *conn) {
+	if i := slices.Index(m.pending, c); i >= 0 {
+		m.pending = slices.Delete(m.pending, i, i+1)
+	}
+}
+
+// abort ends the job at once.
+func (m *Machine) abort(err error) {
+	m.errs = append(m.errs, err)
+	m.log("error: %v", err)
+	m.terminate()
+}
+
+func (m *Machine) terminate() {
+	if m.phase == Over {
+		return
+	}
+	if m.phase == Gathering {
+		m.act(Action{Do: Hang})
+	}
+	m.phase = Over
+	for _, id := range sortedKeys(m.conns) {
+		if c := m.conns[id]; c.stage != gone {
+			m.drop(c, "")
+		}
+	}
+	m.act(Action{Do: Terminate})
+}
