@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/libimpi/libimpi/transport/kernel"
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
@@ -170,7 +171,7 @@ func (e *Engine) bring() {
 			return
 		}
 		e.mu.Unlock()
-		yield()
+		kernel.Yield()
 		shm.Pause(looks / 8)
 		e.mu.Lock()
 	}

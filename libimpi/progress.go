@@ -3,8 +3,8 @@ package libimpi
 import (
 	"time"
 
+	"github.com/libimpi/libimpi/transport/kernel"
 	"github.com/libimpi/libimpi/transport/shm"
-	"golang.org/x/sys/unix"
 )
 
 // Progress. A thread that waits polls the transports, hands out what waited for room, and looks at its
@@ -67,7 +67,7 @@ func (e *Engine) Progress() {
 			n, looks = n+1, 0
 		} else if flows && looks < watcherLooks {
 			more, looks = true, looks+1
-			yield()
+			kernel.Yield()
 		}
 	}
 }
@@ -188,7 +188,7 @@ func (e *Engine) spin(from int32) {
 // and the thread is awake when its message comes. False: it has waited long enough.
 func (e *Engine) giveWay(w *waiter) bool {
 	e.mu.Unlock()
-	yield()
+	kernel.Yield()
 	e.mu.Lock()
 	if w.polls%patientEvery != 0 {
 		return true
@@ -248,6 +248,3 @@ func (e *Engine) complete(r *Request) {
 
 // ring wakes the threads of this process that sleep.
 func (e *Engine) ring() { e.mu.Ring(e.mu.LocalRank()) }
-
-// yield gives the core to another process.
-func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

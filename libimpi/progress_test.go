@@ -7,6 +7,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/kernel"
 )
 
 // A thread of the program sleeps on a condition that another thread, or the socket watcher, makes true. Each of
@@ -148,7 +149,7 @@ func TestSleepersWake(t *testing.T) {
 func sleepUntil(e *Engine, started *atomic.Int32) {
 	for started.Load() == 0 || e.mu.Sleepers() == 0 {
 		runtime.Gosched()
-		yield()
+		kernel.Yield()
 	}
 }
 
@@ -200,7 +201,7 @@ func TestAbortDoesNotDisturbAThreadThatPolls(t *testing.T) {
 				}
 			default:
 				for range 100 {
-					yield()
+					kernel.Yield()
 				}
 				e.Abort()
 				e.Abort()

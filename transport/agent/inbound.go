@@ -6,6 +6,7 @@ import (
 	"io"
 	"syscall"
 
+	"github.com/libimpi/libimpi/transport/kernel"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
 )
@@ -43,7 +44,7 @@ func (a *Agent) read(l *link) {
 	if l.pipe != nil {
 		n, errno = l.pipe.Read(in.buf[in.w:], nil)
 	} else {
-		n, errno = recv(l.fd, in.buf[in.w:])
+		n, errno = kernel.Recv(l.fd, in.buf[in.w:])
 	}
 	switch {
 	case errno == unix.EAGAIN:

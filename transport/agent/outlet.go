@@ -3,6 +3,7 @@ package agent
 import (
 	"syscall"
 
+	"github.com/libimpi/libimpi/transport/kernel"
 	"golang.org/x/sys/unix"
 )
 
@@ -61,7 +62,7 @@ func (a *Agent) write(l *link, b []byte) (n int, ok bool) {
 		case l.many != nil:
 			k, errno = l.many.Send(b[n:], nil, nil)
 		default:
-			k, errno = send(l.fd, b[n:])
+			k, errno = kernel.Send(l.fd, b[n:])
 		}
 		switch errno {
 		case 0:

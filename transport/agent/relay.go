@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/libimpi/libimpi/transport/kernel"
 	"golang.org/x/sys/unix"
 )
 
@@ -45,7 +46,7 @@ func (p *poller) start(links []*link) (err error) {
 	}
 	p.budget = longSpin
 	p.look = func(uintptr) bool {
-		p.n = ready(p.epoll, p.events[:])
+		p.n = kernel.Ready(p.epoll, p.events[:])
 		return p.n > 0
 	}
 	if p.kicker, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
@@ -119,7 +120,7 @@ func (p *poller) wait() {
 		if polls%8 == 0 && time.Since(start) > p.budget {
 			break
 		}
-		giveWay()
+		kernel.Yield()
 	}
 	p.budget = max(p.budget/2, shortSpin)
 	for _, l := range p.pipes {

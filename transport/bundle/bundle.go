@@ -4,7 +4,6 @@
 //	bundle.go      the connections, epoll's interest in each, the end
 //	deal.go        outward: pieces of the stream to the connections that take them
 //	collect.go     inward: pieces off the connections, in the order of the stream
-//	sys_unsafe.go  system calls
 //
 // The stream is cut into pieces. A piece travels on one connection, behind a head that says where in the stream it
 // belongs:
@@ -30,6 +29,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/libimpi/libimpi/transport/kernel"
 	"golang.org/x/sys/unix"
 )
 
@@ -54,7 +54,7 @@ var (
 // Bundle is one stream over several connections.
 type Bundle struct {
 	conns []conn
-	vec   vector
+	vec   kernel.Vector
 
 	head [headSize]byte
 	sent uint64 // bytes of the stream that have been dealt

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/libimpi/libimpi/transport/kernel"
 	"golang.org/x/sys/unix"
 )
 
@@ -35,7 +36,7 @@ func (b *Bundle) read(x, y []byte) (int, error) {
 	if len(x)+len(y) == c.left {
 		head = c.head[:]
 	}
-	n, errno := b.vec.receive(c.fd, x, y, head)
+	n, errno := b.vec.Receive(c.fd, x, y, head)
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return 0, unix.EAGAIN
@@ -115,7 +116,7 @@ func (b *Bundle) seek() error {
 func (b *Bundle) readHead(k int) (bool, error) {
 	c := &b.conns[k]
 	for c.nhead < headSize {
-		n, errno := recv(c.fd, c.head[c.nhead:])
+		n, errno := kernel.Recv(c.fd, c.head[c.nhead:])
 		switch {
 		case errno == unix.EAGAIN || errno == unix.EINTR:
 			return false, nil

@@ -3,6 +3,7 @@ package bundle
 import (
 	"syscall"
 
+	"github.com/libimpi/libimpi/transport/kernel"
 	"golang.org/x/sys/unix"
 )
 
@@ -56,7 +57,7 @@ func (b *Bundle) put(k int, from [3][]byte, skip, size int) syscall.Errno {
 		parts[i+1] = p[:min(size, len(p))]
 		size -= len(parts[i+1])
 	}
-	n, errno := b.vec.send(c.fd, &parts)
+	n, errno := b.vec.Send(c.fd, parts[:]...)
 	if errno != 0 {
 		if would(errno) {
 			b.fill(k)
@@ -105,7 +106,7 @@ func (b *Bundle) Writable(k int) syscall.Errno {
 	}
 	c := &b.conns[k]
 	for c.off < len(c.rest) {
-		n, errno := send(c.fd, c.rest[c.off:])
+		n, errno := kernel.Send(c.fd, c.rest[c.off:])
 		if would(errno) {
 			return 0
 		}

@@ -32,6 +32,7 @@ import (
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/bundle"
+	"github.com/libimpi/libimpi/transport/kernel"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
 )
@@ -305,7 +306,7 @@ func (h *Host) poll() bool {
 	if h.nopen == 0 || h.nopen == 1 && h.nblocked == 0 && h.hot != nil {
 		return did
 	}
-	return h.sweep(ready(h.epoll, h.events[:])) || did
+	return h.sweep(kernel.Ready(h.epoll, h.events[:])) || did
 }
 
 // sweep serves the sockets that the first n events speak of.

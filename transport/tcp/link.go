@@ -8,6 +8,7 @@ import (
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/bundle"
+	"github.com/libimpi/libimpi/transport/kernel"
 	"github.com/libimpi/libimpi/transport/pipe"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
@@ -39,7 +40,7 @@ type link struct {
 	dirty   bool   // stands in Host.dirty
 	broken  error  // why writing failed: what is sent from then on is dropped, and reading goes on
 	head    [wire.PacketSize + inlineMax]byte
-	vec     vector
+	vec     kernel.Vector
 
 	finiOut bool               // our FINI is in out, or gone
 	halved  bool               // and after the peer's FINI, we have closed our direction
@@ -63,7 +64,7 @@ func (h *Host) write(l *link, payload []byte) bool {
 	var n int
 	var errno syscall.Errno
 	if waiting == 0 && len(payload) == 0 && l.many == nil && l.pipe == nil {
-		n, errno = send(l.fd, head)
+		n, errno = kernel.Send(l.fd, head)
 	} else {
 		n, errno = h.sendParts(l, l.out[l.off:], head, payload)
 	}
@@ -98,7 +99,7 @@ func (h *Host) sendParts(l *link, a, b, c []byte) (int, syscall.Errno) {
 		return l.pipe.Write(a, b, c)
 	}
 	if l.many == nil {
-		return l.vec.send(l.fd, a, b, c)
+		return l.vec.Send(l.fd, a, b, c)
 	}
 	n, errno := l.many.Send(a, b, c)
 	h.noteFull(l)
@@ -157,7 +158,7 @@ func (h *Host) flush(l *link) bool {
 		var n int
 		var errno syscall.Errno
 		if l.many == nil && l.pipe == nil {
-			n, errno = send(l.fd, l.out[l.off:])
+			n, errno = kernel.Send(l.fd, l.out[l.off:])
 		} else {
 			n, errno = h.sendParts(l, l.out[l.off:], nil, nil)
 		}
@@ -235,9 +236,9 @@ func (h *Host) read(l *link) bool {
 	} else if l.pipe != nil {
 		n, errno = l.pipe.Read(into, space)
 	} else if into == nil {
-		n, errno = recv(l.fd, space)
+		n, errno = kernel.Recv(l.fd, space)
 	} else {
-		n, errno = l.vec.receive(l.fd, into, space)
+		n, errno = l.vec.Receive(l.fd, into, space)
 	}
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:

@@ -3,6 +3,7 @@ package tcp
 import (
 	"fmt"
 
+	"github.com/libimpi/libimpi/transport/kernel"
 	"github.com/libimpi/libimpi/transport/pipe"
 )
 
@@ -43,7 +44,7 @@ func (h *Host) pollPipes() bool {
 	if h.streak++; h.streak%glanceEvery == 0 || h.watch.rung.Load() || h.watch.armed.Load() {
 		h.watch.rung.Store(false)
 		if h.epoll >= 0 {
-			h.sweep(ready(h.epoll, h.events[:]))
+			h.sweep(kernel.Ready(h.epoll, h.events[:]))
 		}
 		for _, l := range h.pipes {
 			if h.serve(l) {

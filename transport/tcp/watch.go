@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/libimpi/libimpi/transport/kernel"
 	"github.com/libimpi/libimpi/transport/pipe"
 	"golang.org/x/sys/unix"
 )
@@ -105,7 +106,7 @@ func newWatch(inner int, wake func()) (*watch, error) {
 		quietMin: time.Millisecond, quietMax: 8 * time.Millisecond}
 	w.apart.Store(-1)
 	w.look = func(uintptr) bool {
-		w.n = ready(w.outer, w.events[:])
+		w.n = kernel.Ready(w.outer, w.events[:])
 		return w.n > 0
 	}
 	err = unix.EpollCtl(outer, unix.EPOLL_CTL_ADD, kicker, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(kicker)})
