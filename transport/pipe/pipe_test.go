@@ -86,13 +86,19 @@ func TestWhatIsWrittenIsReadWhateverSleepsAndPieces(t *testing.T) {
 		a, b := ends(t)
 		want := make([]byte, 1+rand.IntN(20*RingBytes))
 		rand.NewChaCha8([32]byte{1}).Read(want)
-		var all sync.WaitGroup
-		all.Go(func() { pour(t, a, want) })
-		got := drain(t, b)
-		all.Wait()
-		if !bytes.Equal(got, want) {
-			t.Fatalf("%d bytes arrived of %d", len(got), len(want))
-		}
+		carry(t, a, b, want)
+	}
+}
+
+// carry sends all of want from one end to the other.
+func carry(t *testing.T, from, to *End, want []byte) {
+	t.Helper()
+	var all sync.WaitGroup
+	all.Go(func() { pour(t, from, want) })
+	got := drain(t, to)
+	all.Wait()
+	if !bytes.Equal(got, want) {
+		t.Fatalf("%d bytes arrived of %d", len(got), len(want))
 	}
 }
 
@@ -212,13 +218,7 @@ func TestWhoHasClosedItsDirectionStillRingsForRoom(t *testing.T) {
 		t.Errorf("no end, or not once: %d, %v", n, errno)
 	}
 	want := bytes.Repeat([]byte("more than a ring "), RingBytes/8)
-	var all sync.WaitGroup
-	all.Go(func() { pour(t, b, want) })
-	got := drain(t, a)
-	all.Wait()
-	if !bytes.Equal(got, want) {
-		t.Errorf("%d bytes of %d", len(got), len(want))
-	}
+	carry(t, b, a, want)
 }
 
 func TestTheEndWakesWhoSleeps(t *testing.T) {
