@@ -165,7 +165,7 @@ func TestCopyAllocatesNothing(t *testing.T) {
 			Copy(unsafe.Pointer(&memory[16<<20]), 1, e.t, unsafe.Pointer(&memory[0]), 1, e.t)
 			Copy(unsafe.Pointer(&memory[16<<20]), 1, odd, unsafe.Pointer(&memory[0]), 1, e.t)
 			Copy(unsafe.Pointer(&memory[16<<20]), 1, long, unsafe.Pointer(&memory[0]), 1, e.t)
-		}); n != 0 {
+		}); n != 0 && !race { // a pool drops what it likes under the race detector
 			t.Errorf("%s: %v allocations", e.name, n)
 		}
 	}
