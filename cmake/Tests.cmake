@@ -78,8 +78,9 @@ function(go_test name)
 endfunction()
 go_test(format ${GOFMT} -d abi bench cmd coll datatype gobridge libimpi tests topology transport) # 1 if it would change anything
 go_test(vet ${GO} vet ./...)
-go_test(unit ${GO} test ./...)
-go_test(race ${GO} test -race ./transport/... ./libimpi/... ./coll/... ./datatype/... ./topology/...)
+# A test that hangs says where, well before the limit here.
+go_test(unit ${GO} test -timeout 240s ./...)
+go_test(race ${GO} test -race -timeout 240s ./transport/... ./libimpi/... ./coll/... ./datatype/... ./topology/...)
 go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
 
 # examples/*: the same answer on ranks of one machine and of several clients.
