@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"sync"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/coll"
@@ -76,11 +77,33 @@ func (m *Mem) ExpectGaps() error {
 	return nil
 }
 
-// Pattern is n elements of t, packed, that tell who made them for whom. They are made from external32, so that
-// every value survives the way there and back.
+// Pattern is n elements of t, packed, that tell who made them for whom.
 func Pattern(n int64, t *datatype.Type, from, to int) []byte {
+	first := int64(from*ranks + to)
+	size := t.Size()
+	return bytes.Clone(elements(first+n, t)[first*size : (first+n)*size])
+}
+
+// ranks bounds the ranks that Pattern tells apart.
+const ranks = 64
+
+// series holds, for each type that Pattern has been asked for, the longest series of its elements so far, packed.
+var series struct {
+	sync.Mutex
+	of map[*datatype.Type][]byte
+}
+
+// elements is a series of n elements of t at least, packed: always the same. They are made from external32, so that every
+// value survives the way there and back.
+func elements(n int64, t *datatype.Type) []byte {
+	series.Lock()
+	defer series.Unlock()
+	if p := series.of[t]; int64(len(p)) >= n*t.Size() {
+		return p
+	}
+	n = max(2*n, ranks*ranks)
 	p := make([]byte, t.PackedSize(n, datatype.External32))
-	seed := uint32(from*1009 + to*31)
+	seed := uint32(1)
 	for i := range p {
 		seed = seed*1664525 + 1013904223
 		p[i] = byte(seed>>24) & 0x3f
@@ -89,7 +112,11 @@ func Pattern(n int64, t *datatype.Type, from, to int) []byte {
 	if err := coll.Unpack(m.Buf, p, datatype.External32); err != nil {
 		panic(err)
 	}
-	return m.Get(0, n)
+	if series.of == nil {
+		series.of = map[*datatype.Type][]byte{}
+	}
+	series.of[t] = m.Get(0, n)
+	return series.of[t]
 }
 
 // Affine composes maps x -> a*x+b over 32-bit words: an operation that does not commute, on elements that begin
