@@ -48,6 +48,8 @@ type process struct {
 	main        int   // the thread that called MPI_Init
 	values      *predefinedValues
 
+	gone *tcp.HostGone // why the process could not join; nil: another reason, or none
+
 	sessions int  // that are open
 	ended    bool // the connections are closed
 }
@@ -151,7 +153,7 @@ func enter() (*process, error) {
 		joining.Store(p)
 		if err := p.start(); err != nil {
 			class := abi.MPI_ERR_OTHER
-			if errors.Is(err, tcp.ErrHostGone) {
+			if errors.As(err, &p.gone) {
 				class = abi.MPI_ERR_PROC_ABORTED // there is, or will be, a better reason
 			}
 			return nil, libimpi.Errorf(class, "cannot join the job: %v", err)
@@ -426,6 +428,9 @@ func endJob(why boot.Abort) {
 	if p == nil {
 		p = joining.Load()
 	}
+	if why.Answer {
+		why.Client = p.lostClient()
+	}
 	if p == nil || p.link == nil || p.link.Abort(why) != nil {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), why.Text)
 	} else {
@@ -439,6 +444,18 @@ func endJob(why boot.Abort) {
 		status = 1
 	}
 	C.impi_exit_now(status)
+}
+
+// lostClient is another client that the process has lost; nil: none. So is p if the process has not joined.
+func (p *process) lostClient() *int32 {
+	switch {
+	case p == nil:
+	case p.engine != nil:
+		return p.engine.LostClient()
+	case p.gone != nil && p.gone.Client >= 0:
+		return &p.gone.Client
+	}
+	return nil
 }
 
 // abortTime is how long an aborting process waits to be ended by the launcher.

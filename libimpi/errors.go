@@ -14,6 +14,8 @@ type Error struct {
 	Class int    // MPI_ERR_...
 	Text  string // argument and value, peer, sizes, hint
 	Comm  *Comm  // whose error handler it goes to, if the call does not say that itself
+
+	Client *int32 // another client that is lost, if that is why; nil: none
 }
 
 func (e *Error) Error() string {

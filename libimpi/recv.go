@@ -329,9 +329,20 @@ func (e *Engine) breach(peer int32, what string) {
 	e.Lost(peer, fmt.Errorf("protocol error: %s", what))
 }
 
+// LostClient is the client of the first peer that was lost, if that is another client; nil: there is none.
+func (e *Engine) LostClient() *int32 {
+	if lost := e.failed.Load(); lost != nil {
+		return lost.Client
+	}
+	return nil
+}
+
 // Lost implements transport.Receiver: a peer is gone, and with it the job.
 func (e *Engine) Lost(peer int32, err error) {
 	lost := errorf(abi.MPI_ERR_PROC_ABORTED, "rank %d of MPI_COMM_WORLD is lost: %v", peer, err)
+	if c := e.job.Procs[peer].Client; c != e.job.Procs[e.me].Client {
+		lost.Client = &c
+	}
 	if e.failed.CompareAndSwap(nil, lost) {
 		e.ring()
 		if e.onLost != nil {

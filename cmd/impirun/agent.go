@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -49,20 +48,21 @@ func (p *part) joinAgent() error {
 	if err != nil {
 		return err
 	}
-	silence, err := tcp.ParseSilence(os.Getenv("IMPI_SILENCE"))
-	if err != nil {
-		return err
-	}
 	me := tables.Procs[first].Host
 	ctx, cancel := context.WithTimeout(m.ctx, meshTime)
 	defer cancel()
 	warn := func(text string) { complain("%s", text) }
-	peers, err := tcp.Mesh(ctx, tables, me, listener, tcp.Options{Warn: warn, Silence: silence, Apart: otherMachines(tables, me)})
+	peers, err := tcp.Mesh(ctx, tables, me, listener, tcp.Options{Warn: warn, Silence: m.silence, Apart: otherMachines(tables, me)})
+	var gone *tcp.HostGone
+	if errors.As(err, &gone) { // it may have lost another itself
+		p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: other(gone.Client, tables, me)})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: silence, Warn: warn, Lost: func(err error) {
-		p.job.Fail(supervise.Cause{Code: 1, Text: err.Error()})
+	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: m.silence, Warn: warn, Lost: func(client int32, err error) {
+		p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: other(client, tables, me)})
 	}})
 }
 
@@ -73,6 +73,14 @@ func otherMachines(tables *transport.Job, me int32) []bool {
 		list[i] = int32(i) != me && h.Client == tables.Hosts[me].Client
 	}
 	return list
+}
+
+// other is client if that is not host me's own, else nil.
+func other(client int32, tables *transport.Job, me int32) *int32 {
+	if client == tables.Hosts[me].Client {
+		return nil
+	}
+	return &client
 }
 
 // relay gives every rank its pipes and the tables, and starts the agent.

@@ -67,6 +67,7 @@ type meeting struct {
 	port    int  // where the agent, or each rank, listens: this port, or up to portTo the first that is free
 	portTo  int
 	verbose bool
+	silence time.Duration // after which a server of which nothing is heard is lost
 
 	conn    net.Conn // to the server, if it was needed before: connection
 	dialled time.Time
@@ -75,6 +76,32 @@ type meeting struct {
 
 	// remote, if not nil, meets the others in our place, as one machine of several; first is the world rank of ours.
 	remote func(hosts []client.Host) (tables *transport.Job, first int, err error)
+}
+
+// options are those of the conversation with the server.
+func (m *meeting) options() client.Options {
+	opt := client.Options{Conn: m.connection(), Silence: m.silence}
+	if m.verbose {
+		opt.Waiting = func() { complain("client %d is waiting for the others", m.rank) }
+	}
+	return opt
+}
+
+// giveUp lets the others know that this client has ended: through the attempt to join them, which is over when joining is
+// closed; if that has not begun, by a visit to the server for this alone.
+func (m *meeting) giveUp(cause *supervise.Cause, joining <-chan struct{}) {
+	why := errors.New(cause.Text)
+	if joining != nil {
+		m.cancel(why)
+		<-joining
+		return
+	}
+	if os.Getenv("IMPI_PLAIN") == "1" {
+		return
+	}
+	if err := client.Decline(m.ctx, m.address, m.rank, m.methods, why, m.options()); err != nil && m.verbose {
+		complain("warning: %v", err)
+	}
 }
 
 // contribution is what this client tells the others: the user's values, and the defaults for the rest.
@@ -186,7 +213,7 @@ func (p *part) take(i int, m boot.Message) error {
 		p.job.Finalized(p.first + i)
 		return p.ends[i].Ack()
 	case boot.Abort:
-		p.job.Aborted(p.first+i, m.Code, m.Text, m.Answer)
+		p.job.Aborted(p.first+i, m.Code, m.Text, m.Answer, m.Client)
 	}
 	return nil
 }
@@ -284,7 +311,7 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 	if m.verbose {
 		complain("joining the server at %s as client %d", m.address, m.rank)
 	}
-	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), client.Options{Conn: m.connection()})
+	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), m.options())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -295,7 +322,7 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		var lost *client.LostError
 		switch {
 		case errors.As(err, &lost):
-			p.job.Bereaved(p.first, p.n, supervise.Cause{Code: 1, Text: err.Error()})
+			p.job.Bereaved(p.first, p.n, supervise.Cause{Code: 1, Text: err.Error(), Blamed: &lost.Client})
 		case m.verbose:
 			complain("warning: %v", err) // the job can go on (IMPI 0.0, 2.4)
 		}
@@ -336,10 +363,10 @@ func (p *part) joined() bool {
 func (p *part) finish(cause *supervise.Cause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if joining := p.joining; cause != nil && joining != nil && p.meet.cancel != nil {
+	if m := p.meet; cause != nil && m != nil && m.cancel != nil {
+		joining := p.joining
 		p.mu.Unlock()
-		p.meet.cancel(errors.New(cause.Text))
-		<-joining
+		m.giveUp(cause, joining)
 		p.mu.Lock()
 	}
 	if p.shared >= 0 {
@@ -350,7 +377,7 @@ func (p *part) finish(cause *supervise.Cause) {
 		return
 	}
 	if cause != nil {
-		p.session.Fail(cause.Text)
+		p.session.Fail(cause.Text, cause.Blamed)
 	} else if err := p.session.Fini(); err != nil && p.meet.verbose {
 		complain("warning: %v", err)
 	}

@@ -69,6 +69,8 @@ type jobFrame struct {
 type endFrame struct {
 	Code int // 0: all went well
 	Text string
+
+	Blamed *int32 `json:",omitempty"` // supervise.Cause
 }
 
 // frames is one end of the conversation. One goroutine may receive, and any may send.

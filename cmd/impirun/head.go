@@ -38,7 +38,7 @@ type head struct {
 	session *client.Session
 	joining bool // joined has not been heard yet
 	joined  chan outcome
-	lost    chan error       // another client
+	lost    chan *client.LostError
 	over    <-chan time.Time // when nodes that do not end are killed
 	stdout  sync.Mutex
 }
@@ -83,7 +83,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 	if err != nil {
 		return err
 	}
-	h := &head{plan: plan, meet: meetings[0], events: make(chan event), joined: make(chan outcome, 1), lost: make(chan error, 1)}
+	h := &head{plan: plan, meet: meetings[0], events: make(chan event), joined: make(chan outcome, 1), lost: make(chan *client.LostError, 1)}
 	signals := make(chan syscall.Signal, 1)
 	defer onSignal(func(s syscall.Signal) { signals <- s })()
 	if err := h.startAll(list); err != nil {
@@ -96,11 +96,13 @@ func runMachines(plan *options.Plan, list []machine) error {
 			m.cancel(errors.New(h.cause.Text))
 		}
 		h.session = (<-h.joined).session // the server has heard why
+	} else if m != nil && h.cause != nil && h.hosted < len(h.nodes) {
+		m.giveUp(h.cause, nil)
 	}
 	cancel()
 	if h.session != nil {
 		if h.cause != nil {
-			h.session.Fail(h.cause.Text)
+			h.session.Fail(h.cause.Text, h.cause.Blamed)
 		} else {
 			h.session.Fini()
 		}
@@ -241,7 +243,7 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 			h.tell(o)
 		case err := <-h.lost:
 			if !h.plan.Recovery {
-				h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
+				h.fail(&supervise.Cause{Code: 1, Text: err.Error(), Blamed: &err.Client})
 			}
 		case s := <-signals:
 			h.fail(interrupted(s))
@@ -263,7 +265,7 @@ func (h *head) take(e event) {
 		e.node.ended = true
 		e.node.stdin.Close()
 		if e.m.End.Code != 0 {
-			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff), Text: e.m.End.Text})
+			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff), Text: e.m.End.Text, Blamed: e.m.End.Blamed})
 		}
 	case e.m.Hosts != nil && e.node.hosts == nil:
 		hosts, err := e.node.take(e.m.Hosts)
@@ -329,7 +331,7 @@ func (h *head) join() {
 		hosts = append(hosts, r.hosts...)
 	}
 	if m := h.meet; m != nil {
-		o.tables, o.session, o.err = client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), client.Options{Conn: m.connection()})
+		o.tables, o.session, o.err = client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), m.options())
 		if o.err == nil {
 			o.first = firstRank(o.tables, m.rank)
 		}
@@ -350,7 +352,7 @@ func (h *head) tell(o outcome) {
 			var lost *client.LostError
 			if errors.As(err, &lost) {
 				select {
-				case h.lost <- err:
+				case h.lost <- lost:
 				default: // one is enough
 				}
 			}

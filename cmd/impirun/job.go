@@ -60,13 +60,17 @@ func processes(plan *options.Plan, job string, shares []share, l launch) ([]supe
 
 // searchPath is the PATH that the program will see, which is also where it is looked for.
 func searchPath(g *options.Program, base []string) string {
-	path := ""
-	for _, setting := range append(base[:len(base):len(base)], g.Set...) {
-		if v, ok := strings.CutPrefix(setting, "PATH="); ok {
-			path = v
+	return valueIn(append(base[:len(base):len(base)], g.Set...), "PATH")
+}
+
+// valueIn is the value that an environment gives a variable: the last.
+func valueIn(env []string, name string) (value string) {
+	for _, setting := range env {
+		if v, ok := strings.CutPrefix(setting, name+"="); ok {
+			value = v
 		}
 	}
-	return path
+	return value
 }
 
 func stdinOf(plan *options.Plan, rank int) supervise.StdinKind {

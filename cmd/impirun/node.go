@@ -18,6 +18,7 @@ import (
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/client"
 	"github.com/libimpi/libimpi/transport/boot/server"
+	"github.com/libimpi/libimpi/transport/tcp"
 )
 
 // nodeWord makes impirun a node: the launcher starts it so on every machine of a client that has several.
@@ -47,7 +48,7 @@ func runNode() int {
 	if cause, err := n.run(); err != nil {
 		end = endFrame{Code: exitOf(err), Text: err.Error()}
 	} else if cause != nil {
-		end = endFrame{Code: cause.Code, Text: cause.Text}
+		end = endFrame{cause.Code, cause.Text, cause.Blamed}
 	}
 	unix.Close(1) // no rank is left: the end of the pipe
 	output.Wait()
@@ -126,14 +127,17 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &meeting{ctx: context.Background(), bind: bind, values: plan.Values, agent: s.Agent, port: plan.Port, portTo: plan.PortTo,
+	silence, err := tcp.ParseSilence(valueIn(s.Env, "IMPI_SILENCE"))
+	if err != nil {
+		return nil, err
+	}
+	m := &meeting{ctx: context.Background(), silence: silence, bind: bind, values: plan.Values, agent: s.Agent, port: plan.Port, portTo: plan.PortTo,
 		verbose: plan.Verbose, remote: n.meet}
 	p, err := newPart(share{0, plan.Size()}, s.JobID, m, list)
 	if err != nil {
 		return nil, err
 	}
 	cause, err := runParts(plan, list, []*part{p}, s.First, func(job *supervise.Job) {
-		job.First(s.First)
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		if n.job = job; n.ended != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/server"
+	"github.com/libimpi/libimpi/transport/tcp"
 )
 
 // run starts the plan's ranks as one client, or as several with a server among them, and waits for their end.
@@ -69,8 +70,11 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 // runParts starts all processes and answers why they ended badly, if they did. first is the first one's rank, as it
 // stands before its output; started is called when all are running.
 func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first int, started func(*supervise.Job)) (*supervise.Cause, error) {
-	config := supervise.Config{Host: hostname(), Grace: plan.Grace, Timeout: plan.Timeout, Recovery: plan.Recovery,
+	config := supervise.Config{Host: hostname(), First: first, Grace: plan.Grace, Timeout: plan.Timeout, Recovery: plan.Recovery,
 		Prefix: prefixes(plan, first)}
+	if plan.Mode == options.Client {
+		config.Part = fmt.Sprintf(" of client %d", plan.Rank)
+	}
 	config.Drain = func(rank int) {
 		for _, p := range parts {
 			if i := rank - p.first; i >= 0 && i < p.n {
@@ -106,6 +110,9 @@ func meetings(ctx context.Context, plan *options.Plan, bind netip.Addr) (list []
 	case plan.Mode == options.Client:
 		m := &meeting{address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound, bind: bind}
 		m.ctx, m.cancel = context.WithCancelCause(ctx)
+		if m.silence, err = tcp.ParseSilence(os.Getenv("IMPI_SILENCE")); err != nil {
+			return nil, nil, err
+		}
 		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil && !bind.IsValid() {
 			m.bind, err = addressTowards(plan.Address)
 		}
@@ -137,6 +144,10 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*meeting, func(), err
 	if err != nil {
 		return nil, nil, err
 	}
+	silence, err := tcp.ParseSilence(os.Getenv("IMPI_SILENCE"))
+	if err != nil {
+		return nil, nil, err
+	}
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	s, err := server.Listen(server.Options{Clients: plan.Clients, Bind: loopback, Auth: methods})
 	if err != nil {
@@ -150,7 +161,7 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*meeting, func(), err
 	list := make([]*meeting, plan.Clients)
 	for i := range list {
 		list[i] = &meeting{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback, values: plan.Values,
-			agent: plan.Via == options.ViaAgent, verbose: plan.Verbose}
+			agent: plan.Via == options.ViaAgent, verbose: plan.Verbose, silence: silence}
 	}
 	return list, func() { <-served }, nil
 }

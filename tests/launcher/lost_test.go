@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/libimpi/libimpi/transport/boot/auth"
@@ -32,7 +33,7 @@ func TestAClientLostBeforeItConnectsIsNamedAndEndsTheOthers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			session.Fail(why)
+			session.Fail(why, nil)
 			if why == "" {
 				why = "hung up"
 			}
@@ -44,6 +45,48 @@ func TestAClientLostBeforeItConnectsIsNamedAndEndsTheOthers(t *testing.T) {
 			if r := s.wait(); r.code != 1 || !strings.Contains(r.stderr, why) {
 				t.Errorf("the server ended with %d: %q", r.code, r.stderr)
 			}
+		}
+	}
+}
+
+// Client 1 ends because it has lost client 2, whose link is down: the others are told of client 2.
+func TestTheClientThatAnotherHasLostIsNamed(t *testing.T) {
+	file := program(t, "misbehave")
+	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	at := l.Addr().(*net.TCPAddr).AddrPort()
+	for _, how := range []string{"-via direct -n 2", "-via agent -n 2", "-via direct " + machines(t)} {
+		s, address := server(t, with(key), "3")
+		other := startWith(t, with(key), words("-client 0", address, how, file, "not 0")...)
+		var sessions [3]*boot.Session
+		var joined sync.WaitGroup
+		for i := int32(1); i < 3; i++ {
+			joined.Go(func() {
+				own := wire.Mine()
+				say := boot.Default(boot.Host{Addr: netip.AddrPortFrom(at.Addr(), at.Port()), Procs: []boot.Proc{{PID: 3}}})
+				say.Own = &own
+				var err error
+				if _, sessions[i], err = boot.Connect(t.Context(), address, i, auth.WithKey(4242), say, boot.Options{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if joined.Wait(); t.Failed() {
+			return
+		}
+		lost := int32(2)
+		sessions[1].Fail("rank 5 gave up", &lost)
+		r := other.wait()
+		r.expect(t, 1, "client 2 is lost: client 1 says: rank 5 gave up")
+		if strings.Count(r.stderr, "impirun: ") != 1 {
+			t.Errorf("%s: %q", how, r.stderr)
+		}
+		sessions[2].Close()
+		if r := s.wait(); r.code != 1 {
+			t.Errorf("the server ended with %d: %q", r.code, r.stderr)
 		}
 	}
 }

@@ -41,11 +41,11 @@ import (
 // Config is what an agent has to know.
 type Config struct {
 	Job   *transport.Job
-	Host  int32             // the agent's global host rank; its processes are those of the job's table
-	Peers [][]int           // connected sockets to other hosts, by global host rank: tcp.Mesh
-	Lost  func(error)       // a host is lost, or has broken the rules: the job cannot go on. Called once, and must not call Close
-	Warn  func(text string) // a process of ours has broken the rules; its sockets are closed. May be nil
-	Limit int               // bytes that may wait for one process or host; 0: DefaultLimit
+	Host  int32                         // the agent's global host rank; its processes are those of the job's table
+	Peers [][]int                       // connected sockets to other hosts, by global host rank: tcp.Mesh
+	Lost  func(client int32, err error) // a host of that client is lost, or has broken the rules: the job cannot go on. Called once, and must not call Close
+	Warn  func(text string)             // a process of ours has broken the rules; its sockets are closed. May be nil
+	Limit int                           // bytes that may wait for one process or host; 0: DefaultLimit
 
 	Silence time.Duration // after which a host of which nothing is heard is lost; 0: never
 }
@@ -248,7 +248,7 @@ func (a *Agent) ended(l *link, cause error) {
 	if l.kind == aHost {
 		x := a.config.Job.Hosts[l.peer]
 		err := fmt.Errorf("host %d (client %d, %v): %w", l.peer, x.Client, x.Addr, cause)
-		a.news = append(a.news, func() { a.config.Lost(err) })
+		a.news = append(a.news, func() { a.config.Lost(x.Client, err) })
 		return
 	}
 	var bad *violation

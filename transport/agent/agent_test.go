@@ -65,7 +65,7 @@ func (h *house) ends(src, dst int32) (from, to net.Conn) {
 func furnished(t *testing.T, datalen uint32, limit int, more func(*Config)) *house {
 	t.Helper()
 	h := &house{t: t, job: makeJob(datalen), lost: make(chan error, 10), warns: make(chan string, 10)}
-	c := Config{Job: h.job, Host: 1, Peers: make([][]int, 3), Lost: func(err error) { h.lost <- err },
+	c := Config{Job: h.job, Host: 1, Peers: make([][]int, 3), Lost: func(_ int32, err error) { h.lost <- err },
 		Warn: func(s string) { h.warns <- s }, Limit: limit}
 	for _, i := range []int{0, 2} {
 		var fd int

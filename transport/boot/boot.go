@@ -97,6 +97,8 @@ type Abort struct {
 	Text string `json:"text"`
 	// Answer says that the rank gives up because it has lost another: there is, or will be, a better reason.
 	Answer bool `json:"answer,omitempty"`
+	// Client is whose rank it has lost, if that is another client.
+	Client *int32 `json:"client,omitempty"`
 }
 
 // Lost is the death of another process. Rank is its world rank, or LauncherLost.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // LauncherEnd is the launcher's end of the link to one rank. One goroutine may call Next; all else may be called by
@@ -113,6 +114,9 @@ func (l *LauncherEnd) Next() (Message, error) {
 			return nil, err
 		}
 		a.Text = cut(a.Text)
+		if a.Client != nil && (*a.Client < 0 || *a.Client >= wire.MaxClients) {
+			return nil, fmt.Errorf("the process says that it has lost client %d", *a.Client)
+		}
 		return a, nil
 	}
 	return nil, fmt.Errorf("the process sent %.20q to the launcher out of order", m.Type)

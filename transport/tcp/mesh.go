@@ -295,7 +295,8 @@ func (m *mesh) finish(ctx context.Context) error {
 	if m.missing == 0 {
 		return nil
 	}
-	if gone := context.Cause(ctx); errors.Is(gone, ErrHostGone) {
+	var gone *HostGone
+	if errors.As(context.Cause(ctx), &gone) {
 		return fmt.Errorf("host %d: %w", m.me, gone)
 	}
 	var errs []error

@@ -383,7 +383,8 @@ func TestAHostThatGoesWhileOthersConnectEndsTheMesh(t *testing.T) {
 		ended <- err
 	}()
 	strange(t, at[0], append(rank(1), "the beginning of a packet"...)).Close()
-	if err := <-ended; !errors.Is(err, ErrHostGone) || !strings.Contains(err.Error(), "host 1 (client 1, ") {
+	var gone *HostGone
+	if err := <-ended; !errors.As(err, &gone) || gone.Client != 1 || !strings.Contains(err.Error(), "host 1 (client 1, ") {
 		t.Error(err)
 	}
 }

@@ -1,8 +1,8 @@
 package tcp
 
 import (
-	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"syscall"
 
@@ -14,8 +14,15 @@ import (
 // connections that are there, and gives up when one of them ends. None ends in order before all are there, since a
 // host that has finished waits for the FINI of all others (finish.go). What has arrived stays unread.
 
-// ErrHostGone says that a host has ended, or died, before all connections were there.
-var ErrHostGone = errors.New("has gone before all hosts were connected")
+// HostGone says that a host has ended, or died, before all connections were there.
+type HostGone struct {
+	Host, Client int32
+	Addr         netip.AddrPort
+}
+
+func (e *HostGone) Error() string {
+	return fmt.Sprintf("host %d (client %d, %v) has gone before all hosts were connected", e.Host, e.Client, e.Addr)
+}
 
 // vigil watches connected sockets. It sleeps in Go's netpoller.
 type vigil struct {
@@ -81,6 +88,6 @@ func (m *mesh) keepVigil() {
 	defer m.mu.Unlock()
 	if m.missing > 0 && !m.over {
 		x := m.job.Hosts[host]
-		m.cancel(fmt.Errorf("host %d (client %d, %v) %w", host, x.Client, x.Addr, ErrHostGone))
+		m.cancel(&HostGone{host, x.Client, x.Addr})
 	}
 }

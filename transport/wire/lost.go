@@ -3,9 +3,9 @@ package wire
 import "strings"
 
 // CmdLost is a command beyond IMPI 0.0, which whoever does not know it throws away (2.3.2). A client that ends before
-// its FINI says so with it, its payload being why, in words; the server tells the others of every client that has
-// ended so, the payload being the client's rank in LostHead bytes and what it said. So nobody waits for a host that
-// will never connect.
+// its FINI says so with it, its payload being the rank of the client that is to blame in LostHead bytes, itself or one
+// that it has lost, and why, in words; the server tells the others of every client that has ended so, with the same
+// payload. So nobody waits for a host that will never connect, and nobody is blamed for having noticed first.
 
 // Sizes of the payload of CmdLost, in bytes.
 const (
@@ -13,21 +13,15 @@ const (
 	LostMax  = 1024 // of the words
 )
 
-// AppendLost adds what a client says to the server.
-func AppendLost(b []byte, text string) []byte {
-	text = text[:min(len(text), LostMax)]
-	return append(Cmd{CmdLost, int32(len(text))}.Append(b), text...)
-}
-
-// AppendLostClient adds what the server says to a client.
-func AppendLostClient(b []byte, rank int32, text string) []byte {
+// AppendLost adds a whole LOST command, of either direction.
+func AppendLost(b []byte, rank int32, text string) []byte {
 	text = text[:min(len(text), LostMax)]
 	b = Cmd{CmdLost, int32(LostHead + len(text))}.Append(b)
 	return append(be.AppendUint32(b, uint32(rank)), text...)
 }
 
-// ParseLostClient reads the payload that the server sends. False: it is too short, or too long.
-func ParseLostClient(b []byte) (rank int32, text string, ok bool) {
+// ParseLost reads the payload of LOST; the rank is any. False: it is too short, or too long.
+func ParseLost(b []byte) (rank int32, text string, ok bool) {
 	if len(b) < LostHead || len(b) > LostHead+LostMax {
 		return 0, "", false
 	}

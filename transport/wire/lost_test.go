@@ -6,21 +6,18 @@ import (
 )
 
 func TestALostClientIsNamedInOneLine(t *testing.T) {
-	b := AppendLostClient(nil, 3, "rank 5\nwas \x1b[31mkilled\xff")
+	b := AppendLost(nil, 3, "rank 5\nwas \x1b[31mkilled\xff")
 	c, _ := ParseCmd(b)
-	rank, text, ok := ParseLostClient(b[CmdSize:])
+	rank, text, ok := ParseLost(b[CmdSize:])
 	if c.Cmd != CmdLost || int(c.Len) != len(b)-CmdSize || !ok || rank != 3 || text != "rank 5 was  [31mkilled?" {
 		t.Error(c, rank, text, ok)
 	}
 	long := strings.Repeat("x", 2*LostMax)
-	if b = AppendLostClient(nil, 0, long); len(b) != CmdSize+LostHead+LostMax {
-		t.Errorf("%d bytes", len(b))
-	}
-	if b = AppendLost(nil, long); len(b) != CmdSize+LostMax {
+	if b = AppendLost(nil, 0, long); len(b) != CmdSize+LostHead+LostMax {
 		t.Errorf("%d bytes", len(b))
 	}
 	for _, n := range []int{0, LostHead - 1, LostHead + LostMax + 1} {
-		if _, _, ok := ParseLostClient(make([]byte, n)); ok {
+		if _, _, ok := ParseLost(make([]byte, n)); ok {
 			t.Errorf("%d bytes are taken", n)
 		}
 	}

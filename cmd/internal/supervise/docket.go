@@ -12,11 +12,12 @@ import (
 
 // verdict is one fact that may become the job's cause.
 type verdict struct {
-	rank    int
+	rank    int  // -1: no rank's
 	aborted bool // said so on its link; else it has ended with status
 	answer  bool // and that it did so because it had lost another rank
 	code    int
 	text    string
+	blamed  *int32 // whose client is this one; nil: not said
 	status  syscall.WaitStatus
 }
 
@@ -70,9 +71,12 @@ func (j *Job) judge(atOnce bool) {
 	}
 	slices.SortStableFunc(d.pending, func(a, b verdict) int { return a.weight() - b.weight() })
 	for _, v := range d.pending {
-		if v.aborted {
-			j.ledger.aborted(v.rank, v.code, v.text)
-		} else {
+		switch {
+		case v.rank < 0:
+			j.ledger.failed(Cause{Code: v.code, Text: v.text, Blamed: v.blamed})
+		case v.aborted:
+			j.ledger.aborted(v.rank, v.code, v.text, v.blamed)
+		default:
 			j.ledger.ended(v.rank, v.status)
 		}
 	}

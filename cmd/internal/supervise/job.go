@@ -27,6 +27,8 @@ import (
 // Config is what a job needs beside its processes.
 type Config struct {
 	Host     string // this machine's name, for messages
+	First    int    // the first process's rank in them, until Job.First says better
+	Part     string // what follows a rank until then, such as " of client 1"
 	Grace    time.Duration
 	Timeout  time.Duration // 0: none
 	Recovery bool
@@ -87,6 +89,7 @@ func Start(config Config, processes []Process) (*Job, error) {
 		reaped:  make(chan batch, 1),
 		outputs: [2]*sink{{out: os.Stdout}, {out: os.Stderr}},
 	}
+	j.ledger.first, j.ledger.of = config.First, config.Part
 	j.listen()
 	err := j.startAll(processes)
 	go j.reap()
@@ -188,17 +191,25 @@ func isTerminal(fd int) bool {
 }
 
 // Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them. text says why
-// a rank gave up, if it did not call MPI_Abort itself, and answer that it did so because it had lost another rank.
+// a rank gave up, if it did not call MPI_Abort itself, and answer that it did so because it had lost another rank, of client
+// blamed if that is another.
 func (j *Job) Initialized(rank int) { j.note(func(l *ledger) { l.initialized(rank) }) }
 func (j *Job) Finalized(rank int)   { j.note(func(l *ledger) { l.finalized(rank) }) }
-func (j *Job) Aborted(rank, code int, text string, answer bool) {
+func (j *Job) Aborted(rank, code int, text string, answer bool, blamed *int32) {
 	j.note(func(*ledger) {
-		j.docket.add(verdict{rank: rank, aborted: true, code: code, text: text, answer: answer})
+		j.docket.add(verdict{rank: rank, aborted: true, code: code, text: text, answer: answer, blamed: blamed})
+	})
+}
+
+// Lost ends the job because another client's ranks cannot be reached any more; who lost them first may still be heard.
+func (j *Job) Lost(c Cause) {
+	j.note(func(*ledger) {
+		j.docket.add(verdict{rank: -1, aborted: true, answer: true, code: c.Code, text: c.Text, blamed: c.Blamed})
 	})
 }
 
 // First says which world rank the first process has, once that is known: messages name world ranks.
-func (j *Job) First(rank int) { j.note(func(l *ledger) { l.first = rank }) }
+func (j *Job) First(rank int) { j.note(func(l *ledger) { l.first, l.of = rank, "" }) }
 
 // Fail ends the job for a reason that is no rank's, such as a server that does not answer.
 func (j *Job) Fail(c Cause) { j.note(func(l *ledger) { l.failed(c) }) }

@@ -21,6 +21,8 @@ import (
 type Cause struct {
 	Code int    // the launcher's exit code, 1 to 255
 	Text string // one line for the user
+
+	Blamed *int32 // another client that had been lost before, if that is why; nil: none
 }
 
 // CodeTimeout is the exit code of a job that was ended by --timeout.
@@ -42,7 +44,8 @@ type entry struct {
 
 type ledger struct {
 	host    string
-	first   int // world rank of entry 0
+	first   int    // world rank of entry 0
+	of      string // what tells our ranks from others' as long as we do not know first
 	entries []entry
 	cause   *Cause
 	doomed  bool
@@ -67,7 +70,10 @@ func (l *ledger) initialized(rank int) {
 
 func (l *ledger) finalized(rank int) { l.entries[rank].phase = finalized }
 
-func (l *ledger) aborted(rank, code int, text string) {
+func (l *ledger) aborted(rank, code int, text string, blamed *int32) {
+	if l.cause == nil {
+		defer func() { l.cause.Blamed = blamed }()
+	}
 	exit := code & 0xff
 	if exit == 0 {
 		exit = 1
@@ -113,18 +119,18 @@ func (l *ledger) failed(c Cause) {
 }
 
 func (l *ledger) timedOut(after time.Duration) {
-	l.failed(Cause{CodeTimeout, fmt.Sprintf("the job has not ended within the timeout of %v", after)})
+	l.failed(Cause{Code: CodeTimeout, Text: fmt.Sprintf("the job has not ended within the timeout of %v", after)})
 }
 
 func (l *ledger) interrupted(s syscall.Signal) {
-	l.failed(Cause{128 + int(s), fmt.Sprintf("ended by signal %d (%s)", int(s), unix.SignalName(s))})
+	l.failed(Cause{Code: 128 + int(s), Text: fmt.Sprintf("ended by signal %d (%s)", int(s), unix.SignalName(s))})
 }
 
 // blame makes rank the cause unless there is one. What happens after a job was doomed is our own doing.
 func (l *ledger) blame(rank, code int, dooms bool, format string, args ...any) {
 	if l.cause == nil {
-		who := fmt.Sprintf("rank %d on %s (pid %d) ", l.first+rank, l.host, l.entries[rank].pid)
-		l.cause = &Cause{code, who + fmt.Sprintf(format, args...)}
+		who := fmt.Sprintf("rank %d%s on %s (pid %d) ", l.first+rank, l.of, l.host, l.entries[rank].pid)
+		l.cause = &Cause{Code: code, Text: who + fmt.Sprintf(format, args...)}
 	}
 	if dooms && !l.spare {
 		l.doomed = true

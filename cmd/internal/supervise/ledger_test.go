@@ -38,13 +38,13 @@ func TestTheFirstAbnormalRankIsTheCause(t *testing.T) {
 			code: 134, text: "rank 0 on here (pid 100) was killed by signal 6 (SIGABRT, aborted, core dumped)", doomed: true},
 		"the second does not count": {facts: func(l *ledger) { end(l, 1, exited(3)); end(l, 0, killed(syscall.SIGTERM)) },
 			code: 3, text: "rank 1", doomed: true},
-		"abort": {facts: func(l *ledger) { l.initialized(1); l.aborted(1, 7, ""); end(l, 1, exited(9)) },
+		"abort": {facts: func(l *ledger) { l.initialized(1); l.aborted(1, 7, "", nil); end(l, 1, exited(9)) },
 			code: 7, text: "rank 1 on here (pid 101) called MPI_Abort(7)", doomed: true},
-		"abort with 0":    {facts: func(l *ledger) { l.aborted(1, 0, "") }, code: 1, text: "MPI_Abort(0)", doomed: true},
-		"abort with 256":  {facts: func(l *ledger) { l.aborted(1, 256, "") }, code: 1, text: "MPI_Abort(256)", doomed: true},
-		"abort with -1":   {facts: func(l *ledger) { l.aborted(1, -1, "") }, code: 255, text: "MPI_Abort(-1)", doomed: true},
-		"abort with 1000": {facts: func(l *ledger) { l.aborted(1, 1000, "") }, code: 232, text: "MPI_Abort(1000)", doomed: true},
-		"abort in spite of recovery": {recovery: true, facts: func(l *ledger) { l.aborted(1, 5, "") },
+		"abort with 0":    {facts: func(l *ledger) { l.aborted(1, 0, "", nil) }, code: 1, text: "MPI_Abort(0)", doomed: true},
+		"abort with 256":  {facts: func(l *ledger) { l.aborted(1, 256, "", nil) }, code: 1, text: "MPI_Abort(256)", doomed: true},
+		"abort with -1":   {facts: func(l *ledger) { l.aborted(1, -1, "", nil) }, code: 255, text: "MPI_Abort(-1)", doomed: true},
+		"abort with 1000": {facts: func(l *ledger) { l.aborted(1, 1000, "", nil) }, code: 232, text: "MPI_Abort(1000)", doomed: true},
+		"abort in spite of recovery": {recovery: true, facts: func(l *ledger) { l.aborted(1, 5, "", nil) },
 			code: 5, text: "MPI_Abort(5)", doomed: true},
 		"no finalize": {facts: func(l *ledger) { l.initialized(0); end(l, 0, exited(0)) },
 			code: 1, text: "rank 0 on here (pid 100) exited without calling MPI_Finalize", doomed: true},
@@ -116,7 +116,7 @@ func TestTheDocketBlamesTheKilledRankAndNotTheOneThatNoticed(t *testing.T) {
 
 func TestARankThatGivesUpSaysWhy(t *testing.T) {
 	l := newLedger("here", 1, false)
-	l.aborted(0, 3, "message of 8 bytes truncated\nat line 7")
+	l.aborted(0, 3, "message of 8 bytes truncated\nat line 7", nil)
 	if want := "rank 0 on here (pid 0) gave up: message of 8 bytes truncated"; l.cause.Text != want || l.cause.Code != 3 {
 		t.Errorf("%+v, want %q", l.cause, want)
 	}

@@ -17,7 +17,7 @@ import (
 func (t *talk) authenticate() error {
 	t.step = "authenticating"
 	t.limit(t.opt.AuthTimeout)
-	if err := t.write(wire.AppendAuth(nil, t.methods.Mask())); err != nil {
+	if err := t.write(wire.AppendAuth(nil, t.mask())); err != nil {
 		return err
 	}
 	b, err := t.read(wire.ServerAuthSize)
@@ -62,6 +62,14 @@ func (t *talk) authenticate() error {
 	return nil
 }
 
+// mask is what we offer.
+func (t *talk) mask() uint32 {
+	if t.kin {
+		return t.methods.Mask() | wire.AuthKinMask
+	}
+	return t.methods.Mask()
+}
+
 // secure makes a TLS channel of the connection, and answers its keys.
 func (t *talk) secure() ([]byte, error) {
 	channel := tls.Client(t.conn, secure.ClientTLS(t.methods.Certs))
@@ -78,7 +86,7 @@ func (t *talk) prove(channel []byte) error {
 	if err != nil {
 		return t.wrongSecret(err)
 	}
-	x := secure.Exchange{Server: secure.Nonce(b), Client: secure.NewNonce(), Mask: t.methods.Mask(), Channel: channel}
+	x := secure.Exchange{Server: secure.Nonce(b), Client: secure.NewNonce(), Mask: t.mask(), Channel: channel}
 	p := x.Prove(t.methods.Secret, secure.ClientSide)
 	if err := t.write(append(x.Client[:], p[:]...)); err != nil {
 		return t.wrongSecret(err)

@@ -6,6 +6,7 @@
 //	auth.go          its beginning: who we are, and who the server is
 //	tables.go        what the others say, checked and made a transport.Job; pure
 //	session.go       the connection afterwards: FINI, and noticing that the server has gone
+//	decline.go       or instead of all this: a client that cannot take part says so
 //
 // The conversation is in lock-step, as all known clients do it: a label is submitted, and its broadcast awaited.
 package client
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/boot/alive"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/wire"
 )
@@ -30,7 +32,9 @@ type Options struct {
 	AuthTimeout     time.Duration // for the server to answer AUTH; 0: 30 s
 	JoinTimeout     time.Duration // for the other clients to join; 0: for ever, as they start by hand
 	ExchangeTimeout time.Duration // for one broadcast; 0: 5 min
+	Silence         time.Duration // after which a server whose machine does not even acknowledge is lost; 0: never
 	Conn            net.Conn      // to the server, if there is one already on which nothing has been said; Connect's from then on
+	Waiting         func()        // called when the server knows us, and the other clients are waited for; nil: nobody cares
 	Tolerant        bool          // use the defaults for labels that a client of another make leaves out
 }
 
@@ -76,7 +80,11 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 			return nil, nil, err
 		}
 	}
-	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, opt: opt}
+	if c, ok := conn.(*net.TCPConn); ok && opt.Silence > 0 {
+		c.SetKeepAliveConfig(alive.Probes(opt.Silence))
+		alive.Insist(c, opt.Silence)
+	}
+	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, kin: c.Own != nil, opt: opt}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	job, err := t.start(c)
 	if !stop() && err == nil {
@@ -84,8 +92,7 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 	}
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && c.Own != nil && t.joined {
-			t.conn.SetDeadline(time.Now().Add(lingerTime))
-			t.conn.Write(wire.AppendLost(nil, cause.Error()))
+			t.lost(cause)
 		}
 		conn.Close()
 		if cause := context.Cause(ctx); cause != nil {
@@ -94,7 +101,18 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 		return nil, nil, err
 	}
 	t.conn.SetDeadline(time.Time{})
-	return job, &Session{conn: t.conn, addr: addr, own: c.Own != nil}, nil
+	return job, &Session{conn: t.conn, addr: addr, rank: rank, own: c.Own != nil}, nil
+}
+
+// lost tells the server that this client has ended, and why: because of another if cause is a *LostError.
+func (t *talk) lost(cause error) error {
+	t.conn.SetDeadline(time.Now().Add(lingerTime))
+	blamed, text := t.rank, cause.Error()
+	var other *LostError
+	if errors.As(cause, &other) {
+		blamed, text = other.Client, other.Text
+	}
+	return t.write(wire.AppendLost(nil, blamed, text))
 }
 
 // dial connects, trying again for a while: the server may be about to start.
@@ -135,6 +153,7 @@ type talk struct {
 	addr    string
 	rank    int32
 	methods auth.Methods
+	kin     bool // the server may know that we are of this library
 	opt     Options
 	step    string // what we are doing, for errors
 	which   int32  // the method that the server chose
@@ -162,11 +181,12 @@ func (t *talk) fail(err error) error {
 
 // join says who we are and waits until everybody has done so.
 func (t *talk) join() (size int32, err error) {
-	t.step = fmt.Sprintf("joining as client %d", t.rank)
-	if err := t.write(wire.AppendImpi(nil, t.rank)); err != nil {
+	if err := t.introduce(); err != nil {
 		return 0, t.refused(err)
 	}
-	t.joined = true
+	if t.opt.Waiting != nil {
+		t.opt.Waiting()
+	}
 	t.limit(t.opt.JoinTimeout)
 	for {
 		cmd, err := t.header()
@@ -192,6 +212,14 @@ func (t *talk) join() (size int32, err error) {
 		}
 		return size, nil
 	}
+}
+
+// introduce says which client we are.
+func (t *talk) introduce() error {
+	t.step = fmt.Sprintf("joining as client %d", t.rank)
+	err := t.write(wire.AppendImpi(nil, t.rank))
+	t.joined = err == nil
+	return err
 }
 
 // exchange submits every label and takes its broadcast, then says DONE and waits for the others to do so.
@@ -324,7 +352,7 @@ func (t *talk) header() (wire.Cmd, error) {
 		if err != nil {
 			return wire.Cmd{}, err
 		}
-		if rank, text, ok := wire.ParseLostClient(b); ok {
+		if rank, text, ok := wire.ParseLost(b); ok {
 			return wire.Cmd{}, &LostError{rank, text}
 		}
 		cmd.Len = 0

@@ -352,7 +352,7 @@ func TestAClientThatEndsBadlyTellsTheOthersWhy(t *testing.T) {
 	}
 	heard := make(chan error, 1)
 	sessions[0].Watch(func(err error) { heard <- err })
-	sessions[1].Fail("rank 1 was killed")
+	sessions[1].Fail("rank 1 was killed", nil)
 	var lost *client.LostError
 	if err := <-heard; !errors.As(err, &lost) || lost.Client != 1 || lost.Text != "rank 1 was killed" {
 		t.Error(err)

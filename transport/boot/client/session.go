@@ -16,6 +16,7 @@ import (
 type Session struct {
 	conn net.Conn
 	addr string
+	rank int32
 	own  bool // commands of our own may be sent
 
 	mu       sync.Mutex // guards what follows
@@ -85,7 +86,7 @@ func (s *Session) hear(lost func(error)) error {
 		if _, err := io.CopyN(into, s.conn, int64(cmd.Len)); err != nil {
 			return err
 		}
-		if rank, text, ok := wire.ParseLostClient(b.Bytes()); ok && !s.over() {
+		if rank, text, ok := wire.ParseLost(b.Bytes()); ok && !s.over() {
 			lost(&LostError{rank, text})
 		}
 	}
@@ -122,16 +123,19 @@ func (s *Session) Fini() error {
 }
 
 // Close closes the connection without FINI, which the server and everybody else take for an abnormal end.
-func (s *Session) Close() error { return s.Fail("") }
+func (s *Session) Close() error { return s.Fail("", nil) }
 
-// Fail is Close, and tells the others why, if it is not empty.
-func (s *Session) Fail(why string) error {
+// Fail is Close, and tells the others why, if it is not empty, and which client had been lost before, if that is why.
+func (s *Session) Fail(why string, blamed *int32) error {
 	if _, first := s.end(); !first {
 		return nil
 	}
 	if why != "" && s.own {
 		s.conn.SetDeadline(time.Now().Add(lingerTime))
-		s.conn.Write(wire.AppendLost(nil, why))
+		if blamed == nil {
+			blamed = &s.rank
+		}
+		s.conn.Write(wire.AppendLost(nil, *blamed, why))
 	}
 	return s.conn.Close()
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/libimpi/libimpi/transport/wire"
@@ -24,14 +25,14 @@ func TestALostClientIsToldToThoseWhoKnowTheCommand(t *testing.T) {
 			b.got(i)
 		}
 		b.in(1, cmd(wire.CmdFini))
-		b.in(0, wire.AppendLost(nil, "rank 1 was killed"))
+		b.in(0, wire.AppendLost(nil, 0, "rank 1 was killed"))
 		b.want(2, "before it has hung up")
 		b.eof(0, nil)
 		b.want(1, "who has finished")
-		b.want(2, "who knows the command", wire.AppendLostClient(nil, 0, "rank 1 was killed"))
+		b.want(2, "who knows the command", wire.AppendLost(nil, 0, "rank 1 was killed"))
 		b.want(3, "a foreign client")
 		b.eof(3, nil)
-		b.want(2, "who knows the command", wire.AppendLostClient(nil, 3, "10.0.0.3:99 hung up"))
+		b.want(2, "who knows the command", wire.AppendLost(nil, 3, "10.0.0.3:99 hung up"))
 		b.in(2, cmd(wire.CmdFini))
 		b.wantEnd(false)
 		if !b.logged("client 0") || !b.logged("has ended (rank 1 was killed)") {
@@ -47,9 +48,64 @@ func TestAClientLostInTheExchangeIsNamed(t *testing.T) {
 		b.got(i)
 	}
 	b.in(0, coll(wire.COwn, make([]byte, wire.OwnSize)...))
-	b.in(1, wire.AppendLost(nil, "rank 4 was killed"))
+	b.in(1, wire.AppendLost(nil, 1, "rank 4 was killed"))
 	b.eof(1, nil)
-	b.want(0, "who knows the command", wire.AppendLostClient(nil, 1, "rank 4 was killed"))
+	b.want(0, "who knows the command", wire.AppendLost(nil, 1, "rank 4 was killed"))
 	b.want(2, "who does not")
 	b.wantEnd(false)
+}
+
+// A client that says that it has ended, before all have joined, is not one that tries again: nobody need wait for it.
+func TestAClientThatDeclinesEndsTheJobBeforeAllHaveJoined(t *testing.T) {
+	eachPiece(t, func(t *testing.T, piece int) {
+		b := newBench(t, Rules{Clients: 4})
+		b.piece = piece
+		for i, mask := range []uint32{wire.AuthKeyMask | wire.AuthKinMask, wire.AuthKeyMask, wire.AuthKeyMask | wire.AuthKinMask} {
+			b.open(i)
+			b.in(i, wire.AppendAuth(nil, mask), rightKey, impi(int32(i)))
+			b.want(i, "joining", useKey)
+		}
+		b.in(2, wire.AppendLost(nil, 2, "rank 0 of client 2 was killed"))
+		b.want(0, "before it has hung up")
+		b.eof(2, nil)
+		b.want(0, "who knows the command", wire.AppendLost(nil, 2, "rank 0 of client 2 was killed"))
+		b.want(1, "a client of another make")
+		b.wantEnd(false)
+		if !b.hung || !b.closed[0] || !b.closed[1] || !b.logged("client 2 (10.0.0.2:99) has ended (rank 0 of client 2 was killed)") {
+			t.Errorf("hung up %v, closed %v, log %q", b.hung, b.closed, b.logs)
+		}
+	})
+}
+
+// Who ends because it has lost another is not to blame, except to that other, which may know better.
+func TestTheClientThatOthersHaveLostIsNamed(t *testing.T) {
+	for _, tt := range []struct {
+		blamed, named int32
+		text          string
+	}{{1, 1, "client 0 says: gone"}, {0, 0, "gone"}, {-1, 0, "gone"}, {7, 0, "gone"}} {
+		b := newBench(t, Rules{Clients: 3})
+		b.join(3)
+		for i := range 3 {
+			b.in(i, coll(wire.COwn, make([]byte, wire.OwnSize)...), cmd(wire.CmdDone))
+		}
+		for i := range 3 {
+			b.got(i)
+		}
+		b.in(0, wire.AppendLost(nil, tt.blamed, "gone"))
+		b.eof(0, nil)
+		b.want(2, "a third client", wire.AppendLost(nil, tt.named, tt.text))
+		b.want(1, "the lost client", wire.AppendLost(nil, 0, "gone"))
+	}
+}
+
+// What is no LOST is no reason either.
+func TestALostCommandOfAnyLengthHarmsNobody(t *testing.T) {
+	for _, n := range []int{0, 3, wire.LostHead, wire.LostHead + wire.LostMax, wire.LostHead + wire.LostMax + 1} {
+		b := newBench(t, Rules{Clients: 1})
+		b.join(1)
+		b.in(0, cmd(wire.CmdLost, make([]byte, n)...), cmd(wire.CmdDone))
+		b.want(0, fmt.Sprintf("LOST of %d bytes", n), cmd(wire.CmdDone))
+		b.in(0, cmd(wire.CmdFini))
+		b.wantEnd(true)
+	}
 }

@@ -137,8 +137,9 @@ type conn struct {
 	done   bool
 	fini   bool
 	dead   bool   // Running: reported, and counted as finished
-	kin    bool   // it has submitted wire.COwn, or offered a method of our own: it knows wire.CmdLost
+	kin    bool   // it has submitted wire.COwn, or offered what only this library does: it knows wire.CmdLost
 	why    string // it ends badly, and has said why
+	blamed int32  // and which client is to blame; itself where it did not say
 }
 
 type value struct {
@@ -284,7 +285,7 @@ func (m *Machine) unit(c *conn, b []byte) {
 		case wire.CmdColl:
 			m.submit(c, b)
 		case wire.CmdLost:
-			c.why = wire.Words(b)
+			m.farewell(c, b)
 		}
 	}
 }
@@ -332,7 +333,7 @@ func (m *Machine) header(c *conn) {
 	case c.cmd.Cmd == wire.CmdFini:
 		c.skip = n
 		m.finish(c)
-	case c.cmd.Cmd == wire.CmdLost && n <= wire.LostMax:
+	case c.cmd.Cmd == wire.CmdLost && n <= wire.LostHead+wire.LostMax:
 		c.expect = aPayload
 	default:
 		c.skip = n
@@ -344,11 +345,11 @@ func (m *Machine) auth(c *conn, b []byte) {
 	mask, _ := wire.ParseClientAuth(b)
 	which, ok := m.rules.Auth.Choose(m.rules.Preference, mask)
 	if !ok {
-		m.broken(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common", mask, m.rules.Auth.Mask()))
+		m.broken(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common", mask&^wire.AuthKinMask, m.rules.Auth.Mask()))
 		return
 	}
 	c.proof.Mask = mask
-	c.kin = mask&(wire.AuthHMACMask|wire.AuthTLSMask) != 0
+	c.kin = mask&(wire.AuthHMACMask|wire.AuthTLSMask|wire.AuthKinMask) != 0
 	switch which {
 	case wire.AuthTLS:
 		c.stage = atTLS

@@ -81,6 +81,18 @@ func (m *Machine) waitingFor() string {
 	return fmt.Sprintf("%v: client %s missing", m.phase, strings.Join(who, ", "))
 }
 
+// farewell notes why a client is about to end.
+func (m *Machine) farewell(c *conn, b []byte) {
+	rank, text, ok := wire.ParseLost(b)
+	if !ok {
+		return
+	}
+	c.why, c.blamed = text, c.rank
+	if rank >= 0 && int(rank) < len(m.clients) {
+		c.blamed = rank
+	}
+}
+
 // step says what a client has last done.
 func (c *conn) step() string {
 	switch {
@@ -95,7 +107,8 @@ func (c *conn) step() string {
 }
 
 // broken ends a connection, with what that means for the job: before everybody has joined, nothing (its rank
-// is free again); in the exchange, the end; in the run, that the job ends badly.
+// is free again), unless the client has said that it has ended; in the exchange, the end; in the run, that the job
+// ends badly.
 func (m *Machine) broken(c *conn, what string) {
 	if c.stage < joined {
 		text := ""
@@ -110,6 +123,11 @@ func (m *Machine) broken(c *conn, what string) {
 	}
 	switch m.phase {
 	case Gathering:
+		if c.why != "" {
+			m.mourn(c, what)
+			m.abort(&ClientError{c.rank, c.peer, "before all had joined", what})
+			return
+		}
 		m.clients[c.rank] = nil
 		m.drop(c, fmt.Sprintf("client %d (%s) %s before all had joined; its rank is free again", c.rank, c.peer, what))
 	case Exchanging:
@@ -128,12 +146,21 @@ func (m *Machine) broken(c *conn, what string) {
 	}
 }
 
-// mourn tells the other clients that one is lost: those that are known to know the command.
+// mourn tells the other clients that one is lost: those that are known to know the command. A client that has ended
+// because it had lost another is not the one to name, but to that other.
 func (m *Machine) mourn(c *conn, what string) {
-	b := wire.AppendLostClient(nil, c.rank, cmp.Or(c.why, c.peer+" "+what))
+	itself := wire.AppendLost(nil, c.rank, cmp.Or(c.why, c.peer+" "+what))
+	blamed := itself
+	if c.why != "" && c.blamed != c.rank {
+		blamed = wire.AppendLost(nil, c.blamed, fmt.Sprintf("client %d says: %s", c.rank, c.why))
+	}
 	for _, other := range m.clients {
-		if other != c && other.stage != gone && !other.fini && other.kin {
-			m.send(other, b)
+		switch {
+		case other == nil || other == c || other.stage == gone || other.fini || !other.kin:
+		case other.rank == c.blamed:
+			m.send(other, itself)
+		default:
+			m.send(other, blamed)
 		}
 	}
 }

@@ -22,9 +22,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/libimpi/libimpi/transport/boot/alive"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/secure"
-	"golang.org/x/sys/unix"
 )
 
 // Options are what a user can say to a server. Zero values are the defaults.
@@ -83,7 +83,7 @@ func Listen(opt Options) (*Server, error) {
 	if opt.Bind.IsValid() {
 		host = opt.Bind.String()
 	}
-	conf := net.ListenConfig{KeepAlive: -1, KeepAliveConfig: probes(opt.Silence)}
+	conf := net.ListenConfig{KeepAlive: -1, KeepAliveConfig: alive.Probes(opt.Silence)}
 	l, err := conf.Listen(context.Background(), "tcp", net.JoinHostPort(host, fmt.Sprint(opt.Port)))
 	if err != nil {
 		return nil, fmt.Errorf("the IMPI server cannot listen: %w", err)
@@ -101,13 +101,6 @@ func setTime(v *time.Duration, d time.Duration) {
 	if *v <= 0 {
 		*v = d
 	}
-}
-
-// probes are what keeps a connection alive and finds out that it is dead: nothing travels on it while the job runs.
-func probes(silence time.Duration) net.KeepAliveConfig {
-	const several = 4
-	every := max(silence/several, time.Second)
-	return net.KeepAliveConfig{Enable: silence > 0, Idle: every, Interval: every, Count: max(1, int(silence/every)-1)}
 }
 
 // Addr is where clients find this server.
@@ -196,7 +189,7 @@ func (s *Server) do(event func(*Machine) []Action) {
 		switch a.Do {
 		case Send:
 			if s.machine.Phase() == Running {
-				s.links[a.Conn].insist(s.opt.Silence)
+				alive.Insist(s.links[a.Conn].tcp, s.opt.Silence) // before, a client may take its time to read
 			}
 			s.links[a.Conn].send(a.Data)
 		case Secure:
@@ -253,18 +246,6 @@ type link struct {
 	mu    sync.Mutex // guards what follows
 	queue [][]byte
 	until time.Time // not zero: nothing more will be queued, and all must be written by then
-}
-
-// insist limits how long the other machine may take to acknowledge: while something is under way there are no probes.
-func (l *link) insist(silence time.Duration) {
-	if silence <= 0 {
-		return
-	}
-	if raw, err := l.tcp.SyscallConn(); err == nil {
-		raw.Control(func(fd uintptr) {
-			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silence.Milliseconds()))
-		})
-	}
 }
 
 func (l *link) send(b []byte) {
