@@ -63,7 +63,11 @@ func higherIsBetter(unit string) bool {
 }
 
 // ratio is ours (column 0) over the better peer, the median over the rounds that have both; NaN if none has, or both are 0.
+// What has unit x is a ratio already.
 func (l *line) ratio() float64 {
+	if l.unit == "x" {
+		return l.value(0)
+	}
 	var ratios []float64
 	for _, row := range l.rounds {
 		best := math.NaN()

@@ -31,6 +31,14 @@ func TestRatioIsTheMedianOfPairedRounds(t *testing.T) {
 	}
 }
 
+func TestWhatIsARatioItselfIsHeldAgainstItsTargetAsItIs(t *testing.T) {
+	nan := math.NaN()
+	l := &line{metric: "agent:3direct/8", unit: "x", rounds: [][]float64{{0.7, nan}, {0.9, nan}, {1.2, nan}}}
+	if got := l.ratio(); got != 0.9 {
+		t.Errorf("ratio %v", got)
+	}
+}
+
 func TestTargetsAreFoundByGroupAndPattern(t *testing.T) {
 	targets, err := parseTargets("# comment\nshm lat/8 <= 1.0\ncoll coll/* <= 1.5 # all\nshm bw/* >= 0.9\n")
 	if err != nil {

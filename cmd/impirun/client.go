@@ -111,6 +111,8 @@ func (m *meeting) contribution(hosts []client.Host) client.Contribution {
 		own := wire.Mine()
 		if m.values.DataLen != nil {
 			own.Stream = 0 // the user has a length in mind
+		} else if m.agent {
+			own.Stream = agent.Stream
 		}
 		own.Streams = uint32(or(m.values.Streams, 1))
 		if m.outbound {

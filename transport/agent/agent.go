@@ -8,6 +8,7 @@
 //	judge.go     a packet's header: may it travel, and where to? Pure
 //	inbound.go   one stream read: whole packets to the outlets
 //	outlet.go    one stream written: at once if there is room, else in order when there is
+//	straight.go  long packets: from a ring to a socket and from a socket to a ring
 //	silence.go   hosts that are lost without a word
 //	sockets.go   a process's side
 //
@@ -230,6 +231,7 @@ func (a *Agent) finis(l *link) {
 
 // ended handles the end of a link's stream. cause nil: it has closed in order, after its FINI.
 func (a *Agent) ended(l *link, cause error) {
+	l.in.evict()
 	l.in.ended = true
 	if cause == nil {
 		a.finish(l)

@@ -30,47 +30,73 @@ type inbound struct {
 	buf     []byte
 	w       int  // buf[:w] has come
 	ended   bool // nothing more will
+	narrow  bool // a long packet is expected: read its header, and not much more
+
+	// Long packets (straight.go).
+	wants int   // bytes that the pipe is to hold before it is looked at; 0: any
+	tries int   // rounds for which the packet that comes next has waited for room
+	owed  int   // bytes of a packet, at the beginning of the ring, that its outlet has not taken yet
+	to    *link // the packet that begins at buf[0] has its place in the ring of this process; nil: it has none
+	got   int   // bytes of that packet that have come; those behind buf[:w] stand in the ring only
+	whole int   // its length, in bytes
+	aside bool  // the packet that begins at buf[0] is to have none
 }
 
 // read passes on what has come from l, a buffer full of it at most.
 func (a *Agent) read(l *link) {
-	in := &l.in
-	if l.many != nil {
-		a.readMany(l)
+	if l.pipe != nil {
+		if !a.forward(l) {
+			n, errno := l.pipe.Read(l.in.buf[l.in.w:], nil)
+			a.took(l, n, len(l.in.buf)-l.in.w, errno)
+		}
 		return
 	}
-	var n int
-	var errno syscall.Errno
-	if l.pipe != nil {
-		n, errno = l.pipe.Read(in.buf[in.w:], nil)
-	} else {
-		n, errno = kernel.Recv(l.fd, in.buf[in.w:])
+	in := &l.in
+	if in.w >= wire.PacketSize && in.to == nil && !in.aside && !a.aim(l) {
+		return
 	}
+	x, y, buf := in.place()
+	switch {
+	case l.many != nil:
+		a.readMany(l, x, y, buf)
+	case in.to == nil:
+		n, errno := kernel.Recv(l.fd, buf)
+		a.took(l, n, len(buf), errno)
+	default:
+		n, errno := a.vec.Receive(l.fd, x, y, buf)
+		a.took(l, n, len(x)+len(y)+len(buf), errno)
+	}
+}
+
+// took handles what a read of want bytes has answered.
+func (a *Agent) took(l *link, n, want int, errno syscall.Errno) {
 	switch {
 	case errno == unix.EAGAIN:
 		l.readable = false
 	case errno == unix.EINTR:
 	case errno != 0:
-		a.ended(l, in.end(errno))
+		a.ended(l, l.in.end(errno))
 	case n == 0:
-		a.ended(l, in.end(io.EOF))
+		a.ended(l, l.in.end(io.EOF))
 	default:
-		l.readable = l.hup || n == len(in.buf)-in.w // a stream that gave less has no more
-		in.w += n
+		l.readable = l.hup || n == want // a stream that gave less has no more
+		l.in.arrived(n)
 		a.pass(l)
 	}
 }
 
-// readMany is read from several sockets.
-func (a *Agent) readMany(l *link) {
-	in := &l.in
-	switch n, err := l.many.Receive(nil, in.buf[in.w:]); {
+// readMany is read from several sockets, which take two places.
+func (a *Agent) readMany(l *link, x, y, buf []byte) {
+	if len(y) > 0 {
+		buf = y
+	}
+	switch n, err := l.many.Receive(x, buf); {
 	case err == unix.EAGAIN:
 		l.readable = false
 	case err != nil:
-		a.ended(l, in.end(err))
+		a.ended(l, l.in.end(err))
 	default:
-		in.w += n
+		l.in.arrived(n)
 		a.pass(l)
 	}
 }
@@ -108,6 +134,8 @@ func (in *inbound) pass() error {
 			from, to = at, next
 		}
 		at += n
+		in.aside = false
+		in.narrow = n >= straightMin || p.Type() <= wire.PkDataSync && uint64(p.Len()) < p.MsgLen()
 		if fini {
 			from = at
 			if !in.link.fini {
@@ -140,8 +168,8 @@ func (in *inbound) next(p wire.Packet) (*link, error) {
 
 // end says what the end of the stream means. nil: the peer had finished.
 func (in *inbound) end(cause error) error {
-	if in.w > 0 {
-		return fmt.Errorf("connection lost %d bytes into a packet: %w", in.w, cause)
+	if n := max(in.w, in.inRing()); n > 0 {
+		return fmt.Errorf("connection lost %d bytes into a packet: %w", n, cause)
 	}
 	if in.link.fini {
 		return nil

@@ -15,9 +15,18 @@ type outlet struct {
 	last    bool // no more will come: close our direction when all is written
 	ended   bool // nothing more can be written, or will: what comes is dropped
 	stalled []*link
+
+	debtor   *link // the rest of a packet, which comes before the queue, stands in the ring of this process (straight.go)
+	claimant *link // a packet of this host's is coming into the process's ring
 }
 
-func (o *outlet) waits() int { return len(o.queue) - o.off }
+func (o *outlet) waits() int {
+	n := len(o.queue) - o.off
+	if o.debtor != nil {
+		n += o.debtor.in.owed
+	}
+	return n
+}
 
 // offer sends whole packets that from has brought, after all that was put before. b is not kept. False: too much waits,
 // and from is stalled.
@@ -39,6 +48,9 @@ func (a *Agent) put(l *link, b []byte) {
 	o := &l.out
 	if o.ended || o.last {
 		return
+	}
+	if o.claimant != nil {
+		o.claimant.in.evict()
 	}
 	if o.waits() == 0 {
 		n, ok := a.write(l, b)
@@ -81,7 +93,7 @@ func (a *Agent) write(l *link, b []byte) (n int, ok bool) {
 // flush writes what waits.
 func (a *Agent) flush(l *link) {
 	o := &l.out
-	if o.ended || o.waits() == 0 {
+	if o.ended || o.waits() == 0 || !a.pay(l) {
 		return
 	}
 	n, ok := a.write(l, o.queue[o.off:])
@@ -124,6 +136,9 @@ func (a *Agent) finish(l *link) {
 		return
 	}
 	l.out.last = true
+	if l.out.claimant != nil {
+		l.out.claimant.in.evict()
+	}
 	if l.out.waits() == 0 {
 		a.halve(l)
 	}
@@ -146,6 +161,12 @@ func (a *Agent) halve(l *link) {
 func (a *Agent) breakOff(l *link) {
 	l.out.ended = true
 	l.out.queue, l.out.off = nil, 0
+	if l.out.debtor != nil {
+		a.paid(&l.out, l.out.debtor.in.owed)
+	}
+	if l.out.claimant != nil {
+		l.out.claimant.in.evict()
+	}
 	if l.many != nil {
 		l.many.GiveUp()
 	}

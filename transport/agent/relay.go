@@ -25,6 +25,7 @@ type poller struct {
 	n       int
 	kicker  int // an eventfd: the loop is to look at closed, and at the links' silent
 	budget  time.Duration
+	vec     kernel.Vector
 }
 
 // A loop that finds nothing looks again for a time between these before it sleeps: long while that pays, because a
@@ -137,11 +138,16 @@ func (p *poller) wait() {
 // pending says whether a pipe has something for us.
 func (p *poller) pending() bool {
 	for _, l := range p.pipes {
-		if l.fd >= 0 && (l.pipe.Granted() || !l.stalled && !l.in.ended && l.pipe.Readable()) {
+		if l.fd >= 0 && (l.pipe.Granted() || l.brings()) {
 			return true
 		}
 	}
 	return false
+}
+
+// brings says whether a process has something that can be taken now.
+func (l *link) brings() bool {
+	return !l.stalled && !l.in.ended && l.in.owed == 0 && l.pipe.Holds(l.in.wants)
 }
 
 // scan notes what the pipes have.
@@ -154,7 +160,7 @@ func (a *Agent) scan() {
 			l.writable = true
 			a.activate(l)
 		}
-		if !l.readable && !l.in.ended && l.pipe.Readable() {
+		if !l.readable && l.brings() {
 			l.readable = true
 			a.activate(l)
 		}
@@ -261,10 +267,10 @@ func (a *Agent) serve(l *link) {
 	if !l.stalled && l.in.w > 0 && !l.in.ended {
 		a.pass(l)
 	}
-	if !l.stalled && l.readable && !l.in.ended {
+	if !l.stalled && l.readable && !l.in.ended && l.in.owed == 0 {
 		a.read(l)
 	}
-	if l.readable && !l.stalled && !l.in.ended {
+	if l.readable && !l.stalled && !l.in.ended && l.in.owed == 0 {
 		a.activate(l)
 	}
 }

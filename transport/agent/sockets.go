@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"math"
 	"slices"
 
 	"github.com/libimpi/libimpi/transport"
@@ -52,9 +51,10 @@ func View(j *transport.Job) *transport.Job {
 }
 
 // streams are the longest continuations, in bytes, that all hosts with processes on a side take, and that any of them
-// sends. The agent's own processes are not met there.
+// sends; and no more of them goes into a pipe at a time than the agent makes the best of. The agent's own processes are
+// not met there.
 func streams(j *transport.Job, side *transport.Host) (out, in uint32) {
-	out = math.MaxUint32
+	out = Stream
 	for _, p := range j.Procs[side.First : side.First+side.NProcs] {
 		if p.Host != j.Procs[j.Me].Host {
 			out, in = min(out, j.Hosts[p.Host].Stream), max(in, j.Hosts[p.Host].Stream)

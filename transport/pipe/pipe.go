@@ -4,6 +4,7 @@
 //	New -> an End, and a descriptor for the other process -> Open there -> an End
 //	Write -> copied into the ring -> published -> the reader wants to be woken? one byte on the socket
 //	Read  -> copied out of the ring -> published -> the writer wants to be woken? one byte on the socket
+//	Peek, Discard; Space, Publish -> the same without a copy (place.go)
 //	CloseWrite -> marked in the memory -> the reader wants to be woken? one byte on the socket
 //
 // Nothing blocks. Who is going to sleep calls Arm, looks at Pending once more, and then waits until epoll says that the
@@ -29,8 +30,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RingBytes is what one direction holds, in bytes: a power of two. Both rings stay in the cache of a core.
-const RingBytes = 128 << 10
+// RingBytes is what one direction holds, in bytes: a power of two. Some long packets are under way in it at a time, each on
+// its way in or out on another core.
+const RingBytes = 512 << 10
 
 // publishBytes is how much is copied before the other side sees it, in bytes: both copy at the same time.
 const publishBytes = 16 << 10
@@ -259,10 +261,7 @@ func roomIn(h *half) bool {
 }
 
 // Readable says whether Read would bring something, be it the end of the stream that CloseWrite has made.
-func (e *End) Readable() bool {
-	s := e.in.shared
-	return !e.over.Load() && (atomic.LoadUint64(&s.written) != atomic.LoadUint64(&s.read) || atomic.LoadUint32(&s.closed) != 0)
-}
+func (e *End) Readable() bool { return e.Holds(1) }
 
 // Pending says whether there is something to read, or room for a writer that waits for some.
 func (e *End) Pending() bool { return e.Readable() || e.Granted() }

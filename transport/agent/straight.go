@@ -1,0 +1,239 @@
+package agent
+
+import (
+	"syscall"
+
+	"github.com/libimpi/libimpi/transport/kernel"
+	"github.com/libimpi/libimpi/transport/pipe"
+	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
+)
+
+// Long packets do not pass through a buffer of the agent's. From a process one goes from the ring to the socket, once all
+// of it is there; what the socket does not take stays in the ring and is owed. To a process one is read from the socket to
+// where it belongs in the ring, and is seen when it is whole. So no packet is cut in two where others could come
+// between, and nobody waits for a process, or a host, that has stopped in the middle of one.
+//
+// The header is judged, and sent, in a copy: the process could change the one in the ring.
+//
+// Where there is no room, a long packet waits in its ring or socket for some rounds of the loop, and then goes the way
+// of all others, through the buffer to the outlet's queue: those behind it may be for somebody else.
+
+const (
+	// straightMin is the shortest packet, in bytes, that goes straight.
+	straightMin = 16 << 10
+	// straightMax is the longest: a writer that finds the ring full is woken when a quarter of it is free.
+	straightMax = pipe.RingBytes / 2
+	// patientRounds is for how many rounds a packet waits for room.
+	patientRounds = 64
+	// narrowBytes is how much is read at a time where a long packet is expected: its header, and a short one before it.
+	narrowBytes = 1 << 10
+)
+
+// Stream is the longest continuation, in bytes, that processes behind an agent send and take: several are under way in
+// their rings at a time.
+const Stream = 120 << 10
+
+func isStraight(n int) bool { return n >= straightMin && n <= straightMax }
+
+// forward sends the next packet of a process straight from its ring. False: nothing has happened, and it is to be read.
+func (a *Agent) forward(l *link) bool {
+	in := &l.in
+	in.wants = 0
+	there, errno := l.pipe.Ahead()
+	if in.w > 0 || there == 0 || errno != 0 {
+		return false
+	}
+	if there < wire.PacketSize {
+		return in.await(wire.PacketSize)
+	}
+	x, y := l.pipe.Peek(0, wire.PacketSize)
+	copy(in.buf[copy(in.buf, x):], y)
+	head := wire.Packet(in.buf[:wire.PacketSize])
+	n, err := a.table.length(head, in.longest)
+	if err != nil || !isStraight(n) {
+		return false
+	}
+	if there < n {
+		return in.await(n)
+	}
+	to, err := in.next(head)
+	if err != nil || to.pipe != nil {
+		return false
+	}
+	x, y = l.pipe.Peek(wire.PacketSize, n-wire.PacketSize)
+	switch {
+	case to.out.ended || to.out.last:
+		l.pipe.Discard(n)
+	case to.out.waits() > 0:
+		return in.beginsAgain()
+	default:
+		return a.sendFrom(l, to, head, x, y)
+	}
+	return true
+}
+
+// await has the loop look at l's ring again when it holds n bytes. False: it never will.
+func (in *inbound) await(n int) bool {
+	if in.link.pipe.Ended() {
+		return false
+	}
+	in.wants, in.link.readable = n, false
+	return true
+}
+
+// beginsAgain says whether a packet for which there is no room tries again in the next round.
+func (in *inbound) beginsAgain() bool {
+	if in.tries++; in.tries < patientRounds {
+		kernel.Yield()
+		return true
+	}
+	in.tries = 0
+	return false
+}
+
+// sendFrom sends a whole packet, whose payload stands in the ring, to an outlet in which nothing waits.
+func (a *Agent) sendFrom(l, to *link, head wire.Packet, x, y []byte) bool {
+	in, n := &l.in, len(head)+len(x)+len(y)
+	k, errno := a.sendParts(to, head, x, y)
+	switch errno {
+	case 0:
+	case unix.EINTR:
+		return true
+	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM:
+		return in.beginsAgain()
+	default:
+		a.breakOff(to)
+		k = n
+	}
+	in.tries = 0
+	if k < len(head) { // hardly ever
+		to.out.queue = append(append(append(to.out.queue, head[k:]...), x...), y...)
+		a.interest(to, true)
+		k = n
+	}
+	l.pipe.Discard(k)
+	if in.owed = n - k; in.owed > 0 {
+		to.out.debtor = l
+		a.interest(to, true)
+	}
+	return true
+}
+
+// sendParts writes a prefix of x, y and z to a host. Not all are empty.
+func (a *Agent) sendParts(to *link, x, y, z []byte) (int, syscall.Errno) {
+	if to.many != nil {
+		return to.many.Send(x, y, z)
+	}
+	return a.vec.Send(to.fd, x, y, z)
+}
+
+// pay sends what is owed before all else. It answers whether nothing is owed any more.
+func (a *Agent) pay(to *link) bool {
+	o := &to.out
+	for o.debtor != nil {
+		from := o.debtor
+		x, y := from.pipe.Peek(0, from.in.owed)
+		n, errno := a.sendParts(to, x, y, nil)
+		switch errno {
+		case 0:
+			a.paid(o, n)
+		case unix.EINTR:
+		case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM:
+			return false
+		default:
+			a.breakOff(to)
+		}
+	}
+	return !o.ended
+}
+
+// paid takes n bytes of what is owed off the ring in which it stands.
+func (a *Agent) paid(o *outlet, n int) {
+	from := o.debtor
+	from.pipe.Discard(n)
+	if from.in.owed -= n; from.in.owed == 0 {
+		o.debtor = nil
+		a.activate(from)
+	}
+}
+
+// aim finds the place in a process's ring for the packet that begins at buf[0], if it is to go there straight. False: not
+// in this round.
+func (a *Agent) aim(l *link) bool {
+	in := &l.in
+	head := wire.Packet(in.buf[:wire.PacketSize])
+	n, err := a.table.length(head, in.longest)
+	if err != nil || !isStraight(n) {
+		in.aside = true
+		return true
+	}
+	to, err := in.next(head)
+	if err != nil || to.pipe == nil || to.out.ended || to.out.last || to.out.waits() > 0 || to.out.claimant != nil {
+		in.aside = true
+		return true
+	}
+	room, errno := to.pipe.Free()
+	if errno == 0 && room < n && in.beginsAgain() {
+		return false
+	}
+	in.tries = 0
+	if room < n {
+		in.aside = true
+		return true
+	}
+	x, y := to.pipe.Space(0, in.w)
+	copy(y, in.buf[copy(x, in.buf[:in.w]):])
+	in.to, in.got, in.whole = to, in.w, n
+	to.out.claimant = l
+	return true
+}
+
+// place is where the next bytes of l go: into a ring if its packet has a place there, and behind it, or only, into buf.
+func (in *inbound) place() (x, y, buf []byte) {
+	buf = in.buf[in.w:]
+	if in.to != nil {
+		x, y = in.to.pipe.Space(in.got, in.whole-in.got)
+	}
+	if in.to != nil || in.narrow && !in.aside {
+		buf = buf[:min(len(buf), narrowBytes)]
+	}
+	return x, y, buf
+}
+
+// arrived notes n bytes, in place.
+func (in *inbound) arrived(n int) {
+	if in.to == nil {
+		in.w += n
+		return
+	}
+	beyond := max(0, in.got+n-in.whole)
+	if in.got += n - beyond; in.got < in.whole {
+		return
+	}
+	to := in.to
+	in.to, to.out.claimant = nil, nil
+	in.narrow = true
+	in.w = copy(in.buf, in.buf[in.w:in.w+beyond])
+	to.pipe.Publish(in.whole)
+}
+
+// evict takes a packet that is not whole out of the ring again, into the buffer: somebody else's is to go there first.
+func (in *inbound) evict() {
+	if in.to == nil {
+		return
+	}
+	x, y := in.to.pipe.Space(in.w, in.got-in.w)
+	in.w += copy(in.buf[in.w:], x)
+	in.w += copy(in.buf[in.w:], y)
+	in.to.out.claimant = nil
+	in.to, in.aside = nil, true
+}
+
+// inRing is how many bytes of a packet that is not whole have come, if it has a place in a ring.
+func (in *inbound) inRing() int {
+	if in.to == nil {
+		return 0
+	}
+	return in.got
+}
