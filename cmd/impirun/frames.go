@@ -20,6 +20,8 @@ import (
 //	                             <-  output {bytes}, at any time: what ranks write to stdout
 //	                             <-  hosts {where the ranks listen}
 //	job {tables}                 ->
+//	                             <-  want {}: the ranks that read standard input have taken what there was
+//	input {bytes}                ->  the next of the launcher's standard input; none: that was all
 //	end {}                       ->  at any time: the job is over, end your ranks; as does the end of the stream
 //	                             <-  end {code, text}: the last frame; no rank is left
 
@@ -32,6 +34,8 @@ type frame struct {
 	Hosts  []hostFrame `json:",omitempty"`
 	Job    *jobFrame   `json:",omitempty"`
 	Output []byte      `json:",omitempty"`
+	Want   bool        `json:",omitempty"`
+	Input  *inputFrame `json:",omitempty"`
 	End    *endFrame   `json:",omitempty"`
 }
 
@@ -46,10 +50,25 @@ type startFrame struct {
 	JobID   string
 	Bind    netip.Addr // where its ranks listen; zero: towards Server, or what the machine knows best
 	Agent   bool
+	Input   inputKind // what stands for the launcher's standard input; which ranks read it the plan says
 }
 
 // nodeVersion is that of these frames.
-const nodeVersion = 1
+const nodeVersion = 2
+
+// inputKind is where a node has the standard input of its ranks from.
+type inputKind int
+
+const (
+	inputNone   inputKind = iota
+	inputOwn              // it is the launcher's itself, under the descriptor inputFD
+	inputFrames           // it comes in frames
+)
+
+// inputFD is the descriptor under which the node on the launcher's own machine has the launcher's standard input.
+const inputFD = 3
+
+type inputFrame struct{ Data []byte }
 
 type hostFrame struct {
 	Addr  netip.AddrPort

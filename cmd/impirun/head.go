@@ -51,6 +51,8 @@ type remote struct {
 	frames  *frames
 	stdin   io.Closer
 	hosts   []client.Host
+	input   inputKind // what it gets of our standard input
+	wants   bool      // it has asked for more
 	ended   bool
 }
 
@@ -128,7 +130,8 @@ func (h *head) startAll(list []machine) error {
 		if m.local && !m.addr.IsValid() && h.meet == nil {
 			start.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
-		r := &remote{machine: m, first: first}
+		start.Input = assign(&plan, m, first)
+		r := &remote{machine: m, first: first, input: start.Input}
 		if err := h.startNode(r, start); err != nil {
 			return err
 		}
@@ -158,6 +161,9 @@ func (h *head) startNode(r *remote, start *startFrame) (err error) {
 	}
 	r.cmd.Stderr = os.Stderr
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if r.input == inputOwn {
+		r.cmd.ExtraFiles = []*os.File{os.Stdin} // inputFD
+	}
 	in, err := r.cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -261,9 +267,14 @@ func (h *head) take(e event) {
 			h.fail(&supervise.Cause{Code: 1, Text: fmt.Sprintf("machine %s: %v", e.node.machine.name, e.err)})
 		}
 		e.node.ended = true
+		h.pour()
+	case e.m.Want:
+		e.node.wants = true
+		h.pour()
 	case e.m.End != nil:
 		e.node.ended = true
 		e.node.stdin.Close()
+		h.pour()
 		if e.m.End.Code != 0 {
 			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff), Text: e.m.End.Text, Blamed: e.m.End.Blamed})
 		}

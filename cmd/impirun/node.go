@@ -29,6 +29,8 @@ const nodeWord = "--node"
 type node struct {
 	frames *frames
 	start  *startFrame
+	feed   *os.File        // the other end of our standard input, if it comes in frames
+	input  chan inputFrame // what has come of it: one, as we ask for each
 
 	mu    sync.Mutex // guards what follows
 	job   *supervise.Job
@@ -75,7 +77,8 @@ func newNode() (n *node, output *sync.WaitGroup, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	n = &node{frames: &frames{in: os.NewFile(uintptr(in), "launcher"), out: os.NewFile(uintptr(fd), "launcher")}, told: make(chan jobFrame, 1)}
+	n = &node{frames: &frames{in: os.NewFile(uintptr(in), "launcher"), out: os.NewFile(uintptr(fd), "launcher")},
+		told: make(chan jobFrame, 1), input: make(chan inputFrame, 1)}
 	m, err := n.frames.receive()
 	switch {
 	case err != nil:
@@ -95,7 +98,7 @@ func newNode() (n *node, output *sync.WaitGroup, err error) {
 		return nil, nil, err
 	}
 	defer w.Close()
-	if err := errors.Join(unix.Dup3(int(null.Fd()), 0, 0), unix.Dup3(int(w.Fd()), 1, 0)); err != nil {
+	if err := errors.Join(n.takeInput(null), unix.Dup3(int(w.Fd()), 1, 0)); err != nil {
 		return nil, nil, err
 	}
 	output = new(sync.WaitGroup)
@@ -115,7 +118,6 @@ func newNode() (n *node, output *sync.WaitGroup, err error) {
 // run starts the ranks and waits for their end.
 func (n *node) run() (*supervise.Cause, error) {
 	s, plan := n.start, n.start.Plan
-	plan.Stdin = options.StdinNone
 	if err := os.Chdir(s.Dir); err != nil {
 		complain("warning: %v; staying in the home directory", err)
 	}
@@ -138,6 +140,7 @@ func (n *node) run() (*supervise.Cause, error) {
 		return nil, err
 	}
 	cause, err := runParts(plan, list, []*part{p}, s.First, func(job *supervise.Job) {
+		n.serveInput()
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		if n.job = job; n.ended != nil {
@@ -182,6 +185,11 @@ func (n *node) listen() {
 			return
 		case m.End != nil:
 			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text})
+		case m.Input != nil:
+			select {
+			case n.input <- *m.Input:
+			default: // we had not asked
+			}
 		case m.Job != nil:
 			select {
 			case n.told <- *m.Job:

@@ -1,9 +1,12 @@
 package launcher
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -152,4 +155,66 @@ func TestAnOutboundClientOfSeveralMachinesMeetsOthers(t *testing.T) {
 			j.wait().expect(t, 0, "")
 		}
 	}
+}
+
+// Ranks 0 and 1 are where the launcher is, rank 2 on alpha, ranks 3 and 4 on beta.
+func TestStandardInputReachesWhoeverIsToReadItOnAnyMachine(t *testing.T) {
+	data := bytes.Repeat([]byte("every byte of it\n"), 1<<16)
+	sum, empty := sha256.Sum256(data), sha256.Sum256(nil)
+	how := machines(t)
+	alone := "-rsh " + strings.Fields(how)[1] + " -host alpha,beta -n 2" // rank 0 is not where the launcher is
+	for _, tt := range []struct {
+		how, who string
+		ranks    int
+		readers  []int
+	}{
+		{how, "", 5, []int{0}}, {how, "--stdin 2", 5, []int{2}}, {how, "--stdin 4", 5, []int{4}}, {how, "--stdin none", 5, nil},
+		{how, "--stdin all", 5, []int{0, 1, 2, 3, 4}}, {alone, "", 2, []int{0}},
+	} {
+		j := startWith(t, []option{stdin(bytes.NewReader(data))}, words(tt.how, tt.who, sh(`s=$(sha256sum); echo "$IMPI_RANK ${s%% *}"`))...)
+		r := j.wait()
+		r.expect(t, 0, "")
+		for rank := range tt.ranks {
+			want := empty
+			if slices.Contains(tt.readers, rank) {
+				want = sum
+			}
+			if line := fmt.Sprintf("%d %x\n", rank, want); !strings.Contains(r.stdout, line) {
+				t.Errorf("%s: %q is missing in %q", tt.who, line, r.stdout)
+			}
+		}
+	}
+}
+
+// A rank that does not read, or stops, holds neither itself up nor others that read.
+func TestRanksOnOtherMachinesNeedNotReadStandardInput(t *testing.T) {
+	data := bytes.Repeat([]byte("x"), 1<<20)
+	how := machines(t)
+	for _, who := range []string{"2", "0", "all"} {
+		r := startWith(t, []option{stdin(bytes.NewReader(data))}, words(how, "--stdin", who, "true")...).wait()
+		r.expect(t, 0, "")
+	}
+	r := startWith(t, []option{stdin(bytes.NewReader(data))},
+		words(how, "--stdin all", sh(`if [ $IMPI_RANK = 2 ]; then exec 0</dev/null; echo 2; else wc -c; fi`))...).wait()
+	r.expect(t, 0, "")
+	if n := strings.Count(r.stdout, "1048576\n"); n != 4 {
+		t.Errorf("%q", r.stdout)
+	}
+}
+
+// What is typed later arrives when it is typed: nobody waits for the end, or for a full piece.
+func TestStandardInputIsAConversationOnAnotherMachine(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	j := startWith(t, []option{stdin(r)}, words(machines(t), "--stdin 3", sh(`while read word; do echo heard $word; done`))...)
+	r.Close()
+	for i := range 3 {
+		fmt.Fprintf(w, "word%d\n", i)
+		j.stdout.await(fmt.Sprintf("heard word%d\n", i), 1)
+	}
+	w.Close()
+	j.wait().expect(t, 0, "")
 }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+)
+
+// The launcher's standard input on several machines. The rank that reads it, or all ranks, may be anywhere. A rank on the
+// launcher's own machine inherits it as it is; to others it travels in frames: a node asks for some, writes it into the
+// pipe that its ranks read, and asks again when they have taken it, so that a rank which does not read costs no memory.
+// If all ranks read, the launcher goes at the pace of the slowest node.
+
+// inputPiece is how much travels at a time, in bytes.
+const inputPiece = 64 << 10
+
+// assign says what of the launcher's standard input goes to the ranks of a machine: plan is that machine's own.
+func assign(plan *options.Plan, m machine, first int) inputKind {
+	switch {
+	case plan.Stdin == options.StdinAll:
+		return inputFrames
+	case plan.Stdin == options.StdinOne && plan.StdinRank >= first && plan.StdinRank < first+m.n:
+		plan.StdinRank -= first
+		if m.local {
+			return inputOwn
+		}
+		return inputFrames
+	}
+	plan.Stdin, plan.StdinRank = options.StdinNone, 0
+	return inputNone
+}
+
+// pour sends the next piece of standard input to the nodes that get it, if they all want it. It does not block.
+func (h *head) pour() {
+	var to []*remote
+	for _, r := range h.nodes {
+		if r.input != inputFrames || r.ended {
+			continue
+		}
+		if !r.wants {
+			return
+		}
+		to = append(to, r)
+	}
+	if len(to) == 0 {
+		return
+	}
+	for _, r := range to {
+		r.wants = false
+	}
+	go func() {
+		b := make([]byte, inputPiece)
+		n := 0
+		if !inBackground(0) {
+			n, _ = os.Stdin.Read(b)
+		}
+		var sent sync.WaitGroup
+		for _, r := range to {
+			sent.Go(func() { r.frames.send(frame{Input: &inputFrame{b[:n]}}) })
+		}
+		sent.Wait()
+	}()
+}
+
+// inBackground says whether fd is a terminal that is not ours to read: whoever tries is stopped.
+func inBackground(fd int) bool {
+	owner, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	return err == nil && owner != unix.Getpgrp()
+}
+
+// takeInput makes a node's standard input what its ranks are to inherit.
+func (n *node) takeInput(null *os.File) error {
+	switch n.start.Input {
+	case inputOwn:
+		defer unix.Close(inputFD)
+		return unix.Dup3(inputFD, 0, 0)
+	case inputFrames:
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		n.feed = w
+		return unix.Dup3(int(r.Fd()), 0, 0)
+	}
+	return unix.Dup3(int(null.Fd()), 0, 0)
+}
+
+// serveInput hands on what comes, until the end of it or of its readers. It begins when the ranks have been started: then
+// a rank that alone reads must be the only one that keeps the pipe open.
+func (n *node) serveInput() {
+	if n.feed == nil {
+		return
+	}
+	if n.start.Plan.Stdin == options.StdinOne {
+		if null, err := os.Open(os.DevNull); err == nil {
+			unix.Dup3(int(null.Fd()), 0, 0)
+			null.Close()
+		}
+	}
+	go func() {
+		defer n.feed.Close()
+		for n.frames.send(frame{Want: true}) == nil {
+			m := <-n.input
+			if len(m.Data) == 0 {
+				return
+			}
+			if _, err := n.feed.Write(m.Data); err != nil {
+				return
+			}
+		}
+	}()
+}
