@@ -26,6 +26,7 @@ type node struct {
 	kind   kind
 	size   int64 // packed bytes
 	mem    int64 // run: bytes in memory
+	runs   int64 // in the whole layout
 	n      int64 // run: units; loop: repetitions
 	stride int64 // loop, and vary: from one child to the next
 	child  *node
@@ -85,7 +86,7 @@ func (t *Type) compile(rep Rep) (at int64, root *node) {
 }
 
 func newRun(k kind, n int64) *node {
-	return &node{op: opRun, kind: k, n: n, size: n * k.packed(), mem: n * k.mem()}
+	return &node{op: opRun, kind: k, n: n, size: n * k.packed(), mem: n * k.mem(), runs: 1}
 }
 
 // repeat is n times c, stride bytes apart.
@@ -98,9 +99,9 @@ func repeat(c *node, n, stride int64) *node {
 	case c.op == opRun && stride == c.mem:
 		return newRun(c.kind, n*c.n)
 	case c.op == opLoop && stride == c.n*c.stride:
-		return &node{op: opLoop, n: n * c.n, stride: stride / c.n, child: c.child, size: n * c.size}
+		return &node{op: opLoop, n: n * c.n, stride: stride / c.n, child: c.child, size: n * c.size, runs: n * c.runs}
 	}
-	return &node{op: opLoop, n: n, stride: stride, child: c, size: n * c.size}
+	return &node{op: opLoop, n: n, stride: stride, child: c, size: n * c.size, runs: n * c.runs}
 }
 
 func (t *Type) compileBlocks(c *node) (at int64, root *node) {
@@ -182,7 +183,8 @@ func spread(c *node, offs []int64, scale int64) (at int64, root *node) {
 	step := offs[1] - offs[0]
 	for i := 2; i < len(offs); i++ {
 		if offs[i]-offs[i-1] != step {
-			return 0, &node{op: opAt, child: c, size: int64(len(offs)) * c.size, list: &list{offs: offs, scale: scale}}
+			n := int64(len(offs))
+			return 0, &node{op: opAt, child: c, size: n * c.size, runs: n * c.runs, list: &list{offs: offs, scale: scale}}
 		}
 	}
 	return offs[0] * scale, repeat(c, int64(len(offs)), step*scale)
@@ -197,6 +199,9 @@ func vary(c *node, offs, lens []int64, scale, stride int64) *node {
 		}
 		nd.size += n * c.size
 		nd.least, nd.most = min(nd.least, n), max(nd.most, n)
+	}
+	if nd.runs = int64(len(lens)); c.op != opRun || stride != c.mem {
+		nd.runs = nd.size / c.size * c.runs
 	}
 	return nd
 }
@@ -217,11 +222,14 @@ func (t *Type) compileFields(rep Rep) (at int64, root *node) {
 		return offs[0], kids[0]
 	case allSame(kids):
 		return spread(kids[0], offs, 1)
+	case len(kids) > shortList && allRuns(kids):
+		return 0, varyingRuns(offs, kids)
 	}
 	nd := &node{op: opList, list: &list{offs: offs, scale: 1, kids: kids, starts: make([]int64, len(kids)+1)}}
 	for i, kid := range kids {
 		nd.starts[i] = nd.size
 		nd.size += kid.size
+		nd.runs += kid.runs
 	}
 	nd.starts[len(kids)] = nd.size
 	return 0, nd
@@ -247,32 +255,58 @@ func appendField(offs []int64, kids []*node, at int64, kid *node) ([]int64, []*n
 
 func allSame(kids []*node) bool {
 	for _, k := range kids {
-		if !same(k, kids[0]) {
+		if c := (comparison{}); !c.same(k, kids[0]) {
 			return false
 		}
 	}
 	return true
 }
 
-// same tells whether two nodes describe the same layout, as far as short lists show.
-func same(a, b *node) bool {
+// allRuns tells whether all kids are runs of one kind.
+func allRuns(kids []*node) bool {
+	for _, k := range kids {
+		if k.op != opRun || k.kind != kids[0].kind {
+			return false
+		}
+	}
+	return true
+}
+
+// varyingRuns is runs of one kind at offsets in bytes: blocks of units, without a node for each.
+func varyingRuns(offs []int64, runs []*node) *node {
+	lens := make([]int64, len(runs))
+	for i, run := range runs {
+		lens[i] = run.n
+	}
+	unit := newRun(runs[0].kind, 1)
+	return vary(unit, offs, lens, 1, unit.mem)
+}
+
+// comparison finds whether two nodes describe the same layout, as far as short lists and not too many of them show: parts
+// may be shared on every level, so that a whole comparison could take as many steps as the layout has runs.
+type comparison struct{ steps int }
+
+func (c *comparison) same(a, b *node) bool {
 	if a == b {
 		return true
 	}
-	if a == nil || b == nil || a.op != b.op || a.kind != b.kind || a.n != b.n || a.size != b.size || a.stride != b.stride ||
-		(a.list == nil) != (b.list == nil) || !same(a.child, b.child) {
+	if c.steps++; c.steps > longComparison || a == nil || b == nil {
 		return false
 	}
-	return a.list == nil || sameList(a, b)
+	if a.op != b.op || a.kind != b.kind || a.n != b.n || a.size != b.size || a.stride != b.stride ||
+		(a.list == nil) != (b.list == nil) || !c.same(a.child, b.child) {
+		return false
+	}
+	return a.list == nil || c.sameList(a, b)
 }
 
-func sameList(a, b *node) bool {
+func (c *comparison) sameList(a, b *node) bool {
 	if len(a.offs) != len(b.offs) || len(a.offs) > shortList {
 		return false
 	}
 	for i := range a.offs {
 		switch {
-		case a.op == opList && (a.offs[i] != b.offs[i] || !same(a.kids[i], b.kids[i])),
+		case a.op == opList && (a.offs[i] != b.offs[i] || !c.same(a.kids[i], b.kids[i])),
 			a.op != opList && a.offs[i]*a.scale != b.offs[i]*b.scale,
 			a.op == opVary && a.lens[i] != b.lens[i]:
 			return false
@@ -281,8 +315,11 @@ func sameList(a, b *node) bool {
 	return true
 }
 
-// shortList bounds the lists that are compared or taken over, so that compiling stays linear.
-const shortList = 16
+// These bound the lists that are compared or taken over and the nodes that are compared, so that compiling stays linear.
+const (
+	shortList      = 16
+	longComparison = 64
+)
 
 // kid is the index of the kid of a list that packed byte pos, below size, is in.
 func (nd *node) kid(pos int64) int {

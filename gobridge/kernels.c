@@ -457,6 +457,51 @@ INLINE void varied(char *mem, char *buf, const void *offs, int wide, const void 
     else { VARIED(memcpy(dst, src, b)) }
 }
 
+/* What lies between two ends of runs is copied at a time; what comes next is fetched in advance. */
+enum { PIECES_AHEAD = 6 };
+
+INLINE void piece(char *restrict dst, const char *restrict src, int64_t b)
+{
+    if (b == 8) *(u64 *)dst = *(const u64 *)src;
+    else if (b < 8) {
+        if (b >= 4) ends_4(dst, src, b);
+        else if (b >= 2) ends_2(dst, src, b);
+        else *dst = *src;
+    } else if (b <= 32) FOUR(u64)
+    else if (b <= 128) FOUR(u8x32)
+    else if (b <= WIDE) words_32(dst, src, b);
+    else memcpy(dst, src, (size_t)b);
+}
+
+CLONED static void pieces(char *dst, const char *src, struct impi_runs *to, struct impi_runs *from)
+{
+    int64_t i = to->used, j = from->used, d = to->off[i], s = from->off[j], room = to->len[i], left = from->len[j];
+    for (;;) {
+        int64_t n = room < left ? room : left;
+        piece(dst + d, src + s, n);
+        d += n, s += n, room -= n, left -= n;
+        if (room == 0) {
+            if (++i == to->n) break;
+            d = to->off[i], room = to->len[i];
+            if (i < to->n - PIECES_AHEAD) __builtin_prefetch(dst + to->off[i + PIECES_AHEAD], 1);
+        }
+        if (left == 0) {
+            if (++j == from->n) break;
+            s = from->off[j], left = from->len[j];
+            if (j < from->n - PIECES_AHEAD) __builtin_prefetch(src + from->off[j + PIECES_AHEAD]);
+        }
+    }
+    if (left == 0 && j < from->n) j++;
+    if (i < to->n) to->off[i] = d, to->len[i] = room;
+    if (j < from->n && left) from->off[j] = s, from->len[j] = left;
+    to->used = i, from->used = j;
+}
+
+void impi_copy_pieces(uintptr_t dst, uintptr_t src, struct impi_runs *to, struct impi_runs *from)
+{
+    pieces((char *)dst, (const char *)src, to, from);
+}
+
 CLONED static void varied_8(char *mem, char *buf, const void *offs, const void *lens, int64_t n, int64_t scale, int64_t unit,
                             int64_t least, int64_t most, int word, int unpack)
 {

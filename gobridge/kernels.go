@@ -7,6 +7,8 @@ package main
 // #cgo nocallback impi_move_listed
 // #cgo noescape impi_move_varied
 // #cgo nocallback impi_move_varied
+// #cgo noescape impi_copy_pieces
+// #cgo nocallback impi_copy_pieces
 import "C"
 
 import (
@@ -48,6 +50,18 @@ func moveVaried(mem, buf unsafe.Pointer, at, to int64, offs, lens []int64, scale
 	runtime.KeepAlive(buf)
 }
 
+func copyPieces(dst, src unsafe.Pointer, to, from *datatype.Runs) {
+	C.impi_copy_pieces(number(dst, 0), number(src, 0), (*C.struct_impi_runs)(unsafe.Pointer(to)), (*C.struct_impi_runs)(unsafe.Pointer(from)))
+	runtime.KeepAlive(dst)
+	runtime.KeepAlive(src)
+}
+
+// C and Go have the same idea of runs.
+const (
+	_ = uint(C.sizeof_struct_impi_runs - unsafe.Sizeof(datatype.Runs{}))
+	_ = uint(unsafe.Sizeof(datatype.Runs{}) - C.sizeof_struct_impi_runs)
+)
+
 func number(p unsafe.Pointer, off int64) C.uintptr_t { return C.uintptr_t(uintptr(p) + uintptr(off)) }
 
 func flag(on bool) C.int32_t {
@@ -58,4 +72,4 @@ func flag(on bool) C.int32_t {
 }
 
 // cKernels are the kernels of kernels.c.
-var cKernels = datatype.Kernels{Nest: moveNest, Listed: moveListed, Varied: moveVaried}
+var cKernels = datatype.Kernels{Nest: moveNest, Listed: moveListed, Varied: moveVaried, Pieces: copyPieces}

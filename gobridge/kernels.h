@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { IMPI_MAX_DIMS = 6 };
+enum { IMPI_MAX_DIMS = 6, IMPI_LISTED_RUNS = 256 };
 
 /* A level of a nest of loops: n instances, so many bytes apart in memory and in the buffer. */
 struct impi_dim {
@@ -29,6 +29,16 @@ void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t
 /* The same with lens[i]*unit bytes in block i, at least `least` and at most `most` bytes. */
 void impi_move_varied(uintptr_t mem, uintptr_t buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
                       int64_t least, int64_t most, int word, int unpack);
+
+/* Runs of a stream, from an address on (datatype.Runs): n of them, of which `used` have been copied. One that has been copied
+ * in part is shortened by that. */
+struct impi_runs {
+    int64_t n, used;
+    int64_t off[IMPI_LISTED_RUNS], len[IMPI_LISTED_RUNS];
+};
+
+/* Copies until the runs of one side are used up. */
+void impi_copy_pieces(uintptr_t dst, uintptr_t src, struct impi_runs *to, struct impi_runs *from);
 
 /* Blocks listed as the program did: offsets of 4 or of 8 bytes each, in units of scale bytes, lengths of 4 bytes each. */
 struct impi_list {

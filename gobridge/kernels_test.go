@@ -117,3 +117,70 @@ func TestKernelsInCDoWhatThoseInGoDo(t *testing.T) {
 		}
 	}
 }
+
+// listed draws blocks of up to most elements of a type, total in all, in any order.
+func listed(r *rand.Rand, most, total int64, basic *datatype.Type) *datatype.Type {
+	var lens, disps []int64
+	for end := int64(0); total > 0; {
+		n := min(1+r.Int63n(most), total)
+		end += r.Int63n(3)
+		lens, disps = append(lens, n), append(disps, end)
+		end, total = end+n, total-n
+	}
+	r.Shuffle(len(lens), func(i, j int) {
+		lens[i], lens[j] = lens[j], lens[i]
+		disps[i], disps[j] = disps[j], disps[i]
+	})
+	t, err := datatype.Indexed(lens, disps, basic)
+	if err != nil {
+		panic(err)
+	}
+	t.Commit()
+	return t
+}
+
+func TestACopyByKernelsInCIsThatByThoseInGo(t *testing.T) {
+	defer datatype.SetKernels(nil)
+	calls := 0
+	counting := cKernels
+	counting.Pieces = func(dst, src unsafe.Pointer, to, from *datatype.Runs) {
+		calls++
+		copyPieces(dst, src, to, from)
+	}
+	for seed := range 200 {
+		r := rand.New(rand.NewSource(int64(seed)))
+		basic := datatype.Named([]int{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_DOUBLE}[seed%3])
+		total := int64(3000 + r.Intn(200000))
+		from, to := listed(r, 1+r.Int63n(3000), total, basic), listed(r, 1+r.Int63n(3000), total-int64(r.Intn(99)), basic)
+		src, want, got := make([]byte, from.TrueUB()), make([]byte, to.TrueUB()), make([]byte, to.TrueUB())
+		r.Read(src)
+		for _, side := range []struct {
+			k   *datatype.Kernels
+			dst []byte
+		}{{nil, want}, {&counting, got}} {
+			datatype.SetKernels(side.k)
+			datatype.Copy(unsafe.Pointer(&side.dst[0]), 1, to, unsafe.Pointer(&src[0]), 1, from)
+		}
+		if !bytes.Equal(got, want) {
+			t.Fatalf("seed %d: copied otherwise", seed)
+		}
+	}
+	if calls < 100 {
+		t.Errorf("called %d times", calls)
+	}
+}
+
+func TestAPieceOfAnyLengthIsCopiedWhole(t *testing.T) {
+	src := make([]byte, 1200)
+	rand.New(rand.NewSource(1)).Read(src)
+	for n := 1; n < len(src); n++ {
+		dst := make([]byte, n+2)
+		var to, from datatype.Runs
+		to.N, to.Off[0], to.Len[0] = 2, 1, int64(n)
+		from.N, from.Off[0], from.Len[0] = 1, 0, int64(n)
+		copyPieces(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), &to, &from)
+		if !bytes.Equal(dst[1:n+1], src[:n]) || dst[0] != 0 || dst[n+1] != 0 || to.Used != 1 || from.Used != 1 {
+			t.Fatalf("%d bytes: %d and %d runs used", n, to.Used, from.Used)
+		}
+	}
+}
