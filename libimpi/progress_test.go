@@ -210,3 +210,41 @@ func TestAbortDoesNotDisturbAThreadThatPolls(t *testing.T) {
 		}
 	}())
 }
+
+// Who shares the machine's cores: as the hosts say on which machine they are, or else as their addresses tell.
+func TestProcessesOfAllClientsOnTheMachineAreCounted(t *testing.T) {
+	e := world(t, 1)[0]
+	type host struct {
+		machine uint64
+		others  uint32
+		address byte
+		n       int32
+	}
+	for _, tt := range []struct {
+		hosts  []host
+		agents int
+		want   int
+	}{
+		{[]host{{0, 0, 1, 1}}, 0, 1},
+		{[]host{{0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 2, 4}}, 0, 2},               // by their addresses
+		{[]host{{0, 0, 1, 3}, {0, 0, 1, 2}}, 1, 6},                             // and our agent
+		{[]host{{7, 0, 1, 1}, {7, 0, 2, 1}, {8, 0, 1, 4}}, 0, 2},               // by what they say
+		{[]host{{7, 1, 1, 3}, {7, 1, 2, 2}, {8, 1, 3, 5}, {0, 0, 4, 9}}, 1, 7}, // all agents here
+		{[]host{{7, 0, 1, 1}, {0, 0, 1, 2}, {0, 0, 2, 2}}, 0, 3},               // one that does not say
+	} {
+		job := transport.Job{Clients: int32(len(tt.hosts))}
+		for i, h := range tt.hosts {
+			first := int32(len(job.Procs))
+			job.Hosts = append(job.Hosts, transport.Host{Client: int32(i), First: first, NProcs: h.n, Machine: h.machine, Others: h.others})
+			for range h.n {
+				job.Procs = append(job.Procs, transport.Proc{HostID: [16]byte{h.address}, Host: int32(i), Client: int32(i)})
+			}
+		}
+		was := e.job
+		e.job, e.agents = &job, tt.agents
+		if n := e.neighbours(); n != tt.want {
+			t.Errorf("%+v: %d, want %d", tt.hosts, n, tt.want)
+		}
+		e.job, e.agents = was, 0
+	}
+}

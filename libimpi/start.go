@@ -128,16 +128,29 @@ func (e *Engine) reach() {
 	}
 }
 
-// neighbours is the number of processes that share this machine's cores, as far as their addresses tell: those
-// of other clients on the same machine count, too, and so does our agent.
+// neighbours is the number of processes that share this machine's cores: those of other clients on it count, too, and so
+// do agents. Where a host does not say on which machine it is, its address has to tell.
 func (e *Engine) neighbours() int {
+	me := &e.job.Procs[e.me]
+	mine := &e.job.Hosts[me.Host]
 	n := 0
-	for _, p := range e.job.Procs {
-		if p.HostID == e.job.Procs[e.me].HostID {
-			n++
+	for i := range e.job.Hosts {
+		h := &e.job.Hosts[i]
+		switch {
+		case h.Machine == 0 || mine.Machine == 0:
+			for _, p := range e.job.Procs[h.First : h.First+h.NProcs] {
+				if p.HostID == me.HostID {
+					n++
+				}
+			}
+		case h.Machine == mine.Machine:
+			n += int(h.NProcs) + int(h.Others)
 		}
 	}
-	return max(n, e.mu.LocalSize()) + e.agents
+	if mine.Machine == 0 {
+		n += e.agents
+	}
+	return max(n, e.mu.LocalSize()+e.agents)
 }
 
 // Me is the process's rank in MPI_COMM_WORLD.

@@ -43,6 +43,9 @@ type Host struct {
 	Native   bool   // data looks the same in memory and is not converted
 	Kin      bool   // the host's client is of this library; the same in the tables of all clients that are
 
+	Machine uint64 // the same for all hosts on one machine, if their clients are of this library; 0: not known
+	Others  uint32 // processes that the host needs on its machine besides those of the program: an agent
+
 	// How we meet it, if its client is one of this library too (not in IMPI 0.0).
 	Key    []byte // KeySize bytes; both ends prove that they know it. nil: who sends its rank is believed
 	Sealed bool   // and what travels is encrypted

@@ -16,6 +16,7 @@ import (
 	"github.com/libimpi/libimpi/transport/boot/client"
 	"github.com/libimpi/libimpi/transport/pipe"
 	"github.com/libimpi/libimpi/transport/tcp"
+	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // The agent: this process is the one IMPI host of a client, and relays for all of its ranks.
@@ -40,7 +41,7 @@ func (p *part) joinAgent() error {
 	if m.verbose {
 		complain("client %d: its agent is listening at %v", m.rank, listener.Addr())
 	}
-	host := client.Host{Addr: listener.Addr()}
+	host := client.Host{Addr: listener.Addr(), Machine: wire.Machine{ID: machineID(), Others: 1}}
 	for _, pid := range p.pids {
 		host.Procs = append(host.Procs, client.Proc{PID: pid})
 	}

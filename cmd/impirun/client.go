@@ -210,7 +210,7 @@ func (p *part) take(i int, m boot.Message) error {
 		p.job.Initialized(p.first + i)
 		return p.greet(i, m)
 	case boot.Host:
-		p.ready(i, client.Host{Addr: m.Addr, Procs: []client.Proc{{HostID: m.HostID, PID: m.PID}}})
+		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: machineID()}, Procs: []client.Proc{{HostID: m.HostID, PID: m.PID}}})
 	case boot.Finalized:
 		p.job.Finalized(p.first + i)
 		return p.ends[i].Ack()

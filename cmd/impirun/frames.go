@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // What the launcher and a node, the launcher's other self on another machine, say to each other over the node's
@@ -71,8 +72,9 @@ const inputFD = 3
 type inputFrame struct{ Data []byte }
 
 type hostFrame struct {
-	Addr  netip.AddrPort
-	Procs []procFrame
+	Addr    netip.AddrPort
+	Machine wire.Machine
+	Procs   []procFrame
 }
 
 type procFrame struct {

@@ -296,7 +296,7 @@ func (h *head) take(e event) {
 func (r *remote) take(list []hostFrame) (hosts []client.Host, err error) {
 	n := 0
 	for _, f := range list {
-		h := client.Host{Addr: f.Addr}
+		h := client.Host{Addr: f.Addr, Machine: f.Machine}
 		for _, p := range f.Procs {
 			if len(p.HostID) != 16 {
 				return nil, errors.New("a host id that is none")

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"net"
 	"net/netip"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 )
@@ -150,6 +153,17 @@ func isLocal(name string) bool {
 	}
 	return ip.IsLoopback()
 }
+
+// machineID tells this machine from all others, whatever their addresses: from a number that the system draws when it
+// boots, which containers share as they share the cores. 0: the system does not say.
+var machineID = sync.OnceValue(func() uint64 {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return 0
+	}
+	digest := sha256.Sum256(append([]byte("libimpi machine "), boot...))
+	return binary.BigEndian.Uint64(digest[:])
+})
 
 func hostname() string {
 	name, err := os.Hostname()

@@ -212,7 +212,7 @@ func (n *node) end(c *supervise.Cause) {
 func (n *node) meet(hosts []client.Host) (*transport.Job, int, error) {
 	var list []hostFrame
 	for _, h := range hosts {
-		f := hostFrame{Addr: h.Addr}
+		f := hostFrame{Addr: h.Addr, Machine: h.Machine}
 		for _, p := range h.Procs {
 			f.Procs = append(f.Procs, procFrame{p.HostID[:], p.PID})
 		}

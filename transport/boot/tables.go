@@ -13,10 +13,10 @@ import (
 
 // Layout of a job's tables: the head, the hosts, the processes; integers big-endian, no padding.
 const (
-	tablesMagic = 0x494D4A35 // "IMJ5"
+	tablesMagic = 0x494D4A36 // "IMJ6"
 	headSize    = 11 * 4
-	hostSize    = 16 + 2 + 2 + 6*4 + transport.KeySize // address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags, streams, key
-	procSize    = 16 + 8 + 2*4                         // host id, pid, host, client
+	hostSize    = 16 + 2 + 2 + 6*4 + 8 + 4 + transport.KeySize // address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags, streams, machine, others, key
+	procSize    = 16 + 8 + 2*4                                 // host id, pid, host, client
 
 	flagOutbound = 1  // transport.Host.Outbound
 	flagNative   = 2  // transport.Host.Native
@@ -61,6 +61,7 @@ func EncodeJob(j *transport.Job) []byte {
 			flags |= flagKey
 		}
 		b = be.AppendUint32(be.AppendUint32(be.AppendUint32(b, h.Stream), flags), h.Streams)
+		b = be.AppendUint32(be.AppendUint64(b, h.Machine), h.Others)
 		b = append(b, key[:]...)
 	}
 	for _, p := range j.Procs {
@@ -92,9 +93,10 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 		flags := be.Uint32(b[36:])
 		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])), NProcs: int32(be.Uint32(b[28:])),
 			Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0, Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0,
-			Kin: flags&flagKin != 0, Streams: be.Uint32(b[40:])}
+			Kin: flags&flagKin != 0, Streams: be.Uint32(b[40:]),
+			Machine: be.Uint64(b[44:]), Others: be.Uint32(b[52:])}
 		if flags&flagKey != 0 {
-			j.Hosts[i].Key = bytes.Clone(b[44:hostSize])
+			j.Hosts[i].Key = bytes.Clone(b[56:hostSize])
 		}
 		b = b[hostSize:]
 	}

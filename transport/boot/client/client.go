@@ -246,13 +246,15 @@ func (t *talk) exchange(c Contribution, size int32) (*transport.Job, error) {
 	t.step = "waiting for DONE"
 	t.limit(t.opt.ExchangeTimeout)
 	b = b[:0]
-	if own != nil { // nobody owes an answer to this one: what there is of it comes before DONE
+	if own != nil { // nobody owes an answer to these: what there is of them comes before DONE
+		machines := c.machines()
 		b = own.Append(wire.AppendColl(b, wire.COwn, wire.OwnSize))
+		b = append(wire.AppendColl(b, wire.HMachine, len(machines)), machines...)
 	}
 	if err := t.write(wire.Cmd{Cmd: wire.CmdDone}.Append(b)); err != nil {
 		return nil, err
 	}
-	if err := t.finish(tab, own); err != nil {
+	if err := t.finish(tab, own, c.machines()); err != nil {
 		return nil, err
 	}
 	if err := tab.reverse(c.Own); err != nil {
@@ -262,7 +264,7 @@ func (t *talk) exchange(c Contribution, size int32) (*transport.Job, error) {
 }
 
 // finish reads on to DONE, and takes on the way what clients of this library say beyond IMPI 0.0.
-func (t *talk) finish(tab *tables, own *wire.Own) error {
+func (t *talk) finish(tab *tables, own *wire.Own, machines []byte) error {
 	for {
 		cmd, err := t.header()
 		if err != nil {
@@ -274,10 +276,14 @@ func (t *talk) finish(tab *tables, own *wire.Own) error {
 				return err
 			}
 			cmd.Len -= wire.ChdrSize
-			if label, mask, _, _ := wire.ParseChdr(head); label == wire.COwn {
+			if label, mask, _, _ := wire.ParseChdr(head); label == wire.COwn || label == wire.HMachine {
 				data, err := t.read(int(cmd.Len))
-				if err == nil {
+				switch {
+				case err != nil:
+				case label == wire.COwn:
 					err = tab.takeOwn(mask, data, *own, t.methods)
+				default:
+					tab.takeMachines(mask, data, machines)
 				}
 				if err != nil {
 					return err

@@ -25,6 +25,7 @@ type Host struct {
 	AckMark uint32         // packets; 0: wire.DefaultAckMark, or HiWater if that is less
 	HiWater uint32         // packets, at least AckMark; 0: wire.DefaultHiWater
 	Procs   []Proc
+	Machine wire.Machine // said if Contribution.Own is
 }
 
 // Proc is one process.
@@ -93,6 +94,14 @@ func (c Contribution) checkValues() error {
 		return fmt.Errorf("XSIZE %d and MAXLINEAR %d must be at least 0, or -1 for the default", c.XSize, c.MaxLinear)
 	}
 	return nil
+}
+
+// machines encodes what HMachine carries.
+func (c Contribution) machines() (b []byte) {
+	for _, h := range c.Hosts {
+		b = h.Machine.Append(b)
+	}
+	return b
 }
 
 // values encodes a complete contribution, in the order of wire.Labels.

@@ -399,6 +399,9 @@ func FuzzTables(f *testing.F) {
 	for i := range wire.Labels {
 		f.Add(uint8(i), uint32(3), append(bytes.Clone(own[i]), own[i]...))
 	}
+	mine := said()
+	f.Add(uint8(14), uint32(3), mine.Append(mine.Append(nil)))
+	f.Add(uint8(15), uint32(3), make([]byte, 2*wire.MachineSize))
 	f.Fuzz(func(t *testing.T, at uint8, mask uint32, data []byte) {
 		tab := newTables(0, 2, own, at&0x80 != 0)
 		for i, l := range wire.Labels {
@@ -410,6 +413,16 @@ func FuzzTables(f *testing.F) {
 			if tab.take(l, m, b) != nil {
 				return
 			}
+		}
+		owns, all := mine.Append(mine.Append(nil)), uint32(3)
+		if at&0x0f == 14 {
+			owns, all = data, mask
+		}
+		if err := tab.takeOwn(all, owns, mine, auth.WithNone()); err != nil {
+			return
+		}
+		if at&0x0f == 15 {
+			tab.takeMachines(mask, data, c.machines())
 		}
 		if j, err := tab.job(); err == nil && (len(j.Procs) < 2 || len(j.Hosts) < 2 || j.AckMark > j.HiWater || j.AckMark < 1 || j.MaxDataLen < 1) {
 			t.Fatalf("%+v", j)

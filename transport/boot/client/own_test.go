@@ -67,6 +67,48 @@ func TestAnotherMeaningOfOurLabelIsNoneOfOurBusiness(t *testing.T) {
 	}
 }
 
+// Where the hosts are, as clients of this library say; nothing of it holds if anything is not as they would say it.
+func TestHostsSayOnWhichMachineTheyAre(t *testing.T) {
+	own := said()
+	mine, theirs := wire.Machine{ID: 7}, wire.Machine{ID: 1 << 63, Others: 1}
+	both := theirs.Append(mine.Append(nil))
+	owns := own.Append(own.Append(nil))
+	for _, tt := range []struct {
+		owns, mask uint32
+		data       []byte
+		want       bool
+	}{
+		{3, 3, both, true},
+		{3, 1, mine.Append(nil), false}, // another set than that of those of this library
+		{3, 3, both[:len(both)-1], false},
+		{3, 3, append(bytes.Clone(both), 0), false},
+		{3, 3, mine.Append(theirs.Append(nil)), false}, // not what we have said
+		{3, 3, nil, false},
+		{3, 0, nil, false},
+		{3, 7, both, false},
+		{3, 2, theirs.Append(nil), false},
+		{0, 3, both, false}, // nobody is of this library
+	} {
+		c := oneProc()
+		c.Own, c.Hosts[0].Machine = &own, mine
+		f := &fake{mask: map[wire.Label]uint32{wire.COwn: tt.owns, wire.HMachine: tt.mask},
+			replace: map[wire.Label][]byte{wire.COwn: owns[:wire.OwnSize*int(tt.owns+1)/2], wire.HMachine: tt.data}}
+		job, err := f.run(t, c, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := [2]wire.Machine{}
+		if tt.want {
+			want = [2]wire.Machine{mine, theirs}
+		}
+		for i, h := range job.Hosts {
+			if got := (wire.Machine{ID: h.Machine, Others: h.Others}); got != want[i] {
+				t.Errorf("mask %#x, % x: host %d is on %+v", tt.mask, tt.data, i, got)
+			}
+		}
+	}
+}
+
 func TestAServerThatSwallowsOurLabelIsNotWaitedFor(t *testing.T) {
 	c := oneProc()
 	own := said()

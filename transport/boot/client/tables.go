@@ -382,6 +382,34 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 	return nil
 }
 
+// takeMachines reads on which machines the hosts of clients of this library are. It comes after takeOwn: what others may
+// say under this label is none of our business.
+func (t *tables) takeMachines(mask uint32, data, mine []byte) {
+	if mask == 0 || mask != t.others {
+		return
+	}
+	at, first := make([]int, len(t.hosts)), -1
+	size := 0
+	for h := range t.hosts {
+		if client := int(t.hosts[h].Client); mask&(1<<client) != 0 {
+			if client == t.me && first < 0 {
+				first = size
+			}
+			at[h] = size + 1
+			size += wire.MachineSize
+		}
+	}
+	if first < 0 || size != len(data) || string(data[first:first+len(mine)]) != string(mine) {
+		return
+	}
+	for h := range t.hosts {
+		if at[h] > 0 {
+			m, _ := wire.ParseMachine(data[at[h]-1:])
+			t.hosts[h].Machine, t.hosts[h].Others = m.ID, min(m.Others, 1)
+		}
+	}
+}
+
 // Alone is the job of one client that needs no server. Me is -1. Its hosts know each other by a secret that is in the
 // tables and nowhere else.
 func Alone(c Contribution) (*transport.Job, error) {
@@ -402,6 +430,7 @@ func Alone(c Contribution) (*transport.Job, error) {
 	if err := t.takeOwn(1, own.Append(nil), own, auth.Methods{Secret: rand.Text()}); err != nil {
 		return nil, err
 	}
+	t.takeMachines(1, c.machines(), c.machines())
 	return t.job()
 }
 
