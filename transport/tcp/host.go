@@ -12,6 +12,7 @@
 //	directory.go  names in packets to world ranks (3.2)
 //	watch.go      noticing traffic when nobody polls
 //	apart.go      and paying nothing for that while somebody does
+//	gather.go     packets that leave together
 //	long.go       continuations of long messages, without a copy
 //	pipes.go      links that lead through shared memory
 //	silence.go    hosts that are lost without a word
@@ -56,6 +57,9 @@ type Host struct {
 	nblocked int     // links that wait for room
 	held     int     // Hold without Release: packets gather in their links
 	dirty    []*link // links with something in out that waits for the end of a batch
+	posting  bool    // between Post and Posted: so they may
+	posted   bool    // and some do
+	turn     uint32  // counts what ends a burst (gather.go)
 	hot      *link   // the link that brought something last: read first, without asking epoll
 	streak   int     // how often it was, while others may have waited
 	wins     int     // how often it has brought something (apart.go)
@@ -138,13 +142,13 @@ func (h *Host) Send(hd *transport.Header, payload []byte) bool {
 	if l.closed() {
 		return true
 	}
-	if l.blocked || l.owed > 0 || !h.flow.open(w) {
+	if l.blocked || l.owed > 0 || !h.admits(l, w) {
 		return false
 	}
 	if hd.Kind == transport.SyncAck && hd.DrqID != 0 {
 		l.narrow = true
 	}
-	if h.held > 0 && hd.Len <= gatherMax && len(l.out) < batchMax {
+	if hd.Len <= gatherMax && h.gathers(l) {
 		room := l.reserve(wire.PacketSize + hd.Len)
 		h.encode(room, hd)
 		copy(room[wire.PacketSize:], payload[:hd.Len])
@@ -167,7 +171,7 @@ func (h *Host) SendFrom(hd *transport.Header, p transport.Packer) bool {
 	if l.closed() {
 		return true
 	}
-	if l.blocked || l.owed > 0 || !h.flow.open(w) {
+	if l.blocked || l.owed > 0 || !h.admits(l, w) {
 		return false
 	}
 	room := l.reserve(wire.PacketSize + hd.Len)
@@ -177,65 +181,13 @@ func (h *Host) SendFrom(hd *transport.Header, p transport.Packer) bool {
 	}
 	w.sent++
 	l.acks = 0
-	if h.held > 0 && len(l.out) < batchMax {
+	if h.gathers(l) {
 		h.gather(l)
-		return true
+	} else {
+		h.flush(l)
 	}
-	h.flush(l)
 	return true
 }
-
-// gatherMax is the longest payload, in bytes, that is copied to leave together with others, and batchMax is how many
-// bytes may gather before they leave.
-const (
-	gatherMax = 8 << 10
-	batchMax  = 64 << 10
-)
-
-// Hold lets packets gather until Release, so that many leave in one call. Both nest.
-func (h *Host) Hold() { h.held++ }
-
-// Release sends what has gathered since Hold.
-func (h *Host) Release() {
-	if h.held--; h.held == 0 {
-		h.settle(false)
-	}
-}
-
-// gather notes that l has something in out for the end of the batch.
-func (h *Host) gather(l *link) {
-	if !l.dirty {
-		l.dirty = true
-		h.dirty = append(h.dirty, l)
-	}
-}
-
-// settle sends what has gathered. A single acknowledgement may wait for company (see acknowledge): for the next
-// packet to that host, for what is read there next, or for a few polls that bring nothing; idle says that this one
-// did not.
-func (h *Host) settle(idle bool) {
-	kept := h.dirty[:0]
-	for _, l := range h.dirty {
-		if idle {
-			l.idle++
-		}
-		switch {
-		case l.off == len(l.out) || l.blocked: // gone already, or epoll's affair
-		case l.acks == 1 && l.idle < patient && !h.finishing && !h.watch.armed.Load():
-			kept = append(kept, l)
-			continue
-		default:
-			h.flush(l)
-		}
-		l.dirty = false
-	}
-	clear(h.dirty[len(kept):])
-	h.dirty = kept
-	h.watch.owes.Store(len(kept) > 0)
-}
-
-// patient is how many polls that bring nothing an acknowledgement waits for company.
-const patient = 4
 
 // route is the link to the packet's destination, and the window of its pair.
 func (h *Host) route(hd *transport.Header) (*link, *window) {
@@ -265,6 +217,7 @@ func (h *Host) Poll() bool {
 	}
 	h.polling = true
 	h.watch.polled()
+	h.Settle()
 	if !h.watching {
 		h.watching = true
 		h.watch.start()

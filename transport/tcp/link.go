@@ -38,7 +38,8 @@ type link struct {
 	acks    int    // PROTOACKs in out, if there is nothing else in it
 	idle    int    // polls that brought nothing since the first of them
 	dirty   bool   // stands in Host.dirty
-	broken  error  // why writing failed: what is sent from then on is dropped, and reading goes on
+	burst   burst
+	broken  error // why writing failed: what is sent from then on is dropped, and reading goes on
 	head    [wire.PacketSize + inlineMax]byte
 	vec     kernel.Vector
 

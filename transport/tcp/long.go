@@ -19,7 +19,7 @@ func (h *Host) SendLong(hd *transport.Header, payload []byte) (taken int, ok boo
 	if l.closed() {
 		return hd.Len, true
 	}
-	if l.blocked || l.owed > 0 || !h.flow.open(w) {
+	if l.blocked || l.owed > 0 || !h.admits(l, w) {
 		return 0, false
 	}
 	h.encode(l.head[:], hd)

@@ -28,6 +28,8 @@ import (
 //     does not wake the engine for such an event: the poller sees it. If the last Poll has left an
 //     acknowledgement to be sent (owes), the watcher wakes the engine when it arms, in both cases.
 //
+// A timer may run out, too, when something that has gathered is to leave (gather.go): the watcher wakes the engine.
+//
 // Who disarms. An event that the poller takes before the watcher's thread runs is no event: epoll looks again,
 // and waits on, armed, to be scheduled in vain for the next packet, and the next. So a Poll that finds
 // something well after the arming disarms, and kicks the watcher into waiting by the timer.
@@ -56,9 +58,10 @@ type watch struct {
 	sleeper      *os.File // owns outer
 	conn         syscall.RawConn
 	look         func(uintptr) bool // asks outer, for conn; answers into the next two
-	events       [2]unix.EpollEvent
+	events       [3]unix.EpollEvent
 	n            int
-	kicker       int // an eventfd: look at stopped, or take it that a Poll has disarmed
+	kicker       int          // an eventfd: look at stopped, or take it that a Poll has disarmed
+	timer        atomic.Int32 // a timerfd; -1 until it is needed. Written under mu
 	wake         func()
 
 	doze []*pipe.End // ring only for who has asked them to. Complete before the first arming
@@ -68,6 +71,7 @@ type watch struct {
 	host  int32        // and the host it leads to
 
 	quietMin, quietMax time.Duration // see above; tests have others
+	linger             time.Duration // burstTime; tests have others
 
 	polls  atomic.Uint64 // how often Poll was called
 	at     atomic.Uint64 // polls at the last arming
@@ -103,8 +107,9 @@ func newWatch(inner int, wake func()) (*watch, error) {
 		return nil, err
 	}
 	w := &watch{inner: inner, outer: outer, sleeper: sleeper, conn: conn, kicker: kicker, wake: wake, done: make(chan struct{}),
-		quietMin: time.Millisecond, quietMax: 8 * time.Millisecond}
+		quietMin: time.Millisecond, quietMax: 8 * time.Millisecond, linger: burstTime}
 	w.apart.Store(-1)
+	w.timer.Store(-1)
 	w.look = func(uintptr) bool {
 		w.n = kernel.Ready(w.outer, w.events[:])
 		return w.n > 0
@@ -178,10 +183,47 @@ func (w *watch) arm() {
 func (w *watch) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.begin()
+}
+
+// begin is start under mu.
+func (w *watch) begin() {
 	if !w.running && !w.stopped {
 		w.running = true
 		go w.run()
 	}
+}
+
+// remind has the engine woken in linger from now, once, or not after all. False: that cannot be.
+func (w *watch) remind(on bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.begin(); w.stopped {
+		return false
+	}
+	if w.timer.Load() < 0 && !w.openTimer() {
+		return false
+	}
+	after := w.linger
+	if !on {
+		after = 0
+	}
+	return kernel.SetTimer(int(w.timer.Load()), after) == 0
+}
+
+// openTimer makes the timer. Edge-triggered, it need not be read: each setting makes a new edge.
+func (w *watch) openTimer() bool {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
+	if err != nil {
+		return false
+	}
+	w.timer.Store(int32(fd))
+	if err := unix.EpollCtl(w.outer, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)}); err != nil {
+		w.timer.Store(-1)
+		unix.Close(fd)
+		return false
+	}
+	return true
 }
 
 // stop ends the goroutine, soon: it may be inside wake, waiting for a lock of the caller's.
@@ -203,6 +245,9 @@ func (w *watch) stop() {
 func (w *watch) release() {
 	w.sleeper.Close()
 	unix.Close(w.kicker)
+	if fd := w.timer.Load(); fd >= 0 {
+		unix.Close(int(fd))
+	}
 }
 
 // run is the goroutine.
@@ -212,7 +257,10 @@ func (w *watch) run() {
 	quiet := w.quietMin
 	seen := w.polls.Load()
 	for {
-		event, kicked, stop := w.wait(quiet)
+		event, kicked, timed, stop := w.wait(quiet)
+		if timed && !stop {
+			seen = w.remember(seen)
+		}
 		switch {
 		case stop:
 			return
@@ -227,7 +275,7 @@ func (w *watch) run() {
 					w.rearm()
 				}
 			}
-		case w.armed.Load():
+		case timed || w.armed.Load():
 		case w.polls.Load() == seen:
 			w.rearm()
 		default:
@@ -235,6 +283,15 @@ func (w *watch) run() {
 			quiet = min(2*quiet, w.quietMax)
 		}
 	}
+}
+
+// remember wakes the engine for what has gathered. Its poll does not count as the program's.
+func (w *watch) remember(seen uint64) uint64 {
+	before := w.polls.Load()
+	w.wake()
+	after := w.polls.Load()
+	w.at.CompareAndSwap(before, after)
+	return seen + after - before
 }
 
 // rearm arms for a program that does not poll: what the last Poll has left to be sent leaves now.
@@ -257,7 +314,7 @@ func (w *watch) pending() bool {
 // wait sleeps until the outer epoll fires, or there is a kick: for ever if it is armed, otherwise for the
 // time given. It sleeps in Go's netpoller and not in a system call of its own: after each of those Go's
 // monitor thread looks around every 20 us for some milliseconds, on a core that the program spins on.
-func (w *watch) wait(quiet time.Duration) (event, kicked, stop bool) {
+func (w *watch) wait(quiet time.Duration) (event, kicked, timed, stop bool) {
 	deadline := time.Time{}
 	if !w.armed.Load() {
 		deadline = time.Now().Add(quiet)
@@ -267,19 +324,26 @@ func (w *watch) wait(quiet time.Duration) (event, kicked, stop bool) {
 		err = w.conn.Read(w.look)
 	}
 	if err != nil {
-		return false, false, !errors.Is(err, os.ErrDeadlineExceeded)
+		return false, false, false, !errors.Is(err, os.ErrDeadlineExceeded)
 	}
 	for _, e := range w.events[:w.n] {
-		if e.Fd == int32(w.inner) {
+		switch e.Fd {
+		case int32(w.inner):
 			event = true
-			continue
+		case w.timer.Load():
+			timed = true
+		default:
+			kicked, stop = true, w.kicked()
 		}
-		kicked = true
-		var count [8]byte
-		unix.Read(w.kicker, count[:])
-		w.mu.Lock()
-		stop = w.stopped
-		w.mu.Unlock()
 	}
-	return event, kicked, stop
+	return event, kicked, timed, stop
+}
+
+// kicked takes a kick, and answers whether it was the last.
+func (w *watch) kicked() (stop bool) {
+	var count [8]byte
+	unix.Read(w.kicker, count[:])
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stopped
 }

@@ -1,0 +1,143 @@
+package tcp
+
+import "time"
+
+// Packets gather in their link and leave in one call, for three reasons:
+//
+//   - the engine says so: it has many to hand over (Hold, Release);
+//   - they are acknowledgements and answers, which leave at the end of the poll they come from;
+//   - the program starts many sends in a row and has not waited yet (Post, Posted).
+//
+// For the last, a burst: the packets of nonblocking sends between two calls that wait or test (Settle, Poll). The first
+// packets of a burst leave at once, since most bursts are short and whoever is waited for should not wait for more. Those
+// that follow gather, until they are enough, until the window closes, since the acknowledgements that open it are for them, until
+// the program does wait or test, or, since it may compute instead, until the watcher's timer runs out. To set a timer
+// costs as much as some packets do, on a virtual machine several times that: so the burst must be long, or the one before
+// must have been worth it.
+
+const (
+	// gatherMax is the longest payload, in bytes, that is copied to leave together with others.
+	gatherMax = 8 << 10
+	// batchMax is how many bytes may gather before they leave.
+	batchMax = 64 << 10
+	// burstMax is the same in a burst. The receiver is to have something to do meanwhile.
+	burstMax = 16 << 10
+	// burstMin is how many packets of a burst leave at once, and how many of one must have gathered for the next to have
+	// only the first leave so.
+	burstMin = 8
+	// burstTime is how long packets of a burst gather at most, if the program computes.
+	burstTime = 50 * time.Microsecond
+)
+
+// burst is what a link knows of the sends that are being started.
+type burst struct {
+	turn     uint32 // Host.turn at its beginning
+	packets  int    // so far
+	gathered int    // of them
+	long     bool   // the burst before was worth a timer
+}
+
+// Hold lets packets gather until Release, so that many leave in one call. Both nest.
+func (h *Host) Hold() { h.held++ }
+
+// Release sends what has gathered since Hold.
+func (h *Host) Release() {
+	if h.held--; h.held == 0 {
+		h.settle(false)
+	}
+}
+
+// Post lets packets gather until Posted, and perhaps longer. What is sent in between belongs to operations that do not
+// block.
+func (h *Host) Post() { h.posting = true }
+
+// Posted ends Post. It answers whether anything has gathered: it leaves with Settle, with Poll, or a moment later.
+func (h *Host) Posted() bool {
+	h.posting = false
+	return h.posted
+}
+
+// Settle sends what has gathered since Post, and ends the bursts: the program waits for something, or is done with it.
+func (h *Host) Settle() {
+	h.turn++
+	if h.posted && h.held == 0 {
+		h.settle(false)
+	}
+}
+
+// gathers says whether the next packet to l is to gather.
+func (h *Host) gathers(l *link) bool {
+	switch {
+	case h.held > 0:
+		return len(l.out) < batchMax
+	case !h.posting || l.pipe != nil || len(l.out) >= burstMax:
+		return false
+	}
+	b := &l.burst
+	if b.turn != h.turn {
+		*b = burst{turn: h.turn, long: b.gathered >= burstMin}
+	}
+	b.packets++
+	if b.packets == 1 || b.packets <= burstMin && !b.long {
+		return false
+	}
+	if !h.posted {
+		if !h.watch.remind(true) {
+			return false
+		}
+		h.posted = true
+	}
+	b.gathered++
+	return true
+}
+
+// admits says whether the window has room for one more packet. If not, what has gathered leaves: its acknowledgement
+// makes room.
+func (h *Host) admits(l *link, w *window) bool {
+	if h.flow.open(w) {
+		return true
+	}
+	if h.posted && h.held == 0 {
+		h.flush(l)
+	}
+	return false
+}
+
+// gather notes that l has something in out for the end of the batch.
+func (h *Host) gather(l *link) {
+	if !l.dirty {
+		l.dirty = true
+		h.dirty = append(h.dirty, l)
+	}
+}
+
+// settle sends what has gathered. A single acknowledgement may wait for company (see acknowledge): for the next
+// packet to that host, for what is read there next, or for a few polls that bring nothing; idle says that this one
+// did not.
+func (h *Host) settle(idle bool) {
+	if h.posted {
+		h.posted = false
+		h.watch.remind(false)
+	}
+	kept := h.dirty[:0]
+	for _, l := range h.dirty {
+		if idle {
+			l.idle++
+		}
+		switch {
+		case l.off == len(l.out) || l.blocked: // gone already, or epoll's affair
+		case l.acks == 1 && l.idle < patient && !h.finishing && !h.watch.armed.Load():
+			kept = append(kept, l)
+			continue
+		default:
+			h.flush(l)
+		}
+		l.dirty = false
+	}
+	clear(h.dirty[len(kept):])
+	h.dirty = kept
+	h.watch.owes.Store(len(kept) > 0)
+}
+
+// patient is how many polls that bring nothing an acknowledgement waits for company.
+const patient = 4
