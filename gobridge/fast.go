@@ -17,6 +17,7 @@ import (
 // The counters of the engine and those of fast.h are the same memory, and the handles agree.
 var (
 	_ [unsafe.Offsetof(C.struct_impi_fast{}.queued) - unsafe.Offsetof(C.struct_impi_fast{}.under_way) - unsafe.Offsetof(libimpi.Shared{}.Queued)]struct{}
+	_ [unsafe.Offsetof(C.struct_impi_fast{}.turns) - unsafe.Offsetof(C.struct_impi_fast{}.under_way) - unsafe.Offsetof(libimpi.Shared{}.Turns)]struct{}
 	_ [C.IMPI_SENT_REQUEST - libimpi.SentRequest]struct{}
 	_ [libimpi.SentRequest - C.IMPI_SENT_REQUEST]struct{}
 	_ [unsafe.Sizeof(C.struct_impi_quick{}) - unsafe.Sizeof(libimpi.Quick{})]struct{}

@@ -39,6 +39,8 @@ struct impi_fast {
     struct impi_shm_private *shm; /* NULL: everything goes to Go */
     uint32_t under_way;           /* requests that are not complete; counted by the engine */
     uint32_t queued;              /* peers with packets that wait for room; counted by the engine */
+    uint32_t gathered;            /* something waits to leave until the program waits or tests; set by the engine */
+    uint32_t turns;               /* how often requests have been completed here */
     uint32_t tag_ub;
     uint32_t eager;               /* bytes of the longest message sent here */
     uint32_t looks;               /* at an empty ring before Go waits; 0 if others need the core */

@@ -104,8 +104,14 @@ UNLOCKED_LOOK int arrived(const struct impi_shm_private *shm, const struct impi_
 /* Is the ring there yet? The engine opens it when its sender has begun to send. */
 static inline int opened(const struct impi_shm_inbound *in) { return __atomic_load_n(&in->ring, __ATOMIC_ACQUIRE) != NULL; }
 
+/* Has packets of earlier sends to bring out, now that the program waits or tests? */
+static inline int gathered(void) { return __atomic_load_n(&impi_fast.gathered, __ATOMIC_RELAXED) != 0; }
+
+/* Does the engine need somebody to enter it? */
+static inline int engine_busy(void) { return __atomic_load_n(&impi_fast.under_way, __ATOMIC_RELAXED) || gathered(); }
+
 /* How often to look at an empty ring before Go waits: not at all if something else needs polls. */
-static inline uint32_t patience(void) { return __atomic_load_n(&impi_fast.under_way, __ATOMIC_RELAXED) ? 0 : impi_fast.looks; }
+static inline uint32_t patience(void) { return engine_busy() ? 0 : impi_fast.looks; }
 
 /* The checked arguments of a receive. */
 struct wish {
@@ -275,12 +281,13 @@ static inline int settle(MPI_Request *request, MPI_Status *status)
 static inline int complete(int count, MPI_Request requests[], MPI_Status statuses[], uint32_t looks)
 {
     struct impi_shm_private *shm = impi_fast.shm;
-    if (UNLIKELY(!shm)) return 0;
+    if (UNLIKELY(!shm || gathered())) return 0;
     int locked = 0, n = 0;
     for (int i = 0; i < count; i++) {
         if (!await(requests[i], looks)) return 0;
         locked |= !idle(requests[i]);
     }
+    __atomic_store_n(&impi_fast.turns, __atomic_load_n(&impi_fast.turns, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
     if (locked && UNLIKELY(!try_lock(shm))) return 0;
     while (n < count && settle(&requests[n], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[n])) n++;
     if (locked) unlock(shm);
@@ -308,7 +315,7 @@ static inline int nothing_yet(void)
     static uint32_t tests; /* threads may count wrong */
     enum { TURN = 32 };
     const struct impi_fast *f = &impi_fast;
-    return f->shm && f->looks && !__atomic_load_n(&f->under_way, __ATOMIC_RELAXED) && !__atomic_load_n(&f->queued, __ATOMIC_RELAXED) &&
+    return f->shm && f->looks && !engine_busy() && !__atomic_load_n(&f->queued, __ATOMIC_RELAXED) &&
            __atomic_add_fetch(&tests, 1, __ATOMIC_RELAXED) % TURN;
 }
 

@@ -131,6 +131,7 @@ func (e *Engine) Wait(id *uint64, st *CStatus) error {
 func (e *Engine) Test(id *uint64, st *CStatus) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.settle()
 	r, idle, err := e.lookup(*id)
 	if err != nil {
 		return false, err
@@ -181,6 +182,7 @@ func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
 func (e *Engine) TestAll(ids []uint64, st []CStatus) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.settle()
 	if done, err := e.testAll(ids); !done {
 		return false, err
 	}
@@ -267,6 +269,7 @@ func element(st []CStatus, i int) *CStatus {
 func (e *Engine) WaitAny(ids []uint64, st *CStatus) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.settle()
 	if err := e.check(ids); err != nil {
 		return abi.MPI_UNDEFINED, err
 	}
@@ -284,6 +287,7 @@ func (e *Engine) WaitAny(ids []uint64, st *CStatus) (int, error) {
 func (e *Engine) TestAny(ids []uint64, st *CStatus) (at int, flag bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.settle()
 	if err := e.check(ids); err != nil {
 		return abi.MPI_UNDEFINED, false, err
 	}
@@ -336,6 +340,7 @@ func (e *Engine) collectAny(ids []uint64, at int, active bool, st *CStatus) (int
 func (e *Engine) WaitSome(ids []uint64, done []int32, st []CStatus) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.settle()
 	if err := e.check(ids); err != nil {
 		return abi.MPI_UNDEFINED, err
 	}
@@ -357,6 +362,7 @@ func (e *Engine) WaitSome(ids []uint64, done []int32, st []CStatus) (int, error)
 func (e *Engine) TestSome(ids []uint64, done []int32, st []CStatus) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.settle()
 	if err := e.check(ids); err != nil {
 		return abi.MPI_UNDEFINED, err
 	}
@@ -412,6 +418,7 @@ func (e *Engine) collectSome(ids []uint64, active bool, done []int32, st []CStat
 func (e *Engine) GetStatus(id uint64, st *CStatus) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.settle()
 	r, idle, err := e.lookup(id)
 	if err != nil {
 		return false, err

@@ -33,6 +33,7 @@ type Engine struct {
 	agents  int            // 1 if an agent carries what goes there
 	machine int32          // the lowest world rank of this machine's
 	ticks   uint32
+	turns   uint32        // Shared.Turns as last seen
 	seq     uint64        // messages started to other processes
 	budget  time.Duration // how long a wait polls before it sleeps
 	patient bool          // more ranks than cores on this machine: do not spin
@@ -80,6 +81,8 @@ type Engine struct {
 type Shared struct {
 	UnderWay uint32 // requests that are not complete: somebody has to poll for them
 	Queued   uint32 // peers with packets that wait for room: sends must not overtake them
+	Gathered uint32 // not 0: something waits to leave until the program waits or tests
+	Turns    uint32 // not the engine's: how often the fast path has completed requests
 }
 
 // SentRequest is the id of the request that stands for every send that is complete already.

@@ -32,6 +32,7 @@ func (c *Comm) send(ctx *context, base datatype.Pointer, count int64, t *datatyp
 	e := c.engine
 	e.mu.Lock()
 	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, c.group.World(int(dest)), tag) {
+		e.settle()
 		e.mu.Unlock()
 		return nil
 	}
@@ -106,11 +107,14 @@ func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *dataty
 		return SentRequest
 	}
 	world := c.group.World(int(dest))
+	e.post(world)
 	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, world, tag) {
+		e.posted(world)
 		return SentRequest
 	}
 	r := e.newSend(ctx, base, count, t, world, tag, mode)
 	e.start(r)
+	e.posted(world)
 	e.leaveRunning(r)
 	return r.id
 }
@@ -195,7 +199,9 @@ func (e *Engine) Start(id uint64) *Error {
 		}
 		e.complete(r)
 	case r.kind == sendRequest:
+		e.post(r.peer)
 		e.start(r)
+		e.posted(r.peer)
 	default:
 		r.source, r.peer = r.rank, noPeer
 		e.postRecv(r)

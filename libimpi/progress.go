@@ -105,6 +105,7 @@ func (e *Engine) pollAll() bool {
 
 // wait returns when r is done. Engine lock held, given up while waiting.
 func (e *Engine) wait(r *Request) {
+	e.settle()
 	if !r.done {
 		e.waitFor(func() bool { return r.done }, r.peer)
 	}
@@ -114,6 +115,7 @@ func (e *Engine) wait(r *Request) {
 // from is the process whose message is awaited, or anyPeer.
 func (e *Engine) waitFor(cond func() bool, from int32) {
 	var w waiter
+	e.settle()
 	e.beginWait()
 	defer e.endWait()
 	for !cond() {

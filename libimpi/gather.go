@@ -1,0 +1,34 @@
+package libimpi
+
+import "sync/atomic"
+
+// Nonblocking sends to other clients and machines that come in a burst leave together (transport/tcp/gather.go). What has
+// gathered leaves when the program waits or tests; the functions that do so call settle, in case they find at once what
+// they ask for and do not poll. C sends them here if something has gathered, and counts those that it answers itself.
+
+// post begins the start of a send to dest. Engine lock held, and kept until posted.
+func (e *Engine) post(dest int32) {
+	if e.peers[dest].stream == nil {
+		return
+	}
+	if turns := atomic.LoadUint32(&e.shared.Turns); turns != e.turns {
+		e.turns = turns
+		e.remote.Settle()
+	}
+	e.remote.Post()
+}
+
+// posted ends it.
+func (e *Engine) posted(dest int32) {
+	if e.peers[dest].stream != nil && e.remote.Posted() {
+		e.shared.Gathered = 1
+	}
+}
+
+// settle sends what has gathered.
+func (e *Engine) settle() {
+	if e.remote != nil {
+		e.shared.Gathered = 0
+		e.remote.Settle()
+	}
+}

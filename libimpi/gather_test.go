@@ -1,0 +1,130 @@
+package libimpi
+
+import (
+	"sync/atomic"
+	"testing"
+)
+
+// startBurst starts many short sends to rank 1 of two clients.
+func startBurst(c *Comm, buf []byte, n int) []uint64 {
+	ids := make([]uint64, n)
+	for i := range ids {
+		ids[i] = c.Isend(at(buf), int64(len(buf)), byteT, 1, int32(i), Standard)
+	}
+	return ids
+}
+
+// takeBurst receives n messages of any tag.
+func takeBurst(t *testing.T, es []*Engine, n int) {
+	t.Helper()
+	buf := make([]byte, 8)
+	for range n {
+		id := es[1].World().Irecv(at(buf), 8, byteT, 0, anyTag)
+		finishAll(t, es, es[1], &id)
+	}
+}
+
+func TestSendsOfABurstArriveInOrderWhateverCallFollows(t *testing.T) {
+	const n = 300 // more than a window
+	for _, tt := range []struct {
+		name string
+		call func(e *Engine, ids []uint64) error
+	}{
+		{"MPI_Waitall", func(e *Engine, ids []uint64) error { return e.WaitAll(ids, nil) }},
+		{"MPI_Wait, each", func(e *Engine, ids []uint64) error {
+			for i := range ids {
+				if err := e.Wait(&ids[i], nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"MPI_Testall", func(e *Engine, ids []uint64) error {
+			for {
+				if done, err := e.TestAll(ids, nil); done || err != nil {
+					return err
+				}
+			}
+		}},
+		{"nothing, for the program computes", func(e *Engine, ids []uint64) error { return nil }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			es := makeWorld(t, tcpWorld)
+			together(t, es, func(e *Engine) {
+				c := e.World()
+				buf := make([]byte, 8)
+				if e.me == 0 {
+					ids := startBurst(c, buf, n)
+					must(t, tt.call(e, ids))
+					must(t, c.Recv(at(buf), 8, byteT, 1, 0, nil))
+					must(t, e.WaitAll(ids, nil))
+					return
+				}
+				for i := range n {
+					var st Status
+					must(t, c.Recv(at(buf), 8, byteT, 0, anyTag, &st))
+					if int(st.Tag) != i {
+						t.Errorf("message %d came as number %d", st.Tag, i)
+					}
+				}
+				must(t, c.Send(at(buf), 8, byteT, 0, 0, Standard))
+			})
+			for _, e := range es {
+				idle(t, e, 0)
+			}
+		})
+	}
+}
+
+// The fast path answers for sends that are over; it must know when something waits for such a call.
+func TestTheFastPathIsToldOfWhatHasGathered(t *testing.T) {
+	es := makeWorld(t, tcpWorld)
+	e, buf := es[0], make([]byte, 8)
+	c := e.World()
+	ids := startBurst(c, buf, 100)
+	if e.shared.Gathered == 0 {
+		t.Fatal("nothing has gathered")
+	}
+	must(t, e.Wait(&ids[99], nil))
+	if e.shared.Gathered != 0 {
+		t.Error("something waits after MPI_Wait")
+	}
+	takeBurst(t, es, len(ids))
+}
+
+// Sends that the fast path completes one by one are no burst.
+func TestWaitsInTheFastPathEndBursts(t *testing.T) {
+	es := makeWorld(t, tcpWorld)
+	e, buf := es[0], make([]byte, 8)
+	for range 100 {
+		startBurst(e.World(), buf, 1)
+		atomic.AddUint32(&e.shared.Turns, 1)
+		if e.shared.Gathered != 0 {
+			t.Fatal("a single send has gathered")
+		}
+	}
+	takeBurst(t, es, 100)
+	e.shared.Turns = 0
+}
+
+// A persistent send is started without blocking, too.
+func TestPersistentSendsGather(t *testing.T) {
+	es := makeWorld(t, tcpWorld)
+	e, buf := es[0], make([]byte, 8)
+	ids := make([]uint64, 64)
+	for i := range ids {
+		ids[i] = e.World().SendInit(at(buf), 8, byteT, 1, 0, Standard)
+	}
+	gathered := false
+	for _, id := range ids {
+		if err := e.Start(id); err != nil {
+			t.Fatal(err)
+		}
+		gathered = gathered || e.shared.Gathered != 0
+	}
+	if !gathered {
+		t.Error("nothing has gathered")
+	}
+	must(t, e.WaitAll(ids, nil))
+	takeBurst(t, es, len(ids))
+}
