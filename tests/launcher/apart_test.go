@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -107,16 +108,21 @@ func TestClientsOnMachinesOfTheirOwnBehindTLS(t *testing.T) {
 
 // Client 0 cannot be reached, and all others would connect to it (IMPI 0.0, 2.3.8).
 func TestAClientBehindAFirewallConnectsToAll(t *testing.T) {
+	direct := [apart]string{"-outbound -via direct", "-via direct", "-via agent"}
+	agents := [apart]string{"-outbound -via agent -streams 2", "-via direct -streams 2", "-via agent -streams 2"}
+	secret := with("IMPI_AUTH_SECRET=of the job")
 	for _, tt := range []struct {
+		f        family
 		inner    netip.Addr // the firewall translates it if it is another one
 		settings []option
 		options  [apart]string
 	}{
-		{ipv4.addr(0), with(key), [apart]string{"-outbound -via direct", "-via direct", "-via agent"}},
-		{netip.MustParseAddr("192.168.1.2"), with("IMPI_AUTH_SECRET=of the job"),
-			[apart]string{"-outbound -via agent -streams 2", "-via direct -streams 2", "-via agent -streams 2"}},
+		{ipv4, ipv4.addr(0), with(key), direct},
+		{ipv4, netip.MustParseAddr("192.168.1.2"), secret, agents},
+		{ipv6, ipv6.addr(0), secret, agents},
+		{ipv6, netip.MustParseAddr("fd99::2"), with(key), direct},
 	} {
-		n := newNetwork(t, ipv4, apart+1, 0)
+		n := newNetwork(t, tt.f, apart+1, 0)
 		w := newFirewall(t, n, 0, tt.inner)
 		n.run(t, tt.settings, tt.options, program(t, "negotiate"))
 		select {
@@ -146,6 +152,86 @@ func TestAClientAtAnAddressWithoutARouteConnectsToAll(t *testing.T) {
 	}
 }
 
+// shell writes a remote shell that knows the machines by the names m0, m1 and so on.
+func (n *network) shell(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("nsenter"); err != nil {
+		t.Skipf("no way into a namespace for a shell: %v", err)
+	}
+	text := "#!/bin/sh\ncase $1 in\n"
+	for i, m := range n.machines {
+		text += fmt.Sprintf("m%d) ns=/proc/%d/fd/%d ;;\n", i, os.Getpid(), m.ns.Fd())
+	}
+	text += "*) exit 255 ;;\nesac\nshift\nexec nsenter --net=$ns sh -c \"$*\"\n"
+	file := filepath.Join(t.TempDir(), "shell")
+	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A client of two machines, whose launcher is on the first, and one of one; and a job of several machines and no server.
+func TestAClientOfSeveralMachinesOfTheirOwn(t *testing.T) {
+	for _, f := range []family{ipv4, ipv6} {
+		n := newNetwork(t, f, apart+1)
+		several := " -rsh " + n.shell(t) + " -host localhost:1,m3:2 -n 3 "
+		for _, via := range []string{"-via direct", "-via agent"} {
+			var server, a, b *job
+			n.machines[2].inside(t, func() { server = startWith(t, with(key), words("-server 2")...) })
+			server.stdout.await("\n", 1)
+			address := strings.TrimSpace(server.stdout.String())
+			n.machines[0].inside(t, func() {
+				a = startWith(t, with(key), words("-client 0", address, via, several, traffic(t), few)...)
+			})
+			n.machines[1].inside(t, func() {
+				b = startWith(t, with(key), words("-client 1", address, via, "-n 2", traffic(t), few)...)
+			})
+			for _, j := range []*job{a, b, server} {
+				j.wait().expect(t, 0, "")
+			}
+		}
+		var alone *job
+		n.machines[0].inside(t, func() {
+			alone = startWith(t, nil, words("-rsh", n.shell(t), "-host localhost:2,m1:1,m3:2 -n 5", traffic(t), few)...)
+		})
+		alone.wait().expect(t, 0, "")
+	}
+}
+
+// Rank 0 of all is not where the launcher is.
+func TestStandardInputReachesAMachineOfItsOwn(t *testing.T) {
+	n := newNetwork(t, ipv4, apart+1)
+	data := strings.Repeat("a line of it\n", 1<<16)
+	var j *job
+	n.machines[0].inside(t, func() {
+		j = startWith(t, []option{stdin(strings.NewReader(data))}, words("-rsh", n.shell(t), "-host m1,m2 -n 2", sh("wc -c"))...)
+	})
+	r := j.wait()
+	r.expect(t, 0, "")
+	if !strings.Contains(r.stdout, strconv.Itoa(len(data))) || !strings.Contains("\n"+r.stdout, "\n0\n") {
+		t.Errorf("%q", r.stdout)
+	}
+}
+
+// One command on the server's machine starts the clients on all others.
+func TestAnApplicationFileStartsClientsOnMachinesOfTheirOwn(t *testing.T) {
+	for _, f := range []family{ipv4, ipv6} {
+		n := newNetwork(t, f, apart+1)
+		list := appFile(t, "m0 -client 0 $hostport -np 2 "+program(t, "negotiate"), "m1 -client 1 $hostport -via agent -np 2 "+program(t, "negotiate"),
+			"m2 -np 1 "+program(t, "negotiate"))
+		for _, settings := range [][]option{nil, with("IMPI_AUTH_SECRET=one for all", "IMPI_AUTH_TLS=1")} {
+			var j *job
+			n.machines[apart].inside(t, func() {
+				j = startWith(t, settings, words("-server 3 -rsh", n.shell(t), "-file", list)...)
+			})
+			r := j.wait()
+			if r.expect(t, 0, ""); r.stdout != "tagub 2147483647\n" {
+				t.Errorf("%q", r.stdout)
+			}
+		}
+	}
+}
+
 // mustHold makes sure of the firewall itself: nobody can connect to the machine.
 func (w *firewall) mustHold(t *testing.T, n *network, i int) {
 	t.Helper()
@@ -164,15 +250,13 @@ func (w *firewall) mustHold(t *testing.T, n *network, i int) {
 		cancel()
 	}()
 	other := n.machines[(i+1)%len(n.machines)]
-	for _, a := range []netip.Addr{w.inner, w.outer} {
-		other.inside(t, func() {
-			c, err := new(net.Dialer).DialContext(ctx, "tcp", netip.AddrPortFrom(a, l.Addr().(*net.TCPAddr).AddrPort().Port()).String())
-			if err == nil {
-				c.Close()
-				t.Errorf("a connection to %v gets through", a)
-			}
-		})
-	}
+	other.inside(t, func() { // to the address that others know; to another there is no way at all
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", netip.AddrPortFrom(w.outer, l.Addr().(*net.TCPAddr).AddrPort().Port()).String())
+		if err == nil {
+			c.Close()
+			t.Errorf("a connection to %v gets through", w.outer)
+		}
+	})
 	<-w.refused
 }
 

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net/netip"
@@ -14,7 +15,7 @@ import (
 // A firewall between a machine and its router: the machine connects to others, and nobody to it. It may translate the
 // machine's address as well: then others cannot even name the one that the machine knows.
 //
-// It is a goroutine each way between two interfaces (tun). IPv4 and TCP; nothing else passes.
+// It is a goroutine each way between two interfaces (tun). TCP over IPv4 and IPv6; nothing else passes.
 type firewall struct {
 	inner, outer   netip.Addr // of the machine, as it and as all others know it
 	inside, beyond *os.File
@@ -29,10 +30,14 @@ func newFirewall(t *testing.T, n *network, i int, inner netip.Addr) *firewall {
 	m := n.machines[i]
 	w := &firewall{inner: inner, outer: m.addr, refused: make(chan struct{})}
 	w.inside = m.tun(t, "end")
-	m.ip(t, fmt.Sprintf("addr add %v/32 dev end", inner), "link set end up", "route add default dev end")
+	bits, flags := inner.BitLen(), ""
+	if inner.Is6() {
+		flags = " nodad" // nobody else can have the address: it is good at once
+	}
+	m.ip(t, fmt.Sprintf("addr add %v/%d dev end%s", inner, bits, flags), "link set end up", defaultRoute(inner))
 	out := fmt.Sprintf("to%d", i)
 	w.beyond = n.router.tun(t, out)
-	n.router.ip(t, "link set "+out+" up", fmt.Sprintf("route add %v/32 dev %s", w.outer, out))
+	n.router.ip(t, "link set "+out+" up", fmt.Sprintf("route add %v/%d dev %s", w.outer, bits, out))
 	var ways sync.WaitGroup
 	ways.Go(func() { w.carry(w.inside, w.beyond, w.leaving) })
 	ways.Go(func() { w.carry(w.beyond, w.inside, w.entering) })
@@ -42,6 +47,14 @@ func newFirewall(t *testing.T, n *network, i int, inner netip.Addr) *firewall {
 		ways.Wait()
 	})
 	return w
+}
+
+// defaultRoute leads a machine to all others of its family.
+func defaultRoute(a netip.Addr) string {
+	if a.Is6() {
+		return "route add ::/0 dev end"
+	}
+	return "route add default dev end"
 }
 
 // tun makes an interface of a machine whose packets are ours.
@@ -67,57 +80,88 @@ func (m *machine) tun(t *testing.T, name string) (f *os.File) {
 }
 
 // carry hands on the packets that pass, until an end is closed.
-func (w *firewall) carry(from, to *os.File, pass func(packet []byte) bool) {
+func (w *firewall) carry(from, to *os.File, pass func(packet) bool) {
 	b := make([]byte, 1<<16)
 	for {
 		n, err := from.Read(b)
 		if err != nil {
 			return
 		}
-		if head := int(b[0]&15) * 4; b[0]>>4 != 4 || b[9] != unix.IPPROTO_TCP || n < head+20 {
-			continue
-		}
-		if pass(b[:n]) {
+		if p := packet(b[:n]); p.isTCP() && pass(p) {
 			to.Write(b[:n]) // one that is lost will be sent again
 		}
 	}
 }
 
-// Where an IPv4 header has what.
-const (
-	sumAt    = 10
-	sourceAt = 12
-	targetAt = 16
-)
+// packet is one of IP.
+type packet []byte
 
-func (w *firewall) leaving(packet []byte) bool {
-	translate(packet, sourceAt, w.inner, w.outer)
+// tcpAt is where the header of TCP is. Nobody here sends extension headers.
+func (p packet) tcpAt() int {
+	if p[0]>>4 == 6 {
+		return 40
+	}
+	return int(p[0]&15) * 4
+}
+
+func (p packet) isTCP() bool {
+	const tcpSize = 20
+	switch {
+	case len(p) < 1:
+	case p[0]>>4 == 4 && len(p) > 9:
+		return p[9] == unix.IPPROTO_TCP && len(p) >= p.tcpAt()+tcpSize
+	case p[0]>>4 == 6 && len(p) > 6:
+		return p[6] == unix.IPPROTO_TCP && len(p) >= p.tcpAt()+tcpSize
+	}
+	return false
+}
+
+func (p packet) tcp() []byte { return p[p.tcpAt():] }
+
+// addresses are the source and the target.
+func (p packet) addresses() (source, target []byte) {
+	if p[0]>>4 == 6 {
+		return p[8:24], p[24:40]
+	}
+	return p[12:16], p[16:20]
+}
+
+// sums are the checksums into which the addresses enter.
+func (p packet) sums() [][]byte {
+	if p[0]>>4 == 6 {
+		return [][]byte{p.tcp()[16:18]}
+	}
+	return [][]byte{p[10:12], p.tcp()[16:18]}
+}
+
+func (w *firewall) leaving(p packet) bool {
+	source, _ := p.addresses()
+	p.translate(source, w.inner, w.outer)
 	return true
 }
 
 // entering lets in what is not the first packet of a connection.
-func (w *firewall) entering(packet []byte) bool {
+func (w *firewall) entering(p packet) bool {
 	const syn, ack = 2, 16
-	if flags := tcpOf(packet)[13]; flags&(syn|ack) == syn {
+	if flags := p.tcp()[13]; flags&(syn|ack) == syn {
 		w.once.Do(func() { close(w.refused) })
 		return false
 	}
-	translate(packet, targetAt, w.outer, w.inner)
+	_, target := p.addresses()
+	p.translate(target, w.outer, w.inner)
 	return true
 }
 
-func tcpOf(packet []byte) []byte { return packet[int(packet[0]&15)*4:] }
-
-// translate puts one address in the place of another, and adapts both checksums to it (RFC 1624).
-func translate(packet []byte, at int, from, to netip.Addr) {
-	old, new := from.As4(), to.As4()
-	if [4]byte(packet[at:]) != old {
+// translate puts one address in the place of another, and adapts the checksums to it (RFC 1624).
+func (p packet) translate(place []byte, from, to netip.Addr) {
+	old, new := from.AsSlice(), to.AsSlice()
+	if !bytes.Equal(place, old) {
 		return
 	}
-	copy(packet[at:], new[:])
-	for _, sum := range [][]byte{packet[sumAt:], tcpOf(packet)[16:]} {
+	copy(place, new)
+	for _, sum := range p.sums() {
 		s := uint32(^binary.BigEndian.Uint16(sum))
-		for i := 0; i < 4; i += 2 {
+		for i := 0; i < len(old); i += 2 {
 			s += uint32(^binary.BigEndian.Uint16(old[i:])) + uint32(binary.BigEndian.Uint16(new[i:]))
 		}
 		for s > 0xffff {
