@@ -13,7 +13,8 @@ import "time"
 // that follow gather, until they are enough, until the window closes, since the acknowledgements that open it are for them, until
 // the program does wait or test, or, since it may compute instead, until the watcher's timer runs out. To set a timer
 // costs as much as some packets do, on a virtual machine several times that: so the burst must be long, or the one before
-// must have been worth it.
+// must have been worth it. And to be woken for nothing costs more: when the timer has run out and the burst goes on all the
+// same, the next is set longer, and when the program did compute, as short as at first (linger).
 
 const (
 	// gatherMax is the longest payload, in bytes, that is copied to leave together with others.
@@ -21,12 +22,14 @@ const (
 	// batchMax is how many bytes may gather before they leave.
 	batchMax = 64 << 10
 	// burstMax is the same in a burst. The receiver is to have something to do meanwhile.
-	burstMax = 16 << 10
+	burstMax = 32 << 10
 	// burstMin is how many packets of a burst leave at once, and how many of one must have gathered for the next to have
 	// only the first leave so.
 	burstMin = 8
-	// burstTime is how long packets of a burst gather at most, if the program computes.
-	burstTime = 50 * time.Microsecond
+	// burstTime is how long packets of a burst gather, if the program computes, and burstTimeMax how long at most, once,
+	// in a program that has had longer bursts.
+	burstTime    = 50 * time.Microsecond
+	burstTimeMax = 8 * burstTime
 )
 
 // burst is what a link knows of the sends that are being started.
@@ -82,13 +85,25 @@ func (h *Host) gathers(l *link) bool {
 		return false
 	}
 	if !h.posted {
-		if !h.watch.remind(true) {
+		if !h.expired.IsZero() {
+			h.linger, h.expired = relinger(h.linger, time.Since(h.expired)), time.Time{}
+		}
+		if !h.watch.remind(h.linger) {
 			return false
 		}
 		h.posted = true
 	}
 	b.gathered++
 	return true
+}
+
+// relinger is how long packets gather from now on, after the timer has run out and nothing has been started since then for
+// so long: if that is short, the burst was not over yet.
+func relinger(linger, since time.Duration) time.Duration {
+	if since < linger {
+		return min(2*linger, burstTimeMax)
+	}
+	return burstTime
 }
 
 // admits says whether the window has room for one more packet. If not, what has gathered leaves: its acknowledgement
@@ -117,7 +132,10 @@ func (h *Host) gather(l *link) {
 func (h *Host) settle(idle bool) {
 	if h.posted {
 		h.posted = false
-		h.watch.remind(false)
+		if h.watch.expired.Swap(false) {
+			h.expired = time.Now()
+		}
+		h.watch.remind(0)
 	}
 	kept := h.dirty[:0]
 	for _, l := range h.dirty {

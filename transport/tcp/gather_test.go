@@ -43,7 +43,7 @@ func (f *fake) wantTags(from, n int) {
 // unhurried is a host whose bursts gather until something else than the timer sends them.
 func unhurried(t testing.TB, tune func(*transport.Job), opts Options) (*engine, *fake) {
 	e, f := against(t, tune, opts)
-	e.host.watch.linger = 24 * time.Hour
+	e.host.linger = 24 * time.Hour
 	slow(e)
 	return e, f
 }
@@ -174,6 +174,42 @@ func TestABurstLeavesWhileTheProgramComputes(t *testing.T) {
 	}
 }
 
+func TestPacketsOfLongBurstsGatherLonger(t *testing.T) {
+	for _, tt := range []struct{ linger, since, want time.Duration }{
+		{burstTime, 0, 2 * burstTime},
+		{burstTime, burstTime - 1, 2 * burstTime},
+		{burstTime, burstTime, burstTime},
+		{4 * burstTime, burstTime, burstTimeMax},
+		{burstTimeMax, 0, burstTimeMax},
+		{burstTimeMax, burstTimeMax, burstTime},
+	} {
+		if got := relinger(tt.linger, tt.since); got != tt.want {
+			t.Errorf("%v, and nothing for %v: %v, want %v", tt.linger, tt.since, got, tt.want)
+		}
+	}
+}
+
+// After the timer, the program goes on with the burst.
+func TestABurstThatOutlastsTheTimer(t *testing.T) {
+	e, f := against(t, wide, Options{})
+	slow(e)
+	e.mu.Lock()
+	e.host.linger = 1
+	e.starts(t, 0, 2*burstMin)
+	e.mu.Unlock()
+	f.wantTags(0, 2*burstMin)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.host.expired.IsZero() {
+		t.Fatal("the timer has run out, and nobody knows")
+	}
+	e.host.expired = time.Now().Add(time.Hour) // so that whatever comes now is soon
+	e.starts(t, 0, burstMin)
+	if e.host.linger != 2 {
+		t.Errorf("packets gather for %v, want 2ns", e.host.linger)
+	}
+}
+
 // The same for a host whose watcher is armed, and for one that has been polled before.
 func TestABurstLeavesWhateverTheWatcherDoes(t *testing.T) {
 	for _, how := range []string{"armed", "polled"} {
@@ -270,7 +306,7 @@ func TestABurstToAHostThatIsGone(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			e, f := against(t, wide, Options{})
 			if how == "with the program's next call" {
-				e.host.watch.linger = 24 * time.Hour
+				e.host.linger = 24 * time.Hour
 			}
 			e.mu.Lock()
 			e.starts(t, 0, burstMin)

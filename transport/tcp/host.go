@@ -30,6 +30,7 @@ package tcp
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/bundle"
@@ -53,16 +54,18 @@ type Host struct {
 	watch  *watch
 	guard  guard
 
-	nopen    int     // links that can still bring something
-	nblocked int     // links that wait for room
-	held     int     // Hold without Release: packets gather in their links
-	dirty    []*link // links with something in out that waits for the end of a batch
-	posting  bool    // between Post and Posted: so they may
-	posted   bool    // and some do
-	turn     uint32  // counts what ends a burst (gather.go)
-	hot      *link   // the link that brought something last: read first, without asking epoll
-	streak   int     // how often it was, while others may have waited
-	wins     int     // how often it has brought something (apart.go)
+	nopen    int           // links that can still bring something
+	nblocked int           // links that wait for room
+	held     int           // Hold without Release: packets gather in their links
+	dirty    []*link       // links with something in out that waits for the end of a batch
+	posting  bool          // between Post and Posted: so they may
+	posted   bool          // and some do
+	turn     uint32        // counts what ends a burst (gather.go)
+	linger   time.Duration // how long packets of a burst gather, if nothing sends them
+	expired  time.Time     // when that was over the last time, until it is seen what the program does next
+	hot      *link         // the link that brought something last: read first, without asking epoll
+	streak   int           // how often it was, while others may have waited
+	wins     int           // how often it has brought something (apart.go)
 	events   [64]unix.EpollEvent
 	in       transport.Header // the packet being received
 
@@ -95,7 +98,7 @@ func newHost(job *transport.Job, me int32, recv transport.Receiver, wake func())
 	placer, _ := recv.(transport.Placer)
 	return &Host{
 		placer: placer, job: job, me: me, recv: recv, dir: dir, flow: newFlow(job, me),
-		links: make([]*link, len(job.Hosts)), epoll: epoll, watch: w,
+		links: make([]*link, len(job.Hosts)), epoll: epoll, watch: w, linger: burstTime,
 	}, nil
 }
 

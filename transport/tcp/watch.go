@@ -71,13 +71,13 @@ type watch struct {
 	host  int32        // and the host it leads to
 
 	quietMin, quietMax time.Duration // see above; tests have others
-	linger             time.Duration // burstTime; tests have others
 
-	polls  atomic.Uint64 // how often Poll was called
-	at     atomic.Uint64 // polls at the last arming
-	armed  atomic.Bool
-	asleep atomic.Bool // a thread has relied on an arming that was already there
-	owes   atomic.Bool // the last Poll has left something to be sent by the next: no arming, but a wake is due
+	polls   atomic.Uint64 // how often Poll was called
+	at      atomic.Uint64 // polls at the last arming
+	armed   atomic.Bool
+	expired atomic.Bool // the timer has run out, and no Poll has followed
+	asleep  atomic.Bool // a thread has relied on an arming that was already there
+	owes    atomic.Bool // the last Poll has left something to be sent by the next: no arming, but a wake is due
 
 	mu      sync.Mutex // guards the descriptors against reuse; not taken on the hot path
 	running bool
@@ -107,7 +107,7 @@ func newWatch(inner int, wake func()) (*watch, error) {
 		return nil, err
 	}
 	w := &watch{inner: inner, outer: outer, sleeper: sleeper, conn: conn, kicker: kicker, wake: wake, done: make(chan struct{}),
-		quietMin: time.Millisecond, quietMax: 8 * time.Millisecond, linger: burstTime}
+		quietMin: time.Millisecond, quietMax: 8 * time.Millisecond}
 	w.apart.Store(-1)
 	w.timer.Store(-1)
 	w.look = func(uintptr) bool {
@@ -194,8 +194,8 @@ func (w *watch) begin() {
 	}
 }
 
-// remind has the engine woken in linger from now, once, or not after all. False: that cannot be.
-func (w *watch) remind(on bool) bool {
+// remind has the engine woken so long from now, once; 0: not after all. False: that cannot be.
+func (w *watch) remind(after time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.begin(); w.stopped {
@@ -204,10 +204,7 @@ func (w *watch) remind(on bool) bool {
 	if w.timer.Load() < 0 && !w.openTimer() {
 		return false
 	}
-	after := w.linger
-	if !on {
-		after = 0
-	}
+	w.expired.Store(false)
 	return kernel.SetTimer(int(w.timer.Load()), after) == 0
 }
 
@@ -288,6 +285,7 @@ func (w *watch) run() {
 // remember wakes the engine for what has gathered. Its poll does not count as the program's.
 func (w *watch) remember(seen uint64) uint64 {
 	before := w.polls.Load()
+	w.expired.Store(true)
 	w.wake()
 	after := w.polls.Load()
 	w.at.CompareAndSwap(before, after)
