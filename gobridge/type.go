@@ -14,6 +14,7 @@ type dataType struct {
 	*datatype.Type
 	name  string
 	attrs attributes
+	fixed bool // of MPI_Type_create_f90_x: the program cannot free it
 }
 
 // The values of MPI_LB and MPI_UB in mpi.h: MPI-1's markers, outside the range of the ABI.
@@ -66,6 +67,9 @@ func typeOf(h uintptr) *datatype.Type {
 func handleOfType(t *datatype.Type) uintptr {
 	if h := t.Handle(); h != 0 {
 		return uintptr(h)
+	}
+	if h := f90Types.handle(t); h != 0 {
+		return h
 	}
 	return addType(&dataType{Type: t})
 }
@@ -265,7 +269,22 @@ func impi_Type_create_resized(oldtype uintptr, lb, extent int64, newtype uintptr
 	return k.newType(t, err, wide, newtype)
 }
 
-func f90(fn string, newtype uintptr, make func() (*datatype.Type, error)) int32 {
+//export impi_Type_create_f90_real
+func impi_Type_create_f90_real(p, r int32, newtype uintptr) int32 {
+	return f90("MPI_Type_create_f90_real", newtype, f90Args{abi.MPI_COMBINER_F90_REAL, p, r})
+}
+
+//export impi_Type_create_f90_complex
+func impi_Type_create_f90_complex(p, r int32, newtype uintptr) int32 {
+	return f90("MPI_Type_create_f90_complex", newtype, f90Args{abi.MPI_COMBINER_F90_COMPLEX, p, r})
+}
+
+//export impi_Type_create_f90_integer
+func impi_Type_create_f90_integer(r int32, newtype uintptr) int32 {
+	return f90("MPI_Type_create_f90_integer", newtype, f90Args{abi.MPI_COMBINER_F90_INTEGER, 0, r})
+}
+
+func f90(fn string, newtype uintptr, args f90Args) int32 {
 	k := check{fn: fn}
 	if !k.notStarted() {
 		k.result(newtype, "newtype")
@@ -273,27 +292,12 @@ func f90(fn string, newtype uintptr, make func() (*datatype.Type, error)) int32 
 	if k.err != nil {
 		return k.fail()
 	}
-	t, err := make()
+	h, err := f90Types.of(args)
 	if err != nil {
 		return k.failed(err)
 	}
-	put(newtype, handleOfType(t))
+	put(newtype, h)
 	return 0
-}
-
-//export impi_Type_create_f90_real
-func impi_Type_create_f90_real(p, r int32, newtype uintptr) int32 {
-	return f90("MPI_Type_create_f90_real", newtype, func() (*datatype.Type, error) { return datatype.F90Real(int(p), int(r)) })
-}
-
-//export impi_Type_create_f90_complex
-func impi_Type_create_f90_complex(p, r int32, newtype uintptr) int32 {
-	return f90("MPI_Type_create_f90_complex", newtype, func() (*datatype.Type, error) { return datatype.F90Complex(int(p), int(r)) })
-}
-
-//export impi_Type_create_f90_integer
-func impi_Type_create_f90_integer(r int32, newtype uintptr) int32 {
-	return f90("MPI_Type_create_f90_integer", newtype, func() (*datatype.Type, error) { return datatype.F90Integer(int(r)) })
 }
 
 //export impi_Type_match_size
@@ -367,6 +371,8 @@ func impi_Type_free(datatype uintptr) int32 {
 		k.badType(h, "datatype")
 	} else if kind(h>>56) != kindType {
 		k.set(abi.MPI_ERR_TYPE, "argument datatype is the predefined %s, which cannot be freed", d.name)
+	} else if d.fixed {
+		k.set(abi.MPI_ERR_TYPE, "argument datatype is one of MPI_Type_create_f90_x, which cannot be freed")
 	}
 	if k.err != nil {
 		return k.fail()

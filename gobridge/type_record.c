@@ -1,11 +1,12 @@
-/* Datatypes recorded for Go (type_record.h). Order: finding, the life of a record, recording, the constructors, commit
- * and free, what Go calls. */
+/* Datatypes recorded for Go (type_record.h). Order: finding, the life of a record, recording, commit and free, what Go
+ * calls. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "_cgo_export.h"
 #include "shim.h"
 #include "attr_fast.h"
+#include "type_construct.h"
 #include "type_record.h"
 #include "z_shim.h"
 #include "z_direct.h"
@@ -13,17 +14,6 @@
 struct impi_types impi_types;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-/* The call that Go has to make; a child of fork() must not make it. */
-#define IN_GO(name, call)                                              \
-    do {                                                               \
-        if (UNLIKELY(impi_forked)) return impi_after_fork("MPI_" name); \
-        int err = (call);                                              \
-        return UNLIKELY(err) ? impi_raise(err) : MPI_SUCCESS;          \
-    } while (0)
 
 enum { FIRST_RUN_TIME = 4096, GENERATIONS = 1 << 24 };
 
@@ -186,18 +176,6 @@ static void release(struct impi_type_record *r)
     __atomic_store_n(list, r->slot + 1, __ATOMIC_RELAXED);
 }
 
-/* What a constructor was given, and what follows from that whatever the old type. */
-struct draft {
-    int32_t combiner;
-    MPI_Datatype old;
-    int64_t n[3];
-    double apart;    /* the farthest block is this many extents of the old type away, */
-    double away;     /* or this many bytes; */
-    double longest;  /* the longest has so many elements, */
-    double elements; /* and all together so many */
-    struct { const void *from; size_t bytes; } arrays[3];
-};
-
 /* With the lock: adds a part to the sums of a new record, and to the references of the part; 0 if Go has to look at it. */
 static inline int add_part(struct impi_type_record *r, MPI_Datatype part, double apart, double away, double longest, double elements)
 {
@@ -223,7 +201,7 @@ static inline int add_part(struct impi_type_record *r, MPI_Datatype part, double
     return 1;
 }
 
-static int add_parts(struct impi_type_record *r, const struct draft *d)
+static int add_parts(struct impi_type_record *r, const struct impi_type_draft *d)
 {
     if (LIKELY(d->old)) return add_part(r, d->old, d->apart, d->away, d->longest, d->elements);
     const MPI_Aint *away = d->arrays[0].from;
@@ -237,9 +215,9 @@ static int add_parts(struct impi_type_record *r, const struct draft *d)
     return 1;
 }
 
-static inline size_t array_bytes(const struct draft *d) { return d->arrays[0].bytes + d->arrays[1].bytes + d->arrays[2].bytes; }
+static inline size_t array_bytes(const struct impi_type_draft *d) { return d->arrays[0].bytes + d->arrays[1].bytes + d->arrays[2].bytes; }
 
-static inline void copy_arrays(char *to, const struct draft *d)
+static inline void copy_arrays(char *to, const struct impi_type_draft *d)
 {
     for (int i = 0; i < 3 && d->arrays[i].bytes; i++) {
         memcpy(to, d->arrays[i].from, d->arrays[i].bytes);
@@ -249,7 +227,7 @@ static inline void copy_arrays(char *to, const struct draft *d)
 
 /* With the lock: the handle of a new record of d, whose arrays stand in `arrays` or shall stand in the record; 0 if Go has
  * to make the type. */
-static uintptr_t enter(const struct draft *d, char *arrays)
+static uintptr_t enter(const struct impi_type_draft *d, char *arrays)
 {
     uint32_t slot;
     struct impi_type_record *r = take(&slot);
@@ -264,6 +242,7 @@ static uintptr_t enter(const struct draft *d, char *arrays)
     }
     r->refs = 1;
     r->combiner = d->combiner;
+    r->large = d->large;
     r->old = (uintptr_t)d->old;
     memcpy(r->n, d->n, sizeof r->n);
     r->arrays = arrays ? arrays : r->own;
@@ -273,8 +252,7 @@ static uintptr_t enter(const struct draft *d, char *arrays)
     return (uintptr_t)IMPI_TYPE_KIND << 56 | (uintptr_t)(state / IMPI_TYPE_GENERATION) << 32 | (slot + IMPI_TYPE_FIRST + FIRST_RUN_TIME);
 }
 
-/* Records a type; 0 if Go has to make it. */
-static int record(const struct draft *d, MPI_Datatype *newtype)
+int impi_type_record(const struct impi_type_draft *d, MPI_Datatype *newtype)
 {
     char *arrays = NULL;
     if (UNLIKELY(!newtype || impi_forked || !__atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED))) return 0;
@@ -291,156 +269,6 @@ static int record(const struct draft *d, MPI_Datatype *newtype)
     }
     *newtype = (MPI_Datatype)handle;
     return 1;
-}
-
-static inline double magnitude(int64_t n) { return __builtin_fabs((double)n); }
-
-int impi_direct_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    struct draft d = {MPI_COMBINER_CONTIGUOUS, oldtype, {count}, .longest = count, .elements = count};
-    if (LIKELY(count >= 0 && oldtype && record(&d, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_contiguous", impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
-}
-
-int impi_direct_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    struct draft d = {MPI_COMBINER_VECTOR, oldtype, {count, blocklength, stride}, .apart = magnitude(stride) * count,
-                      .longest = blocklength, .elements = (double)count * blocklength};
-    if (LIKELY((count | blocklength) >= 0 && oldtype && record(&d, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_vector", impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
-}
-
-int impi_direct_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    struct draft d = {MPI_COMBINER_HVECTOR, oldtype, {count, blocklength, stride}, .away = magnitude(stride) * count,
-                      .longest = blocklength, .elements = (double)count * blocklength};
-    if (LIKELY((count | blocklength) >= 0 && oldtype && record(&d, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_hvector", impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
-}
-
-/* At most twice the largest magnitude among n integers. */
-static double farthest(const int *v, int64_t n)
-{
-    int all = 0;
-    for (int64_t i = 0; i < n; i++) all |= v[i] ^ v[i] >> 31;
-    return (double)all + 1;
-}
-
-static double farthest_bytes(const MPI_Aint *v, int64_t n)
-{
-    MPI_Aint all = 0;
-    for (int64_t i = 0; i < n; i++) all |= v[i] ^ v[i] >> 63;
-    return (double)all + 1;
-}
-
-/* Sums up the block lengths; 0 if one is negative. */
-static int add_lengths(struct draft *d, const int *lens, int64_t n)
-{
-    int64_t sum = 0;
-    int all = 0;
-    for (int64_t i = 0; i < n; i++) {
-        sum += lens[i];
-        all |= lens[i];
-    }
-    d->elements = (double)sum;
-    d->longest = (double)all;
-    return all >= 0;
-}
-
-int impi_direct_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[], MPI_Datatype oldtype,
-                             MPI_Datatype *newtype)
-{
-    size_t bytes = (size_t)count * sizeof(int);
-    struct draft d = {MPI_COMBINER_INDEXED, oldtype, {count}, .arrays = {{array_of_displacements, bytes}, {array_of_blocklengths, bytes}}};
-    if (LIKELY(count > 0 && array_of_blocklengths && array_of_displacements && oldtype && add_lengths(&d, array_of_blocklengths, count))) {
-        d.apart = farthest(array_of_displacements, count);
-        if (LIKELY(record(&d, newtype))) return MPI_SUCCESS;
-    }
-    IN_GO("Type_indexed", impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-                                            (uintptr_t)oldtype, (uintptr_t)newtype, 0));
-}
-
-int impi_direct_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
-                                     MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    struct draft d = {MPI_COMBINER_HINDEXED, oldtype, {count}, .arrays = {{array_of_displacements, (size_t)count * sizeof(MPI_Aint)},
-                                                                        {array_of_blocklengths, (size_t)count * sizeof(int)}}};
-    if (LIKELY(count > 0 && array_of_blocklengths && array_of_displacements && oldtype && add_lengths(&d, array_of_blocklengths, count))) {
-        d.away = farthest_bytes(array_of_displacements, count);
-        if (LIKELY(record(&d, newtype))) return MPI_SUCCESS;
-    }
-    IN_GO("Type_create_hindexed", impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-                                                            (uintptr_t)oldtype, (uintptr_t)newtype, 0));
-}
-
-int impi_direct_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype,
-                                          MPI_Datatype *newtype)
-{
-    struct draft d = {MPI_COMBINER_INDEXED_BLOCK, oldtype, {count, blocklength}, .longest = blocklength,
-                      .elements = (double)count * blocklength, .arrays = {{array_of_displacements, (size_t)count * sizeof(int)}}};
-    if (LIKELY(count > 0 && blocklength >= 0 && array_of_displacements && oldtype)) {
-        d.apart = farthest(array_of_displacements, count);
-        if (LIKELY(record(&d, newtype))) return MPI_SUCCESS;
-    }
-    IN_GO("Type_create_indexed_block", impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
-                                                                      (uintptr_t)oldtype, (uintptr_t)newtype, 0));
-}
-
-int impi_direct_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
-                                           MPI_Datatype *newtype)
-{
-    struct draft d = {MPI_COMBINER_HINDEXED_BLOCK, oldtype, {count, blocklength}, .longest = blocklength,
-                      .elements = (double)count * blocklength, .arrays = {{array_of_displacements, (size_t)count * sizeof(MPI_Aint)}}};
-    if (LIKELY(count > 0 && blocklength >= 0 && array_of_displacements && oldtype)) {
-        d.away = farthest_bytes(array_of_displacements, count);
-        if (LIKELY(record(&d, newtype))) return MPI_SUCCESS;
-    }
-    IN_GO("Type_create_hindexed_block", impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
-                                                                        (uintptr_t)oldtype, (uintptr_t)newtype, 0));
-}
-
-int impi_direct_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
-                                   const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
-{
-    struct draft d = {MPI_COMBINER_STRUCT, 0, {count}, .arrays = {{array_of_displacements, (size_t)count * sizeof(MPI_Aint)},
-        {array_of_types, (size_t)count * sizeof(MPI_Datatype)}, {array_of_blocklengths, (size_t)count * sizeof(int)}}};
-    if (LIKELY(count > 0 && array_of_blocklengths && array_of_displacements && array_of_types
-            && add_lengths(&d, array_of_blocklengths, count) && record(&d, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_struct", impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-                                                        (uintptr_t)array_of_types, (uintptr_t)newtype, 0));
-}
-
-/* Sums up a subarray; 0 if an argument is wrong. */
-static int add_dimensions(struct draft *d, const int *sizes, const int *subsizes, const int *starts, int ndims)
-{
-    d->longest = d->elements = 1;
-    for (int i = 0; i < ndims; i++) {
-        if (sizes[i] < 1 || subsizes[i] < 1 || subsizes[i] > sizes[i] || starts[i] < 0 || starts[i] > sizes[i] - subsizes[i]) return 0;
-        d->longest *= sizes[i];
-        d->elements *= subsizes[i];
-    }
-    d->apart = d->longest;
-    return 1;
-}
-
-int impi_direct_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[], const int array_of_starts[],
-                                     int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    size_t bytes = (size_t)ndims * sizeof(int);
-    struct draft d = {MPI_COMBINER_SUBARRAY, oldtype, {ndims, order},
-                      .arrays = {{array_of_sizes, bytes}, {array_of_subsizes, bytes}, {array_of_starts, bytes}}};
-    if (LIKELY(ndims > 0 && ndims <= IMPI_TYPE_DEPTH && array_of_sizes && array_of_subsizes && array_of_starts && oldtype
-            && (order == MPI_ORDER_C || order == MPI_ORDER_FORTRAN)
-            && add_dimensions(&d, array_of_sizes, array_of_subsizes, array_of_starts, ndims) && record(&d, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_subarray", impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
-                                                            (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
-}
-
-int impi_direct_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
-{
-    struct draft d = {MPI_COMBINER_RESIZED, oldtype, {lb, extent}, .away = magnitude(lb) + magnitude(extent), .longest = 1, .elements = 1};
-    if (LIKELY(oldtype && record(&d, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_resized", impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_commit(MPI_Datatype *datatype)

@@ -95,6 +95,9 @@ func (t *recordedTypes) made(r *C.struct_impi_type_record, pins int) *dataType {
 			}
 			return nil
 		}
+		if r.large != 0 {
+			made = made.AsLarge()
+		}
 		d = &dataType{Type: made}
 		t.place(r).Store(d)
 		for {

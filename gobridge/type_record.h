@@ -63,6 +63,7 @@ struct impi_type_record {
     uint32_t next;    /* the one after this among the idle or the stale, counted from 1 */
     uint64_t refs;
     int32_t combiner;
+    int32_t large;    /* made by a constructor with large counts */
     int32_t depth;
     uint32_t planned; /* stored after the plan */
     uintptr_t old;    /* 0: a struct */

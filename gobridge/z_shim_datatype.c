@@ -171,11 +171,8 @@ WEAK(MPI_Type_contiguous);
 
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous_c");
-    impi_err = impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_contiguous_c(count, oldtype, newtype);
 }
 WEAK(MPI_Type_contiguous_c);
 
@@ -228,24 +225,18 @@ WEAK(MPI_Type_create_hindexed_block);
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block_c");
-    impi_err = impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
-        (uintptr_t)oldtype, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_hindexed_block_c(count, blocklength, array_of_displacements,
+        oldtype, newtype);
 }
 WEAK(MPI_Type_create_hindexed_block_c);
 
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_c");
-    impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
-        (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_hindexed_c(count, array_of_blocklengths,
+        array_of_displacements, oldtype, newtype);
 }
 WEAK(MPI_Type_create_hindexed_c);
 
@@ -260,11 +251,8 @@ WEAK(MPI_Type_create_hvector);
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector_c");
-    impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
 }
 WEAK(MPI_Type_create_hvector_c);
 
@@ -280,12 +268,9 @@ WEAK(MPI_Type_create_indexed_block);
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block_c");
-    impi_err = impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
-        (uintptr_t)oldtype, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_indexed_block_c(count, blocklength, array_of_displacements,
+        oldtype, newtype);
 }
 WEAK(MPI_Type_create_indexed_block_c);
 
@@ -300,11 +285,8 @@ WEAK(MPI_Type_create_resized);
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
         MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized_c");
-    impi_err = impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_resized_c(oldtype, lb, extent, newtype);
 }
 WEAK(MPI_Type_create_resized_c);
 
@@ -322,12 +304,9 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
         const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
         MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct_c");
-    impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
-        (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements,
+        array_of_types, newtype);
 }
 WEAK(MPI_Type_create_struct_c);
 
@@ -345,12 +324,9 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
         const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray_c");
-    impi_err = impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
-        (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes,
+        array_of_starts, order, oldtype, newtype);
 }
 WEAK(MPI_Type_create_subarray_c);
 
@@ -552,12 +528,9 @@ WEAK(MPI_Type_indexed);
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed_c");
-    impi_err = impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-        (uintptr_t)oldtype, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_indexed_c(count, array_of_blocklengths, array_of_displacements,
+        oldtype, newtype);
 }
 WEAK(MPI_Type_indexed_c);
 
@@ -632,11 +605,8 @@ WEAK(MPI_Type_vector);
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector_c");
-    impi_err = impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_vector_c(count, blocklength, stride, oldtype, newtype);
 }
 WEAK(MPI_Type_vector_c);
 

@@ -68,6 +68,42 @@ static void digits(void)
     CHECK(z[0] == 0.5f && z[1] == (float)previous);
 }
 
+/* The same digits are the same handle, wherever it comes from, and nobody frees it. */
+static void digits_stay(void)
+{
+    MPI_Datatype t, u, row, of;
+    int ni, na, nd, combiner, i[4];
+    MPI_Aint a;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Type_create_f90_real(15, MPI_UNDEFINED, &t);
+    MPI_Type_create_f90_real(15, MPI_UNDEFINED, &u);
+    CHECK(t == u);
+    MPI_Type_create_f90_real(14, MPI_UNDEFINED, &u);
+    CHECK(t != u);
+    MPI_Type_create_f90_complex(15, MPI_UNDEFINED, &u);
+    CHECK(t != u);
+    MPI_Type_get_envelope(t, &ni, &na, &nd, &combiner);
+    CHECK(combiner == MPI_COMBINER_F90_REAL && ni == 2 && na == 0 && nd == 0);
+    MPI_Type_get_contents(t, 2, 0, 0, i, &a, &u);
+    CHECK(i[0] == 15 && i[1] == MPI_UNDEFINED);
+    MPI_Type_create_f90_integer(4, &u);
+    MPI_Type_get_envelope(u, &ni, &na, &nd, &combiner);
+    CHECK(combiner == MPI_COMBINER_F90_INTEGER && ni == 1 && na == 0 && nd == 0);
+    MPI_Type_get_contents(u, 1, 0, 0, i, &a, &of);
+    CHECK_EQ(i[0], 4);
+    MPI_Type_vector(3, 1, 2, t, &row);
+    MPI_Type_get_contents(row, 3, 0, 1, i, &a, &of);
+    CHECK(of == t);
+    MPI_Type_free(&row);
+    CHECK_CLASS(MPI_Type_free(&of), MPI_ERR_TYPE);
+    CHECK(of == t);
+    MPI_Type_size(t, &ni);
+    CHECK_EQ(ni, 8);
+    CHECK_CLASS(MPI_Type_create_f90_real(60, 10, &u), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_create_f90_real(MPI_UNDEFINED, MPI_UNDEFINED, &u), MPI_ERR_ARG);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
 static void sizes(void)
 {
     static const struct { int class, size; } wanted[] = {
@@ -100,6 +136,7 @@ int main(int argc, char **argv)
     darray(0);
     darray(1);
     digits();
+    digits_stay();
     sizes();
     pairs();
     return check_end();

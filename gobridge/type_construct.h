@@ -1,0 +1,35 @@
+/* What the constructors of datatypes hand to the records (type_construct.c, type_record.c). */
+#ifndef IMPI_TYPE_CONSTRUCT_H
+#define IMPI_TYPE_CONSTRUCT_H
+
+#include <stdint.h>
+#include "../mpi.h"
+#include "shim.h"
+
+/* What a constructor was given, and what follows from that whatever the old type. */
+struct impi_type_draft {
+    int32_t combiner, large; /* large: by the constructor with large counts */
+    MPI_Datatype old;
+    int64_t n[3];
+    double apart;    /* the farthest block is this many extents of the old type away, */
+    double away;     /* or this many bytes; */
+    double longest;  /* the longest has so many elements, */
+    double elements; /* and all together so many */
+    struct { const void *from; size_t bytes; } arrays[3];
+};
+
+/* Records a type; 0 if Go has to make it. */
+int impi_type_record(const struct impi_type_draft *d, MPI_Datatype *newtype);
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* The call that Go has to make; a child of fork() must not make it. */
+#define IN_GO(name, call)                                              \
+    do {                                                               \
+        if (UNLIKELY(impi_forked)) return impi_after_fork("MPI_" name); \
+        int err = (call);                                              \
+        return UNLIKELY(err) ? impi_raise(err) : MPI_SUCCESS;          \
+    } while (0)
+
+#endif
