@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -30,6 +31,7 @@ import (
 // appLine is one client.
 type appLine struct {
 	number  int
+	client  int32  // its rank; -1: a shell has to say
 	machine string // "" this one
 	words   string // impirun's, for a shell
 }
@@ -54,8 +56,14 @@ func readAppFile(file string) ([]appLine, error) {
 		if text[0] != '-' {
 			l.machine, l.words, _ = strings.Cut(text, " ")
 		}
-		if !slices.ContainsFunc(strings.Fields(l.words), func(w string) bool { return w == "-client" || w == "--client" }) {
-			l.words = fmt.Sprintf(`-client %d "$hostport" %s`, len(list), l.words)
+		words := strings.Fields(l.words)
+		if i := slices.IndexFunc(words, func(w string) bool { return w == "-client" || w == "--client" }); i < 0 {
+			l.client = int32(len(list))
+			l.words = fmt.Sprintf(`-client %d "$hostport" %s`, l.client, l.words)
+		} else if l.client = -1; i+1 < len(words) {
+			if n, err := strconv.ParseInt(words[i+1], 10, 32); err == nil {
+				l.client = int32(n)
+			}
 		}
 		list = append(list, l)
 	}
@@ -108,7 +116,8 @@ func secrets(lookup func(string) (string, bool)) string {
 	return b.String()
 }
 
-// serveFile serves the clients of an application file and waits for all. The first that ends badly is the cause.
+// serveFile serves the clients of an application file and waits for all. The cause is the client that the server has lost
+// first, or else the first that ends badly: others end because of it, and may be quicker.
 func serveFile(ctx context.Context, plan *options.Plan, opt server.Options) error {
 	lines, err := readAppFile(plan.AppFile)
 	if err != nil {
@@ -123,7 +132,7 @@ func serveFile(ctx context.Context, plan *options.Plan, opt server.Options) erro
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ended := make(chan error)
+	ended := make(chan clientEnd)
 	started := 0
 	for i := range lines {
 		l := &lines[i]
@@ -141,21 +150,34 @@ func serveFile(ctx context.Context, plan *options.Plan, opt server.Options) erro
 				time.AfterFunc(plan.Grace, func() { c.Process.Signal(syscall.SIGTERM) })
 			})
 			defer stop()
-			ended <- l.outcome(plan.AppFile, c.Wait())
+			ended <- clientEnd{l, l.outcome(plan.AppFile, c.Wait())}
 		}()
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx) }()
+	failed := map[int32]error{}
 	for ; started > 0; started-- {
-		if err := <-ended; err != nil {
-			cancel(err) // does nothing the second time
+		if e := <-ended; e.err != nil {
+			failed[e.line.client] = e.err
+			cancel(e.err) // does nothing the second time
 		}
 	}
-	if err := context.Cause(ctx); err != nil {
-		<-served
-		return err
+	cause := context.Cause(ctx)
+	err = <-served
+	var lost *server.ClientError
+	if errors.As(err, &lost) && failed[lost.Rank] != nil {
+		return failed[lost.Rank]
 	}
-	return <-served
+	if cause != nil {
+		return cause
+	}
+	return told(err)
+}
+
+// clientEnd is how a client has ended.
+type clientEnd struct {
+	line *appLine
+	err  error
 }
 
 // outcome is what a client's end means.

@@ -55,7 +55,21 @@ func serve(plan *options.Plan) error {
 	if plan.AppFile != "" {
 		return serveFile(ctx, plan, opt)
 	}
-	return server.Run(ctx, opt, os.Stdout)
+	return told(server.Run(ctx, opt, os.Stdout))
+}
+
+// told is a server's error without what it has said already: one line is enough.
+func told(err error) error {
+	var job *server.JobError
+	if !errors.As(err, &job) {
+		return err
+	}
+	code := 1
+	var ended *endError
+	if errors.As(err, &ended) {
+		code = ended.cause.Code
+	}
+	return &endError{cause: &supervise.Cause{Code: code, Text: err.Error()}, quiet: true}
 }
 
 // address is what -host names: an address, or a name that has one.

@@ -229,6 +229,48 @@ func TestS4OddAuthCommands(t *testing.T) {
 	}
 }
 
+// A rank that is free, in an IMPI of the wrong length.
+func TestS5ARankHasFourBytes(t *testing.T) {
+	for _, rank := range [][]byte{{}, {0}, {0, 0, 0}, {0, 0, 0, 0, 0}, make([]byte, 8)} {
+		b := newBench(t, Rules{Clients: 1})
+		b.open(1)
+		b.in(1, authKey, rightKey, cmd(wire.CmdImpi, rank...))
+		b.want(1, "authenticated and no more", useKey)
+		if !b.closed[1] || b.m.Phase() != Gathering {
+			t.Errorf("IMPI with %d bytes: closed %v, %v", len(rank), b.closed[1], b.m.Phase())
+		}
+	}
+}
+
+// What comes with AUTH can be no part of the TLS that the server has yet to ask for.
+func TestWhoGoesOnBeforeTLSIsTurnedAway(t *testing.T) {
+	secured := auth.Methods{Secret: "s", TLS: true}
+	hello := wire.AppendAuth(nil, wire.AuthTLSMask)
+	for _, piece := range []int{0, 1, len(hello)} {
+		b := newBench(t, Rules{Clients: 1, Auth: secured})
+		b.piece = piece
+		b.open(1)
+		b.in(1, hello)
+		if b.closed[1] {
+			t.Fatal(b.logs)
+		}
+		b = newBench(t, Rules{Clients: 1, Auth: secured})
+		b.piece = piece
+		b.open(1)
+		b.in(1, hello, []byte{22})
+		if !b.closed[1] || !b.logged("went on before it was told to") {
+			t.Errorf("pieces of %d: closed %v, %q", piece, b.closed[1], b.logs)
+		}
+	}
+}
+
+func TestBytesOfNoConnectionAreNobodys(t *testing.T) {
+	b := newBench(t, Rules{Clients: 1})
+	b.in(7, authKey, rightKey, impi(0))
+	b.want(7, "unknown")
+	b.eof(7, nil)
+}
+
 func TestS5TheSizeComesWhenAllHaveJoined(t *testing.T) {
 	eachPiece(t, func(t *testing.T, piece int) {
 		b := newBench(t, Rules{Clients: 2})
@@ -245,7 +287,7 @@ func TestS5TheSizeComesWhenAllHaveJoined(t *testing.T) {
 				t.Errorf("rank %d: closed %v, first closed %v", r, b.closed[id], b.closed[1])
 			}
 		}
-		for i, m := range [][]byte{cmd(wire.CmdImpi), cmd(wire.CmdImpi, 0, 0, 0, 1, 0), coll(1), done, fini, authKey} {
+		for i, m := range [][]byte{cmd(wire.CmdImpi), cmd(wire.CmdImpi, 0, 0, 0, 1, 0), cmd(wire.CmdImpi, 0, 0, 1), coll(1), done, fini, authKey} {
 			id := 20 + i
 			b.open(id)
 			b.in(id, authKey, rightKey, m)

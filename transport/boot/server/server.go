@@ -119,7 +119,13 @@ func Run(ctx context.Context, opt Options, out io.Writer) error {
 	return s.Serve(ctx)
 }
 
-// Serve serves the job until it is over. The error says which client broke it and at which step
+// JobError is a job that has ended badly, as Options.Log has been told.
+type JobError struct{ err error }
+
+func (e *JobError) Error() string { return e.err.Error() }
+func (e *JobError) Unwrap() error { return e.err }
+
+// Serve serves the job until it is over. The error, a *JobError, says which client broke it and at which step
 // (*ClientError), or which clients were waited for when time was up or ctx ended; nil means that every client
 // has sent FINI. When Serve returns all its sockets are closed. It can be called once.
 func (s *Server) Serve(ctx context.Context) error {
@@ -136,7 +142,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.running.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.machine.Err()
+	if err := s.machine.Err(); err != nil {
+		return &JobError{err}
+	}
+	return nil
 }
 
 // accept takes connections until the socket is closed.
