@@ -14,21 +14,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A link is a program between two network interfaces (tun), each in a namespace of its own. A packet that one sends
-// waits for its turn at the rate of the link, and is handed to the other half a round trip later. A queue of twice
-// what the path holds stands before the link; what does not fit is lost.
+// A link is a program between network interfaces (tun), each in a namespace of its own. A packet that one sends waits for
+// its turn at the rate of the link, and is handed to the one that it is addressed to half a round trip later. A queue of
+// twice what the path holds stands at each end; what does not fit is lost.
 //
 // tc netem does this, too, where the kernel has it.
 
 // path is what a link is like.
 type path struct {
-	rtt     time.Duration
-	rate    int     // Mbit/s
-	mtu     int     // bytes
-	loss    float64 // of packets, in percent, each by itself
-	cc      string  // TCP's congestion control at both ends; "": the system's
-	streams int     // TCP connections between two hosts
-	via     string
+	rtt  time.Duration
+	rate int     // Mbit/s
+	mtu  int     // bytes
+	loss float64 // of packets, in percent, each by itself
+	cc   string  // TCP's congestion control at all ends; "": the system's
 }
 
 // errCannot: this machine or this user cannot make a link.
@@ -36,15 +34,16 @@ var errCannot = errors.New("cannot make a link")
 
 type link struct {
 	path
-	names [2]string
-	ends  [2]*os.File
+	names []string
+	ends  []*os.File
 }
 
 // address is that of an end of the link.
 func address(end int) string { return "10.77.0." + strconv.Itoa(end+1) }
 
-func newLink(p path) (*link, error) {
-	l := &link{path: p}
+// newLink makes a link with some ends.
+func newLink(p path, ends int) (*link, error) {
+	l := &link{path: p, names: make([]string, ends), ends: make([]*os.File, ends)}
 	if os.Getuid() != 0 {
 		return nil, fmt.Errorf("%w: it needs root", errCannot)
 	}
@@ -55,8 +54,9 @@ func newLink(p path) (*link, error) {
 			return nil, fmt.Errorf("%w: %w", errCannot, err)
 		}
 	}
-	go l.carry(0, 1)
-	go l.carry(1, 0)
+	for i := range l.ends {
+		go l.carry(i)
+	}
 	return l, nil
 }
 
@@ -120,11 +120,20 @@ func ip(args ...string) error {
 // packet is one on its way, and when it arrives.
 type packet struct {
 	data []byte
+	to   int
 	due  time.Time
 }
 
-// carry takes packets from one end to the other until the link is closed.
-func (l *link) carry(from, to int) {
+// end is whom a packet is addressed to; -1: none of the ends.
+func (l *link) end(p []byte) int {
+	if len(p) < 20 || p[0]>>4 != 4 || p[16] != 10 || p[17] != 77 || p[18] != 0 || int(p[19]) > len(l.names) {
+		return -1
+	}
+	return int(p[19]) - 1
+}
+
+// carry takes packets from one end to the others until the link is closed.
+func (l *link) carry(from int) {
 	bytesPerSecond := float64(l.rate) * 1e6 / 8
 	room := max(64, int(2*bytesPerSecond*l.rtt.Seconds())/l.mtu)
 	onTheWay := make(chan packet, 2*room)
@@ -132,7 +141,7 @@ func (l *link) carry(from, to int) {
 	go func() {
 		for p := range onTheWay {
 			time.Sleep(time.Until(p.due))
-			l.ends[to].Write(p.data)
+			l.ends[p.to].Write(p.data)
 		}
 	}()
 	free := time.Now() // when the link is free for the next packet
@@ -141,6 +150,10 @@ func (l *link) carry(from, to int) {
 		n, err := l.ends[from].Read(b)
 		if err != nil {
 			return
+		}
+		to := l.end(b[:n])
+		if to < 0 || to == from {
+			continue
 		}
 		if rand.Float64()*100 < l.loss {
 			continue
@@ -153,7 +166,7 @@ func (l *link) carry(from, to int) {
 			continue
 		}
 		free = free.Add(time.Duration(float64(n) / bytesPerSecond * 1e9))
-		onTheWay <- packet{b[:n], free.Add(l.rtt / 2)}
+		onTheWay <- packet{b[:n], to, free.Add(l.rtt / 2)}
 	}
 }
 

@@ -7,36 +7,125 @@ import (
 	"strings"
 )
 
-// optimum is how many round trips cannot be beaten, for what wan.c measures.
-var optimum = map[string]float64{"pingpong/8": 1, "barrier": 0.5, "bcast/8": 0.5, "reduce/8": 0.5, "allreduce/8": 0.5, "pingpong/65536": 1, "pingpong/1048576": 1}
+// runner measures a part of wan.c.
+type runner func(part string, clients, streams int, via string) (figures, error)
 
-// table prints what wan.c has measured: seconds for all but bw, which has bytes a second.
-func table(w io.Writer, p path, out string) error {
-	fmt.Fprintf(w, "%v round trip, %d Mbit/s, packets of %d bytes, %g %% lost, %s, %d streams\n%-20s %12s %13s %9s\n",
-		p.rtt, p.rate, p.mtu, p.loss, p.via, max(p.streams, 1), "", "ms", "round trips", "optimum")
-	lines := 0
-	for _, line := range strings.Split(out, "\n") {
-		fields := strings.Fields(line)
-		if len(fields) != 2 {
-			continue
-		}
-		v, err := strconv.ParseFloat(fields[1], 64)
-		if err != nil {
-			return fmt.Errorf("%q: %w", line, err)
-		}
-		lines++
-		if name, ok := strings.CutPrefix(fields[0], "bw/"); ok {
-			fmt.Fprintf(w, "%-20s %12.1f MB/s, %.1f %% of the link\n", name+" bytes", v/1e6, 100*v*8/(float64(p.rate)*1e6))
-			continue
-		}
-		trips := "-"
-		if best, ok := optimum[fields[0]]; ok {
-			trips = fmt.Sprintf("%.1f", best)
-		}
-		fmt.Fprintf(w, "%-20s %12.2f %13.2f %9s\n", fields[0], v*1e3, v/p.rtt.Seconds(), trips)
+// optimum is how many round trips cannot be beaten, for the collectives of wan.c; allowance is how many more of them a
+// barrier and a broadcast may take, and share how much of the link, in percent, the longest messages shall use.
+var optimum = []struct {
+	name  string
+	trips float64
+	bound bool
+}{{"barrier", 0.5, true}, {"bcast/8", 0.5, true}, {"reduce/8", 0.5, false}, {"allreduce/8", 0.5, false}}
+
+const (
+	allowance = 1.0
+	share     = 90.0
+)
+
+func verdict(met bool) string {
+	if met {
+		return "met"
 	}
-	if lines == 0 {
-		return fmt.Errorf("no figures in %q", out)
+	return "MISSED"
+}
+
+// pingpong prints a line for each size, and a column for plain sockets and for each way: milliseconds there and back.
+func (p *plan) pingpong(w io.Writer, plain func() (figures, error), run runner) error {
+	names := append([]string{"plain sockets"}, p.via...)
+	var columns []figures
+	f, err := plain()
+	if err != nil {
+		return err
+	}
+	columns = append(columns, f)
+	for _, via := range p.via {
+		if f, err = run("pingpong", 2, 1, via); err != nil {
+			return err
+		}
+		columns = append(columns, f)
+	}
+	fmt.Fprintf(w, "%-20s", "there and back, ms")
+	for _, name := range names {
+		fmt.Fprintf(w, " %14s", name)
+	}
+	fmt.Fprintln(w)
+	for _, n := range sizes {
+		fmt.Fprintf(w, "%-20s", strconv.Itoa(n)+" bytes")
+		for _, c := range columns {
+			v, ok := c["pingpong/"+strconv.Itoa(n)]
+			if !ok {
+				return fmt.Errorf("no figure for %d bytes", n)
+			}
+			fmt.Fprintf(w, " %14.2f", v*1e3)
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}
+
+// coll prints a line for each collective, and a column for each number of clients and each way: round trips.
+func (p *plan) coll(w io.Writer, run runner) error {
+	fmt.Fprintf(w, "%-20s", "round trips")
+	var columns []figures
+	for _, via := range p.via {
+		for _, n := range p.clients {
+			f, err := run("coll", n, 1, via)
+			if err != nil {
+				return err
+			}
+			columns = append(columns, f)
+			fmt.Fprintf(w, " %14s", fmt.Sprintf("%d, %s", n, via))
+		}
+	}
+	fmt.Fprintf(w, " %8s %8s\n", "optimum", "at most")
+	for _, o := range optimum {
+		fmt.Fprintf(w, "%-20s", o.name)
+		met := true
+		for _, c := range columns {
+			v, ok := c[o.name]
+			if !ok {
+				return fmt.Errorf("no figure for %s", o.name)
+			}
+			trips := v / p.rtt.Seconds()
+			met = met && trips <= o.trips+allowance
+			fmt.Fprintf(w, " %14.2f", trips)
+		}
+		fmt.Fprintf(w, " %8.1f", o.trips)
+		if o.bound {
+			fmt.Fprintf(w, " %8.1f %s", o.trips+allowance, verdict(met))
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}
+
+// bw prints a line for each number of connections and each way: the share of the link that messages of each length use.
+func (p *plan) bw(w io.Writer, run runner) error {
+	lengths := []string{"1048576", "67108864"}
+	fmt.Fprintf(w, "%-20s", "% of the link")
+	for _, n := range lengths {
+		fmt.Fprintf(w, " %14s", n+" bytes")
+	}
+	fmt.Fprintln(w)
+	for _, via := range p.via {
+		for _, streams := range p.streams {
+			f, err := run("bw", 2, streams, via)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%-20s", fmt.Sprintf("%s, %d %s", via, streams, strings.TrimSuffix("streams", map[bool]string{true: "s"}[streams == 1])))
+			last := 0.0
+			for _, n := range lengths {
+				v, ok := f["bw/"+n]
+				if !ok {
+					return fmt.Errorf("no figure for %s bytes", n)
+				}
+				last = 100 * v * 8 / (float64(p.rate) * 1e6)
+				fmt.Fprintf(w, " %14.1f", last)
+			}
+			fmt.Fprintf(w, "  >= %.0f %s\n", share, verdict(last >= share))
+		}
 	}
 	return nil
 }
