@@ -41,7 +41,21 @@ func widen(fd int) {
 
 // share keeps what is not sent yet short on one of several connections: what stands in the buffer of a slow one is lost
 // to the others.
-func share(fd int) { unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, shareUnsent) }
+//
+// And on a long way a receive buffer that is fixed. One that the system sizes grows with what is read; but here what has
+// come before its turn is not read, on several connections for most of the time.
+func share(fd int) {
+	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, shareUnsent)
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return
+	}
+	if size := sendBuffer(time.Duration(info.Rtt) * time.Microsecond); size > 0 {
+		if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, size) != nil {
+			unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, size)
+		}
+	}
+}
 
 // inside says whether a connection stays inside this machine.
 func inside(local, remote net.Addr) bool {
