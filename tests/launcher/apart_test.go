@@ -264,9 +264,15 @@ func (w *firewall) mustHold(t *testing.T, n *network, i int) {
 // ends, and takes along who has not noticed yet, but does not take the blame.
 func TestAClientWhoseLinkGoesDownIsNamed(t *testing.T) {
 	const lost = 1
-	for _, via := range []string{"direct", "agent"} {
+	for _, tt := range []struct{ via, how, proof string }{
+		{"direct", "wait-for-signal", key},
+		{"agent", "talk", key},
+		{"agent -streams 3", "wait-for-signal", "IMPI_AUTH_SECRET=of the job"},
+		{"direct -streams 2", "talk", "IMPI_AUTH_TLS=1"},
+	} {
+		via := tt.via
 		n := newNetwork(t, ipv4, apart+1)
-		server, clients := n.start(t, with(key, "IMPI_SILENCE=2"), all("-via "+via), program(t, "misbehave"), "wait-for-signal", "0")
+		server, clients := n.start(t, with(tt.proof, "IMPI_SILENCE=2"), all("-via "+via), program(t, "misbehave"), tt.how, "0")
 		for _, j := range clients {
 			j.stdout.await("ready", 2)
 		}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +34,9 @@ func Tunnel(c *tls.Conn) (fd int, err error) {
 		return -1, err
 	}
 	t := &tunnel{channel: c, socket: inner.(*net.UnixConn), outDone: make(chan struct{})}
+	if t.cookie, err = cookie(pair[0]); err == nil {
+		channels.Store(t.cookie, c)
+	}
 	go t.out()
 	go t.in()
 	return pair[0], nil
@@ -42,6 +47,34 @@ type tunnel struct {
 	channel *tls.Conn
 	socket  *net.UnixConn
 	outDone chan struct{} // closed when nothing more leaves
+	cookie  uint64        // of the socket that Tunnel has answered, for Channel; 0: the system has none
+}
+
+// channels are the TLS channels of the tunnels that there are, by the cookies of their sockets: no other socket will ever
+// have the same.
+var channels sync.Map
+
+func cookie(fd int) (uint64, error) {
+	return unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+}
+
+// Channel calls f with the TCP connection behind a socket of Tunnel's, for those who want to know how that is. False: fd
+// is no such socket, or its tunnel has ended.
+func Channel(fd int, f func(tcp int)) bool {
+	id, err := cookie(fd)
+	if err != nil {
+		return false
+	}
+	c, ok := channels.Load(id)
+	if !ok {
+		return false
+	}
+	tcp, ok := c.(*tls.Conn).NetConn().(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := tcp.SyscallConn()
+	return err == nil && raw.Control(func(fd uintptr) { f(int(fd)) }) == nil
 }
 
 // tunnelBuffer is a few records of TLS.
@@ -62,6 +95,7 @@ func (t *tunnel) out() {
 
 // in carries what arrives, and ends the tunnel.
 func (t *tunnel) in() {
+	defer channels.Delete(t.cookie)
 	_, err := io.CopyBuffer(onlyWriter{t.socket}, t.channel, make([]byte, tunnelBuffer))
 	switch {
 	case err == nil:

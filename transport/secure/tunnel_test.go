@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // tunnels are two ends of one: plain sockets with TLS between them.
@@ -86,5 +88,41 @@ func TestWhatWasWrittenBeforeCloseArrives(t *testing.T) {
 	go b.Write([]byte("nobody reads this"))
 	if got, _ := io.ReadAll(b); len(got) != len(data) {
 		t.Fatalf("%d of %d bytes", len(got), len(data))
+	}
+}
+
+func TestTheConnectionBehindATunnelIsKnownAsLongAsItIsThere(t *testing.T) {
+	a, b := tunnels(t)
+	f, err := a.(*net.UnixConn).File() // the same socket, under another number
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	fd, is := int(f.Fd()), false
+	ask := func() bool {
+		return Channel(fd, func(tcp int) {
+			_, err := unix.GetsockoptTCPInfo(tcp, unix.IPPROTO_TCP, unix.TCP_INFO)
+			is = err == nil
+		})
+	}
+	if !ask() || !is {
+		t.Error("no TCP connection behind it")
+	}
+	a.(*net.UnixConn).CloseWrite()
+	b.Close()
+	io.ReadAll(a)
+	for end := time.Now().Add(10 * time.Second); ask(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it is known after its end")
+		}
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	if Channel(pair[0], func(int) {}) || Channel(-1, func(int) {}) {
+		t.Error("any socket is a tunnel's")
 	}
 }

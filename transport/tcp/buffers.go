@@ -13,7 +13,7 @@ import (
 // with the need, up to 4 MiB as it comes: plenty inside a building, and less than a fast link between two continents
 // holds. So for a connection whose round trip is long the buffer is made larger, if the system allows more than what it
 // would grow to; and what is not sent yet is kept short, so that a short message does not stand behind megabytes. The
-// receiving side grows far enough by itself.
+// receiving side grows far enough by itself, where there is one connection.
 
 const (
 	farAway   = 5 * time.Millisecond // the round trip from which it matters
@@ -31,7 +31,7 @@ func widen(fd int) {
 		return
 	}
 	rtt := time.Duration(info.Rtt) * time.Microsecond
-	size := sendBuffer(rtt)
+	size := bufferFor(rtt)
 	if size == 0 || granted(size) <= grows() {
 		return
 	}
@@ -40,20 +40,18 @@ func widen(fd int) {
 }
 
 // share keeps what is not sent yet short on one of several connections: what stands in the buffer of a slow one is lost
-// to the others.
-//
-// And on a long way a receive buffer that is fixed. One that the system sizes grows with what is read; but here what has
-// come before its turn is not read, on several connections for most of the time.
+// to the others. On a long way it also gives it a receive buffer of fixed size. One that the system sizes grows with what
+// is read, and here what has come before its turn is not read for some time.
 func share(fd int) {
 	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, shareUnsent)
-	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-	if err != nil {
-		return
+	if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+		fixReceiveBuffer(fd, time.Duration(info.Rtt)*time.Microsecond)
 	}
-	if size := sendBuffer(time.Duration(info.Rtt) * time.Microsecond); size > 0 {
-		if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, size) != nil {
-			unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, size)
-		}
+}
+
+func fixReceiveBuffer(fd int, rtt time.Duration) {
+	if size := bufferFor(rtt); size > 0 && unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, size) != nil {
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, size)
 	}
 }
 
@@ -69,8 +67,8 @@ func inside(local, remote net.Addr) bool {
 // not been scheduled for a slow path, and holds back for seconds. Every Linux has reno, and everybody may ask for it.
 func unpace(fd int) { unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno") }
 
-// sendBuffer is the right size for a round trip, in bytes; 0: leave it to the system.
-func sendBuffer(rtt time.Duration) int {
+// bufferFor is the right size for a round trip, in bytes; 0: leave it to the system.
+func bufferFor(rtt time.Duration) int {
 	if rtt < farAway {
 		return 0
 	}

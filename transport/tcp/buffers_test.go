@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestSendBuffersAreSizedFromTheRoundTrip(t *testing.T) {
+func TestBuffersAreSizedFromTheRoundTrip(t *testing.T) {
 	for _, tt := range []struct {
 		rtt  time.Duration
 		want int
 	}{{0, 0}, {farAway - 1, 0}, {8 * time.Millisecond, 10_000_000}, {time.Second, farBuffer}, {time.Hour, farBuffer}} {
-		if got := sendBuffer(tt.rtt); got != tt.want {
+		if got := bufferFor(tt.rtt); got != tt.want {
 			t.Errorf("%v: %d bytes, want %d", tt.rtt, got, tt.want)
 		}
 	}
@@ -32,6 +32,27 @@ func TestABufferThatTheSystemDoesNotGrantIsLeftToIt(t *testing.T) {
 	fd := es[0].host.links[1].fd
 	if n, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT); err == nil && n == farUnsent {
 		t.Error("a connection inside the machine was taken for a long one")
+	}
+}
+
+func TestSeveralFarConnectionsHaveReceiveBuffersOfFixedSize(t *testing.T) {
+	es := connect(t, layout{{1}, {1}}, nil, Options{})
+	fd := es[0].host.links[1].fd
+	size := func() int {
+		n, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	was := size()
+	fixReceiveBuffer(fd, farAway-1)
+	if size() != was {
+		t.Error("a near one has")
+	}
+	fixReceiveBuffer(fd, time.Second)
+	if n := size(); n <= was && n < farBuffer {
+		t.Errorf("%d bytes, before %d", n, was)
 	}
 }
 

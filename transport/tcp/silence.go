@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/libimpi/libimpi/transport/secure"
 	"golang.org/x/sys/unix"
 )
 
@@ -105,9 +106,16 @@ func (h *Host) look() {
 	}
 }
 
-// lastHeard asks the kernel when the other end of a TCP connection last acknowledged anything. A socket of another kind
-// has no such end.
-func lastHeard(fd int) (time.Duration, bool) {
+// lastHeard asks the kernel when the other end of a TCP connection last acknowledged anything; of one behind TLS, too. A
+// socket of another kind has no such end.
+func lastHeard(fd int) (ago time.Duration, ok bool) {
+	if ago, ok = acknowledged(fd); !ok {
+		secure.Channel(fd, func(tcp int) { ago, ok = acknowledged(tcp) })
+	}
+	return ago, ok
+}
+
+func acknowledged(fd int) (time.Duration, bool) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
 		return 0, false

@@ -62,6 +62,10 @@ func TestConnectionsAreKeptAlive(t *testing.T) {
 			t.Errorf("heard %v ago, %v", ago, ok)
 		}
 	}
+	es = connect(t, layout{{1}, {1}}, keyed(1, true), Options{Silence: 20 * time.Second})
+	if ago, ok := lastHeard(es[0].host.links[1].fd); !ok || ago > patience {
+		t.Errorf("behind TLS: heard %v ago, %v", ago, ok)
+	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -53,6 +53,13 @@ int main(int argc, char **argv)
         fflush(stdout);
         for (;;) pause();
     }
+    if (is(how, "talk")) {
+        static double in[1 << 16], out[1 << 16];
+        MPI_Barrier(MPI_COMM_WORLD);
+        printf("ready\n");
+        fflush(stdout);
+        for (;;) MPI_Allreduce(in, out, 1 << 16, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
     if (is(how, "hear")) { /* rank RANK goes on when it hears something */
         MPI_Barrier(MPI_COMM_WORLD);
         printf("ready\n");
