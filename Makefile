@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-.PHONY: all build run test bench install clean
+.PHONY: all build run test bench bench-wan install clean
 all: build
 
 build:
@@ -24,6 +24,10 @@ test: build
 # Beside the other MPI implementations of this machine; make bench GROUPS="shm coll" for a part.
 bench: build
 	go run ./bench/compare -stage $(build)/stage $(GROUPS)
+
+# Clients that are far apart, on a link of this machine's own (docs/wan.md); as root. make bench-wan WAN="-rtt 80ms coll" for a part.
+bench-wan: build
+	go run ./bench/wan -stage $(build)/stage $(WAN)
 
 install: build
 	cmake --install $(build) --prefix $(PREFIX)

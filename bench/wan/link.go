@@ -6,9 +6,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,6 +39,9 @@ type link struct {
 	names []string
 	ends  []*os.File
 }
+
+// device is the name of the interface at each end.
+const device = "wan"
 
 // address is that of an end of the link.
 func address(end int) string { return "10.77.0." + strconv.Itoa(end+1) }
@@ -77,11 +82,11 @@ func (l *link) open(i int) error {
 	}
 	return errors.Join(cc,
 		ip("-n", name, "link", "set", "lo", "up"),
-		ip("-n", name, "addr", "add", address(i)+"/24", "dev", "wan"),
-		ip("-n", name, "link", "set", "wan", "up", "mtu", strconv.Itoa(l.mtu), "txqueuelen", "20000"))
+		ip("-n", name, "addr", "add", address(i)+"/24", "dev", device),
+		ip("-n", name, "link", "set", device, "up", "mtu", strconv.Itoa(l.mtu), "txqueuelen", "20000"))
 }
 
-// tunIn opens a new interface called wan in a namespace. The thread that goes there does not come back.
+// tunIn opens a new interface in a namespace. The thread that goes there does not come back.
 func tunIn(name string) (fd int, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -99,7 +104,7 @@ func tunIn(name string) (fd int, err error) {
 			return
 		}
 		var request *unix.Ifreq
-		if request, err = unix.NewIfreq("wan"); err != nil {
+		if request, err = unix.NewIfreq(device); err != nil {
 			return
 		}
 		request.SetUint16(unix.IFF_TUN | unix.IFF_NO_PI)
@@ -170,11 +175,28 @@ func (l *link) carry(from int) {
 	}
 }
 
-// command is a command that runs at one end.
+// command is a command that runs at one end, and not longer than this program.
 func (l *link) command(end int, name string, args ...string) *exec.Cmd {
 	c := exec.Command("ip", append([]string{"netns", "exec", l.names[end], name}, args...)...)
 	c.Env = append(os.Environ(), "IMPI_AUTH_KEY=5678")
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	return c
+}
+
+// closeOnSignal has the link taken away if somebody ends this program before its time; what it answers forgets that.
+func (l *link) closeOnSignal() (forget func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		if _, ok := <-signals; ok {
+			l.close()
+			os.Exit(1)
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+	}
 }
 
 func (l *link) close() {

@@ -4,7 +4,8 @@
 // Flow: make the namespaces and the link -> for each table, for each of its columns: start a server and a client in
 // every namespace (job.go), where wan.c measures -> print the tables (table.go):
 //
-//	pingpong   there and back, by size: plain sockets (plain.go), direct, agent; figure 13 of Squyres, Lumsdaine et al.
+//	pingpong   there and back, by size, direct and through agents, beside plain sockets (plain.go): as figure 13 of the
+//	           paper on LAM's IMPI
 //	coll       collectives of 8 bytes between 2, 3 and 4 clients, in round trips, beside what cannot be beaten
 //	bw         long messages in one direction, over one connection and over several: the share of the link
 //
@@ -24,6 +25,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +45,7 @@ type plan struct {
 var parts = []string{"pingpong", "coll", "bw"}
 
 func main() {
+	runtime.LockOSThread() // the thread whose end the jobs do not survive (link.command)
 	if len(os.Args) > 1 && os.Args[1] == plainFlag {
 		if err := plain(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "wan: plain sockets:", err)
@@ -131,16 +134,24 @@ func (p *plan) measure(w io.Writer, stage, source string) error {
 		return err
 	}
 	defer l.close()
+	defer l.closeOnSignal()()
 	fmt.Fprintf(w, "%v round trip, %d Mbit/s, packets of %d bytes, %g %% lost; %d ranks a client\n", p.rtt, p.rate, p.mtu, p.loss, p.ranks)
 	run := func(part string, clients, streams int, via string) (figures, error) {
 		return l.run(job{impirun: filepath.Join(stage, "bin/impirun"), program: program, part: part,
 			clients: clients, ranks: p.ranks, streams: streams, via: via})
 	}
-	tables := map[string]func(io.Writer, runner) error{"pingpong": func(w io.Writer, run runner) error { return p.pingpong(w, l.plain, run) },
-		"coll": p.coll, "bw": p.bw}
+	columns := []column{{"plain sockets", l.plain}}
+	for _, via := range p.via {
+		columns = append(columns, column{via, func() (figures, error) { return run("pingpong", 2, 1, via) }})
+	}
+	tables := map[string]func() error{
+		"pingpong": func() error { return p.pingpong(w, columns) },
+		"coll":     func() error { return p.coll(w, run) },
+		"bw":       func() error { return p.bw(w, run) },
+	}
 	for _, part := range p.parts {
 		fmt.Fprintln(w)
-		if err := tables[part](w, run); err != nil {
+		if err := tables[part](); err != nil {
 			return fmt.Errorf("%s: %w", part, err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 )
 
 // runner measures a part of wan.c.
@@ -30,30 +29,29 @@ func verdict(met bool) string {
 	return "MISSED"
 }
 
-// pingpong prints a line for each size, and a column for plain sockets and for each way: milliseconds there and back.
-func (p *plan) pingpong(w io.Writer, plain func() (figures, error), run runner) error {
-	names := append([]string{"plain sockets"}, p.via...)
-	var columns []figures
-	f, err := plain()
-	if err != nil {
-		return err
-	}
-	columns = append(columns, f)
-	for _, via := range p.via {
-		if f, err = run("pingpong", 2, 1, via); err != nil {
+// column is one of those of pingpong.
+type column struct {
+	name    string
+	measure func() (figures, error)
+}
+
+// pingpong prints a line for each size, and a column for each way: milliseconds there and back.
+func (p *plan) pingpong(w io.Writer, columns []column) error {
+	var all []figures
+	fmt.Fprintf(w, "%-20s", "there and back, ms")
+	for _, c := range columns {
+		f, err := c.measure()
+		if err != nil {
 			return err
 		}
-		columns = append(columns, f)
-	}
-	fmt.Fprintf(w, "%-20s", "there and back, ms")
-	for _, name := range names {
-		fmt.Fprintf(w, " %14s", name)
+		all = append(all, f)
+		fmt.Fprintf(w, " %14s", c.name)
 	}
 	fmt.Fprintln(w)
 	for _, n := range sizes {
 		fmt.Fprintf(w, "%-20s", strconv.Itoa(n)+" bytes")
-		for _, c := range columns {
-			v, ok := c["pingpong/"+strconv.Itoa(n)]
+		for _, f := range all {
+			v, ok := f["pingpong/"+strconv.Itoa(n)]
 			if !ok {
 				return fmt.Errorf("no figure for %d bytes", n)
 			}
@@ -114,7 +112,7 @@ func (p *plan) bw(w io.Writer, run runner) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%-20s", fmt.Sprintf("%s, %d %s", via, streams, strings.TrimSuffix("streams", map[bool]string{true: "s"}[streams == 1])))
+			fmt.Fprintf(w, "%-20s", fmt.Sprintf("%s, %d %s", via, streams, map[bool]string{true: "stream", false: "streams"}[streams == 1]))
 			last := 0.0
 			for _, n := range lengths {
 				v, ok := f["bw/"+n]
