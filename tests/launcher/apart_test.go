@@ -264,15 +264,19 @@ func (w *firewall) mustHold(t *testing.T, n *network, i int) {
 // ends, and takes along who has not noticed yet, but does not take the blame.
 func TestAClientWhoseLinkGoesDownIsNamed(t *testing.T) {
 	const lost = 1
-	for _, tt := range []struct{ via, how, proof string }{
-		{"direct", "wait-for-signal", key},
-		{"agent", "talk", key},
-		{"agent -streams 3", "wait-for-signal", "IMPI_AUTH_SECRET=of the job"},
-		{"direct -streams 2", "talk", "IMPI_AUTH_TLS=1"},
+	const secret = "IMPI_AUTH_SECRET=of the job"
+	for _, tt := range []struct {
+		via, how string
+		proof    []string
+	}{
+		{"direct", "wait-for-signal", []string{key}},
+		{"agent", "talk", []string{key}},
+		{"agent -streams 3", "wait-for-signal", []string{secret}},
+		{"direct -streams 2", "talk", []string{secret, "IMPI_AUTH_TLS=1"}},
 	} {
 		via := tt.via
 		n := newNetwork(t, ipv4, apart+1)
-		server, clients := n.start(t, with(tt.proof, "IMPI_SILENCE=2"), all("-via "+via), program(t, "misbehave"), tt.how, "0")
+		server, clients := n.start(t, with(append(tt.proof, "IMPI_SILENCE=2")...), all("-via "+via), program(t, "misbehave"), tt.how, "0")
 		for _, j := range clients {
 			j.stdout.await("ready", 2)
 		}
