@@ -9,6 +9,20 @@
 
 struct impi_fast impi_fast;
 
+/* Gathers n bytes of rows, and publishes them as they come: a few at first, so that the receiver begins. */
+static void send_growing(struct impi_shm_record *r, const struct impi_type_plan *plan, const void *buf, int64_t n, int64_t row)
+{
+    enum { FIRST = 256, PART = 1024 };
+    uint32_t *filled = filled_of(r);
+    int64_t part = row < FIRST ? FIRST / row * row : row;
+    for (int64_t done = 0; done < n; done += part, part = row < PART ? PART / row * row : row) {
+        if (part > n - done) part = n - done;
+        impi_type_move_rows(plan, buf, (unsigned char *)r + LINE, done, part, 0);
+        __atomic_store_n(filled, (uint32_t)(done + part), __ATOMIC_RELEASE);
+        if (done == 0) __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_GROWING | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
+    }
+}
+
 static inline int send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     struct impi_fast *f = &impi_fast;
@@ -32,10 +46,15 @@ static inline int send(const void *buf, int count, MPI_Datatype datatype, int de
     r->cid = c->cid;
     r->lsrank = c->rank;
     r->srqid = 0;
-    unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
-    if (UNLIKELY(plan)) impi_type_move(plan, buf, to, n, 0);
-    else copy_payload(to, buf, (uint64_t)n);
-    __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
+    int64_t row = UNLIKELY(plan) && f->looks ? impi_type_growth(plan, n) : 0;
+    if (UNLIKELY(row)) {
+        send_growing(r, plan, buf, n, row);
+    } else {
+        unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
+        if (UNLIKELY(plan)) impi_type_move(plan, buf, to, n, 0);
+        else copy_payload(to, buf, (uint64_t)n);
+        __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
+    }
     o->tail += need;
     int wake = sleeps(shm, o->ctl);
     unlock(shm);

@@ -15,6 +15,7 @@ struct arrival {
     struct impi_shm_record *record;
     uint64_t bytes; /* of the message */
     uint64_t size;  /* of the record */
+    int growing;    /* its sender has not yet written all of it */
 };
 
 /* Looks at the head of a ring: 0 if there is no record, or one that Go should see. Lock held. */
@@ -25,16 +26,48 @@ static inline int look(const struct impi_shm_private *shm, const struct impi_shm
     uint32_t state = __atomic_load_n(&a->record->state, __ATOMIC_ACQUIRE);
     a->bytes = state >> IMPI_SHM_LENGTH_SHIFT;
     a->size = record_bytes(a->bytes);
-    return (state & IMPI_SHM_FORM_MASK) == IMPI_SHM_FORM_SHORT && a->bytes <= shm->max_payload && at + a->size <= shm->ring_bytes;
+    a->growing = 0;
+    if (UNLIKELY((state & IMPI_SHM_FORM_MASK) != IMPI_SHM_FORM_SHORT)) {
+        if ((state & IMPI_SHM_FORM_MASK) != IMPI_SHM_FORM_GROWING || a->bytes <= INLINE) return 0;
+        a->growing = __atomic_load_n(filled_of(a->record), __ATOMIC_ACQUIRE) != a->bytes;
+    }
+    return a->bytes <= shm->max_payload && at + a->size <= shm->ring_bytes;
 }
 
-/* Copies the message out and leaves the ring to the next. Answers whether its sender sleeps for the room. Lock held. */
-static inline int consume(const struct impi_shm_private *shm, struct impi_shm_inbound *in, const struct arrival *a, void *buf,
-                          const struct impi_type_plan *plan)
+/* Moves the payload of a growing record to where it belongs while its sender gathers it. 0 if it does not grow on: then
+ * nothing is consumed, and whoever comes next begins anew. */
+static int follow(const struct arrival *a, void *buf, const struct impi_type_plan *plan)
+{
+    const unsigned char *from = (unsigned char *)a->record + LINE;
+    uint64_t n = a->bytes, row = plan ? (uint64_t)impi_type_row(plan, (int64_t)n) : 1, done = 0;
+    for (uint32_t looks = impi_fast.looks; done < n; looks--) {
+        uint64_t there = __atomic_load_n(filled_of(a->record), __ATOMIC_ACQUIRE);
+        if (UNLIKELY(there > n || looks == 0)) return 0;
+        if (there < n) there = row ? there - there % row : done;
+        if (there == done) {
+            relax();
+            continue;
+        }
+        if (plan && row) impi_type_move_rows(plan, buf, from, (int64_t)done, (int64_t)(there - done), 1);
+        else if (plan) impi_type_move(plan, buf, from, (int64_t)n, 1);
+        else copy_payload((unsigned char *)buf + done, from + done, there - done);
+        done = there;
+        looks = impi_fast.looks + 1;
+    }
+    return 1;
+}
+
+/* Copies the message out. */
+static inline void unload(const struct arrival *a, void *buf, const struct impi_type_plan *plan)
 {
     const unsigned char *from = a->bytes <= INLINE ? a->record->body : (unsigned char *)a->record + LINE;
     if (UNLIKELY(plan)) impi_type_move(plan, buf, from, (int64_t)a->bytes, 1);
     else copy_payload(buf, from, a->bytes);
+}
+
+/* Leaves the ring to the next record. Answers whether the sender sleeps for the room. Lock held. */
+static inline int leave(const struct impi_shm_private *shm, struct impi_shm_inbound *in, const struct arrival *a)
+{
     __atomic_store_n(&in->read, in->read + a->size, __ATOMIC_RELAXED);
     if (LIKELY(in->read - in->told < shm->ring_bytes / 4)) return 0;
     in->told = in->read;
@@ -75,7 +108,7 @@ static inline int drain(const struct impi_shm_private *shm, struct impi_shm_inbo
     struct arrival a;
     int n = 0;
     *stuck = 0;
-    while (q->head && look(shm, in, &a)) {
+    while (q->head && look(shm, in, &a) && !a.growing) {
         struct impi_quick_slot *before, *s = wanted(q, &a, &before);
         if (!s) break;
         if (UNLIKELY(a.bytes > s->bytes)) {
@@ -83,7 +116,8 @@ static inline int drain(const struct impi_shm_private *shm, struct impi_shm_inbo
             break;
         }
         int tag = a.record->tag;
-        *wake |= consume(shm, in, &a, s->buf, NULL);
+        unload(&a, s->buf, NULL);
+        *wake |= leave(shm, in, &a);
         unlink_slot(q, s, before);
         s->tag = tag;
         s->bytes = (uint32_t)a.bytes;
@@ -155,12 +189,14 @@ static inline int receive(void *buf, int count, MPI_Datatype datatype, int sourc
         }
         struct arrival a;
         if (UNLIKELY(!look(shm, in, &a) || stuck || w.comm->waiting || a.record->cid != w.comm->cid || a.record->lsrank != source ||
-                     !takes(tag, a.record->tag) || a.bytes > (uint64_t)w.room || (w.plan && a.bytes != (uint64_t)w.room))) {
+                     !takes(tag, a.record->tag) || a.bytes > (uint64_t)w.room || (w.plan && a.bytes != (uint64_t)w.room) ||
+                     (a.growing && (impi_quick.from[w.local].head || !follow(&a, buf, w.plan))))) {
             unlock(shm);
             return 0;
         }
         int got = a.record->tag;
-        wake = consume(shm, in, &a, buf, w.plan);
+        if (LIKELY(!a.growing)) unload(&a, buf, w.plan);
+        wake = leave(shm, in, &a);
         unlock(shm);
         if (UNLIKELY(wake)) impi_ring(w.local);
         set_status(status, source, got, a.bytes);

@@ -62,6 +62,9 @@ static inline int64_t bytes(const void *buf, int count, MPI_Datatype datatype)
     return (int64_t)count * impi_fast.dense[type];
 }
 
+/* Where the sender of a growing record says how much of the payload is there. */
+static inline uint32_t *filled_of(struct impi_shm_record *r) { return &((struct impi_shm_growing *)r)->filled; }
+
 static inline uint64_t record_bytes(uint64_t n) { return n <= INLINE ? LINE : LINE + ((n + LINE - 1) & ~(uint64_t)(LINE - 1)); }
 
 /* Past some length memcpy may turn to string instructions (glibc on x86 with ERMS: 2112 bytes), which on some virtual

@@ -110,6 +110,14 @@ const struct impi_type_plan *impi_type_planned(const void *typed, int count, uin
 /* Moves those n bytes from typed memory to a packed buffer, or back. */
 void impi_type_move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack);
 
+/* The same in parts, if the element is made of rows that follow each other in the buffer: bytes of a row, 0 if it is not; and
+ * the same if the element is worth handing over in parts, else 0. */
+int64_t impi_type_row(const struct impi_type_plan *p, int64_t n);
+int64_t impi_type_growth(const struct impi_type_plan *p, int64_t n);
+
+/* Moves the n packed bytes from `from` on, all of them whole rows. */
+void impi_type_move_rows(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t from, int64_t n, int unpack);
+
 /* Ends a handle; 0 if it was stale. */
 int impi_type_drop(uintptr_t handle);
 

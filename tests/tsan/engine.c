@@ -421,6 +421,9 @@ void impi_process_ends(void) { fail("the end"); }
 NEVER(int64_t impi_type_recorded_size(uintptr_t handle))
 const struct impi_type_plan *impi_type_planned(const void *typed, int count, uintptr_t handle, int64_t *n) { return NULL; }
 void impi_type_move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack) { fail("a derived type"); }
+NEVER(int64_t impi_type_row(const struct impi_type_plan *p, int64_t n))
+NEVER(int64_t impi_type_growth(const struct impi_type_plan *p, int64_t n))
+void impi_type_move_rows(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t from, int64_t n, int unpack) { fail("a derived type"); }
 NEVER(GoInt32 impi_missing(char *function, GoInt32 kind, GoUintptr handle))
 NEVER(GoInt32 impi_call_errhandler(GoUintptr comm, GoInt32 code, struct impi_action *action))
 NEVER(GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, struct impi_action *action))

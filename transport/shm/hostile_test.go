@@ -25,12 +25,14 @@ func checked(t testing.TB, x **Transport) *receiver {
 
 func TestDamagedRecordsEndTheLink(t *testing.T) {
 	for name, damage := range map[string]func(w []uint32){
-		"unknown form":    func(w []uint32) { w[0] = 4 },
+		"unknown form":    func(w []uint32) { w[0] = 5 },
 		"only a length":   func(w []uint32) { w[0] = 8 << lengthShift },
 		"longest length":  func(w []uint32) { w[0] = FormShort | 0xffffff<<lengthShift },
 		"over the limit":  func(w []uint32) { w[0] = FormFull | uint32(maxPayload(RingBytes(2))+1)<<lengthShift },
 		"skip at the top": func(w []uint32) { w[0] = FormSkip },
 		"skip and length": func(w []uint32) { w[0] = FormSkip | 1<<lengthShift },
+		"growing, short":  func(w []uint32) { w[0] = FormGrowing | inlineBytes<<lengthShift },
+		"growing beyond":  func(w []uint32) { w[0], w[6] = FormGrowing|100<<lengthShift, 101 },
 		"kind ProtoAck":   func(w []uint32) { w[0], w[5] = FormFull, uint32(transport.ProtoAck) },
 		"kind Fini":       func(w []uint32) { w[0], w[5] = FormFull, uint32(transport.Fini) },
 		"kind 9":          func(w []uint32) { w[0], w[5] = FormFull, 9 },

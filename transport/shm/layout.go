@@ -51,11 +51,14 @@ import "math/bits"
 //	 8  u64  context id
 //	16  i32  lsrank
 //	20  u32  FormShort: srqid; FormFull: the packet's kind
-//	24       FormShort: payload of at most 40 bytes; FormFull: u64 msglen, u64 srqid, u64 drqid, u64 addr
+//	24       FormShort: payload of at most 40 bytes; FormGrowing: u32 filled; FormFull: u64 msglen, u64 srqid, u64 drqid,
+//	         u64 addr
 //	64       the payload, if it is not in the first line
 //
 // FormShort is a whole eager message: kind Data, msglen equal to the payload's length, drqid and addr 0,
-// srqid below 2^32. FormSkip has no other field: the next record is at 0. The line that follows the last
+// srqid below 2^32. FormGrowing is one of more than 40 bytes that is published while its sender still gathers the payload:
+// as many bytes as filled says are there, and no other record is published before it has all of them. A receiver may
+// scatter what is there, or regard the message as not yet there. FormSkip has no other field: the next record is at 0. The line that follows the last
 // published record has state 0: the sender clears it before it publishes.
 //
 // Private memory, one anonymous mapping in each process: the positions that a peer must not be able to
@@ -86,7 +89,7 @@ import "math/bits"
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 3
+	version = 4
 
 	// MaxLocal is the largest number of ranks that share a segment.
 	MaxLocal = 1024
@@ -110,9 +113,10 @@ const (
 
 // Forms of a record: the low byte of its state word.
 const (
-	FormShort = 1
-	FormFull  = 2
-	FormSkip  = 3
+	FormShort   = 1
+	FormFull    = 2
+	FormSkip    = 3
+	FormGrowing = 4
 )
 
 const (

@@ -26,6 +26,7 @@ func places() []place {
 		c  control
 		p  position
 		r  record
+		g  growingRecord
 		f  fullRecord
 		pr private
 		o  outbound
@@ -60,6 +61,8 @@ func places() []place {
 		{unsafe.Offsetof(r.srqid), 20, "record", "srqid"},
 		{unsafe.Offsetof(r.body), 24, "record", "body"},
 		{unsafe.Sizeof(r), LineBytes, "record", ""},
+		{unsafe.Offsetof(g.filled), 24, "growing", "filled"},
+		{unsafe.Sizeof(g), LineBytes, "growing", ""},
 		{unsafe.Offsetof(f.kind), 20, "full", "kind"},
 		{unsafe.Offsetof(f.msgLen), 24, "full", "msg_len"},
 		{unsafe.Offsetof(f.srqID), 32, "full", "srq_id"},
@@ -135,6 +138,14 @@ struct impi_shm_record {
 	unsigned char body[IMPI_SHM_INLINE_BYTES];
 };
 
+struct impi_shm_growing {
+	uint32_t state;
+	int32_t tag;
+	uint64_t cid;
+	int32_t lsrank;
+	uint32_t srqid, filled, pad[9];
+};
+
 struct impi_shm_full {
 	uint32_t state;
 	int32_t tag;
@@ -187,7 +198,7 @@ func cHeader() []byte {
 	}{
 		{"MAGIC", magic}, {"VERSION", version}, {"MAX_LOCAL", MaxLocal}, {"LINE_BYTES", LineBytes},
 		{"INLINE_BYTES", inlineBytes}, {"FORM_SHORT", FormShort}, {"FORM_FULL", FormFull},
-		{"FORM_SKIP", FormSkip}, {"FORM_MASK", formMask}, {"LENGTH_SHIFT", lengthShift},
+		{"FORM_SKIP", FormSkip}, {"FORM_GROWING", FormGrowing}, {"FORM_MASK", formMask}, {"LENGTH_SHIFT", lengthShift},
 		{"STATE_ABSENT", stateAbsent}, {"STATE_ATTACHED", stateAttached}, {"STATE_DETACHED", stateDetached},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
 		{"LOCK_FREE", lockFree}, {"LOCK_HELD", lockHeld}, {"LOCK_SLEEP", lockSleep},

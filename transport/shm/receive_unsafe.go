@@ -111,6 +111,9 @@ func (t *Transport) take(in *inbound, src int) bool {
 		t.fail(src, fmt.Errorf("shm: damaged record from world rank %d: state %#x at %d", t.world[src], state, at))
 		return false
 	}
+	if form == FormGrowing && uint64(atomic.LoadUint32(&(*growingRecord)(unsafe.Pointer(r)).filled)) < n {
+		return false
+	}
 	h := &t.hdr
 	h.Src, h.Dst, h.Len = t.world[src], t.me, int(n)
 	t.inside = true
@@ -128,6 +131,11 @@ func (t *Transport) decode(r *record, form uint32, n uint64) bool {
 	h := &t.hdr
 	h.Tag, h.CID, h.LSRank = r.tag, r.cid, r.lsrank
 	switch form {
+	case FormGrowing:
+		if n <= inlineBytes || uint64(atomic.LoadUint32(&(*growingRecord)(unsafe.Pointer(r)).filled)) > n {
+			return false
+		}
+		fallthrough
 	case FormShort:
 		h.Kind, h.MsgLen, h.SrqID, h.DrqID, h.Addr = transport.Data, n, uint64(r.srqid), 0, 0
 		return true

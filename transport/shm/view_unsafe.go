@@ -49,6 +49,17 @@ type record struct {
 	body   [inlineBytes]byte
 }
 
+// growingRecord is the first line of a record in FormGrowing.
+type growingRecord struct {
+	state  uint32
+	tag    int32
+	cid    uint64
+	lsrank int32
+	srqid  uint32
+	filled uint32
+	_      [9]uint32
+}
+
 // fullRecord is the first line of a record in FormFull.
 type fullRecord struct {
 	state  uint32

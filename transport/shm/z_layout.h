@@ -7,13 +7,14 @@
 #include <stdint.h>
 
 #define IMPI_SHM_MAGIC UINT64_C(0x314d485349504d49)
-#define IMPI_SHM_VERSION UINT64_C(0x3)
+#define IMPI_SHM_VERSION UINT64_C(0x4)
 #define IMPI_SHM_MAX_LOCAL UINT64_C(0x400)
 #define IMPI_SHM_LINE_BYTES UINT64_C(0x40)
 #define IMPI_SHM_INLINE_BYTES UINT64_C(0x28)
 #define IMPI_SHM_FORM_SHORT UINT64_C(0x1)
 #define IMPI_SHM_FORM_FULL UINT64_C(0x2)
 #define IMPI_SHM_FORM_SKIP UINT64_C(0x3)
+#define IMPI_SHM_FORM_GROWING UINT64_C(0x4)
 #define IMPI_SHM_FORM_MASK UINT64_C(0xff)
 #define IMPI_SHM_LENGTH_SHIFT UINT64_C(0x8)
 #define IMPI_SHM_STATE_ABSENT UINT64_C(0x0)
@@ -52,6 +53,14 @@ struct impi_shm_record {
 	int32_t lsrank;
 	uint32_t srqid;
 	unsigned char body[IMPI_SHM_INLINE_BYTES];
+};
+
+struct impi_shm_growing {
+	uint32_t state;
+	int32_t tag;
+	uint64_t cid;
+	int32_t lsrank;
+	uint32_t srqid, filled, pad[9];
 };
 
 struct impi_shm_full {
@@ -119,6 +128,8 @@ _Static_assert(offsetof(struct impi_shm_record, lsrank) == 16, "layout");
 _Static_assert(offsetof(struct impi_shm_record, srqid) == 20, "layout");
 _Static_assert(offsetof(struct impi_shm_record, body) == 24, "layout");
 _Static_assert(sizeof(struct impi_shm_record) == 64, "layout");
+_Static_assert(offsetof(struct impi_shm_growing, filled) == 24, "layout");
+_Static_assert(sizeof(struct impi_shm_growing) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_full, kind) == 20, "layout");
 _Static_assert(offsetof(struct impi_shm_full, msg_len) == 24, "layout");
 _Static_assert(offsetof(struct impi_shm_full, srq_id) == 32, "layout");
