@@ -4,6 +4,7 @@
 #include "shim.h"
 #include "fast_ring.h"
 #include "type_record.h"
+#include "far.h"
 #include "z_shim.h"
 #include "z_direct.h"
 
@@ -52,7 +53,8 @@ static inline int send(const void *buf, int count, MPI_Datatype datatype, int de
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
         if (UNLIKELY(plan)) impi_type_move(plan, buf, to, n, 0);
-        else copy_payload(to, buf, (uint64_t)n);
+        else if (n < (int64_t)IMPI_SHM_FAR_BYTES) copy_payload(to, buf, (uint64_t)n);
+        else impi_far_payload(o, to, buf, (uint64_t)n);
         __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
     }
     o->tail += need;

@@ -84,6 +84,8 @@ func places() []place {
 		{unsafe.Offsetof(o.ring), 16, "outbound", "ring"},
 		{unsafe.Offsetof(o.pos), 24, "outbound", "pos"},
 		{unsafe.Offsetof(o.ctl), 32, "outbound", "ctl"},
+		{unsafe.Offsetof(o.distance) + unsafe.Offsetof(o.distance.pieces), 40, "outbound", "pieces"},
+		{unsafe.Offsetof(o.distance) + unsafe.Offsetof(o.distance.looks), 44, "outbound", "looks"},
 		{unsafe.Sizeof(o), LineBytes, "outbound", ""},
 		{unsafe.Offsetof(in.read), 0, "inbound", "read"},
 		{unsafe.Offsetof(in.told), 8, "inbound", "told"},
@@ -160,7 +162,9 @@ struct impi_shm_outbound {
 	unsigned char *ring;
 	struct impi_shm_position *pos;
 	struct impi_shm_control *ctl;
-	uint64_t pad[3];
+	uint32_t pieces;
+	int32_t looks;
+	uint64_t pad[2];
 };
 
 struct impi_shm_inbound {
@@ -201,6 +205,7 @@ func cHeader() []byte {
 		{"FORM_SKIP", FormSkip}, {"FORM_GROWING", FormGrowing}, {"FORM_MASK", formMask}, {"LENGTH_SHIFT", lengthShift},
 		{"STATE_ABSENT", stateAbsent}, {"STATE_ATTACHED", stateAttached}, {"STATE_DETACHED", stateDetached},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
+		{"FAR_BYTES", farBytes}, {"FAR_TIME", uint64(farTime)}, {"FAR_LOOKS", farLooks}, {"LOOKS_EVERY", looksEvery},
 		{"LOCK_FREE", lockFree}, {"LOCK_HELD", lockHeld}, {"LOCK_SLEEP", lockSleep},
 	} {
 		fmt.Fprintf(&b, "#define IMPI_SHM_%s UINT64_C(%#x)\n", c.name, c.value)
@@ -243,3 +248,5 @@ func words(s *Segment, src, dst int) []uint32 {
 	_, p := s.ringAt(src, dst)
 	return unsafe.Slice((*uint32)(p), s.ringBytes/4)
 }
+
+func uintptrOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

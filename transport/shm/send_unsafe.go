@@ -32,7 +32,7 @@ func (t *Transport) Send(h *transport.Header, payload []byte) bool {
 	if r.to == nil {
 		return r.swallow
 	}
-	copy(unsafe.Slice((*byte)(payloadAt(r.to, form, uint64(h.Len))), h.Len), payload)
+	o.distance.store(unsafe.Slice((*byte)(payloadAt(r.to, form, uint64(h.Len))), h.Len), payload)
 	t.publish(o, r, form, h.Len)
 	return true
 }
@@ -62,7 +62,7 @@ func (t *Transport) SendFrom(h *transport.Header, p transport.Packer) bool {
 		return r.swallow
 	}
 	if h.Len != 0 {
-		p.Pack(unsafe.Slice((*byte)(payloadAt(r.to, form, uint64(h.Len))), h.Len))
+		o.distance.pack(unsafe.Slice((*byte)(payloadAt(r.to, form, uint64(h.Len))), h.Len), p, &t.aside)
 	}
 	t.publish(o, r, form, h.Len)
 	return true

@@ -34,6 +34,7 @@ type Transport struct {
 
 	me      int32
 	links   []link  // by local rank
+	aside   []byte  // where a piece for a distant peer is packed first
 	senders []int32 // local ranks whose rings to us are open, in the order they appeared
 	turn    int     // where the next Poll begins
 	seen    [bitmapWords]uint64

@@ -99,7 +99,8 @@ type outbound struct {
 	_           pointerPad
 	ctl         *control
 	_           pointerPad
-	_           [3]uint64
+	distance    distance
+	_           [2]uint64
 }
 
 type inbound struct {

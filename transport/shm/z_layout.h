@@ -21,6 +21,10 @@
 #define IMPI_SHM_STATE_ATTACHED UINT64_C(0x1)
 #define IMPI_SHM_STATE_DETACHED UINT64_C(0x2)
 #define IMPI_SHM_SLEEPERS_NO_BARRIER UINT64_C(0x80000000)
+#define IMPI_SHM_FAR_BYTES UINT64_C(0x1000)
+#define IMPI_SHM_FAR_TIME UINT64_C(0x199)
+#define IMPI_SHM_FAR_LOOKS UINT64_C(0x2)
+#define IMPI_SHM_LOOKS_EVERY UINT64_C(0x20)
 #define IMPI_SHM_LOCK_FREE UINT64_C(0x0)
 #define IMPI_SHM_LOCK_HELD UINT64_C(0x1)
 #define IMPI_SHM_LOCK_SLEEP UINT64_C(0x2)
@@ -77,7 +81,9 @@ struct impi_shm_outbound {
 	unsigned char *ring;
 	struct impi_shm_position *pos;
 	struct impi_shm_control *ctl;
-	uint64_t pad[3];
+	uint32_t pieces;
+	int32_t looks;
+	uint64_t pad[2];
 };
 
 struct impi_shm_inbound {
@@ -151,6 +157,8 @@ _Static_assert(offsetof(struct impi_shm_outbound, limit) == 8, "layout");
 _Static_assert(offsetof(struct impi_shm_outbound, ring) == 16, "layout");
 _Static_assert(offsetof(struct impi_shm_outbound, pos) == 24, "layout");
 _Static_assert(offsetof(struct impi_shm_outbound, ctl) == 32, "layout");
+_Static_assert(offsetof(struct impi_shm_outbound, pieces) == 40, "layout");
+_Static_assert(offsetof(struct impi_shm_outbound, looks) == 44, "layout");
 _Static_assert(sizeof(struct impi_shm_outbound) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_inbound, read) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_inbound, told) == 8, "layout");

@@ -1,0 +1,79 @@
+package shm
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// filler packs a pattern.
+type filler struct{ n int }
+
+func (f *filler) Pack(dst []byte) {
+	f.n++
+	for i := range dst {
+		dst[i] = byte(i*7 + i>>8)
+	}
+}
+
+// TestAPieceIsTheSameNearAndFar carries pieces of all lengths at all places, past the caches and not.
+func TestAPieceIsTheSameNearAndFar(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	ring, src := make([]byte, 2*maxPacket), make([]byte, 2*maxPacket)
+	base := 0
+	for uintptrOf(ring[base:])%LineBytes != 0 {
+		base++
+	}
+	ring = ring[base : base+maxPacket+LineBytes]
+	for i := range src {
+		src[i] = byte(r.Uint32())
+	}
+	var aside []byte
+	for _, looks := range []int32{0, farLooks, 2 * farLooks} {
+		for range 500 {
+			n := min(farBytes-2+r.IntN(maxPacket), maxPacket)
+			from := src[r.IntN(100):][:n]
+			d := distance{pieces: r.Uint32N(2 * looksEvery), looks: looks}
+			clear(ring)
+			d.store(ring[:n], from)
+			if !bytes.Equal(ring[:n], from) || len(bytes.Trim(ring[n:], "\x00")) != 0 {
+				t.Fatalf("%d bytes stored with %+v are not those", n, d)
+			}
+			f, want := &filler{}, make([]byte, n)
+			clear(ring)
+			d.pack(ring[:n], f, &aside)
+			(&filler{}).Pack(want)
+			if f.n != 1 || !bytes.Equal(ring[:n], want) || len(bytes.Trim(ring[n:], "\x00")) != 0 {
+				t.Fatalf("%d bytes packed %d times with %+v are not those", n, f.n, d)
+			}
+		}
+	}
+}
+
+func TestSomeLooksChangeTheWay(t *testing.T) {
+	var d distance
+	d.note(farTime + 1)
+	if d.far() {
+		t.Error("far after one look")
+	}
+	for range 100 {
+		d.note(farTime + 1)
+	}
+	if !d.far() {
+		t.Error("near after many looks that found it far")
+	}
+	for range 2*farLooks - farLooks + 1 {
+		d.note(farTime)
+	}
+	if d.far() {
+		t.Errorf("still far: %+v", d)
+	}
+	for range 100 {
+		d.note(0)
+	}
+	d.note(farTime + 1)
+	d.note(farTime + 1)
+	if !d.far() {
+		t.Errorf("looks are forgotten too slowly: %+v", d)
+	}
+}
