@@ -32,9 +32,9 @@ static int64_t nanoseconds(void)
 void impi_far_payload(struct impi_shm_outbound *o, unsigned char *to, const unsigned char *from, uint64_t n)
 {
     uint64_t at = 0;
-    if (++o->pieces % IMPI_SHM_LOOKS_EVERY == 0) {
+    if (n >= IMPI_SHM_LOOK_BYTES && ++o->pieces % IMPI_SHM_LOOKS_EVERY == 0) {
         int64_t start = nanoseconds();
-        copy_payload(to, from, at = IMPI_SHM_FAR_BYTES);
+        copy_payload(to, from, at = IMPI_SHM_LOOK_BYTES);
         if (nanoseconds() - start <= (int64_t)IMPI_SHM_FAR_TIME) o->looks -= o->looks > 0;
         else o->looks += o->looks < 2 * (int32_t)IMPI_SHM_FAR_LOOKS;
     }

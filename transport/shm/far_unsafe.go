@@ -16,10 +16,11 @@ import (
 // touch of a page for one: several of them change what is done.
 
 const (
-	farBytes = 4 << 10 // pieces from this length on go past the caches, and as much of one is stored the other way to look
+	farBytes  = 4 << 10 // pieces from this length on go past the caches
+	lookBytes = 8 << 10 // of a piece are stored the other way to look
 
-	// A look finds the peer far if that took so long: 10 bytes in a nanosecond are too many for cores apart.
-	farTime = farBytes / 10 * time.Nanosecond
+	// A look finds the peer far if it takes longer: 1.1 us between cores apart, 0.3 us between others.
+	farTime = 700 * time.Nanosecond
 
 	looksEvery = 32 // pieces
 	farLooks   = 2  // so many more that found it far than near; at most twice as many are counted
@@ -33,8 +34,11 @@ type distance struct {
 
 func (d *distance) far() bool { return d.looks >= farLooks }
 
-// due counts a piece and answers whether one should look with it.
-func (d *distance) due() bool {
+// due counts a piece that is long enough and answers whether one should look with it.
+func (d *distance) due(n int) bool {
+	if n < lookBytes {
+		return false
+	}
 	d.pieces++
 	return d.pieces%looksEvery == 0
 }
@@ -53,14 +57,14 @@ func (d *distance) store(dst, src []byte) {
 		copy(dst, src)
 		return
 	}
-	d.carry(dst, src, d.due())
+	d.carry(dst, src, d.due(len(src)))
 }
 
 func (d *distance) carry(dst, src []byte, look bool) {
 	at := 0
 	if look {
 		start := time.Now()
-		at = copy(dst[:farBytes], src)
+		at = copy(dst[:lookBytes], src)
 		d.note(time.Since(start))
 	}
 	if n := (len(src) - at) &^ (LineBytes - 1); n > 0 && d.far() {
@@ -76,7 +80,7 @@ func (d *distance) pack(dst []byte, p transport.Packer, aside *[]byte) {
 		p.Pack(dst)
 		return
 	}
-	look := d.due()
+	look := d.due(len(dst))
 	if !look && !d.far() {
 		p.Pack(dst)
 		return

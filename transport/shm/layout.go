@@ -79,7 +79,7 @@ import "math/bits"
 //	  16  ptr  ring to the peer, 0 as long as it is not open
 //	  24  ptr  its position line
 //	  32  ptr  the peer's control block
-//	  40  u32  pieces: how many were sent of those that may go past the caches, see far_unsafe.go
+//	  40  u32  pieces: how many were sent that are long enough to look, see far_unsafe.go
 //	  44  i32  looks: how many of late found the peer far, less those that found it near
 //	  64  u64  read: bytes consumed
 //	  72  u64  told: the value last written to the position line; when read-told reaches a quarter of the

@@ -205,7 +205,7 @@ func cHeader() []byte {
 		{"FORM_SKIP", FormSkip}, {"FORM_GROWING", FormGrowing}, {"FORM_MASK", formMask}, {"LENGTH_SHIFT", lengthShift},
 		{"STATE_ABSENT", stateAbsent}, {"STATE_ATTACHED", stateAttached}, {"STATE_DETACHED", stateDetached},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
-		{"FAR_BYTES", farBytes}, {"FAR_TIME", uint64(farTime)}, {"FAR_LOOKS", farLooks}, {"LOOKS_EVERY", looksEvery},
+		{"FAR_BYTES", farBytes}, {"LOOK_BYTES", lookBytes}, {"FAR_TIME", uint64(farTime)}, {"FAR_LOOKS", farLooks}, {"LOOKS_EVERY", looksEvery},
 		{"LOCK_FREE", lockFree}, {"LOCK_HELD", lockHeld}, {"LOCK_SLEEP", lockSleep},
 	} {
 		fmt.Fprintf(&b, "#define IMPI_SHM_%s UINT64_C(%#x)\n", c.name, c.value)
