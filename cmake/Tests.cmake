@@ -59,6 +59,15 @@ foreach(test pt2pt/sizes pt2pt/traffic pt2pt/unexpected datatype/transfer)
   endforeach()
 endforeach()
 
+# Clients that agree on nothing beyond IMPI 0.0: what is packed is external32 on the way.
+foreach(k 2 3)
+  foreach(test datatype/pack_spans datatype/pack datatype/both_forms)
+    string(REPLACE "/" "-" target test-${test})
+    add_test(NAME plain${k}/4/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients ${k} -n 4 $<TARGET_FILE:${target}>)
+    set_tests_properties(plain${k}/4/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "clients${k};c" ENVIRONMENT IMPI_PLAIN=1)
+  endforeach()
+endforeach()
+
 # Several TCP connections between two hosts: they carry what one does.
 foreach(test pt2pt/sizes pt2pt/traffic coll/large)
   string(REPLACE "/" "-" target test-${test})

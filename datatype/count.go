@@ -31,6 +31,37 @@ func (t *Type) Elements(bytes int64, rep Rep) int64 {
 	return n
 }
 
+// FirstBytes is the number of bytes in the native stream of n basic elements, the last of which may be within an element of t:
+// the inverse of Elements (MPI_Status_set_elements). It is not ok if that exceeds 63 bits; of a type without data it is 0.
+func (t *Type) FirstBytes(n int64) (bytes int64, ok bool) {
+	if t.elems == 0 {
+		return 0, true
+	}
+	var m safeMath
+	bytes = m.add(m.mul(n/t.elems, t.size), t.partBytes(n%t.elems))
+	return bytes, !m.overflow
+}
+
+// partBytes is the number of bytes of the first n basic elements of one element of t, which has more.
+func (t *Type) partBytes(n int64) (bytes int64) {
+	if n == 0 {
+		return 0
+	}
+	old := t.old
+	for i := 0; t.form == formFields; i++ {
+		old = t.olds[i]
+		part := old.elems * t.lens[i]
+		if n < part {
+			break
+		}
+		n, bytes = n-part, bytes+old.size*t.lens[i]
+		if n == 0 {
+			return bytes
+		}
+	}
+	return bytes + n/old.elems*old.size + old.partBytes(n%old.elems)
+}
+
 func (t *Type) packed(rep Rep) int64 {
 	if rep == External32 {
 		return t.size32

@@ -269,6 +269,11 @@ func TestElementsCountsTheTypeMapByteForByte(t *testing.T) {
 				if got := m.t.Elements(b, rep); got != want {
 					return fmt.Errorf("%d bytes are %d elements, want %d", b, got, want)
 				}
+				if ok && rep == Native {
+					if got, _ := m.t.FirstBytes(want); got != b {
+						return fmt.Errorf("%d elements are %d bytes, want %d", want, got, b)
+					}
+				}
 				count := int64(abi.MPI_UNDEFINED)
 				if size := m.size(rep); b%size == 0 {
 					count = b / size

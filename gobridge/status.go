@@ -3,6 +3,7 @@ package main
 import "C"
 
 import (
+	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi"
 )
@@ -56,11 +57,11 @@ func impi_Status_set_elements(status, datatype uintptr, count int64) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	per := int64(1)
-	if n := t.Elements(t.Size(), 0); n > 0 {
-		per = n
+	bytes, ok := t.FirstBytes(count)
+	if !ok {
+		return k.failed(libimpi.Errorf(abi.MPI_ERR_VALUE_TOO_LARGE, "%d elements of the datatype exceed 2^63-1 bytes", count))
 	}
-	st.SetBytes(count / per * t.Size())
+	st.SetBytes(bytes)
 	st.SetExternal(false)
 	return 0
 }

@@ -84,12 +84,8 @@ WEAK(MPI_Pack);
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
         MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_c");
-    impi_err = impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
-        (uintptr_t)position, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 WEAK(MPI_Pack_c);
 
@@ -621,12 +617,8 @@ WEAK(MPI_Unpack);
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
         MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_c");
-    impi_err = impi_Unpack((uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount,
-        (uintptr_t)datatype, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 WEAK(MPI_Unpack_c);
 

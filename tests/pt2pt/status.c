@@ -17,6 +17,63 @@ static void counts(MPI_Datatype type, int sent, int want_count, int want_element
     CHECK_EQ(wide, want_elements);
 }
 
+/* A part of an element of several types: an int, two doubles, a char and a pair. */
+static void parts(void)
+{
+    enum { WHOLE = 6 }; /* basic elements, of which the pair has two */
+    static const int sizes[WHOLE] = {4, 8, 8, 1, 4, 4};
+    MPI_Datatype of[4] = {MPI_INT, MPI_DOUBLE, MPI_CHAR, MPI_2INT}, record;
+    int lengths[4] = {1, 2, 1, 1}, next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size;
+    MPI_Aint at[4] = {0, 8, 24, 28};
+    static char packed[100], memory[200];
+    MPI_Type_create_struct(4, lengths, at, of, &record);
+    MPI_Type_commit(&record);
+    for (int n = 0, bytes = 0; n <= 2 * WHOLE; bytes += sizes[n++ % WHOLE]) {
+        int count = -1, elements = -1;
+        MPI_Count wide = -1, large = -1;
+        MPI_Status status;
+        MPI_Sendrecv(packed, bytes, MPI_PACKED, next, 1, memory, 2, record, previous, 1, MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, record, &count);
+        CHECK_EQ(count, n % WHOLE ? MPI_UNDEFINED : n / WHOLE);
+        MPI_Get_elements(&status, record, &elements);
+        MPI_Get_elements_x(&status, record, &wide);
+        MPI_Get_elements_c(&status, record, &large);
+        CHECK(elements == n && wide == n && large == n);
+    }
+    MPI_Type_free(&record);
+}
+
+/* More elements than an int counts, of types that have more than one. */
+static void beyond(void)
+{
+    MPI_Datatype three, huge;
+    MPI_Count many = ((MPI_Count)1 << 33) + 7, wide = -1, large = -1, count = -1;
+    int narrow = 0;
+    MPI_Status status;
+    memset(&status, 0, sizeof status);
+    MPI_Type_contiguous(3, MPI_SHORT, &three);
+    MPI_Type_contiguous_c(many, three, &huge);
+    MPI_Status_set_elements_c(&status, three, 3 * many + 2);
+    MPI_Get_elements_x(&status, three, &wide);
+    MPI_Get_elements_c(&status, three, &large);
+    CHECK(wide == 3 * many + 2 && large == wide);
+    MPI_Get_elements(&status, three, &narrow);
+    CHECK_EQ(narrow, MPI_UNDEFINED);
+    MPI_Get_count_c(&status, three, &count);
+    CHECK_EQ(count, MPI_UNDEFINED);
+    MPI_Get_elements_c(&status, huge, &large);
+    CHECK(large == 3 * many + 2);
+    MPI_Status_set_elements_c(&status, huge, 6 * many);
+    MPI_Get_count_c(&status, huge, &count);
+    CHECK_EQ(count, 2);
+    MPI_Get_count_c(&status, three, &count);
+    CHECK_EQ(count, 2 * many);
+    MPI_Get_count(&status, three, &narrow);
+    CHECK_EQ(narrow, MPI_UNDEFINED);
+    MPI_Type_free(&three);
+    MPI_Type_free(&huge);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype three, nested, nothing;
@@ -54,5 +111,7 @@ int main(int argc, char **argv)
     MPI_Status_set_cancelled(&status, 0);
     MPI_Test_cancelled(&status, &flag);
     CHECK_EQ(flag, 0);
+    parts();
+    beyond();
     return check_end();
 }
