@@ -88,7 +88,7 @@ func (b WBuf) Block(i int) Buf {
 
 // Copy moves the data of src to dst. Source and destination may have different types of equal signature.
 func Copy(dst, src Buf) error {
-	if src.Count == 0 || src.Base == dst.Base && src.Type == dst.Type {
+	if src.Count == 0 || src.Type.Size() == 0 || src.Base == dst.Base && src.Type == dst.Type {
 		return nil
 	}
 	if dst.Count == 0 {

@@ -245,11 +245,15 @@ func (k *check) deleteAttr(a *attributes, object uintptr, key int32, forKind kin
 	return 0
 }
 
-// refused reports that an attribute's function answered an error; its code is the call's.
+// refused reports that an attribute's function answered an error. A code that the program has added is the call's; of
+// others the class is.
 func (k *check) refused(code int32, what string) int32 {
 	class, ok := errorClass(code)
-	if !ok {
+	switch {
+	case !ok:
 		class = abi.MPI_ERR_OTHER
+	case code >= firstCustom:
+		class = code
 	}
 	return k.failed(libimpi.Errorf(int(class), "an attribute's %s function answered error %d", what, code))
 }

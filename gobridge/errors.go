@@ -90,13 +90,14 @@ func fail(fn string, c *communicator, err error) int32 {
 	return register(e.Class, fn+": "+e.Error(), handler, object)
 }
 
-// describeCode is the text of an error code, for MPI_Error_string.
+// describeCode is the text of an error code, for MPI_Error_string: what the program says of its own codes, and the particulars
+// of the last error with one of ours.
 func describeCode(code int32) (string, bool) {
-	if r, ok := recall(code); ok {
-		return r.text, true
-	}
 	if s, ok := custom.text(code); ok {
 		return s, true
+	}
+	if r, ok := recall(code); ok {
+		return r.text, true
 	}
 	if class := int(code) & classMask; code >= 0 && code <= abi.MPI_ERR_LASTCODE && libimpi.ClassText(class) != "" {
 		return libimpi.ClassName(class) + ": " + libimpi.ClassText(class), true
@@ -199,9 +200,11 @@ func impi_error_action(code int32, action *C.struct_impi_action) {
 //
 //export impi_error_fatal
 func impi_error_fatal(code int32) {
-	text, ok := describeCode(code)
-	if !ok {
-		text = fmt.Sprintf("error code %d", code)
+	text := fmt.Sprintf("error code %d", code)
+	if r, ok := recall(code); ok {
+		text = r.text
+	} else if s, ok := describeCode(code); ok {
+		text = s
 	}
 	class, _ := errorClass(code)
 	endJob(boot.Abort{Code: int(max(class, 1)), Text: text, Answer: class == abi.MPI_ERR_PROC_ABORTED})

@@ -82,10 +82,19 @@ func newInfoEnv() *info {
 		i.set("host", host)
 	}
 	i.set("arch", runtime.GOARCH)
-	if p := started(); p != nil {
-		i.set("maxprocs", strconv.Itoa(p.engine.World().Size()))
-	}
+	i.set("maxprocs", maxprocs())
 	return i
+}
+
+// maxprocs is the number of processes that were started together.
+func maxprocs() string {
+	if p := started(); p != nil {
+		return strconv.Itoa(p.engine.World().Size())
+	}
+	if n := environment("IMPI_SIZE"); n != "" {
+		return n
+	}
+	return "1"
 }
 
 // info looks up an info argument; MPI_INFO_NULL is nil and no error.

@@ -88,7 +88,8 @@ func find(handle int) *predefined {
 	return &table[i]
 }
 
-// table holds the operations at handle - MPI_OP_NULL.
+// table holds the operations at handle - MPI_OP_NULL, with the types of MPI 5.0, 6.9.2. Other libraries let programs take the
+// logical operations of MPI_AINT, MPI_OFFSET and MPI_COUNT as well, and so do we.
 var table = [abi.MPI_NO_OP - abi.MPI_OP_NULL + 1]predefined{
 	abi.MPI_SUM - abi.MPI_OP_NULL:     {abi.MPI_SUM, "MPI_SUM", arithmetic | complexes, sums},
 	abi.MPI_PROD - abi.MPI_OP_NULL:    {abi.MPI_PROD, "MPI_PROD", arithmetic | complexes, prods},
@@ -97,9 +98,9 @@ var table = [abi.MPI_NO_OP - abi.MPI_OP_NULL + 1]predefined{
 	abi.MPI_BAND - abi.MPI_OP_NULL:    {abi.MPI_BAND, "MPI_BAND", bitwise, bands},
 	abi.MPI_BOR - abi.MPI_OP_NULL:     {abi.MPI_BOR, "MPI_BOR", bitwise, bors},
 	abi.MPI_BXOR - abi.MPI_OP_NULL:    {abi.MPI_BXOR, "MPI_BXOR", bitwise, bxors},
-	abi.MPI_LAND - abi.MPI_OP_NULL:    {abi.MPI_LAND, "MPI_LAND", cInteger | logical, lands},
-	abi.MPI_LOR - abi.MPI_OP_NULL:     {abi.MPI_LOR, "MPI_LOR", cInteger | logical, lors},
-	abi.MPI_LXOR - abi.MPI_OP_NULL:    {abi.MPI_LXOR, "MPI_LXOR", cInteger | logical, lxors},
+	abi.MPI_LAND - abi.MPI_OP_NULL:    {abi.MPI_LAND, "MPI_LAND", cInteger | logical | multiLanguage, lands},
+	abi.MPI_LOR - abi.MPI_OP_NULL:     {abi.MPI_LOR, "MPI_LOR", cInteger | logical | multiLanguage, lors},
+	abi.MPI_LXOR - abi.MPI_OP_NULL:    {abi.MPI_LXOR, "MPI_LXOR", cInteger | logical | multiLanguage, lxors},
 	abi.MPI_MINLOC - abi.MPI_OP_NULL:  {abi.MPI_MINLOC, "MPI_MINLOC", pairs, minlocs},
 	abi.MPI_MAXLOC - abi.MPI_OP_NULL:  {abi.MPI_MAXLOC, "MPI_MAXLOC", pairs, maxlocs},
 	abi.MPI_REPLACE - abi.MPI_OP_NULL: {handle: abi.MPI_REPLACE, name: "MPI_REPLACE", groups: anyGroup},

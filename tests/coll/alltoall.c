@@ -95,6 +95,24 @@ static void transpose(void)
     free(in);
 }
 
+/* Nothing, as no elements on one side and as an element without data on the other. */
+static void nothing(void)
+{
+    int none[64] = {0}, ones[64], at[64] = {0}, out = 7, in = 7;
+    MPI_Datatype empty, of_empty[64], of_int[64];
+    MPI_Type_contiguous(0, MPI_INT, &empty);
+    MPI_Type_commit(&empty);
+    for (int k = 0; k < check_size; k++) ones[k] = 1, of_empty[k] = empty, of_int[k] = MPI_INT;
+    MPI_Alltoallw(&out, ones, at, of_empty, &in, none, at, of_int, MPI_COMM_WORLD);
+    MPI_Alltoallw(&out, none, at, of_int, &in, ones, at, of_empty, MPI_COMM_WORLD);
+    MPI_Alltoallv(&out, ones, at, empty, &in, none, at, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoallv(&out, none, at, MPI_INT, &in, ones, at, empty, MPI_COMM_WORLD);
+    if (check_rank % 2) MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, &in, none, at, of_int, MPI_COMM_WORLD);
+    else MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, &in, ones, at, of_empty, MPI_COMM_WORLD);
+    CHECK_EQ(in, 7);
+    MPI_Type_free(&empty);
+}
+
 int main(int argc, char **argv)
 {
     static const int lengths[] = {0, 1, 2, 31, 1024, 10000};
@@ -108,5 +126,6 @@ int main(int argc, char **argv)
         in_place(lengths[l] / 3, 1);
     }
     transpose();
+    nothing();
     return check_end();
 }

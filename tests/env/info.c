@@ -83,7 +83,6 @@ int main(int argc, char **argv)
     MPI_Info before;
     CHECK_EQ(MPI_Info_create_env(argc, argv, &before), MPI_SUCCESS);
     start(before, argc, argv);
-    MPI_Info_free(&before);
 #endif
     check_start(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -96,7 +95,14 @@ int main(int argc, char **argv)
         MPI_Info env = MPI_INFO_ENV;
         MPI_Info_get_string(env, "maxprocs", &room, value, &flag);
         CHECK(flag && atoi(value) == check_size);
+#ifdef MPI_ABI_VERSION
+        MPI_Info_get_string(before, "maxprocs", &room, value, &flag);
+        CHECK_SAY(flag && atoi(value) == check_size, "before MPI_Init, maxprocs is %s", flag ? value : "not known");
+#endif
         CHECK_CLASS(MPI_Info_free(&env), MPI_ERR_INFO);
     }
+#ifdef MPI_ABI_VERSION
+    MPI_Info_free(&before);
+#endif
     return check_end();
 }

@@ -2,6 +2,13 @@
 /* ranks: 1 2 3 8 */
 #include "../check.h"
 
+static int refuse(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
+{
+    (void)comm, (void)key, (void)extra, (void)copy;
+    *flag = 1;
+    return *(int *)value;
+}
+
 int main(int argc, char **argv)
 {
     static const int class_[] = {MPI_SUCCESS, MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_TAG, MPI_ERR_COMM, MPI_ERR_RANK,
@@ -42,6 +49,22 @@ int main(int argc, char **argv)
     CHECK_EQ(MPI_Add_error_string(code, "the valve is stuck"), MPI_SUCCESS);
     MPI_Error_string(code, s, &n);
     CHECK(!strcmp(s, "the valve is stuck"));
+
+    /* A code of the program's, answered by an attribute's function, comes out of the call as it is. */
+    MPI_Comm one, two;
+    int key;
+    MPI_Comm_dup(MPI_COMM_SELF, &one);
+    MPI_Comm_set_errhandler(one, MPI_ERRORS_RETURN);
+    MPI_Comm_create_keyval(refuse, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(one, key, &code);
+    CHECK_EQ(MPI_Comm_dup(one, &two), code);
+    MPI_Error_string(code, s, &n);
+    CHECK_SAY(!strcmp(s, "the valve is stuck"), "%s", s);
+    MPI_Comm_set_attr(one, key, &mine);
+    CHECK_EQ(MPI_Comm_dup(one, &two), mine);
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_free(&one);
+
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag);
     if (!check_library("MPICH Version:\t4.0")) /* which numbers codes and this attribute differently */
         CHECK(flag && *last >= code);
