@@ -1,4 +1,5 @@
-/* Messages of more than 4 GiB arrive whole, of bytes and of a datatype with a large count. */
+/* Messages of more than 4 GiB arrive whole, of bytes and of a datatype with a large count; and of more than 2 GiB in half a million
+ * blocks apart, at both ends. */
 /* ranks: 2 */
 /* clients: none */
 #include "../check.h"
@@ -29,6 +30,30 @@ static MPI_Datatype layout(void)
 /* Where byte n of the message is in that layout. */
 static size_t spread(long long n) { return (size_t)n + (size_t)(n >> 30 << 20); }
 
+/* Blocks of 4 KiB, every other of them, more than 2^31 bytes in all: the marks below that, and where they are. */
+enum { BLOCK = 4096, BLOCKS = (1 << 19) + 1, SPARSE_MARKS = 4 };
+
+static size_t sparse(long long n) { return (size_t)(n / BLOCK * 2 * BLOCK + n % BLOCK); }
+
+static void every_other_block(unsigned char *buf)
+{
+    MPI_Datatype type;
+    MPI_Count got;
+    MPI_Status status;
+    MPI_Type_vector(BLOCKS, BLOCK, 2 * BLOCK, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    for (int i = 0; i < SPARSE_MARKS; i++) buf[sparse(marks[i])] = check_rank == 0 ? (unsigned char)(100 + i) : 0;
+    if (check_rank == 0) {
+        MPI_Send(buf, 1, type, 1, 2, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(buf, 1, type, 0, 2, MPI_COMM_WORLD, &status);
+        MPI_Get_count_c(&status, MPI_BYTE, &got);
+        CHECK(got == (MPI_Count)BLOCKS * BLOCK);
+        for (int i = 0; i < SPARSE_MARKS; i++) CHECK_EQ(buf[sparse(marks[i])], 100 + i);
+    }
+    MPI_Type_free(&type);
+}
+
 /* Room for that much address space with little memory behind it: the same pages again and again, but for those
  * around the places that are looked at. NULL if the system refuses. */
 static unsigned char *thin(size_t room)
@@ -44,8 +69,10 @@ static unsigned char *thin(size_t room)
     }
     close(fd);
     for (int i = 0; i < MARKS; i++)
-        for (int apart = 0; apart < 2; apart++) { /* where it is in the message, and where in the layout */
-            size_t at = (apart ? spread(marks[i]) : (size_t)marks[i]) / PAGE * PAGE, from = at ? at - PAGE : 0;
+        for (int where = 0; where < 3; where++) { /* in the message, and in the two layouts */
+            size_t at = (where == 0 ? (size_t)marks[i] : where == 1 ? spread(marks[i]) : sparse(marks[i])) / PAGE * PAGE;
+            size_t from = at ? at - PAGE : 0;
+            if (where == 2 && i >= SPARSE_MARKS) continue;
             if (mmap(buf + from, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) return NULL;
         }
     return buf;
@@ -78,6 +105,7 @@ int main(int argc, char **argv)
         CHECK_EQ(buf[spread(marks[2]) - 1], 0);
     }
     MPI_Type_free(&type);
+    every_other_block(buf);
     munmap(buf, room);
     return check_end();
 }
