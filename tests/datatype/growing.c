@@ -1,8 +1,6 @@
 /* Short messages whose elements lie far apart, which a receiver may scatter while the sender still gathers: into the same
- * layout, into others, into bytes, and in all the ways in which a message can be received, other receives before it.
- *
- * ranks: 2
- */
+ * layout, into others, into bytes, and in all the ways in which a message can be received, other receives before it. */
+/* ranks: 2 */
 #include "../check.h"
 
 enum { TURNS = 40, MEMORY = 9 << 20 };
