@@ -9,12 +9,12 @@ function(c_program target source folder)
   target_link_libraries(${target} PRIVATE mpi Threads::Threads m ${CMAKE_DL_LIBS})
 endfunction()
 
-# setting(out name source default): the value of a comment "/* name: value */" in a program's first lines.
+# setting(out name source default): the value of a line "name: value" in the comments of a program's first lines.
 function(setting out name source default)
-  file(STRINGS ${source} head LIMIT_COUNT 6)
+  file(STRINGS ${source} head LIMIT_COUNT 8)
   set(${out} ${default} PARENT_SCOPE)
   foreach(line IN LISTS head)
-    if(line MATCHES "^/\\* *${name}: *(.*[^ ]) *\\*/")
+    if(line MATCHES "^[/ ]\\* *${name}: *([A-Za-z0-9_ ]*[A-Za-z0-9_])")
       string(REPLACE " " ";" words "${CMAKE_MATCH_1}")
       set(${out} ${words} PARENT_SCOPE)
     endif()
