@@ -183,13 +183,15 @@ func (l *link) command(end int, name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// closeOnSignal has the link taken away if somebody ends this program before its time; what it answers forgets that.
-func (l *link) closeOnSignal() (forget func()) {
+// closeOnSignal has the link taken away, and a folder, if somebody ends this program before its time; what it answers
+// forgets that.
+func (l *link) closeOnSignal(scratch string) (forget func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
 		if _, ok := <-signals; ok {
 			l.close()
+			os.RemoveAll(scratch)
 			os.Exit(1)
 		}
 	}()

@@ -134,7 +134,7 @@ func (p *plan) measure(w io.Writer, stage, source string) error {
 		return err
 	}
 	defer l.close()
-	defer l.closeOnSignal()()
+	defer l.closeOnSignal(scratch)()
 	fmt.Fprintf(w, "%v round trip, %d Mbit/s, packets of %d bytes, %g %% lost; %d ranks a client\n", p.rtt, p.rate, p.mtu, p.loss, p.ranks)
 	run := func(part string, clients, streams int, via string) (figures, error) {
 		return l.run(job{impirun: filepath.Join(stage, "bin/impirun"), program: program, part: part,
