@@ -17,7 +17,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 )
 
 func main() {
@@ -61,6 +63,7 @@ func compare(rounds int, stage, bench, hello, table string, names []string) erro
 		return err
 	}
 	defer os.RemoveAll(scratch)
+	removeOnSignal(scratch)
 
 	var present []*library
 	for _, l := range libraries(stage) {
@@ -87,4 +90,15 @@ func compare(rounds int, stage, bench, hello, table string, names []string) erro
 		fmt.Printf("%d targets missed\n", missed)
 	}
 	return nil
+}
+
+// removeOnSignal removes a folder if somebody ends this program before its time.
+func removeOnSignal(folder string) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-signals
+		os.RemoveAll(folder)
+		os.Exit(1)
+	}()
 }
