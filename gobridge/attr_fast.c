@@ -2,22 +2,12 @@
 #include "_cgo_export.h"
 #include "shim.h"
 #include "attr_fast.h"
+#include "direct.h"
 #include "type_record.h"
 #include "z_shim.h"
 #include "z_direct.h"
 
 struct impi_attr impi_attr;
-
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-/* The call that Go has to make; a child of fork() must not make it. */
-#define IN_GO(name, call)                                              \
-    do {                                                               \
-        if (UNLIKELY(impi_forked)) return impi_after_fork("MPI_" name); \
-        int err = (call);                                              \
-        return UNLIKELY(err) ? impi_raise(err) : MPI_SUCCESS;          \
-    } while (0)
 
 enum { FIRST_RUN_TIME = 4096, FIRST_KEY = 1 << 20 };
 

@@ -7,10 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "direct.h"
 #include "fast.h"
-
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 enum { LINE = IMPI_SHM_LINE_BYTES, INLINE = IMPI_SHM_INLINE_BYTES };
 
@@ -103,14 +101,6 @@ static inline void set_status(MPI_Status *status, int source, int tag, uint64_t 
     status->MPI_internal[1] = (int)(uint32_t)(n >> 32);
     status->MPI_internal[2] = 0;
 }
-
-/* What the program gets for a call that Go has to make; a child of fork() must not make it. */
-#define IN_GO(name, call)                                              \
-    do {                                                               \
-        if (UNLIKELY(impi_forked)) return impi_after_fork("MPI_" name); \
-        int err = (call);                                              \
-        return UNLIKELY(err) ? impi_raise(err) : MPI_SUCCESS;          \
-    } while (0)
 
 /* Takes a message as MPI_Recv does, if that can be done here (fast_recv.c). */
 __attribute__((visibility("hidden")))

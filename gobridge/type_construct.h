@@ -3,8 +3,7 @@
 #define IMPI_TYPE_CONSTRUCT_H
 
 #include <stdint.h>
-#include "../mpi.h"
-#include "shim.h"
+#include "direct.h"
 
 /* What a constructor was given, and what follows from that whatever the old type. */
 struct impi_type_draft {
@@ -20,16 +19,5 @@ struct impi_type_draft {
 
 /* Records a type; 0 if Go has to make it. */
 int impi_type_record(const struct impi_type_draft *d, MPI_Datatype *newtype);
-
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-/* The call that Go has to make; a child of fork() must not make it. */
-#define IN_GO(name, call)                                              \
-    do {                                                               \
-        if (UNLIKELY(impi_forked)) return impi_after_fork("MPI_" name); \
-        int err = (call);                                              \
-        return UNLIKELY(err) ? impi_raise(err) : MPI_SUCCESS;          \
-    } while (0)
 
 #endif
