@@ -102,7 +102,6 @@ if(tsan_builds AND "${tsan_runs}" STREQUAL "0")
     add_library(tsan-rank${rank} MODULE ${tsan_bridge} ${CMAKE_SOURCE_DIR}/tests/tsan/engine.c)
     target_include_directories(tsan-rank${rank} PRIVATE ${CMAKE_SOURCE_DIR}/tests/tsan)
     target_compile_options(tsan-rank${rank} PRIVATE ${tsan_flags} -Wno-tsan) # fences: what they order is atomic anyway
-    target_compile_definitions(tsan-rank${rank} PRIVATE _GNU_SOURCE)
     target_link_options(tsan-rank${rank} PRIVATE -fsanitize=thread -Wl,-Bsymbolic)
   endforeach()
   add_executable(tsan-threads ${CMAKE_SOURCE_DIR}/tests/tsan/threads.c)
