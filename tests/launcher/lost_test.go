@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"net"
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -12,26 +11,39 @@ import (
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
+// deaf is a client that the test plays: join takes it to the server, with a host that accepts nobody. Nil: it could not join, and
+// the test has failed.
+func deaf(t *testing.T) (join func(address string, rank int32) *boot.Session) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return func(address string, rank int32) *boot.Session {
+		own := wire.Mine()
+		say := boot.Default(boot.Host{Addr: l.Addr().(*net.TCPAddr).AddrPort(), Procs: []boot.Proc{{PID: 3}}})
+		say.Own = &own
+		_, session, err := boot.Connect(t.Context(), address, rank, auth.WithKey(4242), say, boot.Options{})
+		if err != nil {
+			t.Error(err)
+		}
+		return session
+	}
+}
+
 // A client whose rank dies when all tables are there, and before it has connected to anybody: nobody has a socket that
 // could tell. Its launcher tells the server, and the server the others. This test is the client; its host never connects.
 func TestAClientLostBeforeItConnectsIsNamedAndEndsTheOthers(t *testing.T) {
 	file := program(t, "misbehave")
-	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts nobody
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	at := l.Addr().(*net.TCPAddr).AddrPort()
+	join := deaf(t)
 	for _, how := range []string{"-via direct -n 2", "-via agent -n 2", "-via direct " + machines(t)} {
 		for _, why := range []string{"rank 7 on moon (pid 3) was killed by signal 9", ""} {
 			s, address := server(t, with(key), "2")
 			other := startWith(t, with(key), words("-client 0", address, how, file, "not 0")...)
-			own := wire.Mine()
-			say := boot.Default(boot.Host{Addr: netip.AddrPortFrom(at.Addr(), at.Port()), Procs: []boot.Proc{{PID: 3}}})
-			say.Own = &own
-			_, session, err := boot.Connect(t.Context(), address, 1, auth.WithKey(4242), say, boot.Options{})
-			if err != nil {
-				t.Fatal(err)
+			session := join(address, 1)
+			if session == nil {
+				return
 			}
 			session.Fail(why, nil)
 			if why == "" {
@@ -52,27 +64,14 @@ func TestAClientLostBeforeItConnectsIsNamedAndEndsTheOthers(t *testing.T) {
 // Client 1 ends because it has lost client 2, whose link is down: the others are told of client 2.
 func TestTheClientThatAnotherHasLostIsNamed(t *testing.T) {
 	file := program(t, "misbehave")
-	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts nobody
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	at := l.Addr().(*net.TCPAddr).AddrPort()
+	join := deaf(t)
 	for _, how := range []string{"-via direct -n 2", "-via agent -n 2", "-via direct " + machines(t)} {
 		s, address := server(t, with(key), "3")
 		other := startWith(t, with(key), words("-client 0", address, how, file, "not 0")...)
 		var sessions [3]*boot.Session
 		var joined sync.WaitGroup
 		for i := int32(1); i < 3; i++ {
-			joined.Go(func() {
-				own := wire.Mine()
-				say := boot.Default(boot.Host{Addr: netip.AddrPortFrom(at.Addr(), at.Port()), Procs: []boot.Proc{{PID: 3}}})
-				say.Own = &own
-				var err error
-				if _, sessions[i], err = boot.Connect(t.Context(), address, i, auth.WithKey(4242), say, boot.Options{}); err != nil {
-					t.Error(err)
-				}
-			})
+			joined.Go(func() { sessions[i] = join(address, i) })
 		}
 		if joined.Wait(); t.Failed() {
 			return
