@@ -222,10 +222,21 @@ func wrap(inner *Type, combiner int, args []arg, old *Type) *Type {
 func (t *Type) sealed(m *safeMath) (*Type, error) {
 	t.seal(m)
 	if m.overflow {
-		return nil, tooLarge("count", t.count)
+		return nil, tooLarge("count", t.number())
 	}
 	t.argType = t.old
 	return t, nil
+}
+
+// number is the argument count of the constructor that makes t.
+func (t *Type) number() int64 {
+	switch {
+	case t.combiner == abi.MPI_COMBINER_CONTIGUOUS:
+		return t.blocklen
+	case t.form == formVector:
+		return t.count
+	}
+	return int64(len(t.disps))
 }
 
 // checker keeps the first error of a list of checks.

@@ -150,6 +150,27 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 	}
 }
 
+func TestATypeThatIsTooLargeIsBlamedOnItsCount(t *testing.T) {
+	far := []int64{math.MinInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 - 8}
+	for _, e := range []struct {
+		count int64
+		make  func() (*Type, error)
+	}{
+		{1 << 61, func() (*Type, error) { return Contiguous(1<<61, testInt) }},
+		{7, func() (*Type, error) { return Vector(7, 1<<61, 1, testInt) }},
+		{5, func() (*Type, error) { return Hvector(5, 2, math.MaxInt64/2, testInt) }},
+		{3, func() (*Type, error) { return Hindexed([]int64{1, 1, 1}, far, testInt) }},
+		{3, func() (*Type, error) { return HindexedBlock(1, far, testInt) }},
+		{3, func() (*Type, error) { return Struct([]int64{1, 1, 1}, far, slicesOf(testInt, 3)) }},
+	} {
+		_, err := e.make()
+		var bad *Error
+		if !errors.As(err, &bad) || bad.Class != abi.MPI_ERR_VALUE_TOO_LARGE || bad.Arg != "count" || bad.Value != e.count {
+			t.Errorf("%+v, want a count of %d", err, e.count)
+		}
+	}
+}
+
 func TestSizesBeyondTwoGigabytesAreExact(t *testing.T) {
 	huge := ok(Contiguous(3<<30, testDouble))
 	rows := ok(Vector(1<<20, 1<<20, 1<<21, testDouble))

@@ -57,6 +57,10 @@ func impi_Type_get_contents(datatype uintptr, max_integers, max_addresses, max_l
 		k.set(abi.MPI_ERR_ARG, "room for %d integers, %d addresses, %d large counts and %d datatypes; %d, %d, %d and %d are needed",
 			max_integers, max_addresses, max_large_counts, max_datatypes, len(c.Integers), len(c.Addresses), len(c.LargeCounts), len(c.Types))
 	}
+	k.array(array_of_integers, len(c.Integers), "array_of_integers")
+	k.array(array_of_addresses, len(c.Addresses), "array_of_addresses")
+	k.array(array_of_large_counts, len(c.LargeCounts), "array_of_large_counts")
+	k.array(array_of_datatypes, len(c.Types), "array_of_datatypes")
 	if k.err != nil {
 		return k.fail()
 	}
@@ -128,9 +132,9 @@ func (c *communicator) packed() datatype.Rep {
 
 // pack moves between typed memory and a packed buffer of size bytes from *position on, which it advances.
 func (k *check) pack(typed uintptr, count int64, t *datatype.Type, buffer uintptr, size int64, position uintptr, rep datatype.Rep, out bool) int32 {
-	names := [...]string{"outbuf", "outcount", "insize"}
+	names := [...]string{"outbuf", "outcount", "insize", "inbuf"}
 	if out {
-		names = [...]string{"inbuf", "incount", "outsize"}
+		names = [...]string{"inbuf", "incount", "outsize", "outbuf"}
 	}
 	k.count(count, names[1])
 	k.count(size, names[2])
@@ -147,6 +151,10 @@ func (k *check) pack(typed uintptr, count int64, t *datatype.Type, buffer uintpt
 	}
 	if n == 0 {
 		return 0
+	}
+	if buffer == 0 {
+		k.set(abi.MPI_ERR_BUFFER, "argument %s is NULL, for %d bytes", names[3], size)
+		return k.fail()
 	}
 	var cur datatype.Cursor
 	cur.Init(at(typed), count, t, rep)

@@ -3,6 +3,8 @@ package main
 import "C"
 
 import (
+	"fmt"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi"
@@ -212,7 +214,9 @@ func impi_Type_create_struct(count int64, blocklengths, displacements, oldtypes,
 	}
 	olds := make([]*datatype.Type, count)
 	for i, h := range slice[uintptr](oldtypes, int(count)) {
-		olds[i] = k.anyType(h, "array_of_types")
+		if olds[i] = typeOf(h); olds[i] == nil {
+			k.badType(h, fmt.Sprintf("array_of_types[%d]", i))
+		}
 	}
 	if k.err != nil {
 		return k.fail()
