@@ -3,7 +3,6 @@
 #include "_cgo_export.h"
 #include "shim.h"
 #include "fast_ring.h"
-#include "type_record.h"
 #include "far.h"
 #include "z_shim.h"
 #include "z_direct.h"
@@ -29,8 +28,8 @@ static inline int send(const void *buf, int count, MPI_Datatype datatype, int de
     struct impi_fast *f = &impi_fast;
     struct impi_shm_private *shm = f->shm;
     struct impi_fast_comm *c = find(comm);
-    int64_t n = bytes(buf, count, datatype);
-    const struct impi_type_plan *plan = n < 0 ? impi_type_planned(buf, count, (uintptr_t)datatype, &n) : NULL;
+    const struct impi_type_plan *plan;
+    int64_t n = laid_out(&buf, count, datatype, &plan);
     if (UNLIKELY(!shm || !c || n < 0 || n > f->eager || (uint32_t)dest >= (uint32_t)c->size || (uint32_t)tag > f->tag_ub)) return 0;
     int local = c->local[dest];
     if (UNLIKELY(local < 0) || !try_lock(shm)) return 0;
@@ -85,19 +84,36 @@ int impi_direct_Isend(const void *buf, int count, MPI_Datatype datatype, int des
     IN_GO("Isend", impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request));
 }
 
+/* Can a receive be left to impi_fast_receive, or else to Go, after the send that goes with it? */
+static inline int receivable(const void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
+{
+    struct impi_fast_comm *c = find(comm);
+    const struct impi_type_plan *plan;
+    return c && (uint32_t)source < (uint32_t)c->size && ((uint32_t)tag <= impi_fast.tag_ub || tag == MPI_ANY_TAG)
+        && laid_out(&buf, count, datatype, &plan) >= 0;
+}
+
 /* The two halves of an exchange: the send is over when send() returns. */
 int impi_direct_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
                          MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    struct impi_fast_comm *c = find(comm);
-    int known = c && (uint32_t)source < (uint32_t)c->size && ((uint32_t)recvtag <= impi_fast.tag_ub || recvtag == MPI_ANY_TAG) &&
-                bytes(recvbuf, recvcount, recvtype) >= 0;
-    if (LIKELY(known && send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) {
+    if (LIKELY(receivable(recvbuf, recvcount, recvtype, source, recvtag, comm) && send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) {
         if (LIKELY(impi_fast_receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
-        IN_GO("Sendrecv", impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status));
+        IN_GO("Sendrecv", impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status, 0));
     }
     IN_GO("Sendrecv", impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount,
                                     (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status));
+}
+
+int impi_direct_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+                                 MPI_Status *status)
+{
+    if (LIKELY(receivable(buf, count, datatype, source, recvtag, comm) && send(buf, count, datatype, dest, sendtag, comm))) {
+        if (LIKELY(impi_fast_receive(buf, count, datatype, source, recvtag, comm, status))) return MPI_SUCCESS;
+        IN_GO("Sendrecv_replace", impi_sendrecv_rest((uintptr_t)buf, count, (uintptr_t)datatype, source, recvtag, (uintptr_t)comm, (uintptr_t)status, 1));
+    }
+    IN_GO("Sendrecv_replace", impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm,
+                                                    (uintptr_t)status));
 }
 
 int impi_direct_Comm_rank(MPI_Comm comm, int *rank)

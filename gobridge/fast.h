@@ -65,11 +65,10 @@ struct impi_quick_slot {
     int32_t source, tag;  /* asked for; once done, the tag of the message */
     int32_t local;        /* the source's rank in the machine's segment */
     uint64_t cid;
-    void *buf;
+    void *buf;            /* where the data begins, if it is a run */
     uint32_t bytes;       /* room; once done, the length of the message */
-    int32_t count;
-    uint32_t type;        /* handle of a predefined type */
-    uint32_t pad;
+    int32_t count;        /* elements of held */
+    struct impi_type_record *held; /* posted: of a derived type that is no run; NULL: a run */
     uint64_t request;     /* adopted: the engine's */
 };
 

@@ -4,7 +4,6 @@
 #include "_cgo_export.h"
 #include "shim.h"
 #include "fast_ring.h"
-#include "type_record.h"
 #include "z_shim.h"
 #include "z_direct.h"
 
@@ -108,15 +107,18 @@ static inline int drain(const struct impi_shm_private *shm, struct impi_shm_inbo
     struct arrival a;
     int n = 0;
     *stuck = 0;
-    while (q->head && look(shm, in, &a) && !a.growing) {
+    while (q->head && look(shm, in, &a)) {
         struct impi_quick_slot *before, *s = wanted(q, &a, &before);
         if (!s) break;
-        if (UNLIKELY(a.bytes > s->bytes)) {
+        const struct impi_type_plan *plan = s->held ? &s->held->plan : NULL;
+        if (UNLIKELY(a.bytes > s->bytes || (plan && a.bytes != s->bytes))) {
             *stuck = 1;
             break;
         }
+        if (LIKELY(!a.growing)) unload(&a, s->buf, plan);
+        else if (!follow(&a, s->buf, plan)) break;
+        if (UNLIKELY(plan)) impi_type_unpin(s->held);
         int tag = a.record->tag;
-        unload(&a, s->buf, NULL);
         *wake |= leave(shm, in, &a);
         unlink_slot(q, s, before);
         s->tag = tag;
@@ -150,17 +152,19 @@ static inline uint32_t patience(void) { return engine_busy() ? 0 : impi_fast.loo
 /* The checked arguments of a receive. */
 struct wish {
     struct impi_fast_comm *comm;
+    void *buf; /* where the data begins */
     int64_t room;
-    const struct impi_type_plan *plan; /* of a derived type; then the message must have all of room */
+    const struct impi_type_plan *plan; /* if it is no run; then the message must have all of room */
     int local;
 };
 
 static inline int simple(struct wish *w, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
 {
     const struct impi_fast *f = &impi_fast;
+    const void *at = buf;
     w->comm = find(comm);
-    w->room = bytes(buf, count, datatype);
-    w->plan = w->room < 0 ? impi_type_planned(buf, count, (uintptr_t)datatype, &w->room) : NULL;
+    w->room = laid_out(&at, count, datatype, &w->plan);
+    w->buf = (void *)(uintptr_t)at;
     if (UNLIKELY(!f->shm || !w->comm || w->room < 0 || (uint32_t)source >= (uint32_t)w->comm->size)) return 0;
     if (UNLIKELY((uint32_t)tag > f->tag_ub && tag != MPI_ANY_TAG)) return 0;
     w->local = w->comm->local[source];
@@ -190,12 +194,12 @@ static inline int receive(void *buf, int count, MPI_Datatype datatype, int sourc
         struct arrival a;
         if (UNLIKELY(!look(shm, in, &a) || stuck || w.comm->waiting || a.record->cid != w.comm->cid || a.record->lsrank != source ||
                      !takes(tag, a.record->tag) || a.bytes > (uint64_t)w.room || (w.plan && a.bytes != (uint64_t)w.room) ||
-                     (a.growing && (impi_quick.from[w.local].head || !follow(&a, buf, w.plan))))) {
+                     (a.growing && (impi_quick.from[w.local].head || !follow(&a, w.buf, w.plan))))) {
             unlock(shm);
             return 0;
         }
         int got = a.record->tag;
-        if (LIKELY(!a.growing)) unload(&a, buf, w.plan);
+        if (LIKELY(!a.growing)) unload(&a, w.buf, w.plan);
         wake = leave(shm, in, &a);
         unlock(shm);
         if (UNLIKELY(wake)) impi_ring(w.local);
@@ -220,9 +224,10 @@ static inline int post(void *buf, int count, MPI_Datatype datatype, int source, 
 {
     struct wish w;
     struct impi_shm_private *shm = impi_fast.shm;
-    if (UNLIKELY(!simple(&w, buf, count, datatype, source, tag, comm) || w.plan || w.room > impi_fast.eager || !try_lock(shm))) return 0;
+    if (UNLIKELY(!simple(&w, buf, count, datatype, source, tag, comm) || w.room > impi_fast.eager || !try_lock(shm))) return 0;
     uint32_t n = impi_quick.idle;
-    if (UNLIKELY(w.comm->waiting || n == 0)) {
+    struct impi_type_record *held = NULL; /* the program may free the type before the message is there */
+    if (UNLIKELY(w.comm->waiting || n == 0 || (w.plan && !(held = impi_type_pin((uintptr_t)datatype))))) {
         unlock(shm);
         return 0;
     }
@@ -233,10 +238,10 @@ static inline int post(void *buf, int count, MPI_Datatype datatype, int source, 
     s->tag = tag;
     __atomic_store_n(&s->local, w.local, __ATOMIC_RELAXED);
     s->cid = w.comm->cid;
-    s->buf = buf;
+    s->buf = held ? buf : w.buf;
     s->bytes = (uint32_t)w.room;
     s->count = count;
-    s->type = (uint32_t)(uintptr_t)datatype;
+    s->held = held;
     __atomic_store_n(&s->state, IMPI_QUICK_POSTED, __ATOMIC_RELAXED);
     struct impi_quick_queue *q = &impi_quick.from[w.local];
     if (q->tail) slot_at(q->tail)->next = n;

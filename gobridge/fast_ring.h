@@ -9,6 +9,7 @@
 
 #include "direct.h"
 #include "fast.h"
+#include "type_record.h"
 
 enum { LINE = IMPI_SHM_LINE_BYTES, INLINE = IMPI_SHM_INLINE_BYTES };
 
@@ -58,6 +59,18 @@ static inline int64_t bytes(const void *buf, int count, MPI_Datatype datatype)
     if (UNLIKELY(type >= IMPI_FAST_TYPES || count < 0 || impi_fast.dense[type] == 0)) return -1;
     if (UNLIKELY((uintptr_t)buf < 4096 && count > 0)) return -1; /* NULL, or a sentinel */
     return (int64_t)count * impi_fast.dense[type];
+}
+
+/* The same of any type that C can move. What lies in one run begins at *buf, which follows; else *plan says how it lies. */
+static inline int64_t laid_out(const void **buf, int count, MPI_Datatype datatype, const struct impi_type_plan **plan)
+{
+    int64_t n = bytes(*buf, count, datatype);
+    *plan = NULL;
+    if (LIKELY(n >= 0)) return n;
+    const struct impi_type_plan *p = impi_type_planned(*buf, count, (uintptr_t)datatype, &n);
+    if (p && p->dense) *buf = (const char *)*buf + p->at;
+    else *plan = p;
+    return n;
 }
 
 /* Where the sender of a growing record says how much of the payload is there. */

@@ -301,7 +301,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		NoRead: environment("IMPI_SINGLE_COPY") == "0", ReadAll: environment("IMPI_SINGLE_COPY") == "1",
 		Silence: silence, Help: help,
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
-		OnLost: lost, Shared: fastShared(), Quick: fastQuick(),
+		OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: recorded.held,
 	})
 	if err != nil {
 		return err

@@ -73,11 +73,15 @@ func impi_Recv(buf uintptr, count int64, datatype uintptr, source, tag int32, co
 	return recv("MPI_Recv", buf, count, datatype, source, tag, comm, status)
 }
 
-// impi_sendrecv_rest is MPI_Sendrecv when C has sent already.
+// impi_sendrecv_rest is MPI_Sendrecv, or MPI_Sendrecv_replace, when C has sent already.
 //
 //export impi_sendrecv_rest
-func impi_sendrecv_rest(buf uintptr, count int64, datatype uintptr, source, tag int32, comm, status uintptr) int32 {
-	return recv("MPI_Sendrecv", buf, count, datatype, source, tag, comm, status)
+func impi_sendrecv_rest(buf uintptr, count int64, datatype uintptr, source, tag int32, comm, status uintptr, replace int32) int32 {
+	fn := "MPI_Sendrecv"
+	if replace != 0 {
+		fn = "MPI_Sendrecv_replace"
+	}
+	return recv(fn, buf, count, datatype, source, tag, comm, status)
 }
 
 func recv(fn string, buf uintptr, count int64, dt uintptr, source, tag int32, comm, status uintptr) int32 {

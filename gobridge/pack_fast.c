@@ -6,7 +6,6 @@
 #include "shim.h"
 #include "fast_ring.h"
 #include "attr_fast.h"
-#include "type_record.h"
 #include "z_shim.h"
 #include "z_direct.h"
 

@@ -74,6 +74,18 @@ func (t *recordedTypes) find(h uintptr) *dataType {
 	return d
 }
 
+// held is libimpi.HeldType: of a record that C has pinned for a receive.
+func (t *recordedTypes) held(p unsafe.Pointer) *datatype.Type {
+	t.Lock()
+	defer t.Unlock()
+	d := t.made((*C.struct_impi_type_record)(p), 1)
+	t.forgetStale()
+	if d == nil { // no program can bring that about: C records only what can be made
+		return datatype.LBMarker
+	}
+	return d.Type
+}
+
 // place is where the type of a record stands.
 func (t *recordedTypes) place(r *C.struct_impi_type_record) *atomic.Pointer[dataType] {
 	chunk := &t.chunks[r.slot/C.IMPI_TYPE_CHUNK]

@@ -753,12 +753,9 @@ WEAK(MPI_Sendrecv_c);
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
         int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace");
-    impi_err = impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag,
-        (uintptr_t)comm, (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag,
+        comm, status);
 }
 WEAK(MPI_Sendrecv_replace);
 

@@ -1,6 +1,9 @@
 package libimpi
 
-import "github.com/libimpi/libimpi/datatype"
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+)
 
 // Quick receives: those that the bridge's C has posted without entering Go, and completes itself as long as it can
 // (gobridge/fast.h). While one waits for a message, nothing else waits in its context: C checks that before it posts,
@@ -23,13 +26,16 @@ type QuickSlot struct {
 	Source, Tag int32  // asked for; once done, the tag of the message
 	Local       int32
 	CID         uint64
-	Buf         datatype.Pointer
-	Bytes       uint32 // once done, the length of the message
-	Count       int32
-	Type        uint32 // handle of a predefined type
-	_           uint32
-	Request     uint64 // adopted: the engine's request
+	Buf         datatype.Pointer // where the data begins, if it is a run
+	Bytes       uint32           // room; once done, the length of the message
+	Count       int32            // elements of Held
+	Held        datatype.Pointer // C's record of a derived type, which it keeps until the receive is adopted or done; nil: a run
+	Request     uint64           // adopted: the engine's request
 }
+
+// HeldType answers the committed type of a record that a quick receive keeps, and gives the record back. It is called under
+// the engine's lock.
+type HeldType func(held datatype.Pointer) *datatype.Type
 
 type quickQueue struct{ Head, Tail uint32 }
 
@@ -84,8 +90,11 @@ func (e *Engine) adoptQuick() {
 // adopt makes a request of the engine of the receive in slot n.
 func (e *Engine) adopt(n uint32) *Request {
 	s := &e.requests.quick.Slots[n-1]
-	t := datatype.Named(int(s.Type))
-	r := e.newRecv(e.contexts.find(s.CID), s.Buf, int64(s.Count), t, int(s.Source), s.Tag)
+	t, count := datatype.Named(abi.MPI_BYTE), int64(s.Bytes)
+	if s.Held != nil {
+		t, count = e.requests.heldType(s.Held), int64(s.Count)
+	}
+	r := e.newRecv(e.contexts.find(s.CID), s.Buf, count, t, int(s.Source), s.Tag)
 	r.quick = n
 	s.State, s.Request = QuickAdopted, r.id
 	return r

@@ -39,7 +39,7 @@ func (f *fakeC) post(ctx *context, buf datatype.Pointer, count int32, source, ta
 	f.q.Idle, s.Next = s.Next, 0
 	s.Source, s.Tag, s.CID = source, tag, ctx.cid
 	s.Local = int32(f.e.peers[source].local)
-	s.Buf, s.Bytes, s.Count, s.Type = buf, uint32(count), count, abi.MPI_BYTE
+	s.Buf, s.Bytes = buf, uint32(count)
 	s.State = quickPosted
 	q := &f.q.From[s.Local]
 	if q.Tail != 0 {

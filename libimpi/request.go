@@ -172,9 +172,10 @@ func (r *Request) fill(p []byte) {
 
 // requestTable finds requests by id. Ids are generation<<32 | slot+1, never 0.
 type requestTable struct {
-	slots []*Request
-	idle  []*Request
-	quick *Quick // receives that C posts; nil if it does not
+	slots    []*Request
+	idle     []*Request
+	quick    *Quick // receives that C posts; nil if it does not
+	heldType HeldType
 }
 
 const requestChunk = 64

@@ -27,6 +27,7 @@ type Config struct {
 	Warn     func(string)  // told of what a user may want to know; may be nil
 	Shared   *Shared       // where to count for the fast path; may be nil
 	Quick    *Quick        // the receives that the fast path posts; may be nil
+	HeldType HeldType      // the types of such receives
 	OnLost   func(*Error)  // a peer is lost: ends the job
 }
 
@@ -39,6 +40,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	}
 	if e.requests.quick = c.Quick; c.Quick != nil {
 		c.Quick.open()
+		e.requests.heldType = c.HeldType
 	}
 	sent := e.requests.get() // the first slot: SentRequest
 	sent.kind, sent.active, sent.done, sent.peer, sent.status = sendRequest, true, true, noPeer, emptyStatus

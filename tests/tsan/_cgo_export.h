@@ -20,6 +20,7 @@ GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, struct imp
 GoInt32 impi_call_file_errhandler(GoUintptr file, GoInt32 code, struct impi_action *action);
 void impi_process_ends(void);
 void impi_ring(GoInt32 local);
-GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status);
+GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status,
+                           GoInt32 replace);
 
 #endif

@@ -340,8 +340,10 @@ GoInt32 impi_Recv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 sour
     return impi_Waitall(1, (uintptr_t)&id, status);
 }
 
-GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status)
+GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status,
+                           GoInt32 replace)
 {
+    (void)replace;
     return impi_Recv(buf, count, datatype, source, tag, comm, status);
 }
 
@@ -419,6 +421,8 @@ void impi_error_fatal(GoInt32 code) { (void)code; fail("a fatal error"); }
 void impi_process_ends(void) { fail("the end"); }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 NEVER(int64_t impi_type_recorded_size(uintptr_t handle))
+NEVER(struct impi_type_record *impi_type_pin(uintptr_t handle))
+void impi_type_unpin(struct impi_type_record *r) { fail("a derived type"); }
 const struct impi_type_plan *impi_type_planned(const void *typed, int count, uintptr_t handle, int64_t *n) { return NULL; }
 void impi_type_move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack) { fail("a derived type"); }
 NEVER(int64_t impi_type_row(const struct impi_type_plan *p, int64_t n))
@@ -430,6 +434,8 @@ NEVER(GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, stru
 NEVER(GoInt32 impi_call_file_errhandler(GoUintptr file, GoInt32 code, struct impi_action *action))
 NEVER(GoInt32 impi_Initialized(GoUintptr flag))
 NEVER(GoInt32 impi_Finalized(GoUintptr flag))
+NEVER(GoInt32 impi_Sendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 sendtag, GoInt32 source,
+                                    GoInt32 recvtag, GoUintptr comm, GoUintptr status))
 NEVER(GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank))
 NEVER(GoInt32 impi_Comm_size(GoUintptr comm, GoUintptr size))
 NEVER(GoInt32 impi_Group_rank(GoUintptr group, GoUintptr rank))
