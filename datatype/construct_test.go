@@ -109,6 +109,11 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 		{result{abi.MPI_ERR_ARG, "array_of_displacements", -1}, func() (*Type, error) { return Hindexed([]int64{1, 1}, []int64{0}, d) }},
 		{result{abi.MPI_ERR_VALUE_TOO_LARGE, "array_of_displacements", -1}, func() (*Type, error) { return IndexedBlock(1, []int64{math.MinInt64}, d) }},
 		{result{abi.MPI_ERR_ARG, "blocklength", -1}, func() (*Type, error) { return HindexedBlock(-1, []int64{0}, d) }},
+		{result{abi.MPI_ERR_ARG, "array_of_types", -1}, func() (*Type, error) { return Struct([]int64{1, 1}, []int64{0, 8}, []*Type{d}) }},
+		{result{abi.MPI_ERR_ARG, "array_of_types", -1}, func() (*Type, error) { return Struct([]int64{1, 1}, []int64{0}, []*Type{d, d}) }},
+		{result{abi.MPI_ERR_ARG, "array_of_blocklengths", 1}, func() (*Type, error) {
+			return Struct([]int64{1, -1}, []int64{0, 8}, []*Type{d, d})
+		}},
 		{result{abi.MPI_ERR_TYPE, "array_of_types", 1}, func() (*Type, error) { return Struct([]int64{1, 1}, []int64{0, 8}, []*Type{d, nil}) }},
 		{result{abi.MPI_ERR_VALUE_TOO_LARGE, "extent", -1}, func() (*Type, error) { return Resized(d, math.MaxInt64, 1) }},
 		{result{abi.MPI_ERR_ARG, "ndims", -1}, func() (*Type, error) { return Subarray(nil, nil, nil, abi.MPI_ORDER_C, d) }},
@@ -185,6 +190,62 @@ func TestSizesBeyondTwoGigabytesAreExact(t *testing.T) {
 	}
 	if n := huge.Elements(1<<33, Native); n != 1<<30 {
 		t.Errorf("elements %d", n)
+	}
+}
+
+func TestATypeWithoutDataHasNoElements(t *testing.T) {
+	empty := ok(Resized(ok(Contiguous(0, testInt)), 0, 16))
+	for _, e := range []struct{ bytes, want int64 }{{0, 0}, {1, abi.MPI_UNDEFINED}, {4, abi.MPI_UNDEFINED}, {-1, abi.MPI_UNDEFINED}} {
+		for _, rep := range []Rep{Native, External32} {
+			if n := empty.Elements(e.bytes, rep); n != e.want {
+				t.Errorf("%d bytes are %d elements", e.bytes, n)
+			}
+			if n := empty.Count(e.bytes, rep); n != e.want {
+				t.Errorf("%d bytes are count %d", e.bytes, n)
+			}
+			if n := testInt.Elements(-4, rep); n != abi.MPI_UNDEFINED {
+				t.Errorf("-4 bytes are %d elements", n)
+			}
+		}
+	}
+	if bytes, fits := empty.FirstBytes(7); bytes != 0 || !fits {
+		t.Errorf("seven elements of nothing are %d bytes, %v", bytes, fits)
+	}
+	if bytes, fits := ok(Contiguous(3, testInt)).FirstBytes(math.MaxInt64 / 4); bytes != math.MaxInt64/4*4 || !fits {
+		t.Errorf("the most elements that fit are %d bytes, %v", bytes, fits)
+	}
+	if _, fits := ok(Contiguous(3, testInt)).FirstBytes(math.MaxInt64/4 + 1); fits {
+		t.Error("2^63 bytes fit")
+	}
+}
+
+func TestDigitsFindTheSmallestTypeThatHasThem(t *testing.T) {
+	const u = abi.MPI_UNDEFINED
+	for _, e := range []struct{ p, r, real, complex int }{
+		{6, 37, abi.MPI_REAL, abi.MPI_COMPLEX}, {u, 37, abi.MPI_REAL, abi.MPI_COMPLEX}, {6, u, abi.MPI_REAL, abi.MPI_COMPLEX},
+		{7, 37, abi.MPI_DOUBLE_PRECISION, abi.MPI_DOUBLE_COMPLEX}, {6, 38, abi.MPI_DOUBLE_PRECISION, abi.MPI_DOUBLE_COMPLEX},
+		{15, 307, abi.MPI_DOUBLE_PRECISION, abi.MPI_DOUBLE_COMPLEX}, {16, 307, 0, 0}, {15, 308, 0, 0}, {u, u, 0, 0},
+	} {
+		real, err1 := F90Real(e.p, e.r)
+		complex, err2 := F90Complex(e.p, e.r)
+		if e.real == 0 {
+			if err1 == nil || err2 == nil {
+				t.Errorf("%d digits, range %d: %v, %v", e.p, e.r, real, complex)
+			}
+			continue
+		}
+		if err1 != nil || err2 != nil || real.Uniform() != Named(e.real) || complex.Uniform() != Named(e.complex) || !real.Committed() {
+			t.Errorf("%d digits, range %d: %v, %v", e.p, e.r, err1, err2)
+		}
+	}
+	for r, want := range map[int]int{-1: abi.MPI_INTEGER1, 2: abi.MPI_INTEGER1, 3: abi.MPI_INTEGER2, 4: abi.MPI_INTEGER2, 5: abi.MPI_INTEGER4,
+		9: abi.MPI_INTEGER4, 10: abi.MPI_INTEGER8, 18: abi.MPI_INTEGER8, 19: abi.MPI_INTEGER16, 38: abi.MPI_INTEGER16} {
+		if typ, err := F90Integer(r); err != nil || typ.Uniform() != Named(want) {
+			t.Errorf("range %d: %v", r, err)
+		}
+	}
+	if typ, err := F90Integer(39); err == nil {
+		t.Errorf("range 39: %v", typ)
 	}
 }
 

@@ -3,6 +3,7 @@ package datatype
 import (
 	"bytes"
 	"encoding/binary"
+	"math/rand"
 	"sync"
 	"testing"
 	"unsafe"
@@ -182,6 +183,53 @@ func TestPiecesAreWholeColumnsWhereColumnsLieSideBySide(t *testing.T) {
 		cur.Init(nil, c.count, c.typ, Native)
 		if got := cur.Piece(32768, 65472); got != c.want {
 			t.Errorf("%s: pieces of %d bytes, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// Twelve loops around each other, none of which is one with its neighbour, are more than a nest of loops has levels.
+func TestLoopsOfAnyDepthAreMoved(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	m := named(abi.MPI_SHORT)
+	for depth := range 12 {
+		stride, old := m.t.TrueExtent()+int64(1+depth%4), m
+		if depth%3 == 2 {
+			stride = -stride
+		}
+		m = &model{t: ok(Hvector(2, 1, stride, old.t))}
+		m.block(old, 0, 1)
+		m.block(old, stride, 1)
+		entries := m.instances(1)
+		from := newArena(reachOf(entries)).fill(r)
+		if !disjoint(entries, from) {
+			t.Fatalf("the data of %d loops overlaps", depth+1)
+		}
+		for _, rep := range []Rep{Native, External32} {
+			want, _ := from.encode(entries, rep)
+			var c Cursor
+			c.Init(from.base(), 1, m.t, rep)
+			got := make([]byte, len(want))
+			if c.Pack(got); !bytes.Equal(got, want) {
+				t.Fatalf("%d loops: packed %x, want %x", depth+1, got, want)
+			}
+			for range 4 {
+				if err := packPieces(r, &c, want); err != nil {
+					t.Fatalf("%d loops: %v", depth+1, err)
+				}
+			}
+			to, expected := newArena(reachOf(entries)), newArena(reachOf(entries))
+			expected.decode(entries, rep, want)
+			c.Init(to.base(), 1, m.t, rep)
+			if c.Unpack(want); !bytes.Equal(to.bytes, expected.bytes) {
+				t.Fatalf("%d loops: unpacked\n%x, want\n%x", depth+1, to.bytes, expected.bytes)
+			}
+		}
+		flat := &model{t: ok(Hvector(1<<(depth+1), 1, 5, Named(abi.MPI_SHORT)))}
+		if err := copied(r, flat, m, 1, 1, from, newArena(0, 5<<(depth+1))); err != nil {
+			t.Fatalf("%d loops to one: %v", depth+1, err)
+		}
+		if err := copied(r, m, flat, 1, 1, newArena(0, 5<<(depth+1)).fill(r), from.clone()); err != nil {
+			t.Fatalf("one loop to %d: %v", depth+1, err)
 		}
 	}
 }

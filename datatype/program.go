@@ -207,6 +207,9 @@ func vary(c *node, offs, lens []int64, scale, stride int64) *node {
 }
 
 func (t *Type) compileFields(rep Rep) (at int64, root *node) {
+	if record, places := t.sameRecords(rep); record != nil {
+		return spread(record, places, 1)
+	}
 	var offs []int64
 	var kids []*node
 	for i, old := range t.olds {
@@ -233,6 +236,22 @@ func (t *Type) compileFields(rep Rep) (at int64, root *node) {
 	}
 	nd.starts[len(kids)] = nd.size
 	return 0, nd
+}
+
+// sameRecords is the structure that all fields are, and where; nil if they are anything else.
+func (t *Type) sameRecords(rep Rep) (record *node, offs []int64) {
+	for i, old := range t.olds {
+		p := old.program(rep)
+		kid := repeat(p.root, t.lens[i], old.extent())
+		switch c := (comparison{}); {
+		case kid == nil:
+			continue
+		case kid.op != opList, record != nil && !c.same(kid, record):
+			return nil, nil
+		}
+		record, offs = kid, append(offs, t.disps[i]+p.at)
+	}
+	return record, offs
 }
 
 // appendField appends kid, or lengthens the run before it, or takes over the fields of a list.
@@ -293,11 +312,18 @@ func (c *comparison) same(a, b *node) bool {
 	if c.steps++; c.steps > longComparison || a == nil || b == nil {
 		return false
 	}
-	if a.op != b.op || a.kind != b.kind || a.n != b.n || a.size != b.size || a.stride != b.stride ||
-		(a.list == nil) != (b.list == nil) || !c.same(a.child, b.child) {
+	if a.op != b.op || a.kind != b.kind || a.n != b.n || a.size != b.size || (a.list == nil) != (b.list == nil) {
+		return false
+	}
+	if !(a.runsOnly() && b.runsOnly() && a.child.kind == b.child.kind) && (a.stride != b.stride || !c.same(a.child, b.child)) {
 		return false
 	}
 	return a.list == nil || c.sameList(a, b)
+}
+
+// runsOnly tells whether nd is blocks without gaps inside, whatever the units that their lengths are in.
+func (nd *node) runsOnly() bool {
+	return nd.op == opVary && nd.child.op == opRun && nd.stride == nd.child.mem
 }
 
 func (c *comparison) sameList(a, b *node) bool {
@@ -308,7 +334,7 @@ func (c *comparison) sameList(a, b *node) bool {
 		switch {
 		case a.op == opList && (a.offs[i] != b.offs[i] || !c.same(a.kids[i], b.kids[i])),
 			a.op != opList && a.offs[i]*a.scale != b.offs[i]*b.scale,
-			a.op == opVary && a.lens[i] != b.lens[i]:
+			a.op == opVary && a.lens[i]*a.child.size != b.lens[i]*b.child.size:
 			return false
 		}
 	}

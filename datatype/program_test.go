@@ -22,6 +22,7 @@ func TestEquivalentDescriptionsHaveTheSameTree(t *testing.T) {
 	one := func(int64) int64 { return 1 }
 	doubles := slices.Repeat([]*Type{double}, 10)
 	row := ok(Contiguous(4, double))
+	trees := map[string]*Type{}
 	for name, same := range map[string][]*Type{
 		"a run": {
 			ok(Contiguous(10, double)), ok(Vector(1, 10, 99, double)), ok(Vector(10, 1, 1, double)), ok(Vector(5, 2, 2, double)),
@@ -46,14 +47,87 @@ func TestEquivalentDescriptionsHaveTheSameTree(t *testing.T) {
 			ok(IndexedBlock(4, []int64{0, 16, 32, 48, 64, 80}, double)),
 			ok(IndexedBlock(2, []int64{0, 2, 16, 18, 32, 34, 48, 50, 64, 66, 80, 82}, double)),
 		},
+		"a list, three times": {
+			ok(Hvector(3, 1, 200, irregularInts(1))), ok(Contiguous(3, ok(Resized(irregularInts(1), 0, 200)))),
+			ok(Struct([]int64{1, 1, 1}, []int64{0, 200, 400}, []*Type{irregularInts(1), irregularInts(2), irregularInts(3)})),
+		},
+		"records, twice": {
+			ok(Hvector(2, 1, 300, recordOf(1))), ok(Struct([]int64{1, 1}, []int64{0, 300}, []*Type{recordOf(1), recordOf(2)})),
+		},
 		"anything but regular": {
 			ok(Indexed([]int64{1, 2, 2}, []int64{0, 5, 11}, double)), ok(Indexed([]int64{1, 1, 1, 0, 2}, []int64{0, 5, 6, 1, 11}, double)),
 			ok(Hindexed([]int64{1, 2, 2}, []int64{0, 40, 88}, ok(Resized(ok(Contiguous(1, double)), 0, 8)))),
 		},
 	} {
+		for other, t2 := range trees {
+			if cmp.Equal(*same[0].program(Native), *t2.program(Native), sameTree) {
+				t.Errorf("%s and %s have the same tree", name, other)
+			}
+		}
+		trees[name] = same[0]
 		for i, typ := range same[1:] {
 			if diff := cmp.Diff(*same[0].program(Native), *typ.program(Native), sameTree); diff != "" {
 				t.Errorf("%s, description %d (-first +this)\n%s", name, i+1, diff)
+			}
+		}
+	}
+}
+
+// irregularInts is blocks of two lengths, described in one of three ways.
+func irregularInts(way int) *Type {
+	lens := []int64{1, 2, 2}
+	switch way {
+	case 1:
+		return ok(Indexed(lens, []int64{0, 5, 11}, testInt))
+	case 2:
+		return ok(Hindexed(lens, []int64{0, 20, 44}, testInt))
+	}
+	return ok(Indexed([]int64{4, 8, 8}, []int64{0, 20, 44}, Named(abi.MPI_BYTE)))
+}
+
+// recordOf is two runs and a list, described in one of two ways.
+func recordOf(way int) *Type {
+	if way == 1 {
+		return ok(Struct([]int64{1, 1, 1}, []int64{100, 0, 140}, []*Type{testDouble, irregularInts(1), testInt}))
+	}
+	return ok(Struct([]int64{8, 1, 1}, []int64{100, 0, 140}, []*Type{Named(abi.MPI_BYTE), irregularInts(2), testInt}))
+}
+
+// Lists that are too long to be compared, or differ in their last entry, are not taken for each other, though sizes and numbers
+// of blocks are the same.
+func TestListsThatDifferAreToldApart(t *testing.T) {
+	for _, n := range []int{3, 16, 17, 40} {
+		lens, other, disps, away := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+		for i := range lens {
+			lens[i], disps[i] = int64(1+i%3), int64(8*i*i)
+			other[i], away[i] = lens[i], disps[i]
+		}
+		other[n-2], other[n-1] = lens[n-1], lens[n-2]
+		away[n-1]++
+		record := func(disps []int64) *Type {
+			olds := make([]*Type, n)
+			for i := range olds {
+				olds[i] = []*Type{testInt, ok(Hvector(2, 1, 5, Named(abi.MPI_CHAR)))}[i%2]
+			}
+			return ok(Struct(slices.Repeat([]int64{1}, n), disps, olds))
+		}
+		for name, pair := range map[string][2]*Type{
+			"places":  {ok(HindexedBlock(2, disps, testInt)), ok(HindexedBlock(2, away, testInt))},
+			"lengths": {ok(Hindexed(lens, disps, testInt)), ok(Hindexed(other, disps, testInt))},
+			"blocks":  {ok(Hindexed(lens, disps, testInt)), ok(Hindexed(lens, away, testInt))},
+			"fields":  {record(disps), record(away)},
+		} {
+			both := ok(Struct([]int64{1, 1}, []int64{0, 1 << 20}, pair[:]))
+			var c Cursor
+			c.Init(nil, 1, both, Native)
+			for k, typ := range pair {
+				p := typ.program(Native)
+				for i := range typ.size {
+					want, _ := p.root.place(i)
+					if got, _ := c.tree().place(typ.size*int64(k) + i); got+c.at != p.at+want+int64(k)<<20 {
+						t.Fatalf("%d %s: byte %d of part %d is at %d, want %d", n, name, i, k, got+c.at, p.at+want+int64(k)<<20)
+					}
+				}
 			}
 		}
 	}

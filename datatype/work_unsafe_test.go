@@ -124,6 +124,11 @@ func TestCommitVisitsASharedPartOnce(t *testing.T) {
 	if n := typ.program(Native).root.runs; n < 1<<50 {
 		t.Errorf("%d runs: the towers are too low to show anything", n)
 	}
+	var c Cursor
+	c.Init(nil, 2, typ, Native)
+	if c.Ordered() {
+		t.Error("parts on top of each other are in order")
+	}
 }
 
 // guarded is memory that tells which of its pages are touched.
@@ -244,6 +249,9 @@ func TestACursorFindsItsPlaceWithoutASearchThroughTheLists(t *testing.T) {
 						}
 						if rep == External32 {
 							continue
+						}
+						if pages := g.touched(func() { c.Extent(at, m); c.Within(at, 4*m) }); pages > most+40 {
+							t.Fatalf("navigation from %d of %d: %d of %d pages of the lists", at, c.Len(), pages, g.used/4096)
 						}
 						if pages := g.touched(func() { runs.fill(&c, at, at+m) }); pages > most {
 							t.Fatalf("runs from %d of %d: %d of %d pages of the lists", at, c.Len(), pages, g.used/4096)
