@@ -34,8 +34,8 @@ static inline int moved(const void *typed, int64_t count, MPI_Datatype datatype,
     if (UNLIKELY(!fits(n, buffer, size, *position))) return 0;
     char *packed = (char *)(uintptr_t)buffer + *position;
     if (p) impi_type_move(p, typed, packed, n, unpack);
-    else if (unpack) copy_payload((void *)(uintptr_t)typed, packed, (uint64_t)n);
-    else copy_payload(packed, typed, (uint64_t)n);
+    else if (unpack) impi_move_run((void *)(uintptr_t)typed, packed, n, 1);
+    else impi_move_run(packed, typed, n, 0);
     *position += n;
     return 1;
 }

@@ -97,21 +97,25 @@ const struct impi_type_plan *impi_type_planned(const void *typed, int count, uin
 /* Several elements of a type of loops: one loop more. */
 static void move_loops(const struct impi_type_plan *p, uintptr_t mem, uintptr_t buf, int64_t count, int unpack)
 {
-    struct impi_nest nest = p->nest;
-    nest.unpack = unpack;
+    const struct impi_nest *nest = &p->nest;
+    const struct impi_dim *dims = nest->dims;
+    int depth = nest->depth;
+    struct impi_dim more[IMPI_MAX_DIMS];
     if (count > 1) {
-        for (int i = nest.depth++; i > 0; i--) nest.dims[i] = nest.dims[i - 1];
-        nest.dims[0] = (struct impi_dim){count, p->shape.ub - p->shape.lb, p->shape.size};
+        more[0] = (struct impi_dim){count, p->shape.ub - p->shape.lb, p->shape.size};
+        for (int i = 0; i < depth; i++) more[i + 1] = dims[i];
+        dims = more;
+        depth++;
     }
-    impi_move_nest(mem, buf, &nest);
+    impi_move_loops(mem, buf, dims, depth, nest->block, nest->word, unpack);
 }
 
 void impi_type_move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack)
 {
     uintptr_t mem = (uintptr_t)typed + (uintptr_t)p->at, buf = (uintptr_t)packed;
     if (p->dense) {
-        struct impi_nest nest = {.word = 1, .block = n, .unpack = unpack};
-        impi_move_nest(mem, buf, &nest);
+        if (unpack) impi_move_run((void *)mem, (void *)buf, n, 1);
+        else impi_move_run((void *)buf, (void *)mem, n, 0);
         return;
     }
     if (!p->list.offs) {
