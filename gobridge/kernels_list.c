@@ -8,13 +8,27 @@ INLINE int64_t entry(const void *list, int wide, int64_t i)
     return wide ? ((const int64_t *)list)[i] : ((const int32_t *)list)[i];
 }
 
-/* A loop over listed blocks, with a constant direction. To fetch some of them in advance costs more than it gains: the
- * processor runs ahead by itself (16384 of 8 bytes in 1 MiB, in order: 7.8 GB/s against 7.1; in any order, the same). */
+/* Does a list go through memory in order, as far as some of its offsets show? */
+static int in_sequence(const void *offs, int wide, int64_t n, int64_t scale)
+{
+    enum { LOOKS = 8, NEAR = 512 };
+    if (n < 4 * LOOKS) return 0;
+    for (int64_t i = 0; i < n - 1; i += n / LOOKS)
+        if (magnitude((entry(offs, wide, i + 1) - entry(offs, wide, i)) * scale) > NEAR) return 0;
+    return 1;
+}
+
+/* A loop over listed blocks, with a constant direction. To fetch blocks in advance by the list costs more than it gains: the
+ * processor runs ahead by itself (16384 of 8 bytes in 1 MiB, in order: read at 7.8 GB/s against 7.1; in any order, the same).
+ * But it writes the lines of a sequence faster if they are asked for early (7.2 GB/s against 6.4). */
+#define FETCH_NEXT __builtin_prefetch((char *)((uintptr_t)dst + (1 << 10)), 1)
 #define LISTED(MOVE)                                                                                                    \
-    if (unpack) {                                                                                                       \
-        LISTED_WAY(char *dst = mem + entry(offs, wide, i) * scale; const char *src = buf; MOVE)                         \
-    } else {                                                                                                            \
+    if (!unpack) {                                                                                                      \
         LISTED_WAY(char *dst = buf; const char *src = mem + entry(offs, wide, i) * scale; MOVE)                         \
+    } else if (in_sequence(offs, wide, n, scale)) {                                                                     \
+        LISTED_WAY(char *dst = mem + entry(offs, wide, i) * scale; const char *src = buf; FETCH_NEXT; MOVE) \
+    } else {                                                                                                            \
+        LISTED_WAY(char *dst = mem + entry(offs, wide, i) * scale; const char *src = buf; MOVE)                         \
     }
 #define LISTED_WAY(MOVE) \
     for (int64_t i = 0; i < n; i++, buf += b) { MOVE; }
