@@ -61,10 +61,10 @@ function(missing out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# One folder per chapter of the standard, one program per behaviour. tests/launcher, tests/install and
+# One folder per chapter of the standard, one program per behaviour. tests/launcher, tests/install, tests/unit and
 # tests/tsan have their own drivers. A program that says "/* needs: MPI_X MPI_Y */" waits until these functions work.
 file(GLOB all_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/*.c)
-list(FILTER all_tests EXCLUDE REGEX "/tests/(launcher|install|tsan)/")
+list(FILTER all_tests EXCLUDE REGEX "/tests/(launcher|install|tsan|unit)/")
 foreach(source IN LISTS all_tests)
   setting(needs needs ${source} "")
   missing(not_yet ${needs})
@@ -85,6 +85,13 @@ foreach(source IN LISTS c_tests)
   target_include_directories(test-${folder}-${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   set_target_properties(test-${folder}-${name} PROPERTIES OUTPUT_NAME ${name})
 endforeach()
+
+# tests/unit: parts of the bridge's C by themselves.
+add_executable(unit-rows ${CMAKE_SOURCE_DIR}/tests/unit/rows.c ${CMAKE_SOURCE_DIR}/gobridge/type_rows.c ${CMAKE_SOURCE_DIR}/gobridge/kernels.c)
+target_compile_options(unit-rows PRIVATE -O2 -g -Wall -Wextra)
+target_compile_definitions(unit-rows PRIVATE _GNU_SOURCE)
+target_include_directories(unit-rows PRIVATE ${CMAKE_SOURCE_DIR})
+set_target_properties(unit-rows PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/unit)
 
 # tests/tsan: the bridge's C under the thread sanitizer, where compiler and kernel can have it. A rank is a library of
 # the bridge's C over a small engine; the program loads two copies.

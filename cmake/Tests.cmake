@@ -101,6 +101,10 @@ foreach(source IN LISTS examples)
   endif()
 endforeach()
 
+# unit/*: parts of the bridge's C by themselves.
+add_test(NAME unit/rows COMMAND ${QUIET} $<TARGET_FILE:unit-rows>)
+set_tests_properties(unit/rows PROPERTIES TIMEOUT ${LIMIT} LABELS unit)
+
 # tsan: the bridge's C under the thread sanitizer; skipped, and said so, where there is none.
 if(TSAN)
   add_test(NAME tsan/threads COMMAND ${QUIET} $<TARGET_FILE:tsan-threads> $<TARGET_FILE:tsan-rank0> $<TARGET_FILE:tsan-rank1>)

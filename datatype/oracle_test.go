@@ -115,6 +115,13 @@ func anyType(r *rand.Rand, depth int) *model {
 	if len(old.entries) > maxEntries/4 {
 		small = func() int64 { return int64(r.Intn(2)) }
 	}
+	// blocks is how many a list has: few, or so many that the engine treats it in another way.
+	blocks := func() int64 {
+		if len(old.entries) <= 4 && r.Intn(5) == 0 {
+			return 10 + int64(r.Intn(40))
+		}
+		return small()
+	}
 	m := new(model)
 	var err error
 	must := func(t *Type, e error) *Type {
@@ -141,7 +148,7 @@ func anyType(r *rand.Rand, depth int) *model {
 		}
 		m.t = must(Hvector(n, b, s, old.t))
 	case 3, 4:
-		lens, disps := make([]int64, small()), []int64{}
+		lens, disps := make([]int64, blocks()), []int64{}
 		bytes, unit := r.Intn(2) == 0, ext
 		if bytes {
 			unit = 1
@@ -157,7 +164,7 @@ func anyType(r *rand.Rand, depth int) *model {
 			m.t = must(Indexed(lens, disps, old.t))
 		}
 	case 5, 6:
-		b, disps := small(), make([]int64, small())
+		b, disps := small(), make([]int64, blocks())
 		bytes, unit := r.Intn(2) == 0, ext
 		if bytes {
 			unit = 1
@@ -172,7 +179,7 @@ func anyType(r *rand.Rand, depth int) *model {
 			m.t = must(IndexedBlock(b, disps, old.t))
 		}
 	case 7, 8:
-		m.anyStruct(r, old, small, must)
+		m.anyStruct(r, old, small, blocks(), must)
 	case 9:
 		lb, extent := int64(r.Intn(64)-32), int64(r.Intn(128)-20)
 		m.block(old, 0, 1)
@@ -188,10 +195,10 @@ func anyType(r *rand.Rand, depth int) *model {
 	return m
 }
 
-func (m *model) anyStruct(r *rand.Rand, old *model, small func() int64, must func(*Type, error) *Type) {
+func (m *model) anyStruct(r *rand.Rand, old *model, small func() int64, fields int64, must func(*Type, error) *Type) {
 	var lens, disps []int64
 	var types []*Type
-	for range small() {
+	for range fields {
 		part, at := old, int64(r.Intn(120)-20)
 		switch r.Intn(8) {
 		case 0:

@@ -1,6 +1,7 @@
 package datatype
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand"
@@ -123,6 +124,33 @@ func TestDeepAndBrokenFormsAreRefused(t *testing.T) {
 		if typ, err := Decode(b); !errors.As(err, &e) || e.Class != abi.MPI_ERR_TYPE {
 			t.Errorf("%s: %v, %v", name, typ, err)
 		}
+	}
+}
+
+func TestATypeOfTheMostLevelsIsSerialized(t *testing.T) {
+	chain := func(levels int) (typ *Type, form []byte) {
+		typ = testInt
+		form = append(form, serialNamed, 0x89, 0x04) // MPI_INT
+		for i := 1; i < levels; i++ {
+			typ = ok(Hvector(1, 1, 0, typ))
+			form = binary.AppendUvarint(append(form, serialVector, 1, 1, 0), uint64(i-1))
+		}
+		return typ, append(binary.AppendUvarint([]byte{serialVersion}, uint64(levels)), form...)
+	}
+	deepest, form := chain(maxSerialDepth)
+	b, err := deepest.Append(nil)
+	if err != nil || string(b) != string(form) {
+		t.Fatalf("%d levels: %x, want %x (%v)", maxSerialDepth, b, form, err)
+	}
+	if back, err := Decode(form); err != nil || back.Size() != 4 {
+		t.Errorf("%d levels: %v", maxSerialDepth, err)
+	}
+	deeper, form := chain(maxSerialDepth + 1)
+	if _, err := deeper.Append(nil); err == nil {
+		t.Errorf("%d levels were serialized", maxSerialDepth+1)
+	}
+	if _, err := Decode(form); err == nil {
+		t.Errorf("%d levels were decoded", maxSerialDepth+1)
 	}
 }
 

@@ -9,7 +9,7 @@
 
 #ifdef MPI_ABI_VERSION
 
-enum { MOST = 600, SPAN = 1 << 18, ROOM = 2 * SPAN, TYPES = 1000 };
+enum { MOST = 600, SPAN = 1 << 18, ROOM = 2 * SPAN, TYPES = 1000, LONG = 36, DIMS = 8 };
 
 /* One basic element. unit: bytes that external32 turns round; so many of them. */
 typedef struct { MPI_Aint at; int basic; } element;
@@ -77,21 +77,22 @@ static int seal(model *m)
 /* Draws a type over old, or over old and others. */
 static int draw(const model *old, model *m)
 {
-    int n = check_below(&s, 5), large = check_below(&s, 2), lens[5], at[5], b = check_below(&s, 4), ok = 1, stride = check_below(&s, 13) - 6;
-    MPI_Aint bytes[5], ext = extent(old);
-    MPI_Count wide_lens[5], wide_at[5], wide_bytes[5];
-    MPI_Datatype of[5];
-    model other[5];
+    int n = old->n <= 3 && check_below(&s, 5) == 0 ? check_below(&s, LONG) : check_below(&s, 5); /* long lists are treated in other ways */
+    int large = check_below(&s, 2), lens[LONG], at[LONG], b = check_below(&s, 4), ok = 1, stride = check_below(&s, 13) - 6;
+    MPI_Aint bytes[LONG], ext = extent(old);
+    MPI_Count wide_lens[LONG], wide_at[LONG], wide_bytes[LONG];
+    MPI_Datatype of[LONG];
+    static model other;
     *m = (model){.align = 1};
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < LONG; i++) {
         wide_lens[i] = lens[i] = check_below(&s, 4);
         wide_at[i] = at[i] = check_below(&s, 3) ? 3 * i : check_below(&s, 12) - 4;
         wide_bytes[i] = bytes[i] = check_below(&s, 3) ? i * 3 * ext : check_below(&s, 200) - 60;
     }
     if (check_below(&s, 4) == 0) /* neighbours */
-        for (int i = 1; i < 5; i++) wide_at[i] = at[i] = at[i - 1] + lens[i - 1], wide_bytes[i] = bytes[i] = bytes[i - 1] + lens[i - 1] * ext;
+        for (int i = 1; i < LONG; i++) wide_at[i] = at[i] = at[i - 1] + lens[i - 1], wide_bytes[i] = bytes[i] = bytes[i - 1] + lens[i - 1] * ext;
     if (check_below(&s, 4) == 0)
-        for (int i = 1; i < 5; i++) wide_lens[i] = lens[i] = lens[0];
+        for (int i = 1; i < LONG; i++) wide_lens[i] = lens[i] = lens[0];
     switch (check_below(&s, 12)) {
     case 0:
         if (large) MPI_Type_contiguous_c(n, old->type, &m->type);
@@ -131,32 +132,45 @@ static int draw(const model *old, model *m)
     case 7:
     case 8:
         for (int i = 0; i < n; i++) {
-            if (check_below(&s, 2)) other[i] = *old;
-            else basic(&other[i], check_below(&s, BASICS));
-            of[i] = other[i].type;
-            ok = ok && place(m, &other[i], bytes[i], lens[i]);
+            const model *o = old;
+            if (check_below(&s, 2)) basic(&other, check_below(&s, BASICS)), o = &other;
+            of[i] = o->type;
+            ok = ok && place(m, o, bytes[i], lens[i]);
         }
         if (large) MPI_Type_create_struct_c(n, wide_lens, wide_bytes, of, &m->type);
         else MPI_Type_create_struct(n, lens, bytes, of, &m->type);
         break;
     case 9: {
-        int sizes[3], part[3], start[3], order = check_below(&s, 2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, d[3];
-        MPI_Count wide[3][3];
-        for (int i = 0; i < 3; i++) {
-            wide[0][i] = sizes[i] = 1 + check_below(&s, 4);
-            wide[1][i] = part[i] = 1 + check_below(&s, sizes[i]);
+        int sizes[DIMS], part[DIMS], start[DIMS], order = check_below(&s, 2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
+        int dims = check_below(&s, 6) ? 1 + check_below(&s, 3) : DIMS, most = dims == DIMS ? 3 : 4;
+        MPI_Count wide[3][DIMS];
+        MPI_Aint pitch[DIMS], whole = ext;
+        for (int i = 0; i < dims; i++) {
+            wide[0][i] = sizes[i] = 1 + check_below(&s, most);
+            wide[1][i] = part[i] = 1 + check_below(&s, sizes[i] < 2 ? sizes[i] : most - 1 < sizes[i] ? most - 1 : sizes[i]);
             wide[2][i] = start[i] = check_below(&s, sizes[i] - part[i] + 1);
         }
-        if (large) MPI_Type_create_subarray_c(3, wide[0], wide[1], wide[2], order, old->type, &m->type);
-        else MPI_Type_create_subarray(3, sizes, part, start, order, old->type, &m->type);
-        for (int i = 0; i < 3; i++) d[i] = order == MPI_ORDER_C ? i : 2 - i; /* the slowest first */
-        for (int i = 0; i < part[d[0]]; i++)
-            for (int j = 0; j < part[d[1]]; j++)
-                for (int k = 0; k < part[d[2]]; k++)
-                    ok = ok && place(m, old, (((start[d[0]] + i) * sizes[d[1]] + start[d[1]] + j) * sizes[d[2]] + start[d[2]] + k) * ext, 1);
+        if (large) MPI_Type_create_subarray_c(dims, wide[0], wide[1], wide[2], order, old->type, &m->type);
+        else MPI_Type_create_subarray(dims, sizes, part, start, order, old->type, &m->type);
+        for (int i = 0; i < dims; i++) { /* from the fastest on */
+            int d = order == MPI_ORDER_C ? dims - 1 - i : i;
+            pitch[d] = whole;
+            whole *= sizes[d];
+        }
+        int total = 1;
+        for (int i = 0; i < dims; i++) total *= part[i];
+        for (int k = 0; k < total; k++) {
+            MPI_Aint where = 0;
+            for (int i = 0, rest = k; i < dims; i++) {
+                int d = order == MPI_ORDER_C ? dims - 1 - i : i;
+                where += (start[d] + rest % part[d]) * pitch[d];
+                rest /= part[d];
+            }
+            ok = ok && place(m, old, where, 1);
+        }
         m->set = 1;
         m->lb = 0;
-        m->ub = sizes[0] * sizes[1] * sizes[2] * ext;
+        m->ub = whole;
         break;
     }
     case 10: {
@@ -368,13 +382,13 @@ static void parts(const model *m)
 /* Makes a type again from what it says of itself. */
 static MPI_Datatype again(MPI_Datatype t)
 {
-    MPI_Count ni, na, nc, nd, nd_of, c[16];
-    int combiner, i[16], large;
-    MPI_Aint a[16];
-    MPI_Datatype d[8], made = MPI_DATATYPE_NULL, part[8];
+    MPI_Count ni, na, nc, nd, nd_of, c[2 * LONG + 2];
+    int combiner, i[2 * LONG + 2], large;
+    MPI_Aint a[LONG];
+    MPI_Datatype d[LONG], made = MPI_DATATYPE_NULL, part[LONG];
     MPI_Type_get_envelope_c(t, &ni, &na, &nc, &nd, &combiner);
     if (combiner == MPI_COMBINER_NAMED) return t;
-    CHECK(ni <= 16 && na <= 16 && nc <= 16 && nd <= 8);
+    CHECK(ni <= 2 * LONG + 2 && na <= LONG && nc <= 2 * LONG + 2 && nd <= LONG);
     CHECK_EQ(MPI_Type_get_contents_c(t, ni, na, nc, nd, i, a, c, d), MPI_SUCCESS);
     large = nc > 0;
     for (int k = 0; k < nd; k++) part[k] = again(d[k]);
