@@ -1,11 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"os/exec"
-	"path/filepath"
-	"strings"
-)
+import "strings"
 
 // What an agent costs: a message between two clients through their agents, beside one on a direct connection and one
 // over three TCP connections with plain relays between them, which block (hops.c). agent:hops3 and agent:3direct are
@@ -32,25 +27,15 @@ func agents(l *library) ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := hops(l)
+	relays, err := hops(l)
 	if err != nil {
 		return nil, err
 	}
-	return compareHops(agent, direct, plain), nil
+	return compareHops(agent, direct, relays), nil
 }
 
 // hops runs the plain relays.
-func hops(l *library) ([]sample, error) {
-	program := filepath.Join(filepath.Dir(l.mpibench), "hops")
-	if out, err := exec.Command("cc", "-O2", "-o", program, l.hops).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("cc %s: %w\n%s", l.hops, err, out)
-	}
-	out, err := exec.Command(program).Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", program, err)
-	}
-	return parseSamples(string(out))
-}
+func hops(l *library) ([]sample, error) { return plain(l, "hops") }
 
 // compareHops puts the figures of one round together: for each size those of the agent, of a direct connection and of
 // three plain hops, and the ratios of the first to three times the second and to the third.

@@ -29,6 +29,7 @@ func groups() []group {
 		{"coll", mpibench(2, false, "coll")},
 		{"vec", mpibench(2, false, "vec")},
 		{"pack", mpibench(2, false, "pack", "type")},
+		{"bound", bounds},
 		{"comm", comm},
 		{"tcp", mpibench(2, true, "lat", "bw", "rate")},
 		{"overlap", mpibench(2, false, "nb")},

@@ -26,7 +26,7 @@ type library struct {
 	mpibench   string // built programs
 	commbench  string
 	hello      string
-	hops       string // a source
+	bench      string // where the sources are
 	launchPath string
 }
 
@@ -73,7 +73,7 @@ func (l *library) build(scratch, bench, hello string) error {
 	l.mpibench = filepath.Join(scratch, l.name+"-mpibench")
 	l.commbench = filepath.Join(scratch, l.name+"-commbench")
 	l.hello = filepath.Join(scratch, l.name+"-hello")
-	l.hops = filepath.Join(bench, "hops.c")
+	l.bench = bench
 	for program, source := range map[string]string{l.mpibench: filepath.Join(bench, "mpibench.c"),
 		l.commbench: filepath.Join(bench, "commbench.c"), l.hello: hello} {
 		if out, err := exec.Command(cc, "-O2", "-o", program, source).CombinedOutput(); err != nil {
