@@ -1,5 +1,5 @@
 /* Wrong arguments of constructors, queries and packing that other tests do not try: arrays, numbers within arrays, packed buffers,
- * types that exceed 64 bits. Each gives its class, and a text with the function, the argument and its value; nothing is made. */
+ * types that exceed 64 bits, types in collectives. Each gives its class, and a text with the function, the argument and its value; nothing is made. */
 /* ranks: 1 2 */
 #include "../check.h"
 
@@ -209,6 +209,53 @@ static void packing(void)
     MPI_Type_free(&gaps);
 }
 
+/* Types that are not committed, or none, in collectives; predefined operations on types of the program's. No rank gets as far as to
+ * wait for another. */
+static void collectives(void)
+{
+    int in[64] = {0}, out[64] = {0}, ones[8], zeros[8] = {0}, me = check_rank;
+    MPI_Datatype raw, good, raws[8], goods[8], nulls[8];
+    MPI_Comm all = MPI_COMM_WORLD;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &raw);
+    MPI_Type_dup(raw, &good);
+    MPI_Type_commit(&good);
+    for (int i = 0; i < 8; i++) ones[i] = 1, raws[i] = raw, goods[i] = good, nulls[i] = MPI_DATATYPE_NULL;
+    CHECK(check_size <= 8);
+    WRONG(MPI_Bcast(in, 1, raw, me, all), MPI_ERR_TYPE, "datatype", "committed");
+    WRONG(MPI_Bcast(in, 1, MPI_DATATYPE_NULL, me, all), MPI_ERR_TYPE, "datatype", "MPI_DATATYPE_NULL");
+    WRONG(MPI_Bcast(in, -1, good, me, all), MPI_ERR_COUNT, "count", "-1");
+    WRONG(MPI_Gather(in, 1, raw, out, 1, good, me, all), MPI_ERR_TYPE, "sendtype", "committed");
+    WRONG(MPI_Gather(in, 1, good, out, 1, raw, me, all), MPI_ERR_TYPE, "recvtype", "committed");
+    WRONG(MPI_Gatherv(in, 1, good, out, ones, zeros, raw, me, all), MPI_ERR_TYPE, "recvtype", "committed");
+    WRONG(MPI_Scatter(in, 1, raw, out, 1, good, me, all), MPI_ERR_TYPE, "sendtype", "committed");
+    WRONG(MPI_Scatter(in, 1, good, out, 1, raw, me, all), MPI_ERR_TYPE, "recvtype", "committed");
+    WRONG(MPI_Scatterv(in, ones, zeros, raw, out, 1, good, me, all), MPI_ERR_TYPE, "sendtype", "committed");
+    WRONG(MPI_Allgather(in, 1, raw, out, 1, good, all), MPI_ERR_TYPE, "sendtype", "committed");
+    WRONG(MPI_Allgather(in, 1, good, out, 1, raw, all), MPI_ERR_TYPE, "recvtype", "committed");
+    WRONG(MPI_Allgatherv(in, 1, good, out, ones, zeros, raw, all), MPI_ERR_TYPE, "recvtype", "committed");
+    WRONG(MPI_Alltoall(in, 1, raw, out, 1, good, all), MPI_ERR_TYPE, "sendtype", "committed");
+    WRONG(MPI_Alltoall(in, 1, good, out, 1, raw, all), MPI_ERR_TYPE, "recvtype", "committed");
+    WRONG(MPI_Alltoallv(in, ones, zeros, good, out, ones, zeros, raw, all), MPI_ERR_TYPE, "recvtype", "committed");
+    WRONG(MPI_Alltoallv(in, NULL, zeros, good, out, ones, zeros, good, all), MPI_ERR_ARG, "sendcounts", "NULL");
+    WRONG(MPI_Alltoallw(in, ones, zeros, raws, out, ones, zeros, goods, all), MPI_ERR_TYPE, "sendtypes", "committed");
+    WRONG(MPI_Alltoallw(in, ones, zeros, goods, out, ones, zeros, raws, all), MPI_ERR_TYPE, "recvtypes", "committed");
+    WRONG(MPI_Alltoallw(in, ones, zeros, goods, out, ones, zeros, nulls, all), MPI_ERR_TYPE, "recvtypes", "MPI_DATATYPE_NULL");
+    WRONG(MPI_Alltoallw(in, ones, zeros, NULL, out, ones, zeros, goods, all), MPI_ERR_ARG, "sendtypes", "NULL");
+    WRONG(MPI_Reduce(in, out, 1, raw, MPI_SUM, me, all), MPI_ERR_TYPE, "datatype", "committed");
+    WRONG(MPI_Reduce(in, out, 1, good, MPI_SUM, me, all), MPI_ERR_OP, "MPI_SUM", "derived");
+    WRONG(MPI_Allreduce(in, out, 1, good, MPI_MAX, all), MPI_ERR_OP, "MPI_MAX", "derived");
+    WRONG(MPI_Scan(in, out, 1, good, MPI_BAND, all), MPI_ERR_OP, "MPI_BAND", "derived");
+    WRONG(MPI_Exscan(in, out, 1, good, MPI_SUM, all), MPI_ERR_OP, "MPI_SUM", "derived");
+    WRONG(MPI_Reduce_scatter(in, out, ones, good, MPI_SUM, all), MPI_ERR_OP, "MPI_SUM", "derived");
+    WRONG(MPI_Reduce_scatter_block(in, out, 1, good, MPI_SUM, all), MPI_ERR_OP, "MPI_SUM", "derived");
+    WRONG(MPI_Reduce_local(in, out, 1, good, MPI_SUM), MPI_ERR_OP, "MPI_SUM", "derived");
+    WRONG(MPI_Reduce_local(in, out, 1, raw, MPI_SUM), MPI_ERR_TYPE, "datatype", "committed");
+    WRONG(MPI_Allreduce(in, out, 1, MPI_INT, MPI_MINLOC, all), MPI_ERR_OP, "MPI_MINLOC", "MPI_INT");
+    WRONG(MPI_Allreduce(in, out, 1, MPI_DOUBLE_INT, MPI_SUM, all), MPI_ERR_OP, "MPI_SUM", "MPI_DOUBLE_INT");
+    MPI_Type_free(&raw);
+    MPI_Type_free(&good);
+}
+
 #endif
 
 int main(int argc, char **argv)
@@ -223,6 +270,7 @@ int main(int argc, char **argv)
     arrays();
     contents();
     packing();
+    collectives();
 #endif
     return check_end();
 }
