@@ -87,7 +87,8 @@ foreach(source IN LISTS c_tests)
 endforeach()
 
 # tests/unit: parts of the bridge's C by themselves.
-add_executable(unit-rows ${CMAKE_SOURCE_DIR}/tests/unit/rows.c ${CMAKE_SOURCE_DIR}/gobridge/type_rows.c ${CMAKE_SOURCE_DIR}/gobridge/kernels.c)
+file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gobridge/kernels*.c)
+add_executable(unit-rows ${CMAKE_SOURCE_DIR}/tests/unit/rows.c ${CMAKE_SOURCE_DIR}/gobridge/type_rows.c ${kernels})
 target_compile_options(unit-rows PRIVATE -O2 -g -Wall -Wextra)
 target_compile_definitions(unit-rows PRIVATE _GNU_SOURCE)
 target_include_directories(unit-rows PRIVATE ${CMAKE_SOURCE_DIR})
