@@ -144,6 +144,9 @@ func createKeyval(fn string, forKind kind, copyFn, deleteFn, key, extra uintptr)
 	if k.err != nil {
 		return k.fail()
 	}
+	if forKind == kindType {
+		showTypeKeys()
+	}
 	keyvals.Lock()
 	keyvals.all = append(keyvals.all, &keyval{forKind: forKind, copy: copyFn, free: deleteFn, extra: extra})
 	n := len(keyvals.all) - 1

@@ -3,7 +3,7 @@
 #include "shim.h"
 #include "attr_fast.h"
 #include "direct.h"
-#include "type_record.h"
+#include "type_size.h"
 #include "z_shim.h"
 #include "z_direct.h"
 
@@ -13,7 +13,7 @@ enum { FIRST_RUN_TIME = 4096, FIRST_KEY = 1 << 20 };
 
 static inline int is(const uintptr_t *at, uintptr_t handle) { return __atomic_load_n(at, __ATOMIC_ACQUIRE) == handle; }
 
-static inline int open(void) { return LIKELY(__atomic_load_n(&impi_attr.open, __ATOMIC_ACQUIRE) && !impi_forked); }
+static inline int open(void) { return LIKELY(__atomic_load_n(&impi_attr.open, __ATOMIC_ACQUIRE)); }
 
 /* The answer is as MPI_Comm_get_attr's flag, and -1 if Go has to be asked. */
 static inline int user_attr(struct impi_attr_comm *c, int key, void **value)
@@ -92,66 +92,75 @@ int impi_direct_Group_size(MPI_Group group, int *size)
     return MPI_SUCCESS;
 }
 
-/* The size of a datatype, -1 if Go has to be asked. */
-static inline int64_t type_size(MPI_Datatype datatype)
+RARE int size_in_go(MPI_Datatype datatype, int *size)
 {
-    uintptr_t handle = (uintptr_t)datatype;
-    if (UNLIKELY(!open())) return -1;
-    if (LIKELY(handle - (uintptr_t)MPI_DATATYPE_NULL < IMPI_ATTR_NAMED)) return impi_attr.named[handle - (uintptr_t)MPI_DATATYPE_NULL];
-    uint32_t slot = (uint32_t)handle - FIRST_RUN_TIME;
-    if (slot >= IMPI_TYPE_FIRST) return impi_type_recorded_size(handle);
-    if (UNLIKELY(slot >= IMPI_ATTR_TYPES || !is(&impi_attr.types[slot].handle, handle))) return -1;
-    return impi_attr.types[slot].size;
+    int64_t n = 0;
+    int err = impi_Type_size((uintptr_t)datatype, size ? (uintptr_t)&n : 0);
+    if (err) return impi_raise(err);
+    *size = impi_narrow(n);
+    return MPI_SUCCESS;
 }
 
 int impi_direct_Type_size(MPI_Datatype datatype, int *size)
 {
-    int64_t n = type_size(datatype);
-    if (LIKELY(n >= 0 && size)) {
-        *size = impi_narrow(n);
-        return MPI_SUCCESS;
-    }
-    int64_t wide = 0;
-    if (UNLIKELY(impi_forked)) return impi_after_fork("MPI_Type_size");
-    int err = impi_Type_size((uintptr_t)datatype, size ? (uintptr_t)&wide : 0);
-    if (UNLIKELY(err)) return impi_raise(err);
-    *size = impi_narrow(wide);
+    int64_t n = impi_type_size((uintptr_t)datatype);
+    if (UNLIKELY(n < 0 || !size)) return size_in_go(datatype, size);
+    *size = impi_narrow(n);
     return MPI_SUCCESS;
 }
 
 int impi_direct_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
-    int64_t n = type_size(datatype);
+    int64_t n = impi_type_size((uintptr_t)datatype);
     if (UNLIKELY(n < 0 || !size)) IN_GO("Type_size", impi_Type_size((uintptr_t)datatype, (uintptr_t)size));
     *size = n;
     return MPI_SUCCESS;
 }
 
-/* CStatus in libimpi/complete.go: bytes, low and high word, and flags. */
-enum { CANCELLED = 1, EXTERNAL = 2 };
+/* The elements of so many bytes that a status counts, as datatype/count.go has it; 0 if Go has to be asked. */
+static inline int counted(const MPI_Status *status, MPI_Datatype datatype, int64_t *n)
+{
+    int64_t size = impi_type_size((uintptr_t)datatype);
+    if (UNLIKELY(size < 0 || !status || status->MPI_internal[2] & IMPI_STATUS_EXTERNAL)) return 0;
+    uint64_t bytes = (uint64_t)impi_status_bytes(status);
+    if (LIKELY(size > 0 && (bytes | (uint64_t)size) <= UINT32_MAX)) { /* a division that is short */
+        uint32_t q = (uint32_t)bytes / (uint32_t)size;
+        *n = q * (uint32_t)size == (uint32_t)bytes ? (int64_t)q : MPI_UNDEFINED;
+    } else {
+        *n = bytes == 0 ? 0 : size == 0 || (int64_t)bytes < 0 || bytes % (uint64_t)size ? MPI_UNDEFINED : (int64_t)(bytes / (uint64_t)size);
+    }
+    return 1;
+}
+
+RARE int count_in_go(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    int64_t n = 0;
+    int err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&n : 0);
+    if (err) return impi_raise(err);
+    *count = impi_narrow(n);
+    return MPI_SUCCESS;
+}
 
 int impi_direct_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-    uintptr_t named = (uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL;
-    if (LIKELY(status && count && open() && named < IMPI_ATTR_NAMED && impi_attr.named[named] > 0
-            && !(status->MPI_internal[2] & EXTERNAL))) {
-        uint64_t bytes = (uint32_t)status->MPI_internal[0] | (uint64_t)(uint32_t)status->MPI_internal[1] << 32;
-        uint32_t size = (uint32_t)impi_attr.named[named];
-        uint64_t n = bytes / size;
-        *count = n * size == bytes && n <= INT_MAX ? (int)n : MPI_UNDEFINED;
-        return MPI_SUCCESS;
-    }
-    int64_t wide = 0;
-    if (UNLIKELY(impi_forked)) return impi_after_fork("MPI_Get_count");
-    int err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&wide : 0);
-    if (UNLIKELY(err)) return impi_raise(err);
-    *count = impi_narrow(wide);
+    int64_t n;
+    if (UNLIKELY(!count || !counted(status, datatype, &n))) return count_in_go(status, datatype, count);
+    *count = impi_narrow(n);
+    return MPI_SUCCESS;
+}
+
+int impi_direct_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    int64_t n;
+    if (UNLIKELY(!count || !counted(status, datatype, &n)))
+        IN_GO("Get_count_c", impi_Get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count));
+    *count = n;
     return MPI_SUCCESS;
 }
 
 int impi_direct_Test_cancelled(const MPI_Status *status, int *flag)
 {
     if (UNLIKELY(!status || !flag || !open())) IN_GO("Test_cancelled", impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag));
-    *flag = (status->MPI_internal[2] & CANCELLED) != 0;
+    *flag = (status->MPI_internal[2] & IMPI_STATUS_CANCELLED) != 0;
     return MPI_SUCCESS;
 }

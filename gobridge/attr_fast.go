@@ -1,6 +1,7 @@
 package main
 
 // #include "attr_fast.h"
+// #include "type_record.h"
 import "C"
 
 import (
@@ -25,6 +26,7 @@ func openFastValues(v *predefinedValues) {
 		t.named[i] = -1
 		if named := datatype.Named(abi.MPI_DATATYPE_NULL + i); named != nil {
 			t.named[i] = C.int32_t(named.Size())
+			C.impi_types.named[i] = shapeOf(named)
 		}
 	}
 }
@@ -122,6 +124,9 @@ func showKey(key int, on C.uint8_t) {
 		C.impi_attr.keys[key] = on
 	}
 }
+
+// showTypeKeys tells C that datatypes may have attributes from now on.
+func showTypeKeys() { atomic.StoreUint32((*uint32)(unsafe.Pointer(&C.impi_attr.type_keys)), 1) }
 
 func openFastGroup(h uintptr, g *libimpi.Group) {
 	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_GROUPS {

@@ -40,6 +40,7 @@ struct impi_attr_type {
 struct impi_attr {
     uint32_t open;         /* something of MPI is in use */
     int32_t *predefined[7]; /* values of the attributes from MPI_TAG_UB on */
+    uint32_t type_keys;    /* datatypes may have attributes */
     uint8_t keys[IMPI_ATTR_KEYS]; /* 1: a key for communicators */
     int32_t named[IMPI_ATTR_NAMED]; /* sizes; -1 where there is no datatype */
     struct impi_attr_comm comms[IMPI_ATTR_COMMS + 1];

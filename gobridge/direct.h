@@ -8,6 +8,9 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* Apart from what usually happens, which then needs no memory of its own. */
+#define RARE static __attribute__((noinline))
+
 /* The call that Go has to make; a child of fork() must not make it. */
 #define IN_GO(name, call)                                              \
     do {                                                               \
@@ -15,5 +18,13 @@
         int err = (call);                                              \
         return UNLIKELY(err) ? impi_raise(err) : MPI_SUCCESS;          \
     } while (0)
+
+/* CStatus in libimpi/complete.go: bytes, low and high word, and flags. */
+enum { IMPI_STATUS_CANCELLED = 1, IMPI_STATUS_EXTERNAL = 2 };
+
+static inline int64_t impi_status_bytes(const MPI_Status *s)
+{
+    return (int64_t)((uint32_t)s->MPI_internal[0] | (uint64_t)(uint32_t)s->MPI_internal[1] << 32);
+}
 
 #endif

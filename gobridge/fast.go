@@ -47,7 +47,6 @@ func openFast(p *process) {
 	for i := range f.dense {
 		if t := datatype.Named(abi.MPI_DATATYPE_NULL + i); t != nil && t.Extent() == t.Size() && t.Size() < 256 {
 			f.dense[i] = C.uint8_t(t.Size())
-			f.align[i] = C.uint8_t(t.Alignment())
 		}
 	}
 	if p.engine.Eager() == 0 {

@@ -45,7 +45,6 @@ struct impi_fast {
     uint32_t eager;               /* bytes of the longest message sent here */
     uint32_t looks;               /* at an empty ring before Go waits; 0 if others need the core */
     uint8_t dense[IMPI_FAST_TYPES]; /* by handle of a predefined type: its size if it has no gaps, or 0 */
-    uint8_t align[IMPI_FAST_TYPES]; /* what its address is a multiple of */
     struct impi_fast_comm comms[IMPI_FAST_COMMS]; /* MPI_COMM_WORLD, then by slot of the handle */
 };
 

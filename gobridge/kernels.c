@@ -249,12 +249,27 @@ static void loops(char *dst, const char *src, const struct loop *l, int depth, i
     else for (int64_t i = 0; i < l->n; i++) loops(dst + i * l->d, src + i * l->s, l + 1, depth - 1, b, word);
 }
 
+CLONED static void swapped_run(char *restrict dst, const char *restrict src, int64_t n, int word)
+{
+    swapped_words(dst, word, src, word, word, n / word);
+}
+
+void impi_move_words(uintptr_t mem, uintptr_t buf, int64_t n, int word, int unpack)
+{
+    char *dst = (char *)(unpack ? mem : buf);
+    const char *src = (const char *)(unpack ? buf : mem);
+    if (word == 1) impi_move_run(dst, src, n, unpack);
+    else if (n == 8 && word == 8) *(u64 *)dst = swap_u64(*(const u64 *)src);
+    else if (n == 4 && word == 4) *(u32 *)dst = swap_u32(*(const u32 *)src);
+    else swapped_run(dst, src, n, word);
+}
+
 void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, int depth, int64_t block, int word, int unpack)
 {
     char *dst = (char *)(unpack ? mem : buf);
     const char *src = (const char *)(unpack ? buf : mem);
-    if (depth == 0 && word == 1) {
-        impi_move_run(dst, src, block, unpack);
+    if (depth == 0) {
+        impi_move_words(mem, buf, block, word, unpack);
         return;
     }
     struct loop l[IMPI_MAX_DIMS + 2];

@@ -29,6 +29,9 @@ void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, 
 /* n bytes. */
 void impi_move_run(void *dst, const void *src, int64_t n, int unpack);
 
+/* n bytes of words, as in a nest. */
+void impi_move_words(uintptr_t mem, uintptr_t buf, int64_t n, int word, int unpack);
+
 /* n blocks at mem + offs[i]*scale; in the buffer they follow each other. */
 void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block, int word, int unpack);
 
@@ -54,7 +57,7 @@ struct impi_list {
     int32_t wide;        /* offsets of 8 bytes */
 };
 
-/* In the buffer the blocks follow each other. */
-void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int unpack);
+/* In the buffer the blocks follow each other; they consist of words as in a nest. */
+void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int word, int unpack);
 
 #endif

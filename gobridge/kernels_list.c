@@ -64,9 +64,10 @@ CLONED static void listed_8(char *mem, char *buf, const void *offs, int64_t n, i
     else listed_blocks(mem, buf, offs, 1, n, scale, b, unpack);
 }
 
-CLONED static void listed_4(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int unpack)
+CLONED static void listed_4(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
 {
-    listed_blocks(mem, buf, offs, 0, n, scale, b, unpack);
+    if (word > 1) listed_words(mem, buf, offs, 0, n, scale, b, word, unpack);
+    else listed_blocks(mem, buf, offs, 0, n, scale, b, unpack);
 }
 
 void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block, int word, int unpack)
@@ -161,9 +162,18 @@ CLONED static void varied_8(char *mem, char *buf, const void *offs, const void *
     else varied(mem, buf, offs, wide, lens, wide_lens, n, scale, unit, least, most, unpack);
 }
 
-CLONED static void varied_4(char *mem, char *buf, const struct impi_list *l, int unpack)
+INLINE void varied_words(char *mem, char *buf, const struct impi_list *l, int word, int unpack)
 {
-    if (l->wide) varied(mem, buf, l->offs, 1, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
+    const void *offs = l->offs, *lens = l->lens;
+    const int64_t n = l->n, scale = l->scale, unit = l->block;
+    const int wide = l->wide, wide_lens = 0;
+    VARIED(swapped_words(dst, word, src, word, word, b / word))
+}
+
+CLONED static void varied_4(char *mem, char *buf, const struct impi_list *l, int word, int unpack)
+{
+    if (word > 1) varied_words(mem, buf, l, word, unpack);
+    else if (l->wide) varied(mem, buf, l->offs, 1, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
     else varied(mem, buf, l->offs, 0, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
 }
 
@@ -173,9 +183,9 @@ void impi_move_varied(uintptr_t mem, uintptr_t buf, const int64_t *offs, const i
     varied_8((char *)mem, (char *)buf, offs, lens, n, scale, unit, least, most, word, unpack);
 }
 
-void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int unpack)
+void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int word, int unpack)
 {
-    if (l->lens) varied_4((char *)mem, (char *)buf, l, unpack);
-    else if (l->wide) listed_8((char *)mem, (char *)buf, l->offs, l->n, l->scale, l->block, 1, unpack);
-    else listed_4((char *)mem, (char *)buf, l->offs, l->n, l->scale, l->block, unpack);
+    if (l->lens) varied_4((char *)mem, (char *)buf, l, word, unpack);
+    else if (l->wide) listed_8((char *)mem, (char *)buf, l->offs, l->n, l->scale, l->block, word, unpack);
+    else listed_4((char *)mem, (char *)buf, l->offs, l->n, l->scale, l->block, word, unpack);
 }

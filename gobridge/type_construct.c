@@ -1,8 +1,7 @@
 /* The constructors of datatypes in C: each sums up how far its arguments reach, and records them (type_record.h) or calls Go. The
  * large forms have the same records, if their lengths, and displacements in units of an old type, are numbers of 32 bits. */
-#include <stdlib.h>
-#include <string.h>
 #include "_cgo_export.h"
+#include "attr_fast.h"
 #include "type_construct.h"
 #include "type_record.h"
 #include "z_shim.h"
@@ -178,38 +177,14 @@ int impi_direct_Type_create_struct(int count, const int array_of_blocklengths[],
                                                         (uintptr_t)array_of_types, (uintptr_t)newtype, 0));
 }
 
-/* Large counts as ints, in memory of their own if they are many. */
-enum { FEW = 64 };
-struct narrow {
-    int *v;
-    int few[FEW];
-};
-
-/* Can n large counts be ints? Then they are, until widen. */
-static int narrow(struct narrow *w, const MPI_Count *v, int64_t n)
-{
-    MPI_Count beyond = 0;
-    w->v = NULL;
-    if (!v || n <= 0) return 0;
-    for (int64_t i = 0; i < n; i++) beyond |= v[i] ^ (MPI_Count)(int)v[i];
-    if (beyond || !(w->v = n <= FEW ? w->few : malloc((size_t)n * sizeof(int)))) return 0;
-    for (int64_t i = 0; i < n; i++) w->v[i] = (int)v[i];
-    return 1;
-}
-
-static void widen(struct narrow *w)
-{
-    if (w->v != w->few) free(w->v);
-}
-
 int impi_direct_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[],
                                MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    struct narrow lens, at = {0};
-    int made = narrow(&lens, array_of_blocklengths, count) && narrow(&at, array_of_displacements, count)
+    struct impi_narrow_list lens, at = {0};
+    int made = impi_narrow_counts(&lens, array_of_blocklengths, count) && impi_narrow_counts(&at, array_of_displacements, count)
         && indexed(1, count, lens.v, at.v, oldtype, newtype);
-    widen(&lens);
-    widen(&at);
+    impi_widen_counts(&lens);
+    impi_widen_counts(&at);
     if (LIKELY(made)) return MPI_SUCCESS;
     IN_GO("Type_indexed_c", impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
                                               (uintptr_t)oldtype, (uintptr_t)newtype, 1));
@@ -218,9 +193,9 @@ int impi_direct_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blockle
 int impi_direct_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[],
                                        MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    struct narrow lens;
-    int made = narrow(&lens, array_of_blocklengths, count) && hindexed(1, count, lens.v, array_of_displacements, oldtype, newtype);
-    widen(&lens);
+    struct impi_narrow_list lens;
+    int made = impi_narrow_counts(&lens, array_of_blocklengths, count) && hindexed(1, count, lens.v, array_of_displacements, oldtype, newtype);
+    impi_widen_counts(&lens);
     if (LIKELY(made)) return MPI_SUCCESS;
     IN_GO("Type_create_hindexed_c", impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
                                                               (uintptr_t)oldtype, (uintptr_t)newtype, 1));
@@ -229,9 +204,9 @@ int impi_direct_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of
 int impi_direct_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
                                             MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    struct narrow at;
-    int made = narrow(&at, array_of_displacements, count) && indexed_block(1, count, blocklength, at.v, oldtype, newtype);
-    widen(&at);
+    struct impi_narrow_list at;
+    int made = impi_narrow_counts(&at, array_of_displacements, count) && indexed_block(1, count, blocklength, at.v, oldtype, newtype);
+    impi_widen_counts(&at);
     if (LIKELY(made)) return MPI_SUCCESS;
     IN_GO("Type_create_indexed_block_c", impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
                                                                         (uintptr_t)oldtype, (uintptr_t)newtype, 1));
@@ -248,10 +223,10 @@ int impi_direct_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklen
 int impi_direct_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[],
                                      const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
-    struct narrow lens;
-    int made = narrow(&lens, array_of_blocklengths, count)
+    struct impi_narrow_list lens;
+    int made = impi_narrow_counts(&lens, array_of_blocklengths, count)
         && structure(1, count, lens.v, array_of_displacements, array_of_types, newtype);
-    widen(&lens);
+    impi_widen_counts(&lens);
     if (LIKELY(made)) return MPI_SUCCESS;
     IN_GO("Type_create_struct_c", impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
                                                           (uintptr_t)array_of_types, (uintptr_t)newtype, 1));
@@ -292,12 +267,12 @@ int impi_direct_Type_create_subarray(int ndims, const int array_of_sizes[], cons
 int impi_direct_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
                                        const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    struct narrow sizes, subsizes = {0}, starts = {0};
-    int made = narrow(&sizes, array_of_sizes, ndims) && narrow(&subsizes, array_of_subsizes, ndims) && narrow(&starts, array_of_starts, ndims)
+    struct impi_narrow_list sizes, subsizes = {0}, starts = {0};
+    int made = impi_narrow_counts(&sizes, array_of_sizes, ndims) && impi_narrow_counts(&subsizes, array_of_subsizes, ndims) && impi_narrow_counts(&starts, array_of_starts, ndims)
         && subarray(1, ndims, sizes.v, subsizes.v, starts.v, order, oldtype, newtype);
-    widen(&sizes);
-    widen(&subsizes);
-    widen(&starts);
+    impi_widen_counts(&sizes);
+    impi_widen_counts(&subsizes);
+    impi_widen_counts(&starts);
     if (LIKELY(made)) return MPI_SUCCESS;
     IN_GO("Type_create_subarray_c", impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
                                                               (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 1));
@@ -320,4 +295,12 @@ int impi_direct_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Co
 {
     if (LIKELY(resized(1, oldtype, lb, extent, newtype))) return MPI_SUCCESS;
     IN_GO("Type_create_resized_c", impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 1));
+}
+
+/* A copy is as committed as the original; attributes, which have functions to be called, are Go's. */
+int impi_direct_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct impi_type_draft d = {MPI_COMBINER_DUP, 0, oldtype, .longest = 1, .elements = 1};
+    if (LIKELY(oldtype && !__atomic_load_n(&impi_attr.type_keys, __ATOMIC_ACQUIRE) && impi_type_record(&d, newtype))) return MPI_SUCCESS;
+    IN_GO("Type_dup", impi_Type_dup((uintptr_t)oldtype, (uintptr_t)newtype));
 }

@@ -8,41 +8,57 @@
  * The sums cannot leave 64 bits: type_record.c has seen to that. */
 #include "_cgo_export.h"
 #include "shim.h"
-#include "fast.h"
+#include "type_darray.h"
 #include "type_record.h"
 
 static inline int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t most_of(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t extent(const struct impi_shape *s) { return s->ub - s->lb; }
 
-/* What a type is made of: a predefined type without gaps, or a recorded one with a plan. */
+/* What a type is made of. */
 struct part {
-    struct impi_shape shape;
-    const struct impi_type_plan *plan; /* NULL: predefined */
+    const struct impi_shape *shape;
+    const struct impi_type_plan *plan; /* NULL: predefined, or of unknown layout */
     int solid;                         /* elements follow each other without gaps, from displacement 0 on */
+    int word;                          /* for external32: of all data, -1 if the plan has pieces that differ; else 1 */
 };
 
-static int part_of(uintptr_t old, struct part *o)
+static struct part part_of(uintptr_t old)
 {
     uintptr_t named = old - (uintptr_t)MPI_DATATYPE_NULL;
-    if (named < IMPI_FAST_TYPES) {
-        int64_t size = impi_fast.dense[named];
-        *o = (struct part){{size, 0, size, 0, size, impi_fast.align[named], 0}, NULL, 1};
-        return size > 0;
+    if (named < IMPI_TYPE_NAMED) {
+        const struct impi_shape *s = &impi_types.named[named];
+        return (struct part){s, NULL, extent(s) == s->size, 1};
     }
-    o->plan = impi_type_part(old);
-    if (!o->plan) return 0;
-    o->shape = o->plan->shape;
-    o->solid = o->plan->dense && o->plan->at == 0;
-    return 1;
+    const struct impi_type_record *r = impi_type_part(old);
+    const struct impi_type_plan *plan = r->planned == IMPI_PLAN_MADE ? &r->plan : NULL;
+    return (struct part){&r->plan.shape, plan, plan && plan->dense && plan->at == 0, 1};
 }
+
+/* The same for external32; 0 if that is not simple. */
+static int external_part_of(uintptr_t old, struct part *o)
+{
+    *o = part_of(old);
+    o->word = o->shape->word;
+    if (o->word > 0 || o->shape->size == 0) return 1;
+    o->solid = 0;
+    o->plan = old >> 56 == IMPI_TYPE_KIND && o->word ? impi_type_part_external(old) : NULL;
+    return o->plan != NULL;
+}
+
+/* What all data has that is there and that is added; 0 if it differs. */
+static inline int32_t common(int first, int32_t a, int32_t b) { return first || a == b ? b : 0; }
 
 /* Adds n copies of a part to a shape, the lowest at byte low and the highest at byte high. */
 static void place(struct impi_shape *s, const struct impi_shape *o, int64_t n, int64_t low, int64_t high)
 {
     int first = s->size == 0, set = s->marked;
-    s->lo = first ? low + o->lo : least_of(s->lo, low + o->lo);
-    s->hi = first ? high + o->hi : most_of(s->hi, high + o->hi);
+    if (o->size > 0) {
+        s->lo = first ? low + o->lo : least_of(s->lo, low + o->lo);
+        s->hi = first ? high + o->hi : most_of(s->hi, high + o->hi);
+        s->unit = common(first, s->unit, o->unit);
+        s->word = !first && s->word != o->word && s->word && o->word ? -1 : common(first, s->word, o->word);
+    }
     if (o->marked) {
         s->lb = set ? least_of(s->lb, low + o->lb) : low + o->lb;
         s->ub = set ? most_of(s->ub, high + o->ub) : high + o->ub;
@@ -50,6 +66,8 @@ static void place(struct impi_shape *s, const struct impi_shape *o, int64_t n, i
     }
     s->align = (int32_t)most_of(s->align, o->align);
     s->size += n * o->size;
+    s->size32 += n * o->size32;
+    s->elems += n * o->elems;
 }
 
 /* The bounds that nobody set. */
@@ -125,6 +143,37 @@ static void place_subarray(struct impi_shape *s, const struct impi_type_record *
     s->ub = whole;
 }
 
+/* The part of a process: from the dimension of neighbouring elements on, what it has of each. */
+static int64_t deals(const struct impi_type_record *r, int64_t pitch, struct impi_deal *dims)
+{
+    struct impi_deal given[IMPI_TYPE_DEPTH];
+    int n = (int)r->n[0];
+    impi_darray_deal(given, n, r->n[1], r->n[2], (const int32_t *)r->arrays);
+    for (int i = 0; i < n; i++) {
+        dims[i] = given[r->n[3] == MPI_ORDER_C ? n - 1 - i : i];
+        dims[i].pitch = pitch;
+        pitch *= dims[i].whole;
+    }
+    return pitch;
+}
+
+static void place_darray(struct impi_shape *s, const struct impi_type_record *r, const struct impi_shape *o)
+{
+    struct impi_deal dims[IMPI_TYPE_DEPTH];
+    int64_t whole = deals(r, extent(o), dims), low = 0, high = 0, n = 1;
+    for (int64_t i = 0; i < r->n[0]; i++) {
+        const struct impi_deal *d = &dims[i];
+        int64_t begin = d->first * d->pitch, end = begin + (d->last - d->first) * d->pitch;
+        low += least_of(begin, end);
+        high += most_of(begin, end);
+        n *= d->full * d->block + d->rest;
+    }
+    if (n > 0) place(s, o, n, low, high);
+    s->marked = 1;
+    s->lb = 0;
+    s->ub = whole;
+}
+
 /* The shape of a type of one old type. */
 static void place_all(struct impi_shape *s, const struct impi_type_record *r, const struct impi_shape *o)
 {
@@ -134,6 +183,8 @@ static void place_all(struct impi_shape *s, const struct impi_type_record *r, co
     case MPI_COMBINER_VECTOR: place_vector(s, o, r->n[0], r->n[1], r->n[2] * extent(o)); break;
     case MPI_COMBINER_HVECTOR: place_vector(s, o, r->n[0], r->n[1], r->n[2]); break;
     case MPI_COMBINER_SUBARRAY: place_subarray(s, r, o); break;
+    case MPI_COMBINER_DARRAY: place_darray(s, r, o); break;
+    case MPI_COMBINER_DUP: *s = *o; return;
     case MPI_COMBINER_RESIZED:
         *s = *o;
         s->marked = 1;
@@ -183,6 +234,21 @@ static int subarray(struct impi_type_plan *p, const struct impi_type_record *r, 
     for (int64_t i = 0; i < r->n[0]; i++) {
         if (!repeat(p, dims[i].n, dims[i].pitch)) return 0;
         p->at += dims[i].start;
+    }
+    return 1;
+}
+
+/* Loops, if in each dimension all blocks are whole or there is but one. */
+static int darray(struct impi_type_plan *p, const struct impi_type_record *r, int64_t bytes)
+{
+    struct impi_deal dims[IMPI_TYPE_DEPTH];
+    deals(r, bytes, dims);
+    vector(p, 1, bytes, 0);
+    for (int64_t i = 0; i < r->n[0]; i++) {
+        const struct impi_deal *d = &dims[i];
+        if (d->full && d->rest) return 0;
+        if (!repeat(p, d->full ? d->block : d->rest, d->pitch) || (d->full > 1 && !repeat(p, d->full, d->round * d->pitch))) return 0;
+        p->at += d->first * d->pitch;
     }
     return 1;
 }
@@ -246,7 +312,9 @@ static int of_solid(struct impi_type_plan *p, const struct impi_type_record *r, 
     case MPI_COMBINER_VECTOR: return vector(p, r->n[0], r->n[1] * bytes, r->n[2] * bytes);
     case MPI_COMBINER_HVECTOR: return vector(p, r->n[0], r->n[1] * bytes, r->n[2]);
     case MPI_COMBINER_SUBARRAY: return subarray(p, r, bytes);
-    case MPI_COMBINER_RESIZED: return vector(p, 1, bytes, bytes);
+    case MPI_COMBINER_DARRAY: return darray(p, r, bytes);
+    case MPI_COMBINER_RESIZED:
+    case MPI_COMBINER_DUP: return vector(p, 1, bytes, bytes);
     }
     l = blocks_of(r, bytes);
     if (l.lens) return varied(p, l, bytes);
@@ -255,46 +323,48 @@ static int of_solid(struct impi_type_plan *p, const struct impi_type_record *r, 
 }
 
 /* Appends a block to a list of pieces, or lengthens the one before. */
-static int add_piece(struct impi_type_plan *p, int64_t at, int64_t bytes)
+static int add_piece(struct impi_type_plan *p, int64_t at, int64_t bytes, int word)
 {
     int64_t last = p->list.n - 1;
     if (bytes > INT32_MAX / 2) return 0;
-    if (last >= 0 && p->pieces.offs[last] + p->pieces.lens[last] == at && p->pieces.lens[last] < INT32_MAX / 2) {
+    if (last >= 0 && p->pieces.words[last] == word && p->pieces.offs[last] + p->pieces.lens[last] == at && p->pieces.lens[last] < INT32_MAX / 2) {
         p->pieces.lens[last] += (int32_t)bytes;
         return 1;
     }
     if (p->list.n == IMPI_PIECES) return 0;
     p->pieces.offs[p->list.n] = at;
+    p->pieces.words[p->list.n] = (int8_t)word;
     p->pieces.lens[p->list.n++] = (int32_t)bytes;
     return 1;
 }
 
-static int add_loops(struct impi_type_plan *p, const struct impi_nest *nest, int level, int64_t at)
+static int add_loops(struct impi_type_plan *p, const struct impi_nest *nest, int level, int64_t at, int word)
 {
-    if (level == nest->depth) return add_piece(p, at, nest->block);
+    if (level == nest->depth) return add_piece(p, at, nest->block, word);
     if (nest->dims[level].n > IMPI_PIECES) return 0;
     for (int64_t i = 0; i < nest->dims[level].n; i++)
-        if (!add_loops(p, nest, level + 1, at + i * nest->dims[level].mem)) return 0;
+        if (!add_loops(p, nest, level + 1, at + i * nest->dims[level].mem, word)) return 0;
     return 1;
 }
 
 static int add_element(struct impi_type_plan *p, const struct part *o, int64_t at)
 {
-    if (!o->plan) return add_piece(p, at, o->shape.size);
+    if (!o->plan) return o->solid && add_piece(p, at, o->shape->size, o->word);
     const struct impi_list *l = &o->plan->list;
-    if (!l->offs) return add_loops(p, &o->plan->nest, 0, at + o->plan->at);
+    if (!l->offs) return add_loops(p, &o->plan->nest, 0, at + o->plan->at, o->word);
     if (l->n > IMPI_PIECES) return 0;
     for (int64_t i = 0; i < l->n; i++)
-        if (!add_piece(p, at + o->plan->at + offset(l, i) * l->scale, l->lens ? l->lens[i] * l->block : l->block)) return 0;
+        if (!add_piece(p, at + o->plan->at + offset(l, i) * l->scale, l->lens ? l->lens[i] * l->block : l->block,
+                       o->word < 0 ? o->plan->pieces.words[i] : o->word)) return 0;
     return 1;
 }
 
 static int add_block(struct impi_type_plan *p, const struct part *o, int64_t len, int64_t at)
 {
-    if (o->solid) return len == 0 || add_piece(p, at, len * o->shape.size);
+    if (o->solid) return len == 0 || add_piece(p, at, len * o->shape->size, o->word);
     if (len > IMPI_PIECES) return 0;
     for (int64_t i = 0; i < len; i++)
-        if (!add_element(p, o, at + i * extent(&o->shape))) return 0;
+        if (!add_element(p, o, at + i * extent(o->shape))) return 0;
     return 1;
 }
 
@@ -312,32 +382,47 @@ static int add_all(struct impi_type_plan *p, const struct impi_type_record *r, c
     struct impi_list l;
     switch (r->combiner) {
     case MPI_COMBINER_CONTIGUOUS: return add_block(p, o, r->n[0], 0);
-    case MPI_COMBINER_VECTOR: return add_blocks(p, o, r->n[0], r->n[1], r->n[2] * extent(&o->shape));
+    case MPI_COMBINER_VECTOR: return add_blocks(p, o, r->n[0], r->n[1], r->n[2] * extent(o->shape));
     case MPI_COMBINER_HVECTOR: return add_blocks(p, o, r->n[0], r->n[1], r->n[2]);
-    case MPI_COMBINER_RESIZED: return add_element(p, o, 0);
-    case MPI_COMBINER_SUBARRAY: return 0;
+    case MPI_COMBINER_SUBARRAY:
+    case MPI_COMBINER_DARRAY: return 0;
     }
-    l = blocks_of(r, extent(&o->shape));
+    l = blocks_of(r, extent(o->shape));
     if (l.n > IMPI_PIECES) return 0;
     for (int64_t i = 0; i < l.n; i++)
         if (!add_block(p, o, length(&l, i), offset(&l, i) * l.scale)) return 0;
     return 1;
 }
 
-/* The shape and the pieces of a structure. */
-static int add_fields(struct impi_type_plan *p, const struct impi_type_record *r)
+/* The shape of a structure. */
+static void place_fields(struct impi_shape *s, const struct impi_fields *f)
 {
-    const int64_t *away = (const int64_t *)r->arrays, n = r->n[0];
-    const uintptr_t *olds = (const uintptr_t *)(away + n);
-    const int32_t *lens = (const int32_t *)(olds + n);
-    struct part o;
-    if (n > IMPI_PIECES) return 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (lens[i] == 0) continue;
-        if (!part_of(olds[i], &o) || !add_block(p, &o, lens[i], away[i])) return 0;
-        place_block(&p->shape, &o.shape, lens[i], away[i]);
+    for (int64_t i = 0; i < f->n; i++)
+        if (f->lens[i] > 0) place_block(s, part_of(f->olds[i]).shape, f->lens[i], f->away[i]);
+    seal(s);
+}
+
+/* Its pieces. */
+static int add_fields(struct impi_type_plan *p, const struct impi_fields *f, int external)
+{
+    if (f->n > IMPI_PIECES) return 0;
+    for (int64_t i = 0; i < f->n; i++) {
+        struct part o = part_of(f->olds[i]);
+        if (external && !external_part_of(f->olds[i], &o)) return 0;
+        if (f->lens[i] > 0 && o.shape->size > 0 && !add_block(p, &o, f->lens[i], f->away[i])) return 0;
     }
-    seal(&p->shape);
+    return 1;
+}
+
+/* The layout of another type; a list may stand in its record, which this one keeps. */
+static int same(struct impi_type_plan *p, const struct impi_type_plan *o)
+{
+    struct impi_shape shape = p->shape;
+    *p = *o;
+    p->shape = shape;
+    if (o->list.offs != o->pieces.offs) return 1;
+    p->list.offs = p->pieces.offs;
+    p->list.lens = p->pieces.lens;
     return 1;
 }
 
@@ -362,20 +447,49 @@ static int end_pieces(struct impi_type_plan *p)
     return p->list.n > 0;
 }
 
+static int make_struct(struct impi_type_plan *p, const struct impi_type_record *r)
+{
+    struct impi_fields f = impi_fields_of(r);
+    place_fields(&p->shape, &f);
+    return p->shape.size > 0 && add_fields(p, &f, 0) && end_pieces(p);
+}
+
+static int make_other(struct impi_type_plan *p, const struct impi_type_record *r)
+{
+    struct part o = part_of(r->old);
+    place_all(&p->shape, r, o.shape);
+    if (p->shape.size == 0) return 0;
+    if (o.plan && (r->combiner == MPI_COMBINER_RESIZED || r->combiner == MPI_COMBINER_DUP)) return same(p, o.plan);
+    if (o.solid) return of_solid(p, r, o.shape->size);
+    return add_all(p, r, &o) && end_pieces(p);
+}
+
 int impi_type_make_plan(const struct impi_type_record *r, struct impi_type_plan *p)
 {
-    struct part o;
-    int made;
     *p = (struct impi_type_plan){.shape = {.align = 1}};
-    if (r->combiner == MPI_COMBINER_STRUCT) {
-        made = add_fields(p, r) && end_pieces(p);
-    } else {
-        if (!part_of(r->old, &o)) return 0;
-        place_all(&p->shape, r, &o.shape);
-        if (p->shape.size == 0) return 0;
-        if (o.solid) made = of_solid(p, r, o.shape.size);
-        else made = add_all(p, r, &o) && end_pieces(p);
-    }
+    int made = r->combiner == MPI_COMBINER_STRUCT ? make_struct(p, r) : make_other(p, r);
     p->dense = made && !p->list.offs && p->nest.depth == 0 && p->nest.block == extent(&p->shape);
     return made;
+}
+
+/* With pieces that end where the size of the words changes. */
+int impi_type_make_external(const struct impi_type_record *r, struct impi_type_plan *p)
+{
+    struct part o;
+    *p = (struct impi_type_plan){.shape = r->plan.shape};
+    if (r->combiner == MPI_COMBINER_STRUCT) {
+        struct impi_fields f = impi_fields_of(r);
+        if (!add_fields(p, &f, 1)) return 0;
+    } else if (!external_part_of(r->old, &o)) {
+        return 0;
+    } else if (r->combiner == MPI_COMBINER_RESIZED || r->combiner == MPI_COMBINER_DUP) {
+        if (!add_element(p, &o, 0)) return 0;
+    } else if (!add_all(p, r, &o)) {
+        return 0;
+    }
+    p->list.offs = p->pieces.offs;
+    p->list.lens = p->pieces.lens;
+    p->list.wide = 1;
+    p->list.scale = p->list.block = 1;
+    return p->list.n > 0;
 }

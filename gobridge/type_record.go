@@ -130,15 +130,20 @@ func (t *recordedTypes) made(r *C.struct_impi_type_record, pins int) *dataType {
 	return d
 }
 
-// planOf is what C needs to pack a type, nil if the type is not that simple.
+// shapeOf is what C knows of a predefined type.
+func shapeOf(t *datatype.Type) C.struct_impi_shape {
+	return C.struct_impi_shape{size: C.int64_t(t.Size()), lb: C.int64_t(t.LB()), ub: C.int64_t(t.UB()), lo: C.int64_t(t.TrueLB()),
+		hi: C.int64_t(t.TrueUB()), size32: C.int64_t(t.PackedSize(1, datatype.External32)), elems: C.int64_t(t.Elements(t.Size(), datatype.Native)),
+		align: C.int32_t(t.Alignment()), unit: C.int32_t(t.Unit()), word: C.int32_t(t.Word())}
+}
+
+// planOf is what C needs to pack a type whose shape it knows, nil if the type is not that simple.
 func planOf(t *datatype.Type) *C.struct_impi_type_plan {
 	at, nest, ok := t.Nest()
 	if !ok {
 		return nil
 	}
 	plan := &C.struct_impi_type_plan{at: C.int64_t(at), dense: flag(nest.Depth == 0 && nest.Block == t.Extent())}
-	plan.shape = C.struct_impi_shape{size: C.int64_t(t.Size()), lb: C.int64_t(t.LB()), ub: C.int64_t(t.UB()), lo: C.int64_t(t.TrueLB()),
-		hi: C.int64_t(t.TrueUB()), align: C.int32_t(t.Alignment()), marked: flag(t.Bounded())}
 	setNest((*C.struct_impi_nest)(unsafe.Pointer(&plan.anon0)), &nest)
 	return plan
 }
@@ -175,6 +180,12 @@ func (t *recordedTypes) typeOfRecord(r *C.struct_impi_type_record) (*datatype.Ty
 	case abi.MPI_COMBINER_SUBARRAY:
 		side := uintptr(n) * 4
 		return datatype.Subarray(integers(arrays, n, false), integers(arrays+side, n, false), integers(arrays+2*side, n, false), int(r.n[1]), old)
+	case abi.MPI_COMBINER_DARRAY:
+		side := uintptr(n) * 4
+		return datatype.Darray(int(r.n[1]), int(r.n[2]), integers(arrays, n, false), ints(arrays+side, n), ints(arrays+2*side, n),
+			ints(arrays+3*side, n), int(r.n[3]), old)
+	case abi.MPI_COMBINER_DUP:
+		return datatype.Twin(old), nil
 	}
 	return datatype.Resized(old, int64(r.n[0]), int64(r.n[1]))
 }

@@ -11,11 +11,8 @@
 
 int PMPI_Address(void *location, MPI_Aint *address)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Address");
-    impi_err = impi_Get_address((uintptr_t)location, (uintptr_t)address);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Get_address(location, address);
 }
 WEAK(MPI_Address);
 
@@ -33,43 +30,29 @@ WEAK(MPI_Aint_diff);
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_address");
-    impi_err = impi_Get_address((uintptr_t)location, (uintptr_t)address);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Get_address(location, address);
 }
 WEAK(MPI_Get_address);
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-    MPI_Count impi_count = 0;
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements");
-    impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    if (count) *count = impi_narrow(impi_count);
-    return 0;
+    return impi_direct_Get_elements(status, datatype, count);
 }
 WEAK(MPI_Get_elements);
 
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_c");
-    impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Get_elements_c(status, datatype, count);
 }
 WEAK(MPI_Get_elements_c);
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_x");
-    impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Get_elements_c(status, datatype, count);
 }
 WEAK(MPI_Get_elements_x);
 
@@ -92,45 +75,32 @@ WEAK(MPI_Pack_c);
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
         void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external");
-    impi_err = impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype,
-        (uintptr_t)outbuf, outsize, (uintptr_t)position);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
 }
 WEAK(MPI_Pack_external);
 
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount,
         MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_c");
-    impi_err = impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype,
-        (uintptr_t)outbuf, outsize, (uintptr_t)position);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize,
+        position);
 }
 WEAK(MPI_Pack_external_c);
 
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size");
-    impi_err = impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Pack_external_size(datarep, incount, datatype, size);
 }
 WEAK(MPI_Pack_external_size);
 
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
         MPI_Count *size)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size_c");
-    impi_err = impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Pack_external_size_c(datarep, incount, datatype, size);
 }
 WEAK(MPI_Pack_external_size_c);
 
@@ -143,11 +113,8 @@ WEAK(MPI_Pack_size);
 
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size_c");
-    impi_err = impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)size);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Pack_size_c(incount, datatype, comm, size);
 }
 WEAK(MPI_Pack_size_c);
 
@@ -176,13 +143,9 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
         const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray");
-    impi_err = impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes,
-        (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes,
-        order, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs,
+        array_of_dargs, array_of_psizes, order, oldtype, newtype);
 }
 WEAK(MPI_Type_create_darray);
 
@@ -190,13 +153,9 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
         const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray_c");
-    impi_err = impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes,
-        (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes,
-        order, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_create_darray_c(size, rank, ndims, array_of_gsizes,
+        array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
 }
 WEAK(MPI_Type_create_darray_c);
 
@@ -328,11 +287,8 @@ WEAK(MPI_Type_create_subarray_c);
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_dup");
-    impi_err = impi_Type_dup((uintptr_t)oldtype, (uintptr_t)newtype);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_dup(oldtype, newtype);
 }
 WEAK(MPI_Type_dup);
 
@@ -357,13 +313,9 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
         int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
         MPI_Datatype array_of_datatypes[])
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents");
-    impi_err = impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, 0, max_datatypes,
-        (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, 0,
-        (uintptr_t)array_of_datatypes, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes,
+        array_of_integers, array_of_addresses, array_of_datatypes);
 }
 WEAK(MPI_Type_get_contents);
 
@@ -372,32 +324,19 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
         int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
         MPI_Datatype array_of_datatypes[])
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents_c");
-    impi_err = impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, max_large_counts,
-        max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses,
-        (uintptr_t)array_of_large_counts, (uintptr_t)array_of_datatypes, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_get_contents_c(datatype, max_integers, max_addresses,
+        max_large_counts, max_datatypes, array_of_integers, array_of_addresses,
+        array_of_large_counts, array_of_datatypes);
 }
 WEAK(MPI_Type_get_contents_c);
 
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
         int *num_datatypes, int *combiner)
 {
-    MPI_Count impi_num_integers = 0;
-    MPI_Count impi_num_addresses = 0;
-    MPI_Count impi_num_datatypes = 0;
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope");
-    impi_err = impi_Type_get_envelope((uintptr_t)datatype, num_integers ? (uintptr_t)&impi_num_integers : 0,
-        num_addresses ? (uintptr_t)&impi_num_addresses : 0, 0,
-        num_datatypes ? (uintptr_t)&impi_num_datatypes : 0, (uintptr_t)combiner, 0);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    if (num_integers) *num_integers = impi_narrow(impi_num_integers);
-    if (num_addresses) *num_addresses = impi_narrow(impi_num_addresses);
-    if (num_datatypes) *num_datatypes = impi_narrow(impi_num_datatypes);
-    return 0;
+    return impi_direct_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes,
+        combiner);
 }
 WEAK(MPI_Type_get_envelope);
 
@@ -405,42 +344,30 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
         MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes,
         int *combiner)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope_c");
-    impi_err = impi_Type_get_envelope((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses,
-        (uintptr_t)num_large_counts, (uintptr_t)num_datatypes, (uintptr_t)combiner, 1);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_get_envelope_c(datatype, num_integers, num_addresses,
+        num_large_counts, num_datatypes, combiner);
 }
 WEAK(MPI_Type_get_envelope_c);
 
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent");
-    impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_get_extent(datatype, lb, extent);
 }
 WEAK(MPI_Type_get_extent);
 
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_c");
-    impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_get_extent_c(datatype, lb, extent);
 }
 WEAK(MPI_Type_get_extent_c);
 
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_x");
-    impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_get_extent_c(datatype, lb, extent);
 }
 WEAK(MPI_Type_get_extent_x);
 
@@ -456,31 +383,22 @@ WEAK(MPI_Type_get_name);
 
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent");
-    impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_get_true_extent(datatype, true_lb, true_extent);
 }
 WEAK(MPI_Type_get_true_extent);
 
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_c");
-    impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_get_true_extent_c(datatype, true_lb, true_extent);
 }
 WEAK(MPI_Type_get_true_extent_c);
 
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_x");
-    impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Type_get_true_extent_c(datatype, true_lb, true_extent);
 }
 WEAK(MPI_Type_get_true_extent_x);
 
@@ -625,23 +543,17 @@ WEAK(MPI_Unpack_c);
 int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize,
         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external");
-    impi_err = impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position,
-        (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount,
+        datatype);
 }
 WEAK(MPI_Unpack_external);
 
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
         MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external_c");
-    impi_err = impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position,
-        (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount,
+        datatype);
 }
 WEAK(MPI_Unpack_external_c);

@@ -197,11 +197,8 @@ WEAK(MPI_Get_count);
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count_c");
-    impi_err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Get_count_c(status, datatype, count);
 }
 WEAK(MPI_Get_count_c);
 

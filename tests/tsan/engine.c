@@ -420,7 +420,7 @@ void impi_error_action(GoInt32 code, struct impi_action *action) { (void)code, (
 void impi_error_fatal(GoInt32 code) { (void)code; fail("a fatal error"); }
 void impi_process_ends(void) { fail("the end"); }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-NEVER(int64_t impi_type_recorded_size(uintptr_t handle))
+struct impi_types impi_types;
 NEVER(struct impi_type_record *impi_type_pin(uintptr_t handle))
 void impi_type_unpin(struct impi_type_record *r) { fail("a derived type"); }
 const struct impi_type_plan *impi_type_planned(const void *typed, int count, uintptr_t handle, int64_t *n) { return NULL; }
