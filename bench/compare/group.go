@@ -30,6 +30,7 @@ func groups() []group {
 		{"vec", mpibench(2, false, "vec")},
 		{"pack", mpibench(2, false, "pack", "type")},
 		{"bound", bounds},
+		{"types", types},
 		{"comm", comm},
 		{"tcp", mpibench(2, true, "lat", "bw", "rate")},
 		{"overlap", mpibench(2, false, "nb")},
@@ -77,6 +78,15 @@ func mpibench(ranks int, tcp bool, parts ...string) func(*library) ([]sample, er
 		}
 		return parseSamples(out)
 	}
+}
+
+// types is what small datatypes cost.
+func types(l *library) ([]sample, error) {
+	out, _, err := l.run(job{ranks: 2, path: l.typebench})
+	if err != nil {
+		return nil, err
+	}
+	return parseSamples(out)
 }
 
 // comm makes communicators on 2, 4 and 8 ranks; where ranks outnumber cores, few: a library that spins takes

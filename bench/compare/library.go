@@ -25,6 +25,7 @@ type library struct {
 	tcpEnv     []string
 	mpibench   string // built programs
 	commbench  string
+	typebench  string
 	hello      string
 	bench      string // where the sources are
 	launchPath string
@@ -72,10 +73,11 @@ func (l *library) build(scratch, bench, hello string) error {
 	}
 	l.mpibench = filepath.Join(scratch, l.name+"-mpibench")
 	l.commbench = filepath.Join(scratch, l.name+"-commbench")
+	l.typebench = filepath.Join(scratch, l.name+"-typebench")
 	l.hello = filepath.Join(scratch, l.name+"-hello")
 	l.bench = bench
 	for program, source := range map[string]string{l.mpibench: filepath.Join(bench, "mpibench.c"),
-		l.commbench: filepath.Join(bench, "commbench.c"), l.hello: hello} {
+		l.commbench: filepath.Join(bench, "commbench.c"), l.typebench: filepath.Join(bench, "typebench.c"), l.hello: hello} {
 		if out, err := exec.Command(cc, "-O2", "-o", program, source).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s %s: %w\n%s", cc, source, err, out)
 		}

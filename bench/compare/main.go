@@ -8,9 +8,9 @@
 //
 //	go run ./bench/compare [-rounds 3] [-stage build/stage] [-targets bench/targets.txt] [group ...]
 //
-// Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, and what types cost) types (small ones,
-// call by call) comm tcp overlap and tcp-overlap (of a long message with computation, on this core and elsewhere) agent
-// (beside three plain hops) oversub idle start memory. An implementation that is not there is named and left out.
+// Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, and what types cost) types (small
+// ones, call by call) comm tcp overlap and tcp-overlap (of a long message with computation, on this core and elsewhere)
+// agent (beside three plain hops) oversub idle start memory. An implementation that is not there is named and left out.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	}
 	rounds := flag.Int("rounds", 3, "`rounds` of every group")
 	stage := flag.String("stage", "build/stage", "`directory` in which this library is installed")
-	bench := flag.String("bench", "bench", "`directory` of mpibench.c and commbench.c")
+	bench := flag.String("bench", "bench", "`directory` of mpibench.c, commbench.c and typebench.c")
 	hello := flag.String("hello", "examples_c/hello.c", "`file` used for start and memory")
 	table := flag.String("targets", "bench/targets.txt", "`file` of targets")
 	flag.Usage = func() {
