@@ -27,7 +27,8 @@ func TestEquivalentDescriptionsHaveTheSameTree(t *testing.T) {
 		"a run": {
 			ok(Contiguous(10, double)), ok(Vector(1, 10, 99, double)), ok(Vector(10, 1, 1, double)), ok(Vector(5, 2, 2, double)),
 			ok(Indexed(ten(one), ten(func(i int64) int64 { return i }), double)),
-			ok(Indexed([]int64{3, 0, 7}, []int64{0, 77, 3}, double)),
+			ok(Indexed([]int64{3, 0, 7}, []int64{0, 77, 3}, double)), ok(Indexed([]int64{3, 7}, []int64{0, 3}, double)),
+			ok(Hindexed([]int64{1, 2, 3, 4}, []int64{0, 8, 24, 48}, double)), ok(IndexedBlock(5, []int64{0, 5}, double)),
 			ok(Struct(ten(one), ten(func(i int64) int64 { return 8 * i }), doubles)),
 			ok(Struct([]int64{1, 1, 1}, []int64{0, 32, 64}, []*Type{row, row, ok(Contiguous(2, double))})),
 			ok(Subarray([]int64{5, 2}, []int64{5, 2}, []int64{0, 0}, abi.MPI_ORDER_C, double)),
@@ -55,7 +56,7 @@ func TestEquivalentDescriptionsHaveTheSameTree(t *testing.T) {
 			ok(Hvector(2, 1, 300, recordOf(1))), ok(Struct([]int64{1, 1}, []int64{0, 300}, []*Type{recordOf(1), recordOf(2)})),
 		},
 		"anything but regular": {
-			ok(Indexed([]int64{1, 2, 2}, []int64{0, 5, 11}, double)), ok(Indexed([]int64{1, 1, 1, 0, 2}, []int64{0, 5, 6, 1, 11}, double)),
+			ok(Indexed([]int64{1, 2, 2}, []int64{0, 5, 11}, double)), ok(Indexed([]int64{1, 2, 1, 1}, []int64{0, 5, 11, 12}, double)), ok(Indexed([]int64{1, 1, 1, 0, 2}, []int64{0, 5, 6, 1, 11}, double)),
 			ok(Hindexed([]int64{1, 2, 2}, []int64{0, 40, 88}, ok(Resized(ok(Contiguous(1, double)), 0, 8)))),
 		},
 	} {
