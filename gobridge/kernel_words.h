@@ -50,6 +50,9 @@ INLINE u8x16 swap_u8x16(u8x16 x)
 enum { WAYS = 8 }; /* lines of a set */
 INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
 
+/* A few sets instead of one: 256 words, 2 KiB apart, are read at 5.7 GB/s instead of 3.8, and written at 5.0 instead of 3.1. */
+INLINE int thick(int64_t d, int64_t s, int64_t n) { return ((d & 1023) == 0 || (s & 2047) == 0) && n > 2 * WAYS; }
+
 /* n words, d and s bytes apart: without gaps on one side or on both, and otherwise. */
 #define STRIDED(NAME, T, F)                                                                                             \
     INLINE void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t n)                     \
@@ -74,6 +77,12 @@ INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
             for (; i < n; i++) {                                                                                        \
                 *(T *)dst = F(*(const T *)src);                                                                         \
                 NOPS(12);                                                                                               \
+                dst += d, src += s;                                                                                     \
+            }                                                                                                           \
+        } else if (thick(d, s, n)) {                                                                                    \
+            for (; i < n; i++) {                                                                                        \
+                *(T *)dst = F(*(const T *)src);                                                                         \
+                NOPS(4);                                                                                                \
                 dst += d, src += s;                                                                                     \
             }                                                                                                           \
         } else {                                                                                                        \

@@ -24,69 +24,120 @@ INLINE void fetch_64(const char *p, int64_t at, int64_t b) { fetch(p, at), fetch
 INLINE void fetch_128(const char *p, int64_t at, int64_t b) { fetch_64(p, at, b), fetch(p, at + 64); }
 INLINE void fetch_256(const char *p, int64_t at, int64_t b) { fetch_128(p, at, b), fetch(p, at + 128), fetch(p, at + b - 65); }
 
-#define EACH_AHEAD(COPY, FETCH, MOST)                                       \
-    {                                                                       \
-        const int64_t ahead = blocks_ahead(d, s, MOST);                     \
-        if (ahead >= BOTH) {                                                \
-            for (int64_t i = 0; i < n; i++, dst += d, src += s) {           \
-                FETCH(dst, ahead * d, b);                                   \
-                FETCH(src, ahead * s, b);                                   \
-                COPY(dst, src, b);                                          \
-            }                                                               \
-        } else if (magnitude(s) > magnitude(d)) {                           \
-            for (int64_t i = 0; i < n; i++, dst += d, src += s) {           \
-                FETCH(src, ahead * s, b);                                   \
-                COPY(dst, src, b);                                          \
-            }                                                               \
-        } else {                                                            \
-            for (int64_t i = 0; i < n; i++, dst += d, src += s) {           \
-                COPY(dst, src, b);                                          \
-                NOPS(16);                                                   \
-            }                                                               \
-        }                                                                   \
+#define EACH_AHEAD(NAME, COPY, FETCH, MOST)                                                                      \
+    CLONED static void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n) \
+    {                                                                                                          \
+        const int64_t ahead = blocks_ahead(d, s, MOST);                                                        \
+        if (ahead >= BOTH) {                                                                                   \
+            for (int64_t i = 0; i < n; i++, dst += d, src += s) {                                              \
+                FETCH(dst, ahead * d, b);                                                                      \
+                FETCH(src, ahead * s, b);                                                                      \
+                COPY(dst, src, b);                                                                             \
+            }                                                                                                  \
+        } else if (magnitude(s) > magnitude(d)) {                                                              \
+            for (int64_t i = 0; i < n; i++, dst += d, src += s) {                                              \
+                FETCH(src, ahead * s, b);                                                                      \
+                COPY(dst, src, b);                                                                             \
+            }                                                                                                  \
+        } else {                                                                                               \
+            for (int64_t i = 0; i < n; i++, dst += d, src += s) {                                              \
+                COPY(dst, src, b);                                                                             \
+                NOPS(16);                                                                                      \
+            }                                                                                                  \
+        }                                                                                                      \
     }
+EACH_AHEAD(upto_64_ahead, ends_32, fetch_64, 16)
+EACH_AHEAD(upto_128, four_32, fetch_128, 16)
+EACH_AHEAD(upto_256, eight_32, fetch_256, 8)
+
+/* Words. */
+#define WORDS(NAME, MOVE)                                                                                              \
+    CLONED static void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n) \
+    {                                                                                                                  \
+        (void)b, (void)d, (void)s;                                                                                     \
+        MOVE;                                                                                                          \
+    }
+WORDS(words_1, strided_1(dst, d, src, s, n))
+WORDS(words_2, strided_2(dst, d, src, s, n))
+WORDS(words_4, strided_4(dst, d, src, s, n))
+WORDS(words_8, strided_8(dst, d, src, s, n))
+WORDS(words_16, strided_16(dst, d, src, s, n))
+WORDS(halves_4, every_other_4(dst, src, n))
+WORDS(halves_8, every_other_8(dst, src, n))
 
 /* Short blocks, of which the processor itself runs ahead far enough, or too far. */
-#define EACH(COPY)                                                             \
-    {                                                                          \
-        if (crowded(d, n) || crowded(s, n)) {                                  \
-            for (int64_t i = 0; i < n; i++, dst += d, src += s) {              \
-                COPY(dst, src, b);                                             \
-                NOPS(12);                                                      \
-            }                                                                  \
-        } else {                                                               \
-            for (int64_t i = 0; i < n; i++, dst += d, src += s) COPY(dst, src, b); \
-        }                                                                      \
+#define EACH(NAME, COPY)                                                                                       \
+    CLONED static void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n) \
+    {                                                                                                          \
+        if (crowded(d, n) || crowded(s, n)) {                                                                  \
+            for (int64_t i = 0; i < n; i++, dst += d, src += s) {                                              \
+                COPY(dst, src, b);                                                                             \
+                NOPS(12);                                                                                      \
+            }                                                                                                  \
+        } else {                                                                                               \
+            for (int64_t i = 0; i < n; i++, dst += d, src += s) COPY(dst, src, b);                             \
+        }                                                                                                      \
     }
+EACH(upto_3, ends_2)
+EACH(upto_7, ends_4)
+EACH(upto_15, ends_8)
+EACH(upto_32, ends_16)
+EACH(upto_64, ends_32)
 
-INLINE void blocks(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n)
+/* Where runs lie a multiple of the page size apart, the last lines of each would come too late. */
+CLONED static void runs(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n)
 {
-    if (b == 8 && d == 8 && s == 16) every_other_8(dst, src, n);
-    else if (b == 4 && d == 4 && s == 8) every_other_4(dst, src, n);
-    else if (b == 8) strided_8(dst, d, src, s, n);
-    else if (b == 4) strided_4(dst, d, src, s, n);
-    else if (b == 16) strided_16(dst, d, src, s, n);
-    else if (b == 1) strided_1(dst, d, src, s, n);
-    else if (b == 2) strided_2(dst, d, src, s, n);
-    else if (b == 3) EACH(ends_2)
-    else if (b < 8) EACH(ends_4)
-    else if (b < 16) EACH(ends_8)
-    else if (b <= 32) EACH(ends_16)
-    else if (b <= 64 && (crowded(d, n) || crowded(s, n))) EACH(ends_32)
-    else if (b <= 64) EACH_AHEAD(ends_32, fetch_64, 16)
-    else if (b <= 128) EACH_AHEAD(four_32, fetch_128, 16)
-    else if (b <= WIDE) EACH_AHEAD(eight_32, fetch_256, 8)
-    else for (int64_t i = 0; i < n; i++, dst += d, src += s) run_32(dst, src, b);
+    if (b >= LONG_RUN) {
+        for (int64_t i = 0; i < n; i++, dst += d, src += s) impi_move_run(dst, src, b, 1);
+    } else if (crowded(d, n) || crowded(s, n)) {
+        for (int64_t i = 0; i < n; i++, dst += d, src += s) {
+            fetch(src, b - 1), fetch(src, b - 65), fetch(src, b - 129);
+            run_32(dst, src, b);
+        }
+    } else {
+        for (int64_t i = 0; i < n; i++, dst += d, src += s) run_32(dst, src, b);
+    }
 }
 
-INLINE void swapped_blocks(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int word, int64_t n)
-{
-    int64_t k = b / word;
-    if (k >= 4) {
-        for (int64_t i = 0; i < n; i++) swapped_words(dst + i * d, word, src + i * s, word, word, k);
-        return;
+/* Blocks of words that are byte-swapped: word by word, or, if they are few, all first ones, all second ones, and so on. */
+#define SWAPPED(NAME, WORD)                                                                                            \
+    CLONED static void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n) \
+    {                                                                                                                  \
+        int64_t k = b / WORD;                                                                                          \
+        if (k >= 4)                                                                                                    \
+            for (int64_t i = 0; i < n; i++) swapped_words(dst + i * d, WORD, src + i * s, WORD, WORD, k);              \
+        else                                                                                                           \
+            for (int64_t i = 0; i < k; i++) swapped_words(dst + i * WORD, d, src + i * WORD, s, WORD, n);              \
     }
-    for (int64_t i = 0; i < k; i++) swapped_words(dst + i * word, d, src + i * word, s, word, n);
+SWAPPED(swapped_blocks_2, 2)
+SWAPPED(swapped_blocks_4, 4)
+SWAPPED(swapped_blocks_8, 8)
+SWAPPED(swapped_blocks_16, 16)
+
+/* Blocks one after the other. */
+typedef void kernel(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n);
+
+static kernel *kernel_of(int64_t n, int64_t d, int64_t s, int64_t b, int word)
+{
+    switch (word) {
+    case 2: return swapped_blocks_2;
+    case 4: return swapped_blocks_4;
+    case 8: return swapped_blocks_8;
+    case 16: return swapped_blocks_16;
+    }
+    switch (b) {
+    case 1: return words_1;
+    case 2: return words_2;
+    case 3: return upto_3;
+    case 4: return d == 4 && s == 8 ? halves_4 : words_4;
+    case 8: return d == 8 && s == 16 ? halves_8 : words_8;
+    case 16: return words_16;
+    }
+    if (b < 8) return upto_7;
+    if (b < 16) return upto_15;
+    if (b <= 32) return upto_32;
+    if (b <= 64) return crowded(d, n) || crowded(s, n) ? upto_64 : upto_64_ahead;
+    return b <= 128 ? upto_128 : b <= WIDE ? upto_256 : runs;
 }
 
 /* Two to seven words in each of many rounds. */
@@ -151,33 +202,16 @@ struct loop {
     int64_t n, d, s;
 };
 
-INLINE void row(char *restrict dst, const char *restrict src, struct loop l, int64_t b, int word)
-{
-    if (word > 1) swapped_blocks(dst, l.d, src, l.s, b, word, l.n);
-    else blocks(dst, l.d, src, l.s, b, l.n);
-}
-
 INLINE int64_t pitch_of(struct loop l) { return magnitude(l.s) > magnitude(l.d) ? magnitude(l.s) : magnitude(l.d); }
 
-/* Three loops, of which the first goes round all else: a call for every few blocks would take as long as they do. */
+/* Three loops, of which the first goes round all else: a choice for every few blocks would take as long as they do. */
 
 /* The blocks of the two others one after the other. */
-CLONED static void in_order(char *restrict dst, const char *restrict src, struct loop first, struct loop outer, struct loop inner, int64_t b, int word)
+static void in_order(char *dst, const char *src, struct loop first, struct loop outer, struct loop inner, int64_t b, int word)
 {
+    kernel *move = kernel_of(inner.n, inner.d, inner.s, b, word);
     for (int64_t h = 0; h < first.n; h++, dst += first.d, src += first.s)
-        for (int64_t i = 0; i < outer.n; i++) row(dst + i * outer.d, src + i * outer.s, inner, b, word);
-}
-
-/* The same for longer blocks. */
-CLONED static void runs(char *restrict dst, const char *restrict src, struct loop first, struct loop outer, struct loop inner, int64_t b)
-{
-    for (int64_t h = 0; h < first.n; h++)
-        for (int64_t i = 0; i < outer.n; i++) {
-            char *to = dst + h * first.d + i * outer.d;
-            const char *from = src + h * first.s + i * outer.s;
-            if (b < LONG_RUN) for (int64_t j = 0; j < inner.n; j++, to += inner.d, from += inner.s) run_32(to, from, b);
-            else for (int64_t j = 0; j < inner.n; j++, to += inner.d, from += inner.s) impi_move_run(to, from, b, 1);
-        }
+        for (int64_t i = 0; i < outer.n; i++) move(dst + i * outer.d, inner.d, src + i * outer.s, inner.s, b, inner.n);
 }
 
 /* The inner one in one go. */
@@ -191,6 +225,7 @@ CLONED static void few(char *restrict dst, const char *restrict src, struct loop
 /* By tiles of so many rounds. */
 CLONED static void tiles(char *restrict dst, const char *restrict src, struct loop outer, struct loop inner, int64_t high, int64_t wide, int64_t b, int word)
 {
+    kernel *move = kernel_of(inner.n, inner.d, inner.s, b, word);
     for (int64_t j = 0; j < inner.n; j += wide)
         for (int64_t i = 0; i < outer.n; i += high) {
             struct loop part = {least_of(wide, inner.n - j), inner.d, inner.s};
@@ -206,7 +241,7 @@ CLONED static void tiles(char *restrict dst, const char *restrict src, struct lo
                 continue;
             }
             for (int64_t k = i; k < end; k++)
-                row(dst + k * outer.d + j * inner.d, src + k * outer.s + j * inner.s, part, b, word);
+                move(dst + k * outer.d + j * inner.d, part.d, src + k * outer.s + j * inner.s, part.s, b, part.n);
         }
 }
 
@@ -217,10 +252,7 @@ static void three(char *dst, const char *src, struct loop first, struct loop out
 {
     int crossed = (magnitude(outer.s) < magnitude(inner.s)) != (magnitude(outer.d) < magnitude(inner.d));
     int64_t high = outer.n, wide = inner.n;
-    if (b > WIDE && word == 1) {
-        runs(dst, src, first, outer, inner, b);
-        return;
-    } else if (outer.n == 1 || b > WIDE) {
+    if (outer.n == 1 || b > WIDE) {
         in_order(dst, src, first, outer, inner, b, word);
         return;
     }
@@ -270,6 +302,11 @@ void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, 
     const char *src = (const char *)(unpack ? buf : mem);
     if (depth == 0) {
         impi_move_words(mem, buf, block, word, unpack);
+        return;
+    }
+    if (depth == 1) {
+        int64_t n = dims->n, d = unpack ? dims->mem : dims->buf, s = unpack ? dims->buf : dims->mem;
+        kernel_of(n, d, s, block, word)(dst, d, src, s, block, n);
         return;
     }
     struct loop l[IMPI_MAX_DIMS + 2];
