@@ -50,6 +50,10 @@ INLINE u8x16 swap_u8x16(u8x16 x)
 enum { WAYS = 8 }; /* lines of a set */
 INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
 
+/* Blocks on more pages than the processor finds without a walk: the fewer walks it begins at a time, the better (2000 words,
+ * 16 KB apart, are read at 1.7 GB/s instead of 1.1). */
+INLINE int remote(int64_t d, int64_t n) { return n > 1536 && magnitude(d) >= 4096; }
+
 /* A few sets instead of one: 256 words, 2 KiB apart, are read at 5.7 GB/s instead of 3.8, and written at 5.0 instead of 3.1. */
 INLINE int thick(int64_t d, int64_t s, int64_t n) { return ((d & 1023) == 0 || (s & 2047) == 0) && n > 2 * WAYS; }
 
@@ -73,7 +77,7 @@ INLINE int thick(int64_t d, int64_t s, int64_t n) { return ((d & 1023) == 0 || (
                 dst += d, src += s;                                                                                     \
             }                                                                                                           \
             (void)hit;                                                                                                  \
-        } else if (crowded(s, n)) {                                                                                     \
+        } else if (crowded(s, n) || remote(s, n)) {                                                                     \
             for (; i < n; i++) {                                                                                        \
                 *(T *)dst = F(*(const T *)src);                                                                         \
                 NOPS(12);                                                                                               \

@@ -222,27 +222,31 @@ CLONED static void few(char *restrict dst, const char *restrict src, struct loop
         else few_4(dst, outer.d, src, outer.s, outer.n, inner.d, inner.s, inner.n);
 }
 
+/* One tile: of the outer loop the instances i to i + high, of the inner one j to j + wide. */
+INLINE void tile(char *restrict dst, const char *restrict src, struct loop outer, struct loop inner, int64_t i, int64_t j,
+                 int64_t high, int64_t wide, int64_t b, int word, kernel *move)
+{
+    int64_t n = least_of(wide, inner.n - j), end = least_of(i + high, outer.n);
+    char *to = dst + i * outer.d + j * inner.d;
+    const char *from = src + i * outer.s + j * inner.s;
+    if (high == SIDE && n == SIDE && end - i == SIDE && word == 1 && (b == 8 || b == 4 || b == 16)) {
+        if (b == 8 && outer.s == 8 && inner.d == 8) turn_8x8(to, outer.d, from, inner.s);
+        else if (b == 8 && outer.d == 8 && inner.s == 8) turn_8x8(to, inner.d, from, outer.s);
+        else if (b == 8) square_8(to, from, outer.d, outer.s, inner.d, inner.s);
+        else if (b == 4) square_4(to, from, outer.d, outer.s, inner.d, inner.s);
+        else square_16(to, from, outer.d, outer.s, inner.d, inner.s);
+        return;
+    }
+    for (; i < end; i++, to += outer.d, from += outer.s) move(to, inner.d, from, inner.s, b, n);
+}
+
 /* By tiles of so many rounds. */
-CLONED static void tiles(char *restrict dst, const char *restrict src, struct loop outer, struct loop inner, int64_t high, int64_t wide, int64_t b, int word)
+CLONED static void tiles(char *restrict dst, const char *restrict src, struct loop outer, struct loop inner, int64_t high,
+                         int64_t wide, int64_t b, int word)
 {
     kernel *move = kernel_of(inner.n, inner.d, inner.s, b, word);
     for (int64_t j = 0; j < inner.n; j += wide)
-        for (int64_t i = 0; i < outer.n; i += high) {
-            struct loop part = {least_of(wide, inner.n - j), inner.d, inner.s};
-            int64_t end = least_of(i + high, outer.n);
-            if (high == SIDE && part.n == SIDE && end - i == SIDE && word == 1 && (b == 8 || b == 4 || b == 16)) {
-                char *to = dst + i * outer.d + j * inner.d;
-                const char *from = src + i * outer.s + j * inner.s;
-                if (b == 8 && outer.s == 8 && inner.d == 8) turn_8x8(to, outer.d, from, inner.s);
-                else if (b == 8 && outer.d == 8 && inner.s == 8) turn_8x8(to, inner.d, from, outer.s);
-                else if (b == 8) square_8(to, from, outer.d, outer.s, inner.d, inner.s);
-                else if (b == 4) square_4(to, from, outer.d, outer.s, inner.d, inner.s);
-                else square_16(to, from, outer.d, outer.s, inner.d, inner.s);
-                continue;
-            }
-            for (int64_t k = i; k < end; k++)
-                move(dst + k * outer.d + j * inner.d, part.d, src + k * outer.s + j * inner.s, part.s, b, part.n);
-        }
+        for (int64_t i = 0; i < outer.n; i += high) tile(dst, src, outer, inner, i, j, high, wide, b, word, move);
 }
 
 /* Two loops around a short one are best one after the other, or all of that at once; a transposition (neighbours in one are

@@ -8,9 +8,10 @@
 //
 //	go run ./bench/compare [-rounds 3] [-stage build/stage] [-targets bench/targets.txt] [group ...]
 //
-// Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, and what types cost) types (small
-// ones, call by call) comm tcp overlap and tcp-overlap (of a long message with computation, on this core and elsewhere)
-// agent (beside three plain hops) oversub idle start memory. An implementation that is not there is named and left out.
+// Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, each way by itself too, and what types
+// cost) types (small ones, call by call) comm tcp overlap and tcp-overlap (of a long message with computation, on this core
+// and elsewhere) agent (beside three plain hops) oversub idle start memory. An implementation that is not there is named
+// and left out.
 package main
 
 import (
