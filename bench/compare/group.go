@@ -29,6 +29,7 @@ func groups() []group {
 		{"coll", mpibench(2, false, "coll")},
 		{"vec", mpibench(2, false, "vec")},
 		{"pack", mpibench(2, false, "pack", "type")},
+		{"send", mpibench(2, false, "send")},
 		{"bound", bounds},
 		{"types", types},
 		{"comm", comm},
