@@ -63,16 +63,28 @@ func (c *Cursor) Pos() int64 { return c.pos }
 // Len is the number of bytes in the whole stream.
 func (c *Cursor) Len() int64 { return c.len }
 
-// Piece advises how many bytes to move at once, between least and most: as few as the layout likes. Where columns lie side
-// by side a row is visited again for each piece, so that there it takes as many whole columns as fit.
-func (c *Cursor) Piece(least, most int) int {
-	if nd := c.tree(); nd.op == opLoop && nd.child.op == opLoop && max(nd.stride, -nd.stride) < max(nd.child.stride, -nd.child.stride) {
+// Piece advises how many bytes to move next: about so many, as few as the layout likes, at most most. Where columns lie side
+// by side a row is visited again for each piece, so that there it takes as many whole columns as fit. Elsewhere the piece ends
+// where a part of the layout does that repeats, so that it is moved in few loops.
+func (c *Cursor) Piece(about, most int) int {
+	nd := c.tree()
+	if nd.op == opLoop && nd.child.op == opLoop && max(nd.stride, -nd.stride) < max(nd.child.stride, -nd.child.stride) {
 		if size := nd.child.size; size < int64(most) {
-			return max(least, int(int64(most)/size*size))
+			return max(about, int(int64(most)/size*size))
 		}
 		return most
 	}
-	return least
+	return about - int((c.pos+int64(about))%nd.part(int64(about/2)))
+}
+
+// part is the size of the largest part of nd of at most so many packed bytes that repeats at multiples of itself; 1: none.
+func (nd *node) part(most int64) int64 {
+	for nd.op == opLoop || nd.op == opAt {
+		if nd = nd.child; nd.size <= most {
+			return nd.size
+		}
+	}
+	return 1
 }
 
 // Err is an *Error of class MPI_ERR_CONVERSION once a value did not fit its external32 form, else nil. The

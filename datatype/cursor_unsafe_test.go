@@ -187,6 +187,32 @@ func TestPiecesAreWholeColumnsWhereColumnsLieSideBySide(t *testing.T) {
 	}
 }
 
+func TestPiecesEndWherePartsDo(t *testing.T) {
+	double := Named(abi.MPI_DOUBLE)
+	cube := ok(Subarray([]int64{32, 32, 32, 32}, []int64{30, 30, 30, 30}, []int64{1, 1, 1, 1}, abi.MPI_ORDER_C, double))
+	listed := ok(IndexedBlock(100, []int64{0, 101, 205, 300, 500, 700, 1000}, double))
+	for _, c := range []struct {
+		name     string
+		typ      *Type
+		pos, end int64
+	}{
+		{"planes of 7200", cube, 0, 28800},
+		{"planes from within a row", cube, 16384, 43200},
+		{"across cubes", cube, 28800 * 7, 28800 * 8},
+		{"lists of 5600", ok(Contiguous(9, listed)), 100, 28000},
+		{"listed blocks from within one", ok(Contiguous(10, ok(Resized(listed, 0, 8200)))), 900, 33600},
+		{"the end", cube, 30*30*30*30*8 - 100, 30*30*30*30*8 + 28800},
+	} {
+		var cur Cursor
+		cur.Init(nil, 1, c.typ, Native)
+		cur.SeekTo(c.pos)
+		n := cur.Piece(32768, 65472)
+		if got := c.pos + int64(n); got != c.end {
+			t.Errorf("%s: a piece from %d to %d, want %d", c.name, c.pos, got, c.end)
+		}
+	}
+}
+
 // Twelve loops around each other, none of which is one with its neighbour, are more than a nest of loops has levels.
 func TestLoopsOfAnyDepthAreMoved(t *testing.T) {
 	r := rand.New(rand.NewSource(1))

@@ -73,7 +73,7 @@ INLINE int thick(int64_t d, int64_t s, int64_t n) { return ((d & 1023) == 0 || (
             for (; i < n; i++) {                                                                                        \
                 *(T *)dst = F(*(const T *)src);                                                                         \
                 hit = 0;                                                                                                \
-                NOPS(16);                                                                                               \
+                NOPS(8);                                                                                                \
                 dst += d, src += s;                                                                                     \
             }                                                                                                           \
             (void)hit;                                                                                                  \

@@ -61,6 +61,9 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 		if p.direct != nil {
 			// While the receiver copies this piece, the sender learns that it may go on.
 			h.Len = p.limits.Eager
+			if !r.flat {
+				h.Len = r.cur.Piece(h.Len, h.Len)
+			}
 			if e.withhold(p, r.ctx) {
 				h.Len = 0
 			}
