@@ -48,6 +48,7 @@ struct impi_attr {
     struct impi_attr_type types[IMPI_ATTR_TYPES];
 };
 
+__attribute__((visibility("hidden")))
 extern struct impi_attr impi_attr;
 
 #endif

@@ -48,6 +48,7 @@ struct impi_fast {
     struct impi_fast_comm comms[IMPI_FAST_COMMS]; /* MPI_COMM_WORLD, then by slot of the handle */
 };
 
+__attribute__((visibility("hidden")))
 extern struct impi_fast impi_fast;
 
 /* Receives posted here. The engine's lock guards all; libimpi/quick.go has the same layout. */
@@ -80,6 +81,7 @@ struct impi_quick {
     struct impi_quick_slot slots[IMPI_QUICK_SLOTS];
 };
 
+__attribute__((visibility("hidden")))
 extern struct impi_quick impi_quick;
 
 #endif

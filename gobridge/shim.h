@@ -22,6 +22,7 @@ struct impi_action {
 };
 
 /* Not 0 in a child of fork(), where Go must not be entered. */
+__attribute__((visibility("hidden")))
 extern int impi_forked;
 void impi_note_init(void);
 

@@ -91,6 +91,7 @@ struct impi_types {
     struct impi_shape named[IMPI_TYPE_NAMED]; /* of predefined types, by handle; no elements where there is none */
 };
 
+__attribute__((visibility("hidden")))
 extern struct impi_types impi_types;
 
 /* The arrays of a structure. */
