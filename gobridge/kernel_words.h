@@ -39,9 +39,8 @@ INLINE u8x16 swap_u8x16(u8x16 x)
 
 /* Between blocks that lie a multiple of the page size apart. All those lines belong to one set of the first-level cache, and
  * a processor that runs ahead fetches more of them than the set holds. Measured with a 1024 x 1024 matrix of doubles (GB/s):
- * a column is read at 1.4 without a pause and 2.6 with a short one, and written at 1.4, 1.6 with the pause, and 1.9 if
- * each store is followed by one that hits; 16 columns are read at 17.3 and, with a pause, at 19.4, and written at 12.9 and,
- * with a longer one, at 15.8. */
+ * a column is read at 1.6 without a pause and 2.1 with a short one, and written at 1.4, 1.5 with the pause, and 1.8 if
+ * each store is followed by one that hits. Longer pauses gain more on some pages, and lose on others. */
 #if defined __x86_64__
 #define NOPS(N) __asm__ volatile(".rept " #N "\n\tnop\n\t.endr" ::: "memory")
 #else
@@ -80,7 +79,7 @@ INLINE int thick(int64_t d, int64_t s, int64_t n) { return ((d & 1023) == 0 || (
         } else if (crowded(s, n) || remote(s, n)) {                                                                     \
             for (; i < n; i++) {                                                                                        \
                 *(T *)dst = F(*(const T *)src);                                                                         \
-                NOPS(12);                                                                                               \
+                NOPS(10);                                                                                               \
                 dst += d, src += s;                                                                                     \
             }                                                                                                           \
         } else if (thick(d, s, n)) {                                                                                    \
