@@ -203,16 +203,24 @@ struct contents {
     MPI_Count *large_counts;
 };
 
+static inline int64_t *copy_large(int64_t *to, int wide, int64_t n, const void *from)
+{
+    for (int64_t i = 0; i < n; i++) to[i] = wide ? ((const int64_t *)from)[i] : ((const int32_t *)from)[i];
+    return to + n;
+}
+
+static inline int *copy_integers(int *to, int wide, int64_t n, const void *from)
+{
+    for (int64_t i = 0; i < n; i++) to[i] = wide ? (int)((const int64_t *)from)[i] : ((const int32_t *)from)[i];
+    return to + n;
+}
+
 static inline __attribute__((always_inline)) void copy_argument(void *arg, enum class class, int wide, int64_t n, const void *from)
 {
     struct contents *c = arg;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t v = wide ? ((const int64_t *)from)[i] : ((const int32_t *)from)[i];
-        if (class == INTEGERS) *c->integers++ = (int)v;
-        else if (c->large) *c->large_counts++ = v;
-        else if (class == ADDRESSES) *c->addresses++ = v;
-        else *c->integers++ = (int)v;
-    }
+    if (class != INTEGERS && c->large) c->large_counts = copy_large(c->large_counts, wide, n, from);
+    else if (class == ADDRESSES) c->addresses = copy_large(c->addresses, wide, n, from);
+    else c->integers = copy_integers(c->integers, wide, n, from);
 }
 
 /* Hands out what a recorded type was made of, if there is room; 0 if Go has to. Only arrays that stand in the record are sure to
