@@ -97,6 +97,21 @@ func recordOf(way int) *Type {
 // Lists that are too long to be compared, or differ in their last entry, are not taken for each other, though sizes and numbers
 // of blocks are the same.
 func TestListsThatDifferAreToldApart(t *testing.T) {
+	// tower is loops around structures in a structure, more parts than are compared; the last one has a field at another place.
+	tower := func(last int64) *Type {
+		var disps []int64
+		var olds []*Type
+		for i := range int64(16) {
+			shift := int64(0)
+			if i == 15 {
+				shift = last
+			}
+			record := ok(Struct([]int64{1, 1, 1}, []int64{40, 0, 20 + shift},
+				[]*Type{ok(Contiguous(2, testDouble)), ok(Contiguous(3, testInt)), ok(Contiguous(2, testInt))}))
+			disps, olds = append(disps, i*i*500), append(olds, ok(Hvector(2, 1, 100+i, record)))
+		}
+		return ok(Struct(slices.Repeat([]int64{1}, 16), disps, olds))
+	}
 	for _, n := range []int{3, 16, 17, 40} {
 		lens, other, disps, away := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 		for i := range lens {
@@ -116,7 +131,9 @@ func TestListsThatDifferAreToldApart(t *testing.T) {
 			"places":  {ok(HindexedBlock(2, disps, testInt)), ok(HindexedBlock(2, away, testInt))},
 			"lengths": {ok(Hindexed(lens, disps, testInt)), ok(Hindexed(other, disps, testInt))},
 			"blocks":  {ok(Hindexed(lens, disps, testInt)), ok(Hindexed(lens, away, testInt))},
+			"gaps":    {ok(Hindexed(lens, disps, testInt)), ok(Hindexed(lens, disps, ok(Resized(testInt, 0, 8))))},
 			"fields":  {record(disps), record(away)},
+			"parts":   {tower(0), tower(1)},
 		} {
 			both := ok(Struct([]int64{1, 1}, []int64{0, 1 << 20}, pair[:]))
 			var c Cursor
