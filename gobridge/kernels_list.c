@@ -58,21 +58,38 @@ INLINE void listed_blocks(char *mem, char *buf, const void *offs, int wide, int6
     else { LISTED(impi_move_run(dst, src, b, unpack)) }
 }
 
-CLONED static void listed_8(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
+/* Functions of their own: in one that does all, the loops would run out of registers. */
+CLONED static void words_8(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
 {
-    if (word > 1) listed_words(mem, buf, offs, 1, n, scale, b, word, unpack);
-    else listed_blocks(mem, buf, offs, 1, n, scale, b, unpack);
+    listed_words(mem, buf, offs, 1, n, scale, b, word, unpack);
 }
 
-CLONED static void listed_4(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
+CLONED static void words_4(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
 {
-    if (word > 1) listed_words(mem, buf, offs, 0, n, scale, b, word, unpack);
-    else listed_blocks(mem, buf, offs, 0, n, scale, b, unpack);
+    listed_words(mem, buf, offs, 0, n, scale, b, word, unpack);
+}
+
+CLONED static void blocks_8(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int unpack)
+{
+    listed_blocks(mem, buf, offs, 1, n, scale, b, unpack);
+}
+
+CLONED static void blocks_4(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int unpack)
+{
+    listed_blocks(mem, buf, offs, 0, n, scale, b, unpack);
+}
+
+static void listed(char *mem, char *buf, const void *offs, int wide, int64_t n, int64_t scale, int64_t b, int word, int unpack)
+{
+    if (word > 1 && wide) words_8(mem, buf, offs, n, scale, b, word, unpack);
+    else if (word > 1) words_4(mem, buf, offs, n, scale, b, word, unpack);
+    else if (wide) blocks_8(mem, buf, offs, n, scale, b, unpack);
+    else blocks_4(mem, buf, offs, n, scale, b, unpack);
 }
 
 void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block, int word, int unpack)
 {
-    listed_8((char *)mem, (char *)buf, offs, n, scale, block, word, unpack);
+    listed((char *)mem, (char *)buf, offs, 1, n, scale, block, word, unpack);
 }
 
 /* A block of one to four words, without a branch: words at the beginning, at the end, and two in between that
@@ -154,38 +171,34 @@ void impi_copy_pieces(uintptr_t dst, uintptr_t src, struct impi_runs *to, struct
     pieces((char *)dst, (const char *)src, to, from);
 }
 
-CLONED static void varied_8(char *mem, char *buf, const void *offs, const void *lens, int64_t n, int64_t scale, int64_t unit,
-                            int64_t least, int64_t most, int word, int unpack)
+CLONED static void varied_words(char *mem, char *buf, const void *offs, int wide, const void *lens, int wide_lens, int64_t n, int64_t scale,
+                                int64_t unit, int word, int unpack)
 {
-    const int wide = 1, wide_lens = 1;
-    if (word > 1) { VARIED(swapped_words(dst, word, src, word, word, b / word)) }
-    else varied(mem, buf, offs, wide, lens, wide_lens, n, scale, unit, least, most, unpack);
-}
-
-INLINE void varied_words(char *mem, char *buf, const struct impi_list *l, int word, int unpack)
-{
-    const void *offs = l->offs, *lens = l->lens;
-    const int64_t n = l->n, scale = l->scale, unit = l->block;
-    const int wide = l->wide, wide_lens = 0;
     VARIED(swapped_words(dst, word, src, word, word, b / word))
 }
 
-CLONED static void varied_4(char *mem, char *buf, const struct impi_list *l, int word, int unpack)
+CLONED static void varied_8(char *mem, char *buf, const void *offs, const void *lens, int64_t n, int64_t scale, int64_t unit,
+                            int64_t least, int64_t most, int unpack)
 {
-    if (word > 1) varied_words(mem, buf, l, word, unpack);
-    else if (l->wide) varied(mem, buf, l->offs, 1, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
+    varied(mem, buf, offs, 1, lens, 1, n, scale, unit, least, most, unpack);
+}
+
+CLONED static void varied_4(char *mem, char *buf, const struct impi_list *l, int unpack)
+{
+    if (l->wide) varied(mem, buf, l->offs, 1, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
     else varied(mem, buf, l->offs, 0, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
 }
 
 void impi_move_varied(uintptr_t mem, uintptr_t buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
                       int64_t least, int64_t most, int word, int unpack)
 {
-    varied_8((char *)mem, (char *)buf, offs, lens, n, scale, unit, least, most, word, unpack);
+    if (word > 1) varied_words((char *)mem, (char *)buf, offs, 1, lens, 1, n, scale, unit, word, unpack);
+    else varied_8((char *)mem, (char *)buf, offs, lens, n, scale, unit, least, most, unpack);
 }
 
 void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int word, int unpack)
 {
-    if (l->lens) varied_4((char *)mem, (char *)buf, l, word, unpack);
-    else if (l->wide) listed_8((char *)mem, (char *)buf, l->offs, l->n, l->scale, l->block, word, unpack);
-    else listed_4((char *)mem, (char *)buf, l->offs, l->n, l->scale, l->block, word, unpack);
+    if (l->lens && word > 1) varied_words((char *)mem, (char *)buf, l->offs, l->wide, l->lens, 0, l->n, l->scale, l->block, word, unpack);
+    else if (l->lens) varied_4((char *)mem, (char *)buf, l, unpack);
+    else listed((char *)mem, (char *)buf, l->offs, l->wide, l->n, l->scale, l->block, word, unpack);
 }
