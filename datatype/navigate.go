@@ -32,11 +32,10 @@ func (c *Cursor) Within(pos, extent int64) int64 {
 	}
 	nd := c.tree()
 	at, _ := nd.place(pos)
-	var m safeMath
-	if end := m.add(at, extent); !m.overflow {
-		return max(nd.below(end)-pos, 0)
+	if last, _ := nd.place(c.len - 1); extent > last-at {
+		return c.len - pos
 	}
-	return c.len - pos
+	return max(nd.below(at+extent)-pos, 0)
 }
 
 // place is where packed byte pos of one instance of nd is, which begins at 0, and the bytes from there to the end of its unit.

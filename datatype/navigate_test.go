@@ -115,7 +115,7 @@ func TestNavigationIsThatOfTheTypeMap(t *testing.T) {
 			}
 		}
 		if all := int64(len(at)); c.Extent(0, all+7) != c.Extent(0, all) || c.Extent(all, 1) != 0 || c.Extent(3, 0) != 0 || c.Extent(0, -1) != 0 ||
-			c.Within(0, math.MaxInt64) != all || c.Within(all, 100) != 0 || c.Within(0, 0) != 0 || c.Within(0, -4) != 0 || c.Pos() != 0 {
+			c.Within(0, math.MaxInt64) != all || c.Within(all-1, math.MaxInt64) != 1 || c.Within(all, 100) != 0 || c.Within(0, 0) != 0 || c.Within(0, -4) != 0 || c.Pos() != 0 {
 			t.Fatalf("seed %d: beyond the ends", seed)
 		}
 	}

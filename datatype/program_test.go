@@ -113,10 +113,10 @@ func TestListsThatDifferAreToldApart(t *testing.T) {
 		return ok(Struct(slices.Repeat([]int64{1}, 16), disps, olds))
 	}
 	for _, n := range []int{3, 16, 17, 40} {
-		lens, other, disps, away := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+		lens, other, disps, away, far := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 		for i := range lens {
 			lens[i], disps[i] = int64(1+i%3), int64(8*i*i)
-			other[i], away[i] = lens[i], disps[i]
+			other[i], away[i], far[i] = lens[i], disps[i], 100*disps[i]
 		}
 		other[n-2], other[n-1] = lens[n-1], lens[n-2]
 		away[n-1]++
@@ -131,7 +131,7 @@ func TestListsThatDifferAreToldApart(t *testing.T) {
 			"places":  {ok(HindexedBlock(2, disps, testInt)), ok(HindexedBlock(2, away, testInt))},
 			"lengths": {ok(Hindexed(lens, disps, testInt)), ok(Hindexed(other, disps, testInt))},
 			"blocks":  {ok(Hindexed(lens, disps, testInt)), ok(Hindexed(lens, away, testInt))},
-			"gaps":    {ok(Hindexed(lens, disps, testInt)), ok(Hindexed(lens, disps, ok(Resized(testInt, 0, 8))))},
+			"gaps":    {ok(Hindexed(lens, far, testInt)), ok(Hindexed(lens, far, ok(Resized(testInt, 0, 8))))},
 			"fields":  {record(disps), record(away)},
 			"parts":   {tower(0), tower(1)},
 		} {
