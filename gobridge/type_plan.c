@@ -112,6 +112,19 @@ static struct impi_list blocks_of(const struct impi_type_record *r, int64_t old_
     return l;
 }
 
+static void place_list(struct impi_shape *s, const struct impi_shape *o, const struct impi_list *l)
+{
+    int64_t n = 0, low = INT64_MAX, high = INT64_MIN;
+    for (int64_t i = 0; i < l->n; i++) {
+        int64_t len = length(l, i), at = offset(l, i) * l->scale, last = at + (len - 1) * extent(o);
+        if (len == 0) continue;
+        n += len;
+        low = least_of(low, least_of(at, last));
+        high = most_of(high, most_of(at, last));
+    }
+    if (n > 0) place(s, o, n, low, high);
+}
+
 /* A subarray: from the dimension of neighbouring elements on, how many, how far apart, and from where. */
 struct dimension { int64_t n, pitch, start; };
 
@@ -193,7 +206,7 @@ static void place_all(struct impi_shape *s, const struct impi_type_record *r, co
         break;
     default:
         l = blocks_of(r, extent(o));
-        for (int64_t i = 0; i < l.n; i++) place_block(s, o, length(&l, i), offset(&l, i) * l.scale);
+        place_list(s, o, &l);
     }
     seal(s);
 }
