@@ -143,7 +143,9 @@ func (p *peer) piece(r *Request) int {
 	case r.flat:
 		return min(sectionBytes, p.limits.Packet)
 	}
-	return r.cur.Piece(min(sectionBytes, p.limits.Packet), p.limits.Packet)
+	// Towards the end they are shorter, so that the receiver has little left to store when the sender is done.
+	about := min(max(int(r.total-r.moved)/2, sectionBytes/2), sectionBytes)
+	return r.cur.Piece(min(about, p.limits.Packet), p.limits.Packet)
 }
 
 // sendRest sends what is left of the continuation that has begun to leave. It answers whether any of it left.
