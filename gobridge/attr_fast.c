@@ -9,7 +9,7 @@
 
 struct impi_attr impi_attr;
 
-enum { FIRST_RUN_TIME = 4096, FIRST_KEY = 1 << 20 };
+enum { FIRST_KEY = 1 << 20 };
 
 static inline int is(const uintptr_t *at, uintptr_t handle) { return __atomic_load_n(at, __ATOMIC_ACQUIRE) == handle; }
 
@@ -40,7 +40,7 @@ static inline int get_attr(MPI_Comm comm, int key, void **value)
 {
     uintptr_t handle = (uintptr_t)comm;
     uint32_t slot = handle == (uintptr_t)MPI_COMM_WORLD ? 0
-        : handle == (uintptr_t)MPI_COMM_SELF ? IMPI_ATTR_COMMS : (uint32_t)handle - (FIRST_RUN_TIME - 1);
+        : handle == (uintptr_t)MPI_COMM_SELF ? IMPI_ATTR_COMMS : (uint32_t)handle - (IMPI_FIRST_HANDLE - 1);
     if (UNLIKELY(slot > IMPI_ATTR_COMMS || !open())) return -1;
     struct impi_attr_comm *c = &impi_attr.comms[slot];
     if (UNLIKELY(!is(&c->handle, handle))) return -1;
@@ -65,12 +65,12 @@ int impi_direct_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_va
             return MPI_SUCCESS;
         }
     }
-    IN_GO("Comm_get_attr", impi_Comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag));
+    IN_GO(impi_Comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag));
 }
 
 static inline struct impi_attr_group *find_group(MPI_Group group)
 {
-    uint32_t slot = (uint32_t)(uintptr_t)group - FIRST_RUN_TIME;
+    uint32_t slot = (uint32_t)(uintptr_t)group - IMPI_FIRST_HANDLE;
     if (UNLIKELY(slot >= IMPI_ATTR_GROUPS || !open())) return NULL;
     struct impi_attr_group *g = &impi_attr.groups[slot];
     return is(&g->handle, (uintptr_t)group) ? g : NULL;
@@ -79,7 +79,7 @@ static inline struct impi_attr_group *find_group(MPI_Group group)
 int impi_direct_Group_rank(MPI_Group group, int *rank)
 {
     struct impi_attr_group *g = find_group(group);
-    if (UNLIKELY(!g || !rank)) IN_GO("Group_rank", impi_Group_rank((uintptr_t)group, (uintptr_t)rank));
+    if (UNLIKELY(!g || !rank)) IN_GO(impi_Group_rank((uintptr_t)group, (uintptr_t)rank));
     *rank = g->rank;
     return MPI_SUCCESS;
 }
@@ -87,7 +87,7 @@ int impi_direct_Group_rank(MPI_Group group, int *rank)
 int impi_direct_Group_size(MPI_Group group, int *size)
 {
     struct impi_attr_group *g = find_group(group);
-    if (UNLIKELY(!g || !size)) IN_GO("Group_size", impi_Group_size((uintptr_t)group, (uintptr_t)size));
+    if (UNLIKELY(!g || !size)) IN_GO(impi_Group_size((uintptr_t)group, (uintptr_t)size));
     *size = g->size;
     return MPI_SUCCESS;
 }
@@ -112,7 +112,7 @@ int impi_direct_Type_size(MPI_Datatype datatype, int *size)
 int impi_direct_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     int64_t n = impi_type_size((uintptr_t)datatype);
-    if (UNLIKELY(n < 0 || !size)) IN_GO("Type_size", impi_Type_size((uintptr_t)datatype, (uintptr_t)size));
+    if (UNLIKELY(n < 0 || !size)) IN_GO(impi_Type_size((uintptr_t)datatype, (uintptr_t)size));
     *size = n;
     return MPI_SUCCESS;
 }
@@ -153,14 +153,14 @@ int impi_direct_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI
 {
     int64_t n;
     if (UNLIKELY(!count || !counted(status, datatype, &n)))
-        IN_GO("Get_count_c", impi_Get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count));
+        IN_GO(impi_Get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count));
     *count = n;
     return MPI_SUCCESS;
 }
 
 int impi_direct_Test_cancelled(const MPI_Status *status, int *flag)
 {
-    if (UNLIKELY(!status || !flag || !open())) IN_GO("Test_cancelled", impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag));
+    if (UNLIKELY(!status || !flag || !open())) IN_GO(impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag));
     *flag = (status->MPI_internal[2] & IMPI_STATUS_CANCELLED) != 0;
     return MPI_SUCCESS;
 }

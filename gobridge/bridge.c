@@ -69,14 +69,16 @@ int impi_after_fork(const char *function)
 /* What a library asks at the end of a process, before it finalizes MPI: a child has nothing to finalize. */
 int impi_direct_Initialized(int *flag)
 {
-    if (!impi_forked || !flag) IN_GO("Initialized", impi_Initialized((uintptr_t)flag));
+    if (!impi_forked) IN_GO(impi_Initialized((uintptr_t)flag));
+    if (!flag) return impi_after_fork("MPI_Initialized");
     *flag = up;
     return MPI_SUCCESS;
 }
 
 int impi_direct_Finalized(int *flag)
 {
-    if (!impi_forked || !flag) IN_GO("Finalized", impi_Finalized((uintptr_t)flag));
+    if (!impi_forked) IN_GO(impi_Finalized((uintptr_t)flag));
+    if (!flag) return impi_after_fork("MPI_Finalized");
     *flag = up;
     return MPI_SUCCESS;
 }

@@ -66,13 +66,13 @@ static inline int send(const void *buf, int count, MPI_Datatype datatype, int de
 int impi_direct_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     if (LIKELY(send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
-    IN_GO("Send", impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
+    IN_GO(impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
 }
 
 int impi_direct_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     if (LIKELY(send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
-    IN_GO("Rsend", impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
+    IN_GO(impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
 }
 
 int impi_direct_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
@@ -81,7 +81,7 @@ int impi_direct_Isend(const void *buf, int count, MPI_Datatype datatype, int des
         *request = (MPI_Request)IMPI_SENT_REQUEST;
         return MPI_SUCCESS;
     }
-    IN_GO("Isend", impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request));
+    IN_GO(impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request));
 }
 
 /* Can a receive be left to impi_fast_receive, or else to Go, after the send that goes with it? */
@@ -99,10 +99,10 @@ int impi_direct_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendty
 {
     if (LIKELY(receivable(recvbuf, recvcount, recvtype, source, recvtag, comm) && send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) {
         if (LIKELY(impi_fast_receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
-        IN_GO("Sendrecv", impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status, 0));
+        IN_GO(impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status, 0));
     }
-    IN_GO("Sendrecv", impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount,
-                                    (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status));
+    IN_GO(impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount,
+                        (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status));
 }
 
 int impi_direct_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
@@ -110,16 +110,16 @@ int impi_direct_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, in
 {
     if (LIKELY(receivable(buf, count, datatype, source, recvtag, comm) && send(buf, count, datatype, dest, sendtag, comm))) {
         if (LIKELY(impi_fast_receive(buf, count, datatype, source, recvtag, comm, status))) return MPI_SUCCESS;
-        IN_GO("Sendrecv_replace", impi_sendrecv_rest((uintptr_t)buf, count, (uintptr_t)datatype, source, recvtag, (uintptr_t)comm, (uintptr_t)status, 1));
+        IN_GO(impi_sendrecv_rest((uintptr_t)buf, count, (uintptr_t)datatype, source, recvtag, (uintptr_t)comm, (uintptr_t)status, 1));
     }
-    IN_GO("Sendrecv_replace", impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm,
-                                                    (uintptr_t)status));
+    IN_GO(impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm,
+                                (uintptr_t)status));
 }
 
 int impi_direct_Comm_rank(MPI_Comm comm, int *rank)
 {
     struct impi_fast_comm *c = find(comm);
-    if (UNLIKELY(!c || !rank)) IN_GO("Comm_rank", impi_Comm_rank((uintptr_t)comm, (uintptr_t)rank));
+    if (UNLIKELY(!c || !rank)) IN_GO(impi_Comm_rank((uintptr_t)comm, (uintptr_t)rank));
     *rank = c->rank;
     return MPI_SUCCESS;
 }
@@ -127,7 +127,7 @@ int impi_direct_Comm_rank(MPI_Comm comm, int *rank)
 int impi_direct_Comm_size(MPI_Comm comm, int *size)
 {
     struct impi_fast_comm *c = find(comm);
-    if (UNLIKELY(!c || !size)) IN_GO("Comm_size", impi_Comm_size((uintptr_t)comm, (uintptr_t)size));
+    if (UNLIKELY(!c || !size)) IN_GO(impi_Comm_size((uintptr_t)comm, (uintptr_t)size));
     *size = c->size;
     return MPI_SUCCESS;
 }

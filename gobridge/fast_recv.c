@@ -216,7 +216,7 @@ int impi_fast_receive(void *buf, int count, MPI_Datatype datatype, int source, i
 int impi_direct_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     if (LIKELY(receive(buf, count, datatype, source, tag, comm, status))) return MPI_SUCCESS;
-    IN_GO("Recv", impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status));
+    IN_GO(impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status));
 }
 
 /* Posts a receive; it stays here until a message is there or the engine adopts it. */
@@ -256,7 +256,7 @@ static inline int post(void *buf, int count, MPI_Datatype datatype, int source, 
 int impi_direct_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     if (LIKELY(request && post(buf, count, datatype, source, tag, comm, request))) return MPI_SUCCESS;
-    IN_GO("Irecv", impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request));
+    IN_GO(impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request));
 }
 
 /* The slot of a request that was posted here; NULL for any other. */
@@ -338,7 +338,7 @@ static inline int complete(int count, MPI_Request requests[], MPI_Status statuse
 int impi_direct_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (LIKELY(request && complete(1, request, status, patience()))) return MPI_SUCCESS;
-    IN_GO("Wait", impi_Wait((uintptr_t)request, (uintptr_t)status));
+    IN_GO(impi_Wait((uintptr_t)request, (uintptr_t)status));
 }
 
 int impi_direct_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
@@ -346,7 +346,7 @@ int impi_direct_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]
     int n = LIKELY(count > 0 && requests) ? complete(count, requests, statuses, patience()) : 0;
     if (LIKELY(n > 0 && n == count)) return MPI_SUCCESS;
     if (statuses != MPI_STATUSES_IGNORE) statuses += n;
-    IN_GO("Waitall", impi_Waitall(count - n, (uintptr_t)(requests + n), (uintptr_t)statuses));
+    IN_GO(impi_Waitall(count - n, (uintptr_t)(requests + n), (uintptr_t)statuses));
 }
 
 /* A test that finds nothing is over here, if nothing but such tests can bring things on. But a program may do nothing
@@ -381,7 +381,7 @@ int impi_direct_Test(MPI_Request *request, int *flag, MPI_Status *status)
             return MPI_SUCCESS;
         }
     }
-    IN_GO("Test", impi_Test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status));
+    IN_GO(impi_Test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status));
 }
 
 int impi_direct_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
@@ -392,5 +392,5 @@ int impi_direct_Testall(int count, MPI_Request requests[], int *flag, MPI_Status
         return MPI_SUCCESS;
     }
     if (statuses != MPI_STATUSES_IGNORE) statuses += n;
-    IN_GO("Testall", impi_Testall(count - n, (uintptr_t)(requests + n), (uintptr_t)flag, (uintptr_t)statuses));
+    IN_GO(impi_Testall(count - n, (uintptr_t)(requests + n), (uintptr_t)flag, (uintptr_t)statuses));
 }

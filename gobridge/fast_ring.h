@@ -46,7 +46,7 @@ static inline void unlock(struct impi_shm_private *shm)
 static inline struct impi_fast_comm *find(MPI_Comm comm)
 {
     uintptr_t handle = (uintptr_t)comm;
-    uint32_t slot = handle == (uintptr_t)MPI_COMM_WORLD ? 0 : (uint32_t)handle - 4095;
+    uint32_t slot = handle == (uintptr_t)MPI_COMM_WORLD ? 0 : (uint32_t)handle - (IMPI_FIRST_HANDLE - 1);
     if (UNLIKELY(slot >= IMPI_FAST_COMMS)) return NULL;
     struct impi_fast_comm *c = &impi_fast.comms[slot];
     return LIKELY(__atomic_load_n(&c->handle, __ATOMIC_ACQUIRE) == handle) ? c : NULL;

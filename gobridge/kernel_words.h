@@ -109,7 +109,6 @@ STRIDED(swapped_4, u32, swap_u32)
 STRIDED(swapped_8, u64, swap_u64)
 STRIDED(swapped_16, u8x16, swap_u8x16)
 
-
 /* Every other word becomes one of a run. The last has nothing behind it. */
 typedef uint64_t u64x4 __attribute__((vector_size(32), may_alias, aligned(1)));
 typedef uint32_t u32x8 __attribute__((vector_size(32), may_alias, aligned(1)));

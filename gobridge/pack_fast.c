@@ -13,9 +13,8 @@
 static inline int native(MPI_Comm comm)
 {
     struct impi_fast_comm *c = find(comm);
-    int alike = LIKELY(c) ? c->native : comm == MPI_COMM_SELF && __atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED)
+    return LIKELY(c) ? c->native : comm == MPI_COMM_SELF && __atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED)
         && __atomic_load_n(&impi_attr.comms[IMPI_ATTR_COMMS].handle, __ATOMIC_ACQUIRE) == (uintptr_t)comm;
-    return LIKELY(alike && !impi_forked);
 }
 
 /* Is there room for n bytes from position on, in a buffer that may be one? */
@@ -44,7 +43,6 @@ int impi_direct_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void
 {
     int64_t at = position ? *position : -1;
     if (UNLIKELY(!moved(inbuf, incount, datatype, outbuf, outsize, &at, comm, 0))) {
-        if (UNLIKELY(impi_forked)) return impi_after_fork("MPI_Pack");
         int err = impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize, position ? (uintptr_t)&at : 0,
                             (uintptr_t)comm, 0);
         if (UNLIKELY(err)) return impi_raise(err);
@@ -57,15 +55,14 @@ int impi_direct_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype dataty
                        MPI_Comm comm)
 {
     if (LIKELY(position && moved(inbuf, incount, datatype, outbuf, outsize, position, comm, 0))) return MPI_SUCCESS;
-    IN_GO("Pack_c", impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize, (uintptr_t)position,
-                              (uintptr_t)comm, 1));
+    IN_GO(impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize, (uintptr_t)position,
+                    (uintptr_t)comm, 1));
 }
 
 int impi_direct_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     int64_t at = position ? *position : -1;
     if (UNLIKELY(!moved(outbuf, outcount, datatype, inbuf, insize, &at, comm, 1))) {
-        if (UNLIKELY(impi_forked)) return impi_after_fork("MPI_Unpack");
         int err = impi_Unpack((uintptr_t)inbuf, insize, position ? (uintptr_t)&at : 0, (uintptr_t)outbuf, outcount, (uintptr_t)datatype,
                               (uintptr_t)comm, 0);
         if (UNLIKELY(err)) return impi_raise(err);
@@ -78,8 +75,8 @@ int impi_direct_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *positio
                          MPI_Comm comm)
 {
     if (LIKELY(position && moved(outbuf, outcount, datatype, inbuf, insize, position, comm, 1))) return MPI_SUCCESS;
-    IN_GO("Unpack_c", impi_Unpack((uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount, (uintptr_t)datatype,
-                                  (uintptr_t)comm, 1));
+    IN_GO(impi_Unpack((uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount, (uintptr_t)datatype,
+                      (uintptr_t)comm, 1));
 }
 
 /* The bytes that so many elements take, -1 if Go has to count: as they are in memory, or in external32. */
@@ -116,7 +113,7 @@ int impi_direct_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int
 int impi_direct_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     int64_t n = native(comm) ? native_size(incount, datatype) : -1;
-    if (UNLIKELY(n < 0 || !size)) IN_GO("Pack_size_c", impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)size));
+    if (UNLIKELY(n < 0 || !size)) IN_GO(impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)size));
     *size = n;
     return MPI_SUCCESS;
 }
@@ -152,23 +149,23 @@ int impi_direct_Pack_external_c(const char datarep[], const void *inbuf, MPI_Cou
                                 MPI_Count outsize, MPI_Count *position)
 {
     if (LIKELY(converted(datarep, inbuf, incount, datatype, outbuf, outsize, position, 0))) return MPI_SUCCESS;
-    IN_GO("Pack_external", impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
-                                              (uintptr_t)position));
+    IN_GO(impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
+                             (uintptr_t)position));
 }
 
 int impi_direct_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
                                   MPI_Count outcount, MPI_Datatype datatype)
 {
     if (LIKELY(converted(datarep, outbuf, outcount, datatype, inbuf, insize, position, 1))) return MPI_SUCCESS;
-    IN_GO("Unpack_external", impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf,
-                                                  outcount, (uintptr_t)datatype));
+    IN_GO(impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf,
+                               outcount, (uintptr_t)datatype));
 }
 
 int impi_direct_Pack_external_size_c(const char datarep[], MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
     int64_t n = external32(datarep) ? external_size(incount, datatype) : -1;
     if (UNLIKELY(n < 0 || !size))
-        IN_GO("Pack_external_size", impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size));
+        IN_GO(impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size));
     *size = n;
     return MPI_SUCCESS;
 }

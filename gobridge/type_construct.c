@@ -18,13 +18,13 @@ static int contiguous(int large, int64_t count, MPI_Datatype oldtype, MPI_Dataty
 int impi_direct_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (LIKELY(contiguous(0, count, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_contiguous", impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (LIKELY(contiguous(1, count, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_contiguous_c", impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 1));
 }
 
 static int vector(int large, int64_t count, int64_t blocklength, int64_t stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
@@ -37,13 +37,13 @@ static int vector(int large, int64_t count, int64_t blocklength, int64_t stride,
 int impi_direct_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (LIKELY(vector(0, count, blocklength, stride, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_vector", impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (LIKELY(vector(1, count, blocklength, stride, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_vector_c", impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1));
 }
 
 static int hvector(int large, int64_t count, int64_t blocklength, int64_t stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
@@ -56,13 +56,13 @@ static int hvector(int large, int64_t count, int64_t blocklength, int64_t stride
 int impi_direct_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (LIKELY(hvector(0, count, blocklength, stride, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_hvector", impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (LIKELY(hvector(1, count, blocklength, stride, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_hvector_c", impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1));
 }
 
 /* At most twice the largest magnitude among n integers. */
@@ -141,40 +141,40 @@ int impi_direct_Type_indexed(int count, const int array_of_blocklengths[], const
                              MPI_Datatype *newtype)
 {
     if (LIKELY(indexed(0, count, array_of_blocklengths, array_of_displacements, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_indexed", impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-                                            (uintptr_t)oldtype, (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
+                            (uintptr_t)oldtype, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
                                      MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (LIKELY(hindexed(0, count, array_of_blocklengths, array_of_displacements, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_hindexed", impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-                                                            (uintptr_t)oldtype, (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
+                                    (uintptr_t)oldtype, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype,
                                           MPI_Datatype *newtype)
 {
     if (LIKELY(indexed_block(0, count, blocklength, array_of_displacements, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_indexed_block", impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
-                                                                      (uintptr_t)oldtype, (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+                                         (uintptr_t)oldtype, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
                                            MPI_Datatype *newtype)
 {
     if (LIKELY(hindexed_block(0, count, blocklength, array_of_displacements, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_hindexed_block", impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
-                                                                        (uintptr_t)oldtype, (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+                                          (uintptr_t)oldtype, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
                                    const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
     if (LIKELY(structure(0, count, array_of_blocklengths, array_of_displacements, array_of_types, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_struct", impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-                                                        (uintptr_t)array_of_types, (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
+                                  (uintptr_t)array_of_types, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[],
@@ -186,8 +186,8 @@ int impi_direct_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blockle
     impi_widen_counts(&lens);
     impi_widen_counts(&at);
     if (LIKELY(made)) return MPI_SUCCESS;
-    IN_GO("Type_indexed_c", impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-                                              (uintptr_t)oldtype, (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
+                            (uintptr_t)oldtype, (uintptr_t)newtype, 1));
 }
 
 int impi_direct_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[],
@@ -197,8 +197,8 @@ int impi_direct_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of
     int made = impi_narrow_counts(&lens, array_of_blocklengths, count) && hindexed(1, count, lens.v, array_of_displacements, oldtype, newtype);
     impi_widen_counts(&lens);
     if (LIKELY(made)) return MPI_SUCCESS;
-    IN_GO("Type_create_hindexed_c", impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-                                                              (uintptr_t)oldtype, (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
+                                    (uintptr_t)oldtype, (uintptr_t)newtype, 1));
 }
 
 int impi_direct_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
@@ -208,16 +208,16 @@ int impi_direct_Type_create_indexed_block_c(MPI_Count count, MPI_Count blockleng
     int made = impi_narrow_counts(&at, array_of_displacements, count) && indexed_block(1, count, blocklength, at.v, oldtype, newtype);
     impi_widen_counts(&at);
     if (LIKELY(made)) return MPI_SUCCESS;
-    IN_GO("Type_create_indexed_block_c", impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
-                                                                        (uintptr_t)oldtype, (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+                                         (uintptr_t)oldtype, (uintptr_t)newtype, 1));
 }
 
 int impi_direct_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
                                              MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (LIKELY(hindexed_block(1, count, blocklength, array_of_displacements, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_hindexed_block_c", impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
-                                                                          (uintptr_t)oldtype, (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+                                          (uintptr_t)oldtype, (uintptr_t)newtype, 1));
 }
 
 int impi_direct_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[],
@@ -228,8 +228,8 @@ int impi_direct_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_b
         && structure(1, count, lens.v, array_of_displacements, array_of_types, newtype);
     impi_widen_counts(&lens);
     if (LIKELY(made)) return MPI_SUCCESS;
-    IN_GO("Type_create_struct_c", impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
-                                                          (uintptr_t)array_of_types, (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
+                                  (uintptr_t)array_of_types, (uintptr_t)newtype, 1));
 }
 
 /* Sums up a subarray; 0 if an argument is wrong. */
@@ -260,8 +260,8 @@ int impi_direct_Type_create_subarray(int ndims, const int array_of_sizes[], cons
                                      int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (LIKELY(subarray(0, ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_subarray", impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
-                                                            (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
+                                    (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
@@ -274,8 +274,8 @@ int impi_direct_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes
     impi_widen_counts(&subsizes);
     impi_widen_counts(&starts);
     if (LIKELY(made)) return MPI_SUCCESS;
-    IN_GO("Type_create_subarray_c", impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
-                                                              (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
+                                    (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 1));
 }
 
 static int resized(int large, MPI_Datatype oldtype, int64_t lb, int64_t extent, MPI_Datatype *newtype)
@@ -288,13 +288,13 @@ static int resized(int large, MPI_Datatype oldtype, int64_t lb, int64_t extent, 
 int impi_direct_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
     if (LIKELY(resized(0, oldtype, lb, extent, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_resized", impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
     if (LIKELY(resized(1, oldtype, lb, extent, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_create_resized_c", impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 1));
 }
 
 /* A copy is as committed as the original; attributes, which have functions to be called, are Go's. */
@@ -302,5 +302,5 @@ int impi_direct_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct impi_type_draft d = {MPI_COMBINER_DUP, 0, oldtype, .longest = 1, .elements = 1};
     if (LIKELY(oldtype && !__atomic_load_n(&impi_attr.type_keys, __ATOMIC_ACQUIRE) && impi_type_record(&d, newtype))) return MPI_SUCCESS;
-    IN_GO("Type_dup", impi_Type_dup((uintptr_t)oldtype, (uintptr_t)newtype));
+    IN_GO(impi_Type_dup((uintptr_t)oldtype, (uintptr_t)newtype));
 }

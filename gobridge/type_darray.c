@@ -82,9 +82,9 @@ int impi_direct_Type_create_darray(int size, int rank, int ndims, const int arra
 {
     if (LIKELY(darray(0, size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype)))
         return MPI_SUCCESS;
-    IN_GO("Type_create_darray", impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes, (uintptr_t)array_of_distribs,
-                                                        (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes, order, (uintptr_t)oldtype,
-                                                        (uintptr_t)newtype, 0));
+    IN_GO(impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes, (uintptr_t)array_of_distribs,
+                                  (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes, order, (uintptr_t)oldtype,
+                                  (uintptr_t)newtype, 0));
 }
 
 int impi_direct_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[],
@@ -96,7 +96,7 @@ int impi_direct_Type_create_darray_c(int size, int rank, int ndims, const MPI_Co
         && darray(1, size, rank, ndims, wholes.v, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     impi_widen_counts(&wholes);
     if (LIKELY(made)) return MPI_SUCCESS;
-    IN_GO("Type_create_darray_c", impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes, (uintptr_t)array_of_distribs,
-                                                          (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes, order, (uintptr_t)oldtype,
-                                                          (uintptr_t)newtype, 1));
+    IN_GO(impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes, (uintptr_t)array_of_distribs,
+                                  (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes, order, (uintptr_t)oldtype,
+                                  (uintptr_t)newtype, 1));
 }

@@ -5,8 +5,8 @@
 #include "direct.h"
 #include "type_record.h"
 
-/* The slot that a handle names. Handles of run-time objects begin at 4096 (handles.go). */
-static inline uint32_t impi_type_slot(uintptr_t handle) { return (uint32_t)handle - 4096 - IMPI_TYPE_FIRST; }
+/* The slot that a handle names. */
+static inline uint32_t impi_type_slot(uintptr_t handle) { return (uint32_t)handle - IMPI_FIRST_HANDLE - IMPI_TYPE_FIRST; }
 
 static inline struct impi_type_record *impi_type_at(uint32_t slot)
 {

@@ -15,7 +15,7 @@ static inline const struct impi_shape *shape_of(MPI_Datatype datatype)
 
 int impi_direct_Get_address(const void *location, MPI_Aint *address)
 {
-    if (UNLIKELY(!address)) IN_GO("Get_address", impi_Get_address((uintptr_t)location, (uintptr_t)address));
+    if (UNLIKELY(!address)) IN_GO(impi_Get_address((uintptr_t)location, (uintptr_t)address));
     *address = (MPI_Aint)location;
     return MPI_SUCCESS;
 }
@@ -23,7 +23,7 @@ int impi_direct_Get_address(const void *location, MPI_Aint *address)
 int impi_direct_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     const struct impi_shape *s = shape_of(datatype);
-    if (UNLIKELY(!s || !lb || !extent)) IN_GO("Type_get_extent", impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent));
+    if (UNLIKELY(!s || !lb || !extent)) IN_GO(impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent));
     *lb = s->lb;
     *extent = s->ub - s->lb;
     return MPI_SUCCESS;
@@ -33,7 +33,7 @@ int impi_direct_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI
 {
     const struct impi_shape *s = shape_of(datatype);
     if (UNLIKELY(!s || !lb || !extent))
-        IN_GO("Type_get_true_extent", impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent));
+        IN_GO(impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent));
     *lb = s->lo;
     *extent = s->hi - s->lo;
     return MPI_SUCCESS;
@@ -90,7 +90,7 @@ int impi_direct_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, 
 {
     int64_t n;
     if (UNLIKELY(!count || !elements(status, datatype, &n)))
-        IN_GO("Get_elements_c", impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count));
+        IN_GO(impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count));
     *count = n;
     return MPI_SUCCESS;
 }
@@ -186,8 +186,8 @@ int impi_direct_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_intege
     struct envelope e;
     const struct impi_type_record *r;
     if (UNLIKELY(!num_integers || !num_addresses || !num_large_counts || !num_datatypes || !combiner || !envelope(datatype, &e, &r)))
-        IN_GO("Type_get_envelope_c", impi_Type_get_envelope((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses,
-                                                            (uintptr_t)num_large_counts, (uintptr_t)num_datatypes, (uintptr_t)combiner, 1));
+        IN_GO(impi_Type_get_envelope((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses,
+                                     (uintptr_t)num_large_counts, (uintptr_t)num_datatypes, (uintptr_t)combiner, 1));
     *num_integers = e.integers;
     *num_addresses = e.addresses;
     *num_large_counts = e.large_counts;
@@ -244,8 +244,8 @@ int impi_direct_Type_get_contents(MPI_Datatype datatype, int max_integers, int m
 {
     struct contents c = {0, array_of_integers, array_of_addresses, NULL};
     if (LIKELY(contents(datatype, max_integers, max_addresses, 0, max_datatypes, c, array_of_datatypes))) return MPI_SUCCESS;
-    IN_GO("Type_get_contents", impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, 0, max_datatypes, (uintptr_t)array_of_integers,
-                                                      (uintptr_t)array_of_addresses, 0, (uintptr_t)array_of_datatypes, 0));
+    IN_GO(impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, 0, max_datatypes, (uintptr_t)array_of_integers,
+                                 (uintptr_t)array_of_addresses, 0, (uintptr_t)array_of_datatypes, 0));
 }
 
 int impi_direct_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts,
@@ -254,7 +254,7 @@ int impi_direct_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integer
 {
     struct contents c = {0, array_of_integers, array_of_addresses, array_of_large_counts};
     if (LIKELY(contents(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, c, array_of_datatypes))) return MPI_SUCCESS;
-    IN_GO("Type_get_contents_c", impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, max_large_counts, max_datatypes,
-                                                        (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses,
-                                                        (uintptr_t)array_of_large_counts, (uintptr_t)array_of_datatypes, 1));
+    IN_GO(impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, max_large_counts, max_datatypes,
+                                 (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses,
+                                 (uintptr_t)array_of_large_counts, (uintptr_t)array_of_datatypes, 1));
 }

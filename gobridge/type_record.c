@@ -267,7 +267,7 @@ static inline void copy_arrays(char *to, const struct impi_type_draft *d)
 static inline uintptr_t publish(struct impi_type_record *r, uint32_t committed)
 {
     uint32_t state = r->state | IMPI_TYPE_LIVE | committed;
-    uintptr_t handle = (uintptr_t)IMPI_TYPE_KIND << 56 | (uintptr_t)(state / IMPI_TYPE_GENERATION) << 32 | (4096 + IMPI_TYPE_FIRST + r->slot);
+    uintptr_t handle = (uintptr_t)IMPI_TYPE_KIND << 56 | (uintptr_t)(state / IMPI_TYPE_GENERATION) << 32 | (IMPI_FIRST_HANDLE + IMPI_TYPE_FIRST + r->slot);
     __atomic_store_n(&r->state, state, __ATOMIC_RELEASE);
     __atomic_store_n(&r->handle, handle, __ATOMIC_RELEASE);
     return handle;
@@ -365,7 +365,7 @@ int impi_type_olds(const struct impi_type_record *r, uintptr_t *handles)
 int impi_type_record(const struct impi_type_draft *d, MPI_Datatype *newtype)
 {
     char *arrays = NULL;
-    if (UNLIKELY(!newtype || impi_forked || !__atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED))) return 0;
+    if (UNLIKELY(!newtype || !__atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED))) return 0;
     if (array_bytes(d) > IMPI_TYPE_OWN) {
         if (!(arrays = malloc(array_bytes(d)))) return 0;
         copy_arrays(arrays, d);
@@ -387,18 +387,18 @@ int impi_direct_Type_commit(MPI_Datatype *datatype)
     uint32_t state = r ? __atomic_load_n(&r->state, __ATOMIC_ACQUIRE) : 0;
     if (LIKELY((state & (IMPI_TYPE_LIVE | IMPI_TYPE_KNOWN)) == IMPI_TYPE_LIVE
             && __atomic_compare_exchange_n(&r->state, &state, state | IMPI_TYPE_COMMITTED, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))) return MPI_SUCCESS;
-    IN_GO("Type_commit", impi_Type_commit((uintptr_t)datatype));
+    IN_GO(impi_Type_commit((uintptr_t)datatype));
 }
 
 int impi_direct_Type_free(MPI_Datatype *datatype)
 {
     int ended = 0;
-    if (LIKELY(datatype && !impi_forked && (uintptr_t)*datatype >> 56 == IMPI_TYPE_KIND && __atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED))) {
+    if (LIKELY(datatype && (uintptr_t)*datatype >> 56 == IMPI_TYPE_KIND && __atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED))) {
         pthread_mutex_lock(&lock);
         ended = end((uintptr_t)*datatype, IMPI_TYPE_KNOWN);
         pthread_mutex_unlock(&lock);
     }
-    if (UNLIKELY(!ended)) IN_GO("Type_free", impi_Type_free((uintptr_t)datatype));
+    if (UNLIKELY(!ended)) IN_GO(impi_Type_free((uintptr_t)datatype));
     *datatype = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
 }

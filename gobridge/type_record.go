@@ -1,5 +1,6 @@
 package main
 
+// #include "shim.h"
 // #include "type_record.h"
 import "C"
 
@@ -19,6 +20,7 @@ const (
 	firstRecord = C.IMPI_TYPE_FIRST
 	_           = uint(firstRecord - chunkSize*len(types.chunks))
 	_           = uint(C.IMPI_TYPE_KIND-kindType) + uint(kindType-C.IMPI_TYPE_KIND)
+	_           = uint(C.IMPI_FIRST_HANDLE-firstInt) + uint(firstInt-C.IMPI_FIRST_HANDLE)
 )
 
 // recordedTypes are the types that Go has made of records, by slot. A type stands here until its record is free, which
