@@ -9,6 +9,7 @@
 // longjmp. Other callbacks of the program are called from Go with no lock of the engine held.
 package main
 
+// #cgo LDFLAGS: -Wl,--wrap=pthread_create
 import "C"
 
 func main() {}
