@@ -88,7 +88,7 @@ func newHandle(c *libimpi.Comm, h *errhandler, of *session, out uintptr) *commun
 	b.handler.Store(h)
 	b.join(of)
 	b.handle = comms.add(b)
-	b.openFast(engine(), b.handle&0xffffffff-firstInt+1)
+	b.openFast(engine())
 	b.openQueries()
 	put(out, b.handle)
 	return b

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "_cgo_export.h"
 #include "shim.h"
-#include "fast_ring.h"
+#include "fast_match.h"
 #include "far.h"
 #include "z_shim.h"
 #include "z_direct.h"
@@ -23,36 +23,57 @@ static void send_growing(struct impi_shm_record *r, const struct impi_type_plan 
     }
 }
 
-static inline int send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+/* Gives a message to oneself to a receive that is posted here, if nothing stands in the ring before it. Lock held. */
+static int hand_over(struct impi_shm_private *shm, const struct impi_fast_comm *c, int local, int tag, const void *buf, int64_t n)
+{
+    struct impi_quick_queue *q = &impi_quick.from[local];
+    const struct impi_shm_inbound *in = &shm->peers[local].in;
+    struct impi_quick_slot *before, *s;
+    if (!q->head || in->read != shm->peers[local].out.tail) return 0;
+    if (!(s = wanted(q, c->cid, c->rank, tag, &before)) || s->held || (uint64_t)n > s->bytes) return 0;
+    copy_payload(s->buf, buf, (uint64_t)n);
+    deliver(q, s, before, tag, (uint64_t)n);
+    return 1;
+}
+
+static inline int send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     struct impi_fast *f = &impi_fast;
     struct impi_shm_private *shm = f->shm;
     struct impi_fast_comm *c = find(comm);
     const struct impi_type_plan *plan;
     int64_t n = laid_out(&buf, count, datatype, &plan);
-    if (UNLIKELY(!shm || !c || n < 0 || n > f->eager || (uint32_t)dest >= (uint32_t)c->size || (uint32_t)tag > f->tag_ub)) return 0;
+    if (UNLIKELY(!shm || !c || n < 0 || n > f->eager)) return 0;
+    if (UNLIKELY((uint32_t)dest >= (uint32_t)c->size || (uint32_t)tag > f->tag_ub)) return 0;
     int local = c->local[dest];
     if (UNLIKELY(local < 0) || !try_lock(shm)) return 0;
 
     struct impi_shm_outbound *o = &shm->peers[local].out;
-    uint64_t at = o->tail & (shm->ring_bytes - 1), need = record_bytes((uint64_t)n);
-    if (UNLIKELY(f->queued || !o->ring || at + need > shm->ring_bytes || o->tail + need + LINE > o->limit)) {
+    uint64_t need = record_bytes((uint64_t)n);
+    struct impi_shm_record *r;
+    if (UNLIKELY(dest == c->rank) && !plan && hand_over(shm, c, local, tag, buf, n)) {
+        int wake = sleeps(shm, o->ctl);
+        unlock(shm);
+        if (UNLIKELY(wake)) impi_ring(local);
+        return 1;
+    }
+    /* What waits in the engine may be an earlier message to oneself, or the receive of this one. */
+    if (UNLIKELY(f->queued || (dest == c->rank && c->waiting) || !(r = place(shm, o, need)))) {
         unlock(shm);
         return 0;
     }
-    struct impi_shm_record *r = (struct impi_shm_record *)(o->ring + at);
-    ((struct impi_shm_record *)(o->ring + ((at + need) & (shm->ring_bytes - 1))))->state = 0;
+    ((struct impi_shm_record *)(o->ring + ((o->tail + need) & (shm->ring_bytes - 1))))->state = 0;
     r->tag = tag;
     r->cid = c->cid;
     r->lsrank = c->rank;
     r->srqid = 0;
-    int64_t row = UNLIKELY(plan) && f->looks ? impi_type_growth(plan, n) : 0;
+    int64_t row = UNLIKELY(plan) && f->looks && !f->crowded && dest != c->rank ? impi_type_growth(plan, n) : 0;
     if (UNLIKELY(row)) {
         send_growing(r, plan, buf, n, row);
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
         if (UNLIKELY(plan)) impi_type_move(plan, buf, to, n, 0);
-        else if (n < (int64_t)IMPI_SHM_FAR_BYTES) copy_payload(to, buf, (uint64_t)n);
+        else if (n < (int64_t)IMPI_SHM_FAR_BYTES || dest == c->rank) copy_payload(to, buf, (uint64_t)n);
         else impi_far_payload(o, to, buf, (uint64_t)n);
         __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
     }
@@ -63,7 +84,18 @@ static inline int send(const void *buf, int count, MPI_Datatype datatype, int de
     return 1;
 }
 
+int impi_fast_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return send(buf, count, datatype, dest, tag, comm);
+}
+
 int impi_direct_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    if (LIKELY(send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
+    IN_GO(impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
+}
+
+int impi_direct_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     if (LIKELY(send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
     IN_GO(impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
@@ -75,17 +107,36 @@ int impi_direct_Rsend(const void *buf, int count, MPI_Datatype datatype, int des
     IN_GO(impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
 }
 
+int impi_direct_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    if (LIKELY(send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
+    IN_GO(impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
+}
+
+/* A send that is over when it starts; 0 if Go has to start it. */
+static inline int isend(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                        MPI_Request *request)
+{
+    if (UNLIKELY(!request || !send(buf, count, datatype, dest, tag, comm))) return 0;
+    *request = (MPI_Request)IMPI_SENT_REQUEST;
+    return 1;
+}
+
 int impi_direct_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (LIKELY(request && send(buf, count, datatype, dest, tag, comm))) {
-        *request = (MPI_Request)IMPI_SENT_REQUEST;
-        return MPI_SUCCESS;
-    }
+    if (LIKELY(isend(buf, count, datatype, dest, tag, comm, request))) return MPI_SUCCESS;
+    IN_GO(impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request));
+}
+
+int impi_direct_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                        MPI_Request *request)
+{
+    if (LIKELY(isend(buf, count, datatype, dest, tag, comm, request))) return MPI_SUCCESS;
     IN_GO(impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request));
 }
 
 /* Can a receive be left to impi_fast_receive, or else to Go, after the send that goes with it? */
-static inline int receivable(const void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
+static inline int receivable(const void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
 {
     struct impi_fast_comm *c = find(comm);
     const struct impi_type_plan *plan;
@@ -94,19 +145,33 @@ static inline int receivable(const void *buf, int count, MPI_Datatype datatype, 
 }
 
 /* The two halves of an exchange: the send is over when send() returns. */
-int impi_direct_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
-                         MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+static inline int sendrecv(const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+                           int64_t recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    if (LIKELY(receivable(recvbuf, recvcount, recvtype, source, recvtag, comm) && send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) {
+    if (LIKELY(receivable(recvbuf, recvcount, recvtype, source, recvtag, comm) &&
+               send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) {
         if (LIKELY(impi_fast_receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
-        IN_GO(impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status, 0));
+        IN_GO(impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+                                 (uintptr_t)status, 0));
     }
     IN_GO(impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount,
                         (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status));
 }
 
-int impi_direct_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
-                                 MPI_Status *status)
+int impi_direct_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+                         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
+
+int impi_direct_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+                           MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
+
+static inline int sendrecv_replace(void *buf, int64_t count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                                   int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     if (LIKELY(receivable(buf, count, datatype, source, recvtag, comm) && send(buf, count, datatype, dest, sendtag, comm))) {
         if (LIKELY(impi_fast_receive(buf, count, datatype, source, recvtag, comm, status))) return MPI_SUCCESS;
@@ -114,6 +179,18 @@ int impi_direct_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, in
     }
     IN_GO(impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm,
                                 (uintptr_t)status));
+}
+
+int impi_direct_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+                                 MPI_Comm comm, MPI_Status *status)
+{
+    return sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+}
+
+int impi_direct_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                                   int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
 }
 
 int impi_direct_Comm_rank(MPI_Comm comm, int *rank)

@@ -5,11 +5,13 @@ package main
 import "C"
 
 import (
+	"time"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/transport/shm"
 )
 
 // The Go side of the fast path (fast.h): it fills the tables that C looks into.
@@ -27,19 +29,44 @@ var (
 	_ [unsafe.Offsetof(C.struct_impi_quick_slot{}.buf) - unsafe.Offsetof(libimpi.QuickSlot{}.Buf)]struct{}
 	_ [C.IMPI_QUICK_BIT - libimpi.QuickBit]struct{}
 	_ [C.IMPI_QUICK_ADOPTED - libimpi.QuickAdopted]struct{}
+	_ [unsafe.Sizeof(C.impi_persistent) - unsafe.Sizeof(libimpi.PersistentTable{})]struct{}
+	_ [unsafe.Sizeof(libimpi.PersistentTable{}) - unsafe.Sizeof(C.impi_persistent)]struct{}
+	_ [unsafe.Offsetof(C.struct_impi_persistent{}.receives) - unsafe.Offsetof(libimpi.Persistent{}.Receives)]struct{}
+	_ [unsafe.Offsetof(libimpi.Persistent{}.Receives) - unsafe.Offsetof(C.struct_impi_persistent{}.receives)]struct{}
+	_ [C.IMPI_PERSISTENT_ENGINE - libimpi.PersistentEngine]struct{}
 )
 
 // fastQuick is where C keeps the receives that it has posted.
 func fastQuick() *libimpi.Quick { return (*libimpi.Quick)(unsafe.Pointer(&C.impi_quick)) }
+
+// fastPersistent is where C finds the persistent requests that it may start.
+func fastPersistent() *libimpi.PersistentTable {
+	return (*libimpi.PersistentTable)(unsafe.Pointer(&C.impi_persistent))
+}
 
 // fastShared is where the engine counts.
 func fastShared() *libimpi.Shared {
 	return (*libimpi.Shared)(unsafe.Pointer(&C.impi_fast.under_way))
 }
 
-// spinLooks is how often C looks at an empty ring, with a pause each, before it leaves the waiting to Go, which
-// polls the others, too, and knows how to sleep.
-const spinLooks = 1000
+// C looks for this long at an empty ring before it leaves the waiting to Go, which polls the others, too, and knows how to
+// sleep. It is as long as most waits of programs whose ranks do the same work; Go's waits are bounded by their success.
+const spinTime = 300 * time.Microsecond
+
+// crowdedLooks is how often C looks where it gives its core away after each look.
+const crowdedLooks = 100
+
+// looksIn is how many looks, with a pause after each, take so long.
+func looksIn(d time.Duration) int {
+	const sample = 2000
+	best := time.Second
+	for range 3 {
+		t := time.Now()
+		shm.Pause(sample)
+		best = min(best, time.Since(t))
+	}
+	return int(d) * sample / max(int(best), 1)
+}
 
 // openFast lets C go ahead; called once the process has joined its job.
 func openFast(p *process) {
@@ -49,12 +76,13 @@ func openFast(p *process) {
 			f.dense[i] = C.uint8_t(t.Size())
 		}
 	}
-	if p.engine.Eager() == 0 {
-		return
-	}
 	f.tag_ub, f.eager = C.uint32_t(p.engine.TagUB()), C.uint32_t(p.engine.Eager())
-	if !p.engine.Patient() {
-		f.looks = spinLooks
+	switch {
+	case p.engine.Connected(): // sockets, or pipes, have to be looked at, too
+	case p.engine.Patient():
+		f.crowded, f.looks = 1, crowdedLooks
+	default:
+		f.looks = C.uint32_t(looksIn(spinTime))
 	}
 	f.shm = (*C.struct_impi_shm_private)(p.segment.Private())
 }
@@ -68,18 +96,26 @@ func closeFast() {
 	}
 }
 
-// openFast makes a communicator known to C, if there is a place for it: the slot of its handle. C knows
-// intracommunicators only.
-func (c *communicator) openFast(e *libimpi.Engine, slot uintptr) {
+// fastSlot is the place of a communicator in C's table: the predefined ones come first.
+func fastSlot(handle uintptr) uintptr {
+	if handle < firstInt {
+		return handle - abi.MPI_COMM_WORLD
+	}
+	return handle&0xffffffff - firstInt + 2
+}
+
+// openFast makes a communicator known to C, if there is a place for it. C knows intracommunicators only.
+func (c *communicator) openFast(e *libimpi.Engine) {
+	slot := fastSlot(c.handle)
 	if slot >= C.IMPI_FAST_COMMS || c.Inter() {
 		return
 	}
 	f := &C.impi_fast.comms[slot]
 	n := c.Size()
 	reserveLocal(f, n)
-	neighbors := unsafe.Slice((*int32)(unsafe.Pointer(f.local)), n)
-	for i := range neighbors {
-		neighbors[i] = int32(e.Neighbor(c.Group().World(i)))
+	local := unsafe.Slice((*int32)(unsafe.Pointer(f.local)), n)
+	for i := range local {
+		local[i] = int32(e.LocalRank(c.Group().World(i)))
 	}
 	f.cid, f.rank, f.size = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(n)
 	f.native = 0
@@ -92,10 +128,7 @@ func (c *communicator) openFast(e *libimpi.Engine, slot uintptr) {
 
 // closeFast makes C forget the communicator.
 func (c *communicator) closeFast() {
-	slot := c.handle&0xffffffff - firstInt + 1
-	if c.handle == abi.MPI_COMM_WORLD {
-		slot = 0
-	}
+	slot := fastSlot(c.handle)
 	if slot >= C.IMPI_FAST_COMMS || uintptr(C.impi_fast.comms[slot].handle) != c.handle {
 		return
 	}

@@ -31,7 +31,7 @@ struct impi_fast_comm {
     int32_t rank, size;
     int32_t native;   /* data looks the same in the memory of all members */
     int32_t room;     /* for how many ranks there is memory at local; it stays when the communicator is freed */
-    int32_t *local;   /* by rank: its rank in the machine's segment; -1 if it is elsewhere, or the caller */
+    int32_t *local;   /* by rank: its rank in the machine's segment; -1 if it is elsewhere */
     uint32_t waiting; /* receives and messages that wait in the point-to-point context; counted by the engine */
 };
 
@@ -43,9 +43,10 @@ struct impi_fast {
     uint32_t turns;               /* how often requests have been completed here */
     uint32_t tag_ub;
     uint32_t eager;               /* bytes of the longest message sent here */
-    uint32_t looks;               /* at an empty ring before Go waits; 0 if others need the core */
+    uint32_t looks;               /* at an empty ring before Go waits; 0: Go has more to look at than rings */
+    uint32_t crowded;             /* ranks outnumber cores: between two looks another rank may have the core */
     uint8_t dense[IMPI_FAST_TYPES]; /* by handle of a predefined type: its size if it has no gaps, or 0 */
-    struct impi_fast_comm comms[IMPI_FAST_COMMS]; /* MPI_COMM_WORLD, then by slot of the handle */
+    struct impi_fast_comm comms[IMPI_FAST_COMMS]; /* MPI_COMM_WORLD, MPI_COMM_SELF, then by slot of the handle */
 };
 
 __attribute__((visibility("hidden")))
@@ -70,6 +71,8 @@ struct impi_quick_slot {
     int32_t count;        /* elements of held */
     struct impi_type_record *held; /* posted: of a derived type that is no run; NULL: a run */
     uint64_t request;     /* adopted: the engine's */
+    uint32_t persistent;  /* the persistent request whose start has posted it, counted from 1; 0: none */
+    uint32_t pad;
 };
 
 struct impi_quick_queue { uint32_t head, tail; /* slots, counted from 1; 0: none */ };
@@ -83,5 +86,31 @@ struct impi_quick {
 
 __attribute__((visibility("hidden")))
 extern struct impi_quick impi_quick;
+
+/* Persistent requests. The engine makes them, and writes here what C needs to start the simple ones; their handles are
+ * the engine's. One that C has started is C's until it is complete, or until the engine is asked about it or adopts its
+ * receive (libimpi/quick.go). */
+enum { IMPI_PERSISTENT_SLOTS = 1024 };
+enum {
+    IMPI_PERSISTENT_INACTIVE,
+    IMPI_PERSISTENT_SENT,    /* started here: a send that is over */
+    IMPI_PERSISTENT_POSTED,  /* started here: a receive, in a slot of impi_quick */
+    IMPI_PERSISTENT_ENGINE   /* active, and the engine's affair */
+};
+
+struct impi_persistent {
+    uint64_t request;     /* its handle; 0: not in use. By the slot that stands in the handle's low half */
+    uint32_t state;
+    uint32_t slot;        /* posted: of impi_quick, counted from 1 */
+    uint64_t buf;         /* the arguments, as the program gave them */
+    int64_t count;
+    uint64_t datatype, comm;
+    int32_t peer, tag;
+    uint32_t receives;    /* 1: a receive, 0: a send */
+    uint32_t pad;
+};
+
+__attribute__((visibility("hidden")))
+extern struct impi_persistent impi_persistent[IMPI_PERSISTENT_SLOTS];
 
 #endif

@@ -3,6 +3,7 @@
 #define IMPI_FAST_RING_H
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,6 +31,13 @@ static inline void relax(void)
 #endif
 }
 
+/* Passes the time between two looks at something that another rank writes. */
+static inline void between_looks(void)
+{
+    if (UNLIKELY(impi_fast.crowded)) sched_yield();
+    else relax();
+}
+
 static inline int try_lock(struct impi_shm_private *shm)
 {
     uint32_t unlocked = IMPI_SHM_LOCK_FREE;
@@ -46,28 +54,29 @@ static inline void unlock(struct impi_shm_private *shm)
 static inline struct impi_fast_comm *find(MPI_Comm comm)
 {
     uintptr_t handle = (uintptr_t)comm;
-    uint32_t slot = handle == (uintptr_t)MPI_COMM_WORLD ? 0 : (uint32_t)handle - (IMPI_FIRST_HANDLE - 1);
+    uint32_t slot = (uint32_t)handle - (handle < IMPI_FIRST_HANDLE ? (uint32_t)(uintptr_t)MPI_COMM_WORLD : IMPI_FIRST_HANDLE - 2);
     if (UNLIKELY(slot >= IMPI_FAST_COMMS)) return NULL;
     struct impi_fast_comm *c = &impi_fast.comms[slot];
     return LIKELY(__atomic_load_n(&c->handle, __ATOMIC_ACQUIRE) == handle) ? c : NULL;
 }
 
 /* Bytes of count elements of a type; -1 if that is not simple. */
-static inline int64_t bytes(const void *buf, int count, MPI_Datatype datatype)
+static inline int64_t bytes(const void *buf, int64_t count, MPI_Datatype datatype)
 {
     uintptr_t type = (uintptr_t)datatype - 0x200;
-    if (UNLIKELY(type >= IMPI_FAST_TYPES || count < 0 || impi_fast.dense[type] == 0)) return -1;
+    if (UNLIKELY(type >= IMPI_FAST_TYPES || (uint64_t)count > INT32_MAX || impi_fast.dense[type] == 0)) return -1;
     if (UNLIKELY((uintptr_t)buf < 4096 && count > 0)) return -1; /* NULL, or a sentinel */
-    return (int64_t)count * impi_fast.dense[type];
+    return count * impi_fast.dense[type];
 }
 
 /* The same of any type that C can move. What lies in one run begins at *buf, which follows; else *plan says how it lies. */
-static inline int64_t laid_out(const void **buf, int count, MPI_Datatype datatype, const struct impi_type_plan **plan)
+static inline int64_t laid_out(const void **buf, int64_t count, MPI_Datatype datatype, const struct impi_type_plan **plan)
 {
     int64_t n = bytes(*buf, count, datatype);
     *plan = NULL;
     if (LIKELY(n >= 0)) return n;
-    const struct impi_type_plan *p = impi_type_planned(*buf, count, (uintptr_t)datatype, &n);
+    if (UNLIKELY((uint64_t)count > INT32_MAX)) return -1;
+    const struct impi_type_plan *p = impi_type_planned(*buf, (int)count, (uintptr_t)datatype, &n);
     if (p && p->dense) *buf = (const char *)*buf + p->at;
     else *plan = p;
     return n;
@@ -115,8 +124,40 @@ static inline void set_status(MPI_Status *status, int source, int tag, uint64_t 
     status->MPI_internal[2] = 0;
 }
 
-/* Takes a message as MPI_Recv does, if that can be done here (fast_recv.c). */
+/* Reads how far the other side has come; 0 if it has left no room for need bytes, or if Go has to see what it says. */
+RARE int refresh(const struct impi_shm_private *shm, struct impi_shm_outbound *o, uint64_t need)
+{
+    uint64_t read = __atomic_load_n(&o->pos->read, __ATOMIC_ACQUIRE);
+    if (read > o->tail || o->tail - read > shm->ring_bytes || read + shm->ring_bytes < o->limit) return 0;
+    if (__atomic_load_n(&o->pos->hold, __ATOMIC_RELAXED)) return 0;
+    o->limit = read + shm->ring_bytes;
+    return o->tail + need <= o->limit;
+}
+
+/* A place for a record of so many bytes, and for the state word after it: at the beginning of the ring, behind a record
+ * that is skipped, if the end is too near. NULL: there is none now. Lock held. */
+static inline struct impi_shm_record *place(const struct impi_shm_private *shm, struct impi_shm_outbound *o, uint64_t need)
+{
+    uint64_t at = o->tail & (shm->ring_bytes - 1), skip = UNLIKELY(at + need > shm->ring_bytes) ? shm->ring_bytes - at : 0;
+    if (UNLIKELY(!o->ring)) return NULL;
+    if (UNLIKELY(o->tail + skip + need + LINE > o->limit) && !refresh(shm, o, skip + need + LINE)) return NULL;
+    if (UNLIKELY(skip)) {
+        ((struct impi_shm_record *)o->ring)->state = 0;
+        __atomic_store_n(&((struct impi_shm_record *)(o->ring + at))->state, IMPI_SHM_FORM_SKIP, __ATOMIC_RELEASE);
+        o->tail += skip;
+        at = 0;
+    }
+    return (struct impi_shm_record *)(o->ring + at);
+}
+
+/* Sends a short message as MPI_Send does, if that can be done here (fast.c). */
 __attribute__((visibility("hidden")))
-int impi_fast_receive(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
+int impi_fast_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+
+/* Takes a message as MPI_Recv does, and posts the receive of a persistent request, if that can be done here (fast_recv.c). */
+__attribute__((visibility("hidden")))
+int impi_fast_receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
+__attribute__((visibility("hidden")))
+int impi_fast_post(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, struct impi_persistent *p);
 
 #endif

@@ -46,7 +46,7 @@ func (k *check) idup(with *info, newcomm, request uintptr) int32 {
 		b.Comm, c.Bridge = c, b
 		b.join(from)
 		comms.fill(b.handle, b)
-		b.openFast(engine(), b.handle&0xffffffff-firstInt+1)
+		b.openFast(engine())
 		b.openQueries()
 	}))
 	return 0

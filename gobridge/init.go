@@ -134,7 +134,8 @@ func initialize(fn string, level int32) int32 {
 	p.world.Store(world)
 	self := newCommunicator(p.engine.Self(), abi.MPI_COMM_SELF)
 	p.self.Store(self)
-	world.openFast(p.engine, 0)
+	world.openFast(p.engine)
+	self.openFast(p.engine)
 	world.openQueries()
 	self.openQueries()
 	initialized.Store(true)
@@ -301,7 +302,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		NoRead: environment("IMPI_SINGLE_COPY") == "0", ReadAll: environment("IMPI_SINGLE_COPY") == "1",
 		Silence: silence, Help: help,
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
-		OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: recorded.held,
+		OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: recorded.held, Started: fastPersistent(),
 	})
 	if err != nil {
 		return err
@@ -368,6 +369,7 @@ func impi_Finalize() int32 {
 		return fail(fn, world, err)
 	}
 	world.closeFast()
+	self.closeFast()
 	world.closeQueries()
 	self.closeQueries()
 	p.world.Store(nil)

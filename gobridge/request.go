@@ -209,7 +209,11 @@ func sendInit(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, 
 	if a.err != nil {
 		return a.fail()
 	}
-	put(request, a.c.SendInit(at(buf), count, a.t, int(dest), tag, mode))
+	id := a.c.SendInit(at(buf), count, a.t, int(dest), tag, mode)
+	if mode == libimpi.Standard || mode == libimpi.Ready {
+		offer(id, buf, count, dt, dest, tag, comm, 0)
+	}
+	put(request, id)
 	return 0
 }
 
@@ -235,8 +239,16 @@ func impi_Recv_init(buf uintptr, count int64, datatype uintptr, source, tag int3
 	if a.err != nil {
 		return a.fail()
 	}
-	put(request, a.c.RecvInit(at(buf), count, a.t, int(source), tag))
+	id := a.c.RecvInit(at(buf), count, a.t, int(source), tag)
+	offer(id, buf, count, datatype, source, tag, comm, 1)
+	put(request, id)
 	return 0
+}
+
+// offer lets C start a persistent request. It finds out each time whether it can.
+func offer(id uint64, buf uintptr, count int64, dt uintptr, peer, tag int32, comm uintptr, receives uint32) {
+	engine().Offer(id, libimpi.Persistent{Buf: uint64(buf), Count: count, Datatype: uint64(dt), Comm: uint64(comm),
+		Peer: peer, Tag: tag, Receives: receives})
 }
 
 //export impi_Start
@@ -259,9 +271,25 @@ func impi_Startall(count int32, array_of_requests uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	for i, id := range ids {
-		if err := engine().Start(id); err != nil {
-			err.Text = fmt.Sprintf("array_of_requests[%d]: request %#x: %s", i, id, err.Text)
+	return startFrom(&k, ids, 0)
+}
+
+// impi_startall_rest is MPI_Startall when C has started the first requests.
+//
+//export impi_startall_rest
+func impi_startall_rest(count int32, array_of_requests uintptr, first int32) int32 {
+	k := check{fn: "MPI_Startall"}
+	ids := requests(&k, count, array_of_requests)
+	if k.err != nil {
+		return k.fail()
+	}
+	return startFrom(&k, ids, int(first))
+}
+
+func startFrom(k *check, ids []uint64, first int) int32 {
+	for i := first; i < len(ids); i++ {
+		if err := engine().Start(ids[i]); err != nil {
+			err.Text = fmt.Sprintf("array_of_requests[%d]: request %#x: %s", i, ids[i], err.Text)
 			return k.failed(err)
 		}
 	}

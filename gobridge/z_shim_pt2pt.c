@@ -261,11 +261,8 @@ WEAK(MPI_Imrecv_c);
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iprobe");
-    impi_err = impi_Iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Iprobe(source, tag, comm, flag, status);
 }
 WEAK(MPI_Iprobe);
 
@@ -280,12 +277,8 @@ WEAK(MPI_Irecv);
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv_c");
-    impi_err = impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
-        (uintptr_t)request);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Irecv_c(buf, count, datatype, source, tag, comm, request);
 }
 WEAK(MPI_Irecv_c);
 
@@ -324,12 +317,8 @@ WEAK(MPI_Isend);
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend_c");
-    impi_err = impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
-        (uintptr_t)request);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Isend_c(buf, count, datatype, dest, tag, comm, request);
 }
 WEAK(MPI_Isend_c);
 
@@ -507,11 +496,8 @@ WEAK(MPI_Precv_init_c);
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Probe");
-    impi_err = impi_Probe(source, tag, (uintptr_t)comm, (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Probe(source, tag, comm, status);
 }
 WEAK(MPI_Probe);
 
@@ -550,12 +536,8 @@ WEAK(MPI_Recv);
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_c");
-    impi_err = impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
-        (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Recv_c(buf, count, datatype, source, tag, comm, status);
 }
 WEAK(MPI_Recv_c);
 
@@ -649,11 +631,8 @@ WEAK(MPI_Rsend);
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_c");
-    impi_err = impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Rsend_c(buf, count, datatype, dest, tag, comm);
 }
 WEAK(MPI_Rsend_c);
 
@@ -691,11 +670,8 @@ WEAK(MPI_Send);
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_c");
-    impi_err = impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Send_c(buf, count, datatype, dest, tag, comm);
 }
 WEAK(MPI_Send_c);
 
@@ -737,13 +713,9 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source,
         int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_c");
-    impi_err = impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
-        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
-        (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+        recvcount, recvtype, source, recvtag, comm, status);
 }
 WEAK(MPI_Sendrecv_c);
 
@@ -759,12 +731,9 @@ WEAK(MPI_Sendrecv_replace);
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
         int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace_c");
-    impi_err = impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag,
-        (uintptr_t)comm, (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag,
+        comm, status);
 }
 WEAK(MPI_Sendrecv_replace_c);
 
@@ -878,21 +847,15 @@ WEAK(MPI_Ssend_init_c);
 
 int PMPI_Start(MPI_Request *request)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Start");
-    impi_err = impi_Start((uintptr_t)request);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Start(request);
 }
 WEAK(MPI_Start);
 
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Startall");
-    impi_err = impi_Startall(count, (uintptr_t)array_of_requests);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Startall(count, array_of_requests);
 }
 WEAK(MPI_Startall);
 
@@ -963,24 +926,17 @@ WEAK(MPI_Testall);
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
         MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testany");
-    impi_err = impi_Testany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)flag,
-        (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Testany(count, array_of_requests, index, flag, status);
 }
 WEAK(MPI_Testany);
 
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testsome");
-    impi_err = impi_Testsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
-        (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Testsome(incount, array_of_requests, outcount, array_of_indices,
+        array_of_statuses);
 }
 WEAK(MPI_Testsome);
 
@@ -1000,22 +956,16 @@ WEAK(MPI_Waitall);
 
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitany");
-    impi_err = impi_Waitany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)status);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Waitany(count, array_of_requests, index, status);
 }
 WEAK(MPI_Waitany);
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
-    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitsome");
-    impi_err = impi_Waitsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
-        (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
-    return 0;
+    return impi_direct_Waitsome(incount, array_of_requests, outcount, array_of_indices,
+        array_of_statuses);
 }
 WEAK(MPI_Waitsome);

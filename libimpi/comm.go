@@ -506,18 +506,13 @@ func (c *Comm) CountWaiting(p *uint32) {
 func (c *Comm) CID() uint64 { return c.p2p.cid }
 
 // Patient says whether waiting threads should leave the core to others at once.
-func (e *Engine) Patient() bool { return e.patient || e.remote != nil }
+func (e *Engine) Patient() bool { return e.patient }
 
-// Eager is the largest message, in bytes, that is sent at once to a rank of this machine; 0 if there is none.
-func (e *Engine) Eager() int {
-	if e.local == nil {
-		return 0
-	}
-	return e.local.Limits().Eager
-}
+// Eager is the largest message, in bytes, that is sent at once to a rank of this machine.
+func (e *Engine) Eager() int { return e.local.Limits().Eager }
 
-// Neighbor is the rank in this machine's segment of a process, -1 if it is elsewhere or the caller.
-func (e *Engine) Neighbor(world int32) int { return e.peers[world].local }
+// LocalRank is the rank in this machine's segment of a process, which may be the caller; -1 if it is elsewhere.
+func (e *Engine) LocalRank(world int32) int { return e.local.Local(world) }
 
 // Colors are IMPI's attributes of a communicator (IMPI 0.0, 2.5): how many clients its processes belong to, the
 // number of the caller's among them, and the same for hosts. Clients and hosts are numbered in the order of

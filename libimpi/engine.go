@@ -28,7 +28,8 @@ type Engine struct {
 	job   *transport.Job
 	peers []peer // by world rank
 
-	local   *shm.Transport // inside the machine; nil if this process is alone there
+	local   *shm.Transport // inside the machine
+	alone   bool           // no other process of the job shares this machine's memory
 	remote  *tcp.Host      // to other machines and clients; nil if there are none
 	agents  int            // 1 if an agent carries what goes there
 	machine int32          // the lowest world rank of this machine's

@@ -175,15 +175,11 @@ func (e *Engine) Start(id uint64) *Error {
 	case r.active:
 		return errorf(abi.MPI_ERR_REQUEST, "the persistent request is already active")
 	}
-	r.active, r.done, r.expects, r.ended, r.cancelAsked = true, false, false, false, false
-	e.shared.UnderWay++
-	r.moved, r.length = 0, 0
-	r.status = emptyStatus
+	e.activate(r)
 	if r.kind == compoundRequest {
 		r.of.start(e)
 		return nil
 	}
-	r.setBuffer(r.base, r.count, r.typ)
 	defer e.leaveRunning(r)
 	switch {
 	case r.rank == abi.MPI_PROC_NULL:
@@ -193,7 +189,7 @@ func (e *Engine) Start(id uint64) *Error {
 		e.complete(r)
 	case r.kind == sendRequest && r.mode == modeBuffered:
 		if err := e.bsend(r.ctx, r.base, r.count, r.typ, r.rank, r.tag); err != nil {
-			r.active = false
+			e.requests.deactivate(r)
 			e.shared.UnderWay--
 			return AsError(err)
 		}
@@ -207,6 +203,20 @@ func (e *Engine) Start(id uint64) *Error {
 		e.postRecv(r)
 	}
 	return nil
+}
+
+// activate begins an operation of a persistent request.
+func (e *Engine) activate(r *Request) {
+	r.active, r.done, r.expects, r.ended, r.cancelAsked = true, false, false, false, false
+	e.shared.UnderWay++
+	r.moved, r.length = 0, 0
+	r.status = emptyStatus
+	if p := e.requests.persistentOf(r.id); p != nil {
+		p.State = PersistentEngine
+	}
+	if r.kind != compoundRequest {
+		r.setBuffer(r.base, r.count, r.typ)
+	}
 }
 
 // Probe blocks until a message for (source, tag) can be received; IMPI and MPI alike see a message when its
@@ -377,7 +387,7 @@ func (e *Engine) finish(r *Request) (Status, error) {
 		err = AsError(r.cur.Err())
 	}
 	if r.persistent {
-		r.active = false
+		e.requests.deactivate(r)
 	} else {
 		e.requests.put(r)
 	}

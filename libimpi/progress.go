@@ -41,10 +41,10 @@ func (e *Engine) poll(from int32) bool {
 		e.remote.Hold() // what waited for room leaves together
 		defer e.remote.Release()
 	}
-	if e.local != nil && e.local.Poll() {
+	if e.local.Poll() {
 		did = true
 	}
-	if e.remote != nil && (e.local == nil || e.ticks%remoteEvery == 0 || from >= 0 && e.peers[from].local < 0) && e.remote.Poll() {
+	if e.remote != nil && (e.alone || e.ticks%remoteEvery == 0 || from >= 0 && e.peers[from].local < 0) && e.remote.Poll() {
 		did = true
 	}
 	if len(e.busy) > 0 && e.flush() {
@@ -93,7 +93,7 @@ func (e *Engine) pollAll() bool {
 		e.remote.Hold()
 		defer e.remote.Release()
 	}
-	did := e.local != nil && e.local.Poll()
+	did := e.local.Poll()
 	if e.remote != nil && e.remote.Poll() {
 		did = true
 	}
@@ -177,7 +177,7 @@ func (w *waiter) expired(e *Engine) bool {
 func (e *Engine) spin(from int32) {
 	e.mu.Unlock()
 	switch {
-	case e.local == nil:
+	case e.alone:
 	case from >= 0 && e.peers[from].local >= 0 && e.remote == nil:
 		e.local.Spin(e.peers[from].local, looks)
 	default:
@@ -217,7 +217,7 @@ func (e *Engine) sleep(cond func() bool) {
 		e.mu.Unlock()
 		e.mu.Wait(value, longSleep)
 		e.mu.Lock()
-		if e.local != nil && e.mu.Bell() == value {
+		if e.mu.Bell() == value {
 			e.local.CheckPeers() // nobody rang for a second
 		}
 	}

@@ -31,7 +31,36 @@ type QuickSlot struct {
 	Count       int32            // elements of Held
 	Held        datatype.Pointer // C's record of a derived type, which it keeps until the receive is adopted or done; nil: a run
 	Request     uint64           // adopted: the engine's request
+	Persistent  uint32           // the persistent request whose start has posted it, counted from 1; 0: none
+	_           uint32
 }
+
+// Persistent is what C needs to start a persistent request of the engine's, and what has become of it.
+type Persistent struct {
+	Request        uint64 // its id; 0: not in use
+	State          uint32
+	Slot           uint32 // posted: counted from 1
+	Buf            uint64 // the arguments, as the program gave them
+	Count          int64
+	Datatype, Comm uint64
+	Peer, Tag      int32
+	Receives       uint32 // 1: a receive, 0: a send
+	_              uint32
+}
+
+// PersistentTable has a place for each of the engine's first requests, by the low half of their ids. C's memory; an entry
+// belongs to whoever uses the request.
+type PersistentTable [persistentSlots]Persistent
+
+const persistentSlots = 1024
+
+// The states of a persistent request.
+const (
+	persistentInactive = iota
+	persistentSent     // started by C: a send that is over
+	persistentPosted   // started by C: a quick receive
+	PersistentEngine   // active, and ours
+)
 
 // HeldType answers the committed type of a record that a quick receive keeps, and gives the record back. It is called under
 // the engine's lock.
@@ -94,7 +123,14 @@ func (e *Engine) adopt(n uint32) *Request {
 	if s.Held != nil {
 		t, count = e.requests.heldType(s.Held), int64(s.Count)
 	}
-	r := e.newRecv(e.contexts.find(s.CID), s.Buf, count, t, int(s.Source), s.Tag)
+	var r *Request
+	if s.Persistent != 0 {
+		r = e.requests.slots[s.Persistent-1]
+		e.activate(r)
+		r.source, r.peer = r.rank, noPeer
+	} else {
+		r = e.newRecv(e.contexts.find(s.CID), s.Buf, count, t, int(s.Source), s.Tag)
+	}
 	r.quick = n
 	s.State, s.Request = QuickAdopted, r.id
 	return r
@@ -104,8 +140,51 @@ func (e *Engine) adopt(n uint32) *Request {
 func (e *Engine) find(id uint64) *Request {
 	if id&QuickBit != 0 && e.requests.quick != nil {
 		id = e.adopted(id)
+	} else {
+		e.takeStarted(id)
 	}
 	return e.requests.find(id)
+}
+
+// takeStarted makes the engine's what C has started of a persistent request.
+func (e *Engine) takeStarted(id uint64) {
+	p := e.requests.persistentOf(id)
+	if p == nil {
+		return
+	}
+	r := e.requests.slots[uint32(id)-1]
+	switch p.State {
+	case persistentSent:
+		r.active, r.done, r.status = true, true, emptyStatus
+		p.State = PersistentEngine
+	case persistentPosted:
+		if s := &e.requests.quick.Slots[p.Slot-1]; s.State == quickDone {
+			r.active, r.done = true, true
+			r.status = Status{Source: s.Source, Tag: s.Tag, Bytes: int64(s.Bytes)}
+			r.quick = p.Slot
+			s.State, s.Request = QuickAdopted, r.id
+			p.State = PersistentEngine
+		} else {
+			e.adoptQuick()
+		}
+	}
+}
+
+// persistentOf is what C knows of a request; nil if that is nothing.
+func (t *requestTable) persistentOf(id uint64) *Persistent {
+	n := uint32(id) - 1
+	if t.persistent == nil || n >= persistentSlots || t.persistent[n].Request != id {
+		return nil
+	}
+	return &t.persistent[n]
+}
+
+// Offer lets C start a persistent request by itself. The arguments are as the program gave them.
+func (e *Engine) Offer(id uint64, p Persistent) {
+	if n := uint32(id) - 1; e.requests.persistent != nil && n < persistentSlots {
+		p.Request = id
+		e.requests.persistent[n] = p
+	}
 }
 
 // adopted is the id that the engine knows a quick receive by; 0 if id names none. One that is done becomes a request

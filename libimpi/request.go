@@ -176,6 +176,8 @@ type requestTable struct {
 	idle     []*Request
 	quick    *Quick // receives that C posts; nil if it does not
 	heldType HeldType
+
+	persistent *PersistentTable // persistent requests that C starts; nil if it does not
 }
 
 const requestChunk = 64
@@ -209,8 +211,9 @@ func (t *requestTable) put(r *Request) {
 	if r.id == SentRequest {
 		return
 	}
-	if r.quick != 0 {
-		t.quick.put(r.quick)
+	t.release(r)
+	if p := t.persistentOf(r.id); p != nil {
+		p.Request = 0
 	}
 	id := r.id + 1<<32
 	if id>>32 == 0 {
@@ -221,6 +224,23 @@ func (t *requestTable) put(r *Request) {
 	t.idle = append(t.idle, r)
 	if comm != nil && comm.freed {
 		comm.unused()
+	}
+}
+
+// release gives back what a request has of C's.
+func (t *requestTable) release(r *Request) {
+	if r.quick != 0 {
+		t.quick.put(r.quick)
+		r.quick = 0
+	}
+}
+
+// deactivate ends an operation of a persistent request.
+func (t *requestTable) deactivate(r *Request) {
+	r.active = false
+	t.release(r)
+	if p := t.persistentOf(r.id); p != nil {
+		p.State = persistentInactive
 	}
 }
 

@@ -322,6 +322,9 @@ func (e *Engine) awaiting(h *transport.Header) *Request {
 func (e *Engine) sendSelf(r *Request) {
 	r.setWire(datatype.Native)
 	source := r.comm.rank
+	if e.requests.quick != nil && e.local.OpenSelf() {
+		e.local.TakeSelf() // what the fast path has sent to this process comes first
+	}
 	e.adoptQuick()
 	if recv := r.ctx.matchArrival(source, r.tag); recv != nil {
 		e.transfer(recv, r)

@@ -16,19 +16,20 @@ import (
 // Config is what a process has learned of its job before it can take part in it.
 type Config struct {
 	Job      *transport.Job
-	Segment  *shm.Segment  // the machine's; of one rank if the process is alone
-	World    []int32       // world rank of each local rank of the segment
-	Listener *tcp.Listener // where higher hosts connect to; nil if they need not
-	Agent    *[2]int       // pipes to the client's agent (transport/pipe), the Engine's from now on; nil: we are a host of our own
-	Silence  time.Duration // after which a host of another client of which nothing is heard is lost; 0: never
-	NoRead   bool          // never read other processes' memory
-	ReadAll  bool          // read every long message that can be read
-	Help     Help          // when a thread of our own goes on with long messages
-	Warn     func(string)  // told of what a user may want to know; may be nil
-	Shared   *Shared       // where to count for the fast path; may be nil
-	Quick    *Quick        // the receives that the fast path posts; may be nil
-	HeldType HeldType      // the types of such receives
-	OnLost   func(*Error)  // a peer is lost: ends the job
+	Segment  *shm.Segment     // the machine's; of one rank if the process is alone
+	World    []int32          // world rank of each local rank of the segment
+	Listener *tcp.Listener    // where higher hosts connect to; nil if they need not
+	Agent    *[2]int          // pipes to the client's agent (transport/pipe), the Engine's from now on; nil: we are a host of our own
+	Silence  time.Duration    // after which a host of another client of which nothing is heard is lost; 0: never
+	NoRead   bool             // never read other processes' memory
+	ReadAll  bool             // read every long message that can be read
+	Help     Help             // when a thread of our own goes on with long messages
+	Warn     func(string)     // told of what a user may want to know; may be nil
+	Shared   *Shared          // where to count for the fast path; may be nil
+	Quick    *Quick           // the receives that the fast path posts; may be nil
+	HeldType HeldType         // the types of such receives
+	Started  *PersistentTable // the persistent requests that the fast path starts; may be nil
+	OnLost   func(*Error)     // a peer is lost: ends the job
 }
 
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
@@ -41,6 +42,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	if e.requests.quick = c.Quick; c.Quick != nil {
 		c.Quick.open()
 		e.requests.heldType = c.HeldType
+		e.requests.persistent = c.Started
 	}
 	sent := e.requests.get() // the first slot: SentRequest
 	sent.kind, sent.active, sent.done, sent.peer, sent.status = sendRequest, true, true, noPeer, emptyStatus
@@ -52,7 +54,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.budget = longSpin
 	e.patient = e.neighbours() > e.mu.Cores()
 	e.readAll = c.ReadAll || e.patient // the ring needs both sides at once
-	e.helper.on = e.local != nil && (c.Help == HelpAlways || c.Help == HelpWhereFree && !e.patient)
+	e.helper.on = c.Segment.LocalSize() > 1 && (c.Help == HelpAlways || c.Help == HelpWhereFree && !e.patient)
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
 		everybody[i] = int32(i)
@@ -79,10 +81,9 @@ func (e *Engine) connect(ctx stdcontext.Context, c Config) (err error) {
 	if len(c.World) > 0 {
 		e.machine = slices.Min(c.World)
 	}
-	if c.Segment.LocalSize() > 1 {
-		if e.local, err = shm.New(shm.Config{Segment: c.Segment, World: c.World, Receiver: e, NoRead: c.NoRead}); err != nil {
-			return err
-		}
+	e.alone = c.Segment.LocalSize() == 1
+	if e.local, err = shm.New(shm.Config{Segment: c.Segment, World: c.World, Receiver: e, NoRead: c.NoRead}); err != nil {
+		return err
 	}
 	if len(c.World) == len(c.Job.Procs) {
 		return nil
@@ -118,7 +119,7 @@ func (e *Engine) reach() {
 		if int32(w) == e.me {
 			continue
 		}
-		if e.local != nil && e.local.Local(int32(w)) >= 0 {
+		if e.local.Local(int32(w)) >= 0 {
 			p.tr, p.limits = e.local, e.local.Limits()
 			p.local = e.local.Local(int32(w))
 			p.direct = e.local

@@ -23,4 +23,6 @@ void impi_ring(GoInt32 local);
 GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status,
                            GoInt32 replace);
 
+GoInt32 impi_startall_rest(GoInt32 count, GoUintptr requests, GoInt32 first);
+
 #endif

@@ -404,7 +404,7 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS])
     impi_attr.keys[0] = impi_attr.keys[1] = 1;
     for (int i = 0; i < COMMS; i++) {
         struct impi_fast_comm *c = &impi_fast.comms[i];
-        comms[i] = i ? (MPI_Comm)(uintptr_t)(4095 + i) : MPI_COMM_WORLD;
+        comms[i] = i == 0 ? MPI_COMM_WORLD : i == 1 ? MPI_COMM_SELF : (MPI_Comm)(uintptr_t)(4094 + i);
         c->cid = (uint64_t)i + 1, c->rank = me, c->size = RANKS, c->local = local;
         __atomic_store_n(&c->handle, (uintptr_t)comms[i], __ATOMIC_RELEASE);
     }
@@ -436,6 +436,14 @@ NEVER(GoInt32 impi_Initialized(GoUintptr flag))
 NEVER(GoInt32 impi_Finalized(GoUintptr flag))
 NEVER(GoInt32 impi_Sendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 sendtag, GoInt32 source,
                                     GoInt32 recvtag, GoUintptr comm, GoUintptr status))
+NEVER(GoInt32 impi_Probe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status))
+NEVER(GoInt32 impi_Iprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag, GoUintptr status))
+NEVER(GoInt32 impi_Waitany(GoInt32 count, GoUintptr requests, GoUintptr index, GoUintptr status))
+NEVER(GoInt32 impi_Testany(GoInt32 count, GoUintptr requests, GoUintptr index, GoUintptr flag, GoUintptr status))
+NEVER(GoInt32 impi_Waitsome(GoInt32 count, GoUintptr requests, GoUintptr outcount, GoUintptr indices, GoUintptr statuses))
+NEVER(GoInt32 impi_Testsome(GoInt32 count, GoUintptr requests, GoUintptr outcount, GoUintptr indices, GoUintptr statuses))
+NEVER(GoInt32 impi_Start(GoUintptr request))
+NEVER(GoInt32 impi_startall_rest(GoInt32 count, GoUintptr requests, GoInt32 first))
 NEVER(GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank))
 NEVER(GoInt32 impi_Comm_size(GoUintptr comm, GoUintptr size))
 NEVER(GoInt32 impi_Group_rank(GoUintptr group, GoUintptr rank))
