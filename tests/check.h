@@ -7,6 +7,7 @@
  * The first lines of a test may say how to run it; tests/run reads them:
  *     ranks:   the rank counts to run with (1 2 3 4 8 unless stated)
  *     clients: none, where the program cannot run on a world that spans IMPI clients
+ *     serial:  yes, where other programs that run at the same time would disturb what it measures
  *
  * The values that tests send fit the external representation as well as the native one, so that a
  * test may run across machines: long in 32 bits, wchar_t in 16.
