@@ -219,3 +219,32 @@ func TestTheEngineMaySendButNotPollWhileItTakesAPacket(t *testing.T) {
 		t.Fatalf("came back: %v", back)
 	}
 }
+
+func TestARankHasARingToItselfOnceItAsksForIt(t *testing.T) {
+	for _, n := range []int{1, 2} {
+		var got []packet
+		s := attach(t, create(t, n), 0)
+		tr := newTransport(t, s, keep(&got))
+		tr.TakeSelf() // there is none yet
+		if !tr.OpenSelf() || !tr.OpenSelf() {
+			t.Fatal("no ring")
+		}
+		h := transport.Header{Kind: transport.Data, Src: tr.me, Dst: tr.me, Tag: 7, CID: 3, MsgLen: 100, Len: 100}
+		want := make([]packet, 0, 5000)
+		for i := range cap(want) { // several times around
+			p := bytes.Repeat([]byte{byte(i)}, 100)
+			if !tr.Send(&h, p) {
+				t.Fatalf("packet %d: no room", i)
+			}
+			want = append(want, packet{h, p})
+			if i%700 == 0 {
+				tr.TakeSelf()
+				same(t, want, got)
+			}
+		}
+		for tr.Poll() {
+		}
+		same(t, want, got)
+		s.Close()
+	}
+}
