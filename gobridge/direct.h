@@ -8,6 +8,9 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* Part of what programs call most; others call it as a function. */
+#define HOT static inline __attribute__((always_inline))
+
 /* Apart from what usually happens, which then needs no memory of its own. */
 #define RARE static __attribute__((noinline))
 

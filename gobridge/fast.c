@@ -36,14 +36,29 @@ static int hand_over(struct impi_shm_private *shm, const struct impi_fast_comm *
     return 1;
 }
 
-static inline int send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+/* Copies a longer run of bytes, and publishes it as it comes. */
+RARE void send_pieces(struct impi_shm_outbound *o, struct impi_shm_record *r, const unsigned char *buf, uint64_t n)
+{
+    enum { FIRST = IMPI_SHM_FAR_BYTES, PIECE_BYTES = 2 * FIRST };
+    uint32_t *filled = filled_of(r);
+    *filled = 0;
+    __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_GROWING | n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
+    for (uint64_t done = 0, piece = FIRST; done < n; piece = PIECE_BYTES) {
+        if (n - done < piece + FIRST) piece = n - done;
+        impi_far_payload(o, (unsigned char *)r + LINE + done, buf + done, piece);
+        done += piece;
+        __atomic_store_n(filled, (uint32_t)done, __ATOMIC_RELEASE);
+    }
+}
+
+HOT int send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     struct impi_fast *f = &impi_fast;
     struct impi_shm_private *shm = f->shm;
     struct impi_fast_comm *c = find(comm);
     const struct impi_type_plan *plan;
     int64_t n = laid_out(&buf, count, datatype, &plan);
-    if (UNLIKELY(!shm || !c || n < 0 || n > f->eager)) return 0;
+    if (UNLIKELY(!shm || !c || n < 0 || n > (plan ? f->eager : f->growing))) return 0;
     if (UNLIKELY((uint32_t)dest >= (uint32_t)c->size || (uint32_t)tag > f->tag_ub)) return 0;
     int local = c->local[dest];
     if (UNLIKELY(local < 0) || !try_lock(shm)) return 0;
@@ -68,7 +83,9 @@ static inline int send(const void *buf, int64_t count, MPI_Datatype datatype, in
     r->lsrank = c->rank;
     r->srqid = 0;
     int64_t row = UNLIKELY(plan) && f->looks && !f->crowded && dest != c->rank ? impi_type_growth(plan, n) : 0;
-    if (UNLIKELY(row)) {
+    if (UNLIKELY(n > f->eager)) {
+        send_pieces(o, r, buf, (uint64_t)n);
+    } else if (UNLIKELY(row)) {
         send_growing(r, plan, buf, n, row);
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
@@ -97,41 +114,38 @@ int impi_direct_Send(const void *buf, int count, MPI_Datatype datatype, int dest
 
 int impi_direct_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (LIKELY(send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
+    if (LIKELY(impi_fast_send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
     IN_GO(impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
 }
 
 int impi_direct_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (LIKELY(send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
+    if (LIKELY(impi_fast_send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
     IN_GO(impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
 }
 
 int impi_direct_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (LIKELY(send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
+    if (LIKELY(impi_fast_send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
     IN_GO(impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
-}
-
-/* A send that is over when it starts; 0 if Go has to start it. */
-static inline int isend(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                        MPI_Request *request)
-{
-    if (UNLIKELY(!request || !send(buf, count, datatype, dest, tag, comm))) return 0;
-    *request = (MPI_Request)IMPI_SENT_REQUEST;
-    return 1;
 }
 
 int impi_direct_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (LIKELY(isend(buf, count, datatype, dest, tag, comm, request))) return MPI_SUCCESS;
+    if (LIKELY(request && send(buf, count, datatype, dest, tag, comm))) {
+        *request = (MPI_Request)IMPI_SENT_REQUEST;
+        return MPI_SUCCESS;
+    }
     IN_GO(impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request));
 }
 
 int impi_direct_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                         MPI_Request *request)
 {
-    if (LIKELY(isend(buf, count, datatype, dest, tag, comm, request))) return MPI_SUCCESS;
+    if (LIKELY(request && impi_fast_send(buf, count, datatype, dest, tag, comm))) {
+        *request = (MPI_Request)IMPI_SENT_REQUEST;
+        return MPI_SUCCESS;
+    }
     IN_GO(impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request));
 }
 
@@ -149,7 +163,7 @@ static inline int sendrecv(const void *sendbuf, int64_t sendcount, MPI_Datatype 
                            int64_t recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     if (LIKELY(receivable(recvbuf, recvcount, recvtype, source, recvtag, comm) &&
-               send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) {
+               impi_fast_send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) {
         if (LIKELY(impi_fast_receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
         IN_GO(impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
                                  (uintptr_t)status, 0));
@@ -173,7 +187,7 @@ int impi_direct_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 static inline int sendrecv_replace(void *buf, int64_t count, MPI_Datatype datatype, int dest, int sendtag, int source,
                                    int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    if (LIKELY(receivable(buf, count, datatype, source, recvtag, comm) && send(buf, count, datatype, dest, sendtag, comm))) {
+    if (LIKELY(receivable(buf, count, datatype, source, recvtag, comm) && impi_fast_send(buf, count, datatype, dest, sendtag, comm))) {
         if (LIKELY(impi_fast_receive(buf, count, datatype, source, recvtag, comm, status))) return MPI_SUCCESS;
         IN_GO(impi_sendrecv_rest((uintptr_t)buf, count, (uintptr_t)datatype, source, recvtag, (uintptr_t)comm, (uintptr_t)status, 1));
     }

@@ -77,12 +77,14 @@ func openFast(p *process) {
 		}
 	}
 	f.tag_ub, f.eager = C.uint32_t(p.engine.TagUB()), C.uint32_t(p.engine.Eager())
+	f.growing = f.eager
 	switch {
 	case p.engine.Connected(): // sockets, or pipes, have to be looked at, too
 	case p.engine.Patient():
 		f.crowded, f.looks = 1, crowdedLooks
 	default:
 		f.looks = C.uint32_t(looksIn(spinTime))
+		f.growing = C.uint32_t(p.engine.Packet())
 	}
 	f.shm = (*C.struct_impi_shm_private)(p.segment.Private())
 }

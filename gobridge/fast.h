@@ -42,7 +42,8 @@ struct impi_fast {
     uint32_t gathered;            /* something waits to leave until the program waits or tests; set by the engine */
     uint32_t turns;               /* how often requests have been completed here */
     uint32_t tag_ub;
-    uint32_t eager;               /* bytes of the longest message sent here */
+    uint32_t eager;               /* bytes of the longest message sent here in one go */
+    uint32_t growing;             /* and of the longest that is published while it is copied, if it is one run; or eager */
     uint32_t looks;               /* at an empty ring before Go waits; 0: Go has more to look at than rings */
     uint32_t crowded;             /* ranks outnumber cores: between two looks another rank may have the core */
     uint8_t dense[IMPI_FAST_TYPES]; /* by handle of a predefined type: its size if it has no gaps, or 0 */

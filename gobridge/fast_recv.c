@@ -37,7 +37,7 @@ static inline int simple(struct wish *w, void *buf, int64_t count, MPI_Datatype 
 
 /* Finds the message that a receive or probe asks for at the head of its source's ring, after at most so many looks, with
  * the lock held then. 0, and without the lock: not here. */
-static inline int next_message(const struct wish *w, int source, int tag, uint32_t looks, struct arrival *a)
+HOT int next_message(const struct wish *w, int source, int tag, uint32_t looks, struct arrival *a)
 {
     struct impi_shm_private *shm = impi_fast.shm;
     struct impi_shm_inbound *in = &shm->peers[w->local].in;
@@ -62,7 +62,7 @@ static inline int next_message(const struct wish *w, int source, int tag, uint32
     }
 }
 
-static inline int receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+HOT int receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct wish w;
     struct arrival a;
@@ -97,17 +97,17 @@ int impi_direct_Recv(void *buf, int count, MPI_Datatype datatype, int source, in
 
 int impi_direct_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    if (LIKELY(receive(buf, count, datatype, source, tag, comm, status))) return MPI_SUCCESS;
+    if (LIKELY(impi_fast_receive(buf, count, datatype, source, tag, comm, status))) return MPI_SUCCESS;
     IN_GO(impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status));
 }
 
 /* Posts a receive; it stays here until a message is there or the engine adopts it. NULL: that is not for C. Lock held when
  * it answers a slot. */
-static inline struct impi_quick_slot *post(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
+HOT struct impi_quick_slot *post(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
 {
     struct wish w;
     struct impi_shm_private *shm = impi_fast.shm;
-    if (UNLIKELY(!simple(&w, buf, count, datatype, source, tag, comm) || w.room > impi_fast.eager)) return NULL;
+    if (UNLIKELY(!simple(&w, buf, count, datatype, source, tag, comm) || w.room > impi_fast.growing)) return NULL;
     if (UNLIKELY(!try_lock(shm))) return NULL;
     uint32_t n = impi_quick.idle;
     struct impi_type_record *held = NULL; /* the program may free the type before the message is there */
@@ -149,7 +149,7 @@ int impi_fast_post(void *buf, int64_t count, MPI_Datatype datatype, int source, 
     return 1;
 }
 
-static inline int irecv(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+HOT int irecv(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct impi_quick_slot *s;
     if (UNLIKELY(!request || !(s = post(buf, count, datatype, source, tag, comm)))) return 0;
@@ -172,7 +172,7 @@ int impi_direct_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int s
 }
 
 /* Describes a message that can be received, and leaves it where it is. */
-static inline int probe(int source, int tag, MPI_Comm comm, MPI_Status *status, uint32_t looks)
+static int probe(int source, int tag, MPI_Comm comm, MPI_Status *status, uint32_t looks)
 {
     struct wish w;
     struct arrival a;

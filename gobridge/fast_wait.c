@@ -23,27 +23,36 @@ static inline struct impi_persistent *persistent(MPI_Request request)
     return __atomic_load_n(&p->request, __ATOMIC_RELAXED) == (uintptr_t)request ? p : NULL;
 }
 
+static inline enum progress progress_of(const struct impi_quick_slot *s)
+{
+    uint32_t state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
+    return LIKELY(state == IMPI_QUICK_DONE) ? READY : state == IMPI_QUICK_POSTED ? WAITING : FOR_GO;
+}
+
+RARE enum progress known_persistent(MPI_Request request, struct impi_quick_slot **slot)
+{
+    struct impi_persistent *p = persistent(request);
+    switch (p ? __atomic_load_n(&p->state, __ATOMIC_RELAXED) : IMPI_PERSISTENT_ENGINE) {
+    case IMPI_PERSISTENT_INACTIVE:
+    case IMPI_PERSISTENT_SENT: return READY;
+    case IMPI_PERSISTENT_POSTED: *slot = slot_at(p->slot); return progress_of(*slot);
+    default: return FOR_GO;
+    }
+}
+
 /* What has become of a request that is not settled; *slot is its receive, if it is one. */
 static inline enum progress known(MPI_Request request, struct impi_quick_slot **slot)
 {
     uint32_t n = (uint32_t)(uintptr_t)request ^ (uint32_t)IMPI_QUICK_BIT;
     *slot = NULL;
-    if (LIKELY(n < IMPI_QUICK_SLOTS)) {
-        *slot = &impi_quick.slots[n];
-        if (__atomic_load_n(&(*slot)->generation, __ATOMIC_RELAXED) != (uintptr_t)request >> 32) return FOR_GO;
-    } else {
-        struct impi_persistent *p = persistent(request);
-        uint32_t state = p ? __atomic_load_n(&p->state, __ATOMIC_RELAXED) : IMPI_PERSISTENT_ENGINE;
-        if (state == IMPI_PERSISTENT_INACTIVE || state == IMPI_PERSISTENT_SENT) return READY;
-        if (state == IMPI_PERSISTENT_ENGINE) return FOR_GO;
-        *slot = slot_at(p->slot);
-    }
-    uint32_t state = __atomic_load_n(&(*slot)->state, __ATOMIC_ACQUIRE);
-    return LIKELY(state == IMPI_QUICK_DONE) ? READY : state == IMPI_QUICK_POSTED ? WAITING : FOR_GO;
+    if (UNLIKELY(n >= IMPI_QUICK_SLOTS)) return known_persistent(request, slot);
+    *slot = &impi_quick.slots[n];
+    if (__atomic_load_n(&(*slot)->generation, __ATOMIC_RELAXED) != (uintptr_t)request >> 32) return FOR_GO;
+    return progress_of(*slot);
 }
 
 /* Takes in what has arrived from the source of a receive that waits. */
-static inline enum progress advance(const struct impi_quick_slot *s)
+HOT enum progress advance(const struct impi_quick_slot *s)
 {
     struct impi_shm_private *shm = impi_fast.shm;
     int local = __atomic_load_n(&s->local, __ATOMIC_RELAXED);
@@ -61,7 +70,7 @@ static inline enum progress advance(const struct impi_quick_slot *s)
 }
 
 /* Waits for a request, at most so many looks. */
-static inline enum progress await(MPI_Request request, uint32_t looks)
+HOT enum progress await(MPI_Request request, uint32_t looks)
 {
     struct impi_quick_slot *s;
     if (settled(request)) return READY;
@@ -86,17 +95,17 @@ static inline void release(struct impi_quick_slot *s)
 
 /* Completes a request that was READY; 0 if it is not any more: it stood twice in the program's array, or another thread has
  * completed it. Lock held. */
-static inline int settle(MPI_Request *request, MPI_Status *status)
+HOT int settle(MPI_Request *request, MPI_Status *status)
 {
     struct impi_quick_slot *s = NULL;
     if (!settled(*request) && known(*request, &s) != READY) return 0;
-    if (s) {
+    if (LIKELY(s)) {
         set_status(status, s->source, s->tag, s->bytes);
         release(s);
     } else {
         set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     }
-    struct impi_persistent *p = persistent(*request);
+    struct impi_persistent *p = UNLIKELY(!settled(*request)) ? persistent(*request) : NULL;
     if (UNLIKELY(p)) __atomic_store_n(&p->state, IMPI_PERSISTENT_INACTIVE, __ATOMIC_RELAXED);
     else *request = MPI_REQUEST_NULL;
     return 1;
@@ -117,7 +126,7 @@ static inline MPI_Status *element(MPI_Status statuses[], int i)
 
 /* Completes the requests if all of them can be, and stores how many it has completed: fewer than all if Go has to say what is
  * wrong with the next. */
-static inline enum progress complete(int count, MPI_Request requests[], MPI_Status statuses[], uint32_t looks, int *completed)
+HOT enum progress complete(int count, MPI_Request requests[], MPI_Status statuses[], uint32_t looks, int *completed)
 {
     struct impi_shm_private *shm = impi_fast.shm;
     *completed = 0;
@@ -152,7 +161,7 @@ int impi_direct_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]
 }
 
 /* Answers the flag of a test of all: 1, 0, or -1 if Go has to. */
-static inline int test(int count, MPI_Request requests[], MPI_Status statuses[], int *n)
+static int test(int count, MPI_Request requests[], MPI_Status statuses[], int *n)
 {
     enum progress got = complete(count, requests, statuses, 0, n);
     return got == READY ? 1 : got == WAITING && nothing_else_to_do() ? 0 : -1;
@@ -203,7 +212,7 @@ static inline int operation(MPI_Request request, const struct impi_quick_slot *s
 }
 
 /* Finds an operation that has ended, after at most so many looks at all; *index is MPI_UNDEFINED if none is active. */
-static inline enum progress find_ended(int count, const MPI_Request requests[], uint32_t looks, int *index)
+static enum progress find_ended(int count, const MPI_Request requests[], uint32_t looks, int *index)
 {
     int first = first_to_look_at(count, requests);
     for (;; between_looks()) {

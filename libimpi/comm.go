@@ -511,6 +511,9 @@ func (e *Engine) Patient() bool { return e.patient }
 // Eager is the largest message, in bytes, that is sent at once to a rank of this machine.
 func (e *Engine) Eager() int { return e.local.Limits().Eager }
 
+// Packet is the largest message, in bytes, that fits one packet to a rank of this machine.
+func (e *Engine) Packet() int { return e.local.Limits().Packet }
+
 // LocalRank is the rank in this machine's segment of a process, which may be the caller; -1 if it is elsewhere.
 func (e *Engine) LocalRank(world int32) int { return e.local.Local(world) }
 
