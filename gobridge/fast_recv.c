@@ -17,22 +17,28 @@ struct wish {
     int local;
 };
 
-/* Finds the sender and its ring; 0 if the call is not a simple one. */
-static inline int from(struct wish *w, int source, int tag, MPI_Comm comm)
+/* Finds the communicator; 0 if the call is not a simple one, as in the next two. */
+static inline int from_any(struct wish *w, int tag, MPI_Comm comm)
 {
     w->comm = find(comm);
-    if (UNLIKELY(!impi_fast.shm || !w->comm || (uint32_t)source >= (uint32_t)w->comm->size)) return 0;
-    if (UNLIKELY((uint32_t)tag > impi_fast.tag_ub && tag != MPI_ANY_TAG)) return 0;
+    return LIKELY(impi_fast.shm && w->comm && ((uint32_t)tag <= impi_fast.tag_ub || tag == MPI_ANY_TAG));
+}
+
+/* Finds the sender. */
+static inline int from(struct wish *w, int source, int tag, MPI_Comm comm)
+{
+    if (UNLIKELY(!from_any(w, tag, comm) || (uint32_t)source >= (uint32_t)w->comm->size)) return 0;
     w->local = w->comm->local[source];
     return w->local >= 0;
 }
 
-static inline int simple(struct wish *w, void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
+/* Finds where the data goes. */
+static inline int typed(struct wish *w, void *buf, int64_t count, MPI_Datatype datatype)
 {
     const void *at = buf;
     w->room = laid_out(&at, count, datatype, &w->plan);
     w->buf = (void *)(uintptr_t)at;
-    return w->room >= 0 && from(w, source, tag, comm);
+    return w->room >= 0;
 }
 
 /* Finds the message that a receive or probe asks for at the head of its source's ring, after at most so many looks, with
@@ -62,26 +68,65 @@ HOT int next_message(const struct wish *w, int source, int tag, uint32_t looks, 
     }
 }
 
+/* The same from whichever rank has one, of a communicator whose members are all in this machine; *source says which. A rank
+ * whose ring is not open yet has not sent anything before: Go will see its first message. */
+static int any_message(struct wish *w, int tag, uint32_t looks, struct arrival *a, int *source)
+{
+    enum { MOST = 64 }; /* ranks that are looked at one by one */
+    static int turn; /* threads may change each other's */
+    const struct impi_fast_comm *c = w->comm;
+    int first = __atomic_load_n(&turn, __ATOMIC_RELAXED);
+    if (c->size > MOST || __atomic_load_n(&c->waiting, __ATOMIC_RELAXED)) return 0;
+    for (;; between_looks()) {
+        for (int k = 0; k < c->size; k++) {
+            *source = (first + k) % c->size;
+            if (UNLIKELY((w->local = c->local[*source]) < 0)) return 0;
+            const struct impi_shm_inbound *in = &impi_fast.shm->peers[w->local].in;
+            if (!opened(in) || !arrived(impi_fast.shm, in)) continue;
+            if (!next_message(w, *source, tag, 0, a)) return 0;
+            __atomic_store_n(&turn, *source + 1, __ATOMIC_RELAXED);
+            return 1;
+        }
+        if (looks-- == 0) return 0;
+    }
+}
+
+/* Takes the message that has been found, and gives up the lock. */
+static inline int take(const struct wish *w, const struct arrival *a, int source, MPI_Status *status)
+{
+    struct impi_shm_private *shm = impi_fast.shm;
+    struct impi_shm_inbound *in = &shm->peers[w->local].in;
+    if (UNLIKELY(a->bytes > (uint64_t)w->room || (w->plan && a->bytes != (uint64_t)w->room) ||
+                 (a->growing && (impi_quick.from[w->local].head || !follow(a, w->buf, w->plan))))) {
+        unlock(shm);
+        return 0;
+    }
+    int got = a->record->tag;
+    if (LIKELY(!a->growing)) unload(a, w->buf, w->plan);
+    int wake = leave(shm, in, a);
+    unlock(shm);
+    if (UNLIKELY(wake)) impi_ring(w->local);
+    set_status(status, source, got, a->bytes);
+    return 1;
+}
+
+/* A receive from any source; *source says from which. */
+RARE int receive_any(struct wish *w, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    struct arrival a;
+    int source;
+    if (!from_any(w, tag, comm) || !any_message(w, tag, patience(), &a, &source)) return 0;
+    return take(w, &a, source, status);
+}
+
 HOT int receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct wish w;
     struct arrival a;
-    if (UNLIKELY(!simple(&w, buf, count, datatype, source, tag, comm))) return 0;
-    if (!next_message(&w, source, tag, patience(), &a)) return 0;
-    struct impi_shm_private *shm = impi_fast.shm;
-    struct impi_shm_inbound *in = &shm->peers[w.local].in;
-    if (UNLIKELY(a.bytes > (uint64_t)w.room || (w.plan && a.bytes != (uint64_t)w.room) ||
-                 (a.growing && (impi_quick.from[w.local].head || !follow(&a, w.buf, w.plan))))) {
-        unlock(shm);
-        return 0;
-    }
-    int got = a.record->tag;
-    if (LIKELY(!a.growing)) unload(&a, w.buf, w.plan);
-    int wake = leave(shm, in, &a);
-    unlock(shm);
-    if (UNLIKELY(wake)) impi_ring(w.local);
-    set_status(status, source, got, a.bytes);
-    return 1;
+    if (UNLIKELY(!typed(&w, buf, count, datatype))) return 0;
+    if (UNLIKELY(source == MPI_ANY_SOURCE)) return receive_any(&w, tag, comm, status);
+    if (UNLIKELY(!from(&w, source, tag, comm)) || !next_message(&w, source, tag, patience(), &a)) return 0;
+    return take(&w, &a, source, status);
 }
 
 int impi_fast_receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
@@ -107,7 +152,7 @@ HOT struct impi_quick_slot *post(void *buf, int64_t count, MPI_Datatype datatype
 {
     struct wish w;
     struct impi_shm_private *shm = impi_fast.shm;
-    if (UNLIKELY(!simple(&w, buf, count, datatype, source, tag, comm) || w.room > impi_fast.growing)) return NULL;
+    if (UNLIKELY(!typed(&w, buf, count, datatype) || w.room > impi_fast.growing || !from(&w, source, tag, comm))) return NULL;
     if (UNLIKELY(!try_lock(shm))) return NULL;
     uint32_t n = impi_quick.idle;
     struct impi_type_record *held = NULL; /* the program may free the type before the message is there */
@@ -176,7 +221,11 @@ static int probe(int source, int tag, MPI_Comm comm, MPI_Status *status, uint32_
 {
     struct wish w;
     struct arrival a;
-    if (UNLIKELY(!from(&w, source, tag, comm)) || !next_message(&w, source, tag, looks, &a)) return 0;
+    if (source == MPI_ANY_SOURCE) {
+        if (!from_any(&w, tag, comm) || !any_message(&w, tag, looks, &a, &source)) return 0;
+    } else if (!from(&w, source, tag, comm) || !next_message(&w, source, tag, looks, &a)) {
+        return 0;
+    }
     int got = a.record->tag;
     unlock(impi_fast.shm);
     set_status(status, source, got, a.bytes);
@@ -189,16 +238,27 @@ int impi_direct_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     IN_GO(impi_Probe(source, tag, (uintptr_t)comm, (uintptr_t)status));
 }
 
+/* Is there surely no message to be probed? A ring that is not open is looked into by the engine, now and then. */
+static int nothing_to_probe(int source, int tag, MPI_Comm comm)
+{
+    struct wish w;
+    if (!from_any(&w, tag, comm) || __atomic_load_n(&w.comm->waiting, __ATOMIC_RELAXED)) return 0;
+    if (source != MPI_ANY_SOURCE) return from(&w, source, tag, comm) && nothing_there(w.local);
+    for (int i = 0; i < w.comm->size; i++) {
+        int local = w.comm->local[i];
+        if (local < 0 || (opened(&impi_fast.shm->peers[local].in) && !nothing_there(local))) return 0;
+    }
+    return 1;
+}
+
 int impi_direct_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    if (LIKELY(flag && probe(source, tag, comm, status, 0))) {
-        *flag = 1;
-        return MPI_SUCCESS;
-    }
-    struct wish w;
-    if (flag && from(&w, source, tag, comm) && nothing_there(w.local) && !w.comm->waiting && nothing_else_to_do()) {
-        *flag = 0;
-        return MPI_SUCCESS;
+    if (LIKELY(flag)) {
+        int is = probe(source, tag, comm, status, 0);
+        if (is || (nothing_to_probe(source, tag, comm) && nothing_else_to_do())) {
+            *flag = is;
+            return MPI_SUCCESS;
+        }
     }
     IN_GO(impi_Iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status));
 }

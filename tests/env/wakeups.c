@@ -110,8 +110,9 @@ static void waits(void)
     }
     MPI_Sendrecv(out, BYTES, MPI_CHAR, right, 9, in[2], BYTES, MPI_CHAR, left, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Send(out, BYTES, MPI_CHAR, right, 10, MPI_COMM_WORLD);
+    for (flag = 0; !flag;) MPI_Iprobe(MPI_ANY_SOURCE, 10, MPI_COMM_WORLD, &flag, statuses);
     MPI_Probe(left, 10, MPI_COMM_WORLD, statuses);
-    MPI_Recv(in[3], BYTES, MPI_CHAR, left, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(in[3], BYTES, MPI_CHAR, MPI_ANY_SOURCE, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void persistent(void)
