@@ -4,7 +4,8 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-.PHONY: all build run test bench bench-wan install clean
+verbs := all build run test bench bench-wan install clean
+.PHONY: $(verbs)
 all: build
 
 build:
@@ -21,9 +22,23 @@ test: build
 	@tools/bootstrap test
 	ctest --preset $(PRESET)
 
-# Beside the other MPI implementations of this machine; make bench GROUPS="shm coll" for a part.
+# Beside the other MPI implementations of this machine, and the newest of them; make bench shm coll, or
+# make bench GROUPS="shm coll", for a part. A group is a goal beside bench only: it stands for a word of its command.
+groups := shm steps coll vec pack send bound types comm tcp overlap tcp-overlap agent oversub idle start memory
+ifneq ($(filter bench,$(MAKECMDGOALS)),)
+chosen := $(filter-out $(verbs),$(MAKECMDGOALS))
+unknown := $(filter-out $(groups),$(chosen))
+ifneq ($(unknown),)
+$(error bench has no group '$(unknown)'; it has $(groups))
+endif
+.PHONY: $(chosen)
+$(chosen): bench
+	@:
+endif
+
 bench: build
-	go run ./bench/compare -stage $(build)/stage $(GROUPS)
+	@tools/peers build/peers
+	go run ./bench/compare -stage $(build)/stage $(GROUPS) $(chosen)
 
 # Clients that are far apart, on a link of this machine's own (docs/wan.md); as root. make bench-wan WAN="-rtt 80ms coll" for a part.
 bench-wan: build

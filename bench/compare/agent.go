@@ -8,7 +8,7 @@ import "strings"
 
 // agents measures 8 bytes, 64 KiB and 1 MiB. The other implementations have no agent, so they have no figures here.
 func agents(l *library) ([]sample, error) {
-	if l.name != "ours" {
+	if l.name != ours {
 		return nil, nil
 	}
 	out, _, err := l.run(job{ranks: 2, path: l.mpibench, args: []string{"hops"}, tcp: true, more: []string{"-via", "agent"}})

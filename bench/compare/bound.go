@@ -12,7 +12,7 @@ import (
 
 // bounds measures ours only: the others copy once where they can, which bound.c does not.
 func bounds(l *library) ([]sample, error) {
-	if l.name != "ours" {
+	if l.name != ours {
 		return nil, nil
 	}
 	out, _, err := l.run(job{ranks: 2, path: l.mpibench, args: []string{"send"}})

@@ -6,12 +6,12 @@
 // median of the ratios, beside its target. Rounds are paired because the machine's mood changes from minute to
 // minute; a ratio taken within one round does not see that.
 //
-//	go run ./bench/compare [-rounds 3] [-stage build/stage] [-targets bench/targets.txt] [group ...]
+//	go run ./bench/compare [-rounds 3] [-stage build/stage] [-peers build/peers] [-targets bench/targets.txt] [group ...]
 //
 // Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, each way by itself too, and what types
 // cost) types (small ones, call by call) comm tcp overlap and tcp-overlap (of a long message with computation, on this core
 // and elsewhere) agent (beside three plain hops) oversub idle start memory. An implementation that is not there is named
-// and left out.
+// and left out. tools/peers puts the newest ones where -peers says.
 package main
 
 import (
@@ -19,45 +19,59 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
+
+// settings are the command line.
+type settings struct {
+	rounds               int
+	stage, peers         string
+	bench, hello, target string
+	groups               []string
+}
 
 func main() {
 	if len(os.Args) > 2 && os.Args[1] == peakFlag {
 		os.Exit(peak(os.Args[2:]))
 	}
-	rounds := flag.Int("rounds", 3, "`rounds` of every group")
-	stage := flag.String("stage", "build/stage", "`directory` in which this library is installed")
-	bench := flag.String("bench", "bench", "`directory` of mpibench.c, commbench.c and typebench.c")
-	hello := flag.String("hello", "examples_c/hello.c", "`file` used for start and memory")
-	table := flag.String("targets", "bench/targets.txt", "`file` of targets")
+	var s settings
+	flag.IntVar(&s.rounds, "rounds", 3, "`rounds` of every group")
+	flag.StringVar(&s.stage, "stage", "build/stage", "`directory` in which this library is installed")
+	flag.StringVar(&s.peers, "peers", "build/peers", "`directory` in which the newest MPICH and Open MPI are installed")
+	flag.StringVar(&s.bench, "bench", "bench", "`directory` of mpibench.c, commbench.c and typebench.c")
+	flag.StringVar(&s.hello, "hello", "examples_c/hello.c", "`file` used for start and memory")
+	flag.StringVar(&s.target, "targets", "bench/targets.txt", "`file` of targets")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: compare [flags] [group ...]\ngroups:", strings.Join(groupNames(), " "))
+		fmt.Fprintln(os.Stderr, "usage: compare [flags] [group ...]     (make bench [group ...])\ngroups:",
+			strings.Join(groupNames(), " "))
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if err := compare(*rounds, *stage, *bench, *hello, *table, flag.Args()); err != nil {
+	s.groups = flag.Args()
+	if err := compare(s); err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 		os.Exit(1)
 	}
 }
 
-func compare(rounds int, stage, bench, hello, table string, names []string) error {
-	if rounds < 1 {
-		return fmt.Errorf("-rounds %d: at least 1", rounds)
+func compare(s settings) error {
+	if s.rounds < 1 {
+		return fmt.Errorf("-rounds %d: at least 1", s.rounds)
 	}
-	chosen, err := chooseGroups(names)
+	chosen, err := chooseGroups(s.groups)
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(table)
+	text, err := os.ReadFile(s.target)
 	if err != nil {
 		return err
 	}
 	targets, err := parseTargets(string(text))
 	if err != nil {
-		return fmt.Errorf("%s: %w", table, err)
+		return fmt.Errorf("%s: %w", s.target, err)
 	}
 	scratch, err := os.MkdirTemp("", "mpi-compare-")
 	if err != nil {
@@ -66,24 +80,20 @@ func compare(rounds int, stage, bench, hello, table string, names []string) erro
 	defer os.RemoveAll(scratch)
 	removeOnSignal(scratch)
 
-	var present []*library
-	for _, l := range libraries(stage) {
-		if why := l.build(scratch, bench, hello); why != nil {
-			fmt.Printf("%s is missing: %v\n", l.name, why)
-			continue
-		}
-		present = append(present, l)
-	}
+	present := s.present(scratch)
 	if len(present) == 0 {
 		return fmt.Errorf("no MPI implementation found")
 	}
 	missed := 0
 	for _, g := range chosen {
-		lines := measure(g, present, rounds)
-		missed += printTable(os.Stdout, g.name, present, lines, targets)
+		t := &table{w: os.Stdout, group: g.name, present: present, targets: targets}
+		lines := measure(g, present, s.rounds)
+		t.head()
+		t.print(lines)
+		missed += t.missed
 		if g.name == "steps" {
 			for i, l := range present {
-				printCliffs(os.Stdout, l.name, cliffs(lines, i))
+				printCliffs(os.Stdout, l.title(), cliffs(lines, i))
 			}
 		}
 	}
@@ -91,6 +101,19 @@ func compare(rounds int, stage, bench, hello, table string, names []string) erro
 		fmt.Printf("%d targets missed\n", missed)
 	}
 	return nil
+}
+
+// present builds with every library, and answers those with which that works.
+func (s settings) present(scratch string) []*library {
+	var present []*library
+	for i, l := range libraries(s.stage, s.peers) {
+		if why := l.build(filepath.Join(scratch, strconv.Itoa(i)), s.bench, s.hello); why != nil {
+			fmt.Printf("%s is missing: %v\n", l.name, why)
+			continue
+		}
+		present = append(present, l)
+	}
+	return present
 }
 
 // removeOnSignal removes a folder if somebody ends this program before its time.

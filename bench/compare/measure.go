@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// line is one metric of a group: a row of values for each round, a column for each library, NaN where there is none.
+type line struct {
+	metric, unit string
+	rounds       [][]float64
+	late         []time.Duration // by library: the limit that a run exceeded, or 0; may be nil
+}
+
+// measure runs a group: every round runs each library once, forth and back by turns, since what ran before leaves the
+// machine in a state. A run that fails is reported once and leaves a gap; a library that exceeds its limit is not run
+// again.
+func measure(g group, present []*library, rounds int) []*line {
+	var lines []*line
+	find := func(metric, unit string) *line {
+		for _, l := range lines {
+			if l.metric == metric {
+				return l
+			}
+		}
+		lines = append(lines, newLine(metric, unit, len(present), rounds))
+		return lines[len(lines)-1]
+	}
+	failed := map[int]bool{}
+	late := map[int]bool{}
+	for round := range rounds {
+		for _, i := range order(len(present), round) {
+			if late[i] {
+				continue
+			}
+			samples, err := g.run(present[i])
+			for _, s := range samples {
+				find(s.metric, s.unit).rounds[round][i] = s.value
+			}
+			var limit *tooLong
+			late[i] = errors.As(err, &limit)
+			if late[i] {
+				for _, s := range samples {
+					find(s.metric, s.unit).late[i] = limit.limit
+				}
+			}
+			if err != nil && !failed[i] && !(late[i] && len(samples) > 0) {
+				failed[i] = true
+				fmt.Printf("%s: %v\n", g.name, err)
+			}
+		}
+	}
+	return lines
+}
+
+func newLine(metric, unit string, libraries, rounds int) *line {
+	l := &line{metric: metric, unit: unit, late: make([]time.Duration, libraries)}
+	for range rounds {
+		row := make([]float64, libraries)
+		for i := range row {
+			row[i] = math.NaN()
+		}
+		l.rounds = append(l.rounds, row)
+	}
+	return l
+}
+
+// order is that in which the libraries run in a round.
+func order(libraries, round int) []int {
+	at := make([]int, libraries)
+	for i := range at {
+		at[i] = i
+		if round%2 == 1 {
+			at[i] = libraries - 1 - i
+		}
+	}
+	return at
+}
+
+func higherIsBetter(unit string) bool {
+	return unit == "MB/s" || unit == "Mmsg/s" || unit == "%"
+}
+
+// ratio is ours (column 0) over the better peer, the median over the rounds that have both; NaN if none has, or both
+// are 0. What has unit x is a ratio already.
+func (l *line) ratio() float64 {
+	if l.unit == "x" {
+		return l.value(0)
+	}
+	var ratios []float64
+	for _, row := range l.rounds {
+		best := math.NaN()
+		for _, v := range row[1:] {
+			if math.IsNaN(best) || (v > best) == higherIsBetter(l.unit) && !math.IsNaN(v) {
+				best = v
+			}
+		}
+		if r := row[0] / best; !math.IsNaN(r) { // infinite where only we hide anything
+			ratios = append(ratios, r)
+		}
+	}
+	if len(ratios) == 0 {
+		return math.NaN()
+	}
+	return median(ratios)
+}
+
+// value is a library's median over the rounds.
+func (l *line) value(column int) float64 {
+	var v []float64
+	for _, row := range l.rounds {
+		if !math.IsNaN(row[column]) {
+			v = append(v, row[column])
+		}
+	}
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return median(v)
+}
+
+// limitOf is what a library exceeded, or 0.
+func (l *line) limitOf(column int) time.Duration {
+	if column < len(l.late) {
+		return l.late[column]
+	}
+	return 0
+}
+
+// alone: we have a value, and no peer, of which at least one took too long. There is nothing to hold ours against.
+func (l *line) alone() bool {
+	late := false
+	for i := 1; i < len(l.late); i++ {
+		if !math.IsNaN(l.value(i)) {
+			return false
+		}
+		late = late || l.late[i] > 0
+	}
+	return late && !math.IsNaN(l.value(0))
+}
