@@ -22,6 +22,7 @@ arguments() {
     matmul) echo "120" ;;
     pi) echo "20000" ;;
     ring) echo "5" ;;
+    cg27) echo "-t 12" ;;
     esac
 }
 
@@ -38,8 +39,8 @@ essence() {
 numbers 5000 >numbers
 first=
 for how in "-n 1" "-n 3" "-n 4" "-clients 2 -n 4" "-clients 3 -n 4"; do
-    case "$name $how" in # as many lines as ranks; sums that are rounded by rank
-    "hello -n 1" | "hello -n 3" | "solver -n 1" | "solver -n 3") continue ;;
+    case "$name $how" in # as many lines as ranks; sums that are rounded by rank; a grid that grows with the ranks
+    "hello -n 1" | "hello -n 3" | "solver -n 1" | "solver -n 3" | "cg27 -n 1" | "cg27 -n 3") continue ;;
     esac
     out=$(echo "run$how" | tr -d ' ')
     # shellcheck disable=SC2046,SC2086 # words
