@@ -22,9 +22,9 @@ test: build
 	@tools/bootstrap test
 	ctest --preset $(PRESET)
 
-# Beside the other MPI implementations of this machine, and the newest of them; make bench shm coll, or
-# make bench GROUPS="shm coll", for a part. A group is a goal beside bench only: it stands for a word of its command.
-groups := shm steps coll vec pack send bound types comm tcp overlap tcp-overlap agent oversub idle start memory
+# Beside the other MPI implementations of this machine, and the newest of them; make bench apps shm, or
+# make bench GROUPS="apps shm", for a part. A group is a goal beside bench only: it stands for a word of its command.
+groups := shm steps coll vec pack send bound types comm tcp overlap tcp-overlap agent oversub idle start memory apps
 ifneq ($(filter bench,$(MAKECMDGOALS)),)
 chosen := $(filter-out $(verbs),$(MAKECMDGOALS))
 unknown := $(filter-out $(groups),$(chosen))

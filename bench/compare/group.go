@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -41,6 +40,7 @@ func groups() []group {
 		{"idle", idle},
 		{"start", start},
 		{"memory", memory},
+		{appsGroup, nil}, // its rows are groups of their own
 	}
 }
 
@@ -190,13 +190,4 @@ func parseSamples(out string) ([]sample, error) {
 		return nil, fmt.Errorf("no figures in %q", out)
 	}
 	return samples, nil
-}
-
-func median(v []float64) float64 {
-	s := append([]float64(nil), v...)
-	sort.Float64s(s)
-	if n := len(s); n%2 == 0 {
-		return (s[n/2-1] + s[n/2]) / 2
-	}
-	return s[len(s)/2]
 }

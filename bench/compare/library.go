@@ -22,6 +22,7 @@ type library struct {
 	marks      []string // what the launcher's --version must mention, any of them; none: no check
 	env        []string // for every run
 	oversub    []string // options for more ranks than cores
+	free       []string // options that bind no rank to a core
 	tcp        []string // options that keep messages off shared memory
 	tcpEnv     []string
 	mpibench   string // built programs
@@ -29,6 +30,7 @@ type library struct {
 	typebench  string
 	hello      string
 	bench      string // where the sources are
+	folder     string // where the programs are
 	ccPath     string
 	launchPath string
 	version    string // of the launcher
@@ -79,6 +81,7 @@ func openMPI(cc, launch []string, oversub ...string) *library {
 		env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
 			"PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1"},
 		oversub: oversub,
+		free:    []string{"--bind-to", "none"},
 		tcp:     []string{"--mca", "pml", "ob1", "--mca", "btl", "tcp,self"},
 	}
 }
@@ -104,6 +107,7 @@ func (l *library) build(folder, bench, hello string) error {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		return err
 	}
+	l.folder = folder
 	l.mpibench = filepath.Join(folder, "mpibench")
 	l.commbench = filepath.Join(folder, "commbench")
 	l.typebench = filepath.Join(folder, "typebench")
@@ -116,6 +120,15 @@ func (l *library) build(folder, bench, hello string) error {
 		}
 	}
 	return nil
+}
+
+// program builds a program at its first use.
+func (l *library) program(source string) (string, error) {
+	path := filepath.Join(l.folder, strings.TrimSuffix(filepath.Base(source), ".c"))
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	return path, compile(l.ccPath, path, source)
 }
 
 func compile(cc, program, source string) error {
@@ -157,6 +170,7 @@ type job struct {
 	path  string
 	args  []string
 	over  bool // more ranks than cores
+	free  bool // bound to no core
 	tcp   bool
 	more  []string      // options of the launcher
 	limit time.Duration // the longest it may take; 0: ten minutes
@@ -179,6 +193,9 @@ func (l *library) options(j job) (args, env []string) {
 	}
 	if j.over {
 		args = append(args, l.oversub...)
+	}
+	if j.free {
+		args = append(args, l.free...)
 	}
 	return append(args, j.more...), env
 }

@@ -8,10 +8,12 @@
 //
 //	go run ./bench/compare [-rounds 3] [-stage build/stage] [-peers build/peers] [-targets bench/targets.txt] [group ...]
 //
-// Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, each way by itself too, and what types
-// cost) types (small ones, call by call) comm tcp overlap and tcp-overlap (of a long message with computation, on this core
-// and elsewhere) agent (beside three plain hops) oversub idle start memory. An implementation that is not there is named
-// and left out. tools/peers puts the newest ones where -peers says.
+// Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, each way by itself too, and what
+// types cost) types (small ones, call by call) comm tcp overlap and tcp-overlap (of a long message with computation, on
+// this core and elsewhere) agent (beside three plain hops) oversub idle start memory apps (programs that compute and
+// communicate, and what a rank uses; -only chooses among its rows, -limit ends a run).
+//
+// An implementation that is not there is named and left out. tools/peers puts the newest ones where -peers says.
 package main
 
 import (
@@ -23,29 +25,39 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // settings are the command line.
 type settings struct {
-	rounds               int
-	stage, peers         string
-	bench, hello, target string
-	groups               []string
+	rounds          int
+	limit           time.Duration
+	only            string
+	stage, peers    string
+	examples, bench string
+	hello, target   string
+	groups          []string
 }
 
 func main() {
 	if len(os.Args) > 2 && os.Args[1] == peakFlag {
 		os.Exit(peak(os.Args[2:]))
 	}
+	if len(os.Args) > 3 && os.Args[1] == usageFlag {
+		os.Exit(usage(os.Args[2], os.Args[3:]))
+	}
 	var s settings
 	flag.IntVar(&s.rounds, "rounds", 3, "`rounds` of every group")
 	flag.StringVar(&s.stage, "stage", "build/stage", "`directory` in which this library is installed")
 	flag.StringVar(&s.peers, "peers", "build/peers", "`directory` in which the newest MPICH and Open MPI are installed")
-	flag.StringVar(&s.bench, "bench", "bench", "`directory` of mpibench.c, commbench.c and typebench.c")
+	flag.StringVar(&s.bench, "bench", "bench", "`directory` of the programs that measure")
+	flag.StringVar(&s.examples, "examples", "examples_c", "`directory` of the programs of the group apps")
 	flag.StringVar(&s.hello, "hello", "examples_c/hello.c", "`file` used for start and memory")
 	flag.StringVar(&s.target, "targets", "bench/targets.txt", "`file` of targets")
+	flag.StringVar(&s.only, "only", "*", "of the rows of the group apps those of this `pattern`, as solver/* or */4-tcp")
+	flag.DurationVar(&s.limit, "limit", 10*time.Second, "`time` that a run of the group apps may take")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: compare [flags] [group ...]     (make bench [group ...])\ngroups:",
+		fmt.Fprintln(os.Stderr, "usage: compare [flags] [group ...]     (or make bench [group ...])\ngroups:",
 			strings.Join(groupNames(), " "))
 		flag.PrintDefaults()
 	}
@@ -87,9 +99,13 @@ func compare(s settings) error {
 	missed := 0
 	for _, g := range chosen {
 		t := &table{w: os.Stdout, group: g.name, present: present, targets: targets}
-		lines := measure(g, present, s.rounds)
-		t.head()
-		t.print(lines)
+		parts := []group{g}
+		if g.name == appsGroup {
+			if parts, err = s.apps(scratch); err != nil {
+				return err
+			}
+		}
+		lines := t.measure(parts, s.rounds)
 		missed += t.missed
 		if g.name == "steps" {
 			for i, l := range present {

@@ -18,6 +18,25 @@ type table struct {
 
 func (t *table) ratios() bool { return t.present[0].name == ours && len(t.present) > 1 }
 
+// measure measures the parts of a group and writes each as soon as it is known, then the mean, where there is one, and
+// what is there for information.
+func (t *table) measure(parts []group, rounds int) []*line {
+	var all, later []*line
+	for i, p := range parts {
+		counts, info := split(measure(p, t.present, rounds))
+		all, later = append(all, counts...), append(later, info...)
+		if i == 0 {
+			t.head()
+		}
+		t.print(counts)
+	}
+	if mean := meanLine(all, len(t.present)); mean != nil {
+		t.print([]*line{mean})
+	}
+	t.print(later)
+	return all
+}
+
 func (t *table) head() {
 	fmt.Fprintf(t.w, "\n%-28s", t.group)
 	for _, l := range t.present {

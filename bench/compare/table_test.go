@@ -15,7 +15,8 @@ func TestTableSaysWhatIsMissed(t *testing.T) {
 	}
 	targets, _ := parseTargets("shm lat/* <= 1")
 	var b strings.Builder
-	table := table{w: &b, group: "shm", present: []*library{{name: ours}, {name: "mpich", version: "5.0.2"}}, targets: targets}
+	present := []*library{{name: ours}, {name: "mpich", version: "5.0.2"}}
+	table := table{w: &b, group: "shm", present: present, targets: targets}
 	table.head()
 	table.print(lines)
 	if table.missed != 1 {
