@@ -31,9 +31,17 @@ const (
 
 // app is a program and its arguments.
 type app struct {
-	name, source string
-	args         []string
-	figure       string // the figure of its output that counts, without the number of ranks; "": the time of the run
+	name   string
+	args   []string
+	figure string // the figure of its output that counts, without the number of ranks; "": the time of the run
+	build  func(*library) (program string, err error)
+	input  func(folder string, ranks int) error // puts what it reads where it runs; may be nil
+	check  func(folder string) error            // looks at what it wrote there; may be nil
+}
+
+// oneFile builds a program of one source file.
+func oneFile(source string) func(*library) (string, error) {
+	return func(l *library) (string, error) { return l.program(source) }
 }
 
 // appList are the programs. Their arguments make a run take about a second on one rank or two: starting a job takes up
@@ -41,7 +49,8 @@ type app struct {
 func appList(bench, examples, data string) []app {
 	var list []app
 	for _, part := range []string{"solver", "stencil", "quantum"} {
-		list = append(list, app{"app-" + part, filepath.Join(bench, "appbench.c"), []string{part}, "app/" + part + "/"})
+		list = append(list, app{name: "app-" + part, args: []string{part}, figure: "app/" + part + "/",
+			build: oneFile(filepath.Join(bench, "appbench.c"))})
 	}
 	for _, example := range [][]string{
 		{"solver", filepath.Join(data, matrixFile), "1e-6"},
@@ -53,7 +62,8 @@ func appList(bench, examples, data string) []app {
 		{"wordcount", filepath.Join(data, textFile)},
 		{"cg27", "48", "250", "0"},
 	} {
-		list = append(list, app{example[0], filepath.Join(examples, example[0]+".c"), example[1:], ""})
+		list = append(list, app{name: example[0], args: example[1:],
+			build: oneFile(filepath.Join(examples, example[0]+".c"))})
 	}
 	return list
 }
@@ -61,8 +71,12 @@ func appList(bench, examples, data string) []app {
 // apps are the rows, each a group of its own, so that the libraries take turns at each; and the files that they read.
 func (s settings) apps(scratch string) ([]group, error) {
 	data := filepath.Join(scratch, "data")
+	list := appList(s.bench, s.examples, data)
+	if s.hpcc != "" {
+		list = append(list, hpcc(s.hpcc, s.blas))
+	}
 	var rows []group
-	for _, a := range appList(s.bench, s.examples, data) {
+	for _, a := range list {
 		for _, at := range []struct {
 			ranks int
 			tcp   bool
@@ -106,9 +120,9 @@ func (r appRow) time(value float64) sample {
 	return sample{appsTime + r.name(), value, unit}
 }
 
-// run runs the program once: each rank is this program again, which runs it and asks the kernel.
+// run runs the program once, in a new folder: each rank is this program again, which runs it and asks the kernel.
 func (r appRow) run(l *library) ([]sample, error) {
-	program, err := l.program(r.source)
+	program, err := r.build(l)
 	if err != nil {
 		return nil, err
 	}
@@ -116,14 +130,28 @@ func (r appRow) run(l *library) ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	notes := filepath.Join(r.scratch, "usage")
-	os.Remove(notes)
+	folder, err := r.place()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	notes := filepath.Join(folder, "usage")
 	out, took, err := l.run(job{
-		ranks: r.ranks, path: self, args: append([]string{usageFlag, notes, program}, r.args...),
+		ranks: r.ranks, path: self, args: append([]string{usageFlag, notes, program}, r.args...), folder: folder,
 		over: r.ranks > runtime.NumCPU(), free: true, tcp: r.tcp, limit: r.limit,
 	})
 	if err != nil {
 		return r.exceeded(err), err
+	}
+	if r.check != nil {
+		if err := r.check(folder); err != nil {
+			return nil, err
+		}
+	}
+	if r.figure != "" {
+		if took, err = figure(out, r.figure+strconv.Itoa(r.ranks)); err != nil {
+			return nil, err
+		}
 	}
 	text, err := os.ReadFile(notes)
 	if err != nil {
@@ -133,13 +161,17 @@ func (r appRow) run(l *library) ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.figure != "" {
-		if took, err = figure(out, r.figure+strconv.Itoa(r.ranks)); err != nil {
-			return nil, err
-		}
-	}
 	cpu, switches := perRank(used)
 	return []sample{r.time(took), {"cpu/" + r.name(), cpu, cpuUnit}, {"switches/" + r.name(), switches, switchUnit}}, nil
+}
+
+// place is a new folder with what the program reads there.
+func (r appRow) place() (string, error) {
+	folder, err := os.MkdirTemp(r.scratch, r.app.name)
+	if err == nil && r.input != nil {
+		err = r.input(folder, r.ranks)
+	}
+	return folder, err
 }
 
 // exceeded is the row of a run that took too long: a time that nobody knows.

@@ -118,12 +118,17 @@ func TestOnlyARunThatTookTooLongHasARowWithoutTime(t *testing.T) {
 	}
 }
 
-func TestProgramsAreFoundAndTakeTheirFigure(t *testing.T) {
-	for _, a := range appList("..", "../../examples_c", t.TempDir()) {
-		if _, err := os.Stat(a.source); err != nil {
-			t.Error(err)
+func TestProgramsHaveNamesOfTheirOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, a := range append(appList("bench", "examples_c", "data"), hpcc("tree", "-lblas")) {
+		if seen[a.name] || a.build == nil {
+			t.Errorf("%+v", a)
 		}
+		seen[a.name] = true
 	}
+}
+
+func TestAProgramTellsItsFigure(t *testing.T) {
 	if v, err := figure("app/solver/2 90.5 us\napp/solver-switches/2 3 1/s\n", "app/solver/2"); err != nil || v != 90.5 {
 		t.Error(v, err)
 	}

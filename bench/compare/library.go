@@ -166,14 +166,15 @@ func versionIn(about string) string { return versionNumber.FindString(about) }
 
 // job is one run: ranks, program and its arguments.
 type job struct {
-	ranks int
-	path  string
-	args  []string
-	over  bool // more ranks than cores
-	free  bool // bound to no core
-	tcp   bool
-	more  []string      // options of the launcher
-	limit time.Duration // the longest it may take; 0: ten minutes
+	ranks  int
+	path   string
+	args   []string
+	over   bool // more ranks than cores
+	free   bool // bound to no core
+	tcp    bool
+	more   []string      // options of the launcher
+	limit  time.Duration // the longest it may take; 0: ten minutes
+	folder string        // where it runs; "": here
 }
 
 // tooLong says that a job was ended because it took longer than its limit.
@@ -212,7 +213,7 @@ func (l *library) run(j job) (string, float64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), j.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, l.launchPath, args...)
-	cmd.Env = env
+	cmd.Env, cmd.Dir = env, j.folder
 	// A launcher that is killed leaves its ranks behind; one that is asked takes them along.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second

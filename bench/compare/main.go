@@ -6,12 +6,13 @@
 // median of the ratios, beside its target. Rounds are paired because the machine's mood changes from minute to
 // minute; a ratio taken within one round does not see that.
 //
-//	go run ./bench/compare [-rounds 3] [-stage build/stage] [-peers build/peers] [-targets bench/targets.txt] [group ...]
+//	go run ./bench/compare [-rounds 3] [-stage build/stage] [-peers build/peers] [flag ...] [group ...]
 //
 // Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, each way by itself too, and what
 // types cost) types (small ones, call by call) comm tcp overlap and tcp-overlap (of a long message with computation, on
 // this core and elsewhere) agent (beside three plain hops) oversub idle start memory apps (programs that compute and
-// communicate, and what a rank uses; -only chooses among its rows, -limit ends a run).
+// communicate, and what a rank uses; -only chooses among its rows, -limit ends a run, -hpcc adds the HPC
+// Challenge benchmark).
 //
 // An implementation that is not there is named and left out. tools/peers puts the newest ones where -peers says.
 package main
@@ -31,11 +32,12 @@ import (
 // settings are the command line.
 type settings struct {
 	rounds          int
-	limit           time.Duration
-	only            string
 	stage, peers    string
-	examples, bench string
+	bench, examples string
 	hello, target   string
+	limit           time.Duration // of apps
+	only            string
+	hpcc, blas      string
 	groups          []string
 }
 
@@ -56,6 +58,8 @@ func main() {
 	flag.StringVar(&s.target, "targets", "bench/targets.txt", "`file` of targets")
 	flag.StringVar(&s.only, "only", "*", "of the rows of the group apps those of this `pattern`, as solver/* or */4-tcp")
 	flag.DurationVar(&s.limit, "limit", 10*time.Second, "`time` that a run of the group apps may take")
+	flag.StringVar(&s.hpcc, "hpcc", "", "`directory` of the source of HPCC, which then is a program of the group apps")
+	flag.StringVar(&s.blas, "blas", "-lblas", "the linker's `words` for the BLAS that HPCC needs")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: compare [flags] [group ...]     (or make bench [group ...])\ngroups:",
 			strings.Join(groupNames(), " "))
