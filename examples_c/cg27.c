@@ -77,15 +77,6 @@ static Cube arrange(int points)
     return c;
 }
 
-static void leave(Cube *c)
-{
-    for (int i = 0; i < c->neighbours; i++) {
-        MPI_Type_free(&c->inner[i]);
-        MPI_Type_free(&c->border[i]);
-    }
-    MPI_Comm_free(&c->comm);
-}
-
 /* Where row (z, y) of the cube begins, counted without the border. */
 static size_t row(const Cube *c, int z, int y)
 {
@@ -177,10 +168,7 @@ static double *need(const Cube *c)
 {
     size_t side = (size_t)c->side;
     double *v = calloc(side * side * side, sizeof *v);
-    if (!v) {
-        fprintf(stderr, "cg27: out of memory\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    if (!v) MPI_Abort(MPI_COMM_WORLD, 1);
     return v;
 }
 
@@ -254,7 +242,11 @@ int main(int argc, char **argv)
     if (rank == 0) printf("answer: iterations=%d residual=%.4e\n", iterations, residual);
     free(x);
     free(b);
-    leave(&c);
+    for (int i = 0; i < c.neighbours; i++) {
+        MPI_Type_free(&c.inner[i]);
+        MPI_Type_free(&c.border[i]);
+    }
+    MPI_Comm_free(&c.comm);
     MPI_Finalize();
     return 0;
 }
