@@ -11,7 +11,7 @@ import (
 
 // What the programs of the apps group read: a matrix and a text, the same each time.
 const (
-	matrixFile = "poisson.mtx" // 400 x 400 points: large enough that a product takes 0.3 ms
+	matrixFile = "poisson.mtx" // 400 x 400 points
 	textFile   = "text"
 	textWords  = 8 << 20
 )
