@@ -83,7 +83,7 @@ func openFast(p *process) {
 	case p.engine.Patient():
 		f.crowded, f.looks = 1, crowdedLooks
 	default:
-		f.looks = C.uint32_t(looksIn(spinTime))
+		f.looks = C.uint32_t(looksIn(spinTime) | C.IMPI_FAST_OFFER - 1)
 		f.growing = C.uint32_t(p.engine.Packet())
 	}
 	f.shm = (*C.struct_impi_shm_private)(p.segment.Private())

@@ -19,7 +19,11 @@
 #include <stdint.h>
 #include "../transport/shm/z_layout.h"
 
-enum { IMPI_FAST_COMMS = 1024, IMPI_FAST_TYPES = 512 };
+enum {
+    IMPI_FAST_COMMS = 1024,
+    IMPI_FAST_TYPES = 512,
+    IMPI_FAST_OFFER = 1024 /* looks after which a waiting thread offers its core; a power of two */
+};
 
 /* The request of a send that is complete: one for all of them (Engine.sent). */
 #define IMPI_SENT_REQUEST ((uintptr_t)0x100000001)

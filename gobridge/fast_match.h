@@ -46,7 +46,7 @@ static int follow(const struct arrival *a, void *buf, const struct impi_type_pla
         if (UNLIKELY(there > n || looks == 0)) return 0;
         if (there < n) there = row ? there - there % row : done;
         if (there == done) {
-            between_looks();
+            between_looks(looks);
             continue;
         }
         if (plan && row) impi_type_move_rows(plan, buf, from, (int64_t)done, (int64_t)(there - done), 1);

@@ -52,7 +52,7 @@ HOT int next_message(const struct wish *w, int source, int tag, uint32_t looks, 
     for (;;) {
         for (; !arrived(shm, in); looks--) {
             if (looks == 0) return 0;
-            between_looks();
+            between_looks(looks);
         }
         if (!try_lock(shm)) return 0;
         int wake = 0, stuck = 0;
@@ -77,7 +77,7 @@ static int any_message(struct wish *w, int tag, uint32_t looks, struct arrival *
     const struct impi_fast_comm *c = w->comm;
     int first = __atomic_load_n(&turn, __ATOMIC_RELAXED);
     if (c->size > MOST || __atomic_load_n(&c->waiting, __ATOMIC_RELAXED)) return 0;
-    for (;; between_looks()) {
+    for (;; between_looks(looks)) {
         for (int k = 0; k < c->size; k++) {
             *source = (first + k) % c->size;
             if (UNLIKELY((w->local = c->local[*source]) < 0)) return 0;

@@ -31,10 +31,11 @@ static inline void relax(void)
 #endif
 }
 
-/* Passes the time between two looks at something that another rank writes. */
-static inline void between_looks(void)
+/* Passes the time between two looks, of which so many are left, at something that another rank writes. Now and then that
+ * rank is offered this core: it may be waiting for it, although there are cores for all. */
+static inline void between_looks(uint32_t left)
 {
-    if (UNLIKELY(impi_fast.crowded)) sched_yield();
+    if (UNLIKELY(left % IMPI_FAST_OFFER == 0 || impi_fast.crowded)) sched_yield();
     else relax();
 }
 

@@ -78,7 +78,7 @@ HOT enum progress await(MPI_Request request, uint32_t looks)
     while (got == WAITING) {
         got = advance(s);
         if (got != WAITING || looks-- == 0) break;
-        between_looks();
+        between_looks(looks);
     }
     return got;
 }
@@ -215,7 +215,7 @@ static inline int operation(MPI_Request request, const struct impi_quick_slot *s
 static enum progress find_ended(int count, const MPI_Request requests[], uint32_t looks, int *index)
 {
     int first = first_to_look_at(count, requests);
-    for (;; between_looks()) {
+    for (;; between_looks(looks)) {
         int active = 0;
         for (int k = 0; k < count; k++) {
             int i = first + k < count ? first + k : first + k - count;

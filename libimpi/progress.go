@@ -155,8 +155,11 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 		if e.giveWay(w) {
 			return
 		}
-	} else if w.polls%clockEvery != 0 || !w.expired(e) {
+	} else if w.polls%clockEvery != 0 {
 		e.spin(from)
+		return
+	} else if !w.expired(e) {
+		e.offerCore()
 		return
 	}
 	e.budget = max(e.budget/2, shortSpin)
@@ -186,12 +189,18 @@ func (e *Engine) spin(from int32) {
 	e.mu.Lock()
 }
 
-// giveWay lets another rank have the core, when ranks outnumber cores. If none wants it, this costs nobody anything,
-// and the thread is awake when its message comes. False: it has waited long enough.
-func (e *Engine) giveWay(w *waiter) bool {
+// offerCore is for a spinning thread whose peer may be waiting for this very core, although there are cores for all. If
+// nobody is, it costs a fraction of a microsecond.
+func (e *Engine) offerCore() {
 	e.mu.Unlock()
 	kernel.Yield()
 	e.mu.Lock()
+}
+
+// giveWay lets another rank have the core, when ranks outnumber cores. If none wants it, this costs nobody anything,
+// and the thread is awake when its message comes. False: it has waited long enough.
+func (e *Engine) giveWay(w *waiter) bool {
+	e.offerCore()
 	if w.polls%patientEvery != 0 {
 		return true
 	}
