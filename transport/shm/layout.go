@@ -9,8 +9,10 @@ import "math/bits"
 //
 //	0                      header, one line
 //	controlOffset          n control blocks of controlBytes
+//	boardMapOffset(n)      one line: u64 [4] bit i%64 of word i/64: board i is in use
 //	positionOffset(n)      n*n position lines: that of src -> dst is number dst*n+src
 //	ringOffset(n)          n*n rings of RingBytes(n): that of src -> dst is number dst*n+src
+//	boardOffset(n)         Boards boards of boardBytes(n)
 //
 // Header:
 //
@@ -61,6 +63,18 @@ import "math/bits"
 // scatter what is there, or regard the message as not yet there. FormSkip has no other field: the next record is at 0. The line that follows the last
 // published record has state 0: the sender clears it before it publishes.
 //
+// Board: where short collective operations of one communicator meet (gobridge/board.c); all zero while nobody uses it. Its
+// members are at most BoardMembers ranks of the segment, in the order of their ranks in the communicator. The first line:
+//
+//	 0  u32  present: members that have not left. The last one to leave clears all lines and then the bit in the map
+//	64       a block for each member:
+//	   0  u64  done: operations that the member has completed
+//	  64       slots of 64 bytes: that of operation s, counted from 1, is number s%BoardSlots:
+//	     0  u64  word: bits 0-7 the length of the payload in bytes, bits 8-63 the operation, stored last
+//	     8       payload of at most 56 bytes
+//
+// A member writes the slot of operation s when all members have completed operation s-BoardSlots.
+//
 // Private memory, one anonymous mapping in each process: the positions that a peer must not be able to
 // change, and the engine's lock, where C can reach them.
 //
@@ -91,7 +105,7 @@ import "math/bits"
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 4
+	version = 5
 
 	// MaxLocal is the largest number of ranks that share a segment.
 	MaxLocal = 1024
@@ -108,6 +122,16 @@ const (
 	maxRingBytes = 256 << 10
 	minRingBytes = 8 << 10
 	inboundBytes = 2 << 20 // aim of all rings to one rank together
+
+	// BoardMembers is the largest number of ranks that share a board.
+	BoardMembers = 32
+	// Boards is the number of boards in a segment.
+	Boards = 256
+
+	boardSlots      = 8
+	boardPayload    = LineBytes - 8
+	boardWordShift  = 8
+	boardMemberSize = (1 + boardSlots) * LineBytes
 
 	privateHead = 2 * LineBytes
 	privatePeer = 2 * LineBytes
@@ -143,11 +167,18 @@ func RingBytes(n int) int {
 // maxPayload is the largest payload of a record in bytes: record and first line fill a quarter of a ring.
 func maxPayload(ringBytes int) int { return ringBytes/4 - LineBytes }
 
-func positionOffset(n int) int { return controlOffset + n*controlBytes }
+func boardMapOffset(n int) int { return controlOffset + n*controlBytes }
+
+func positionOffset(n int) int { return boardMapOffset(n) + LineBytes }
 
 func ringOffset(n int) int { return alignPage(positionOffset(n) + n*n*LineBytes) }
 
-func segmentBytes(n int) int { return ringOffset(n) + n*n*RingBytes(n) }
+func boardOffset(n int) int { return ringOffset(n) + n*n*RingBytes(n) }
+
+// boardBytes is the size in bytes of each board of a segment for n ranks.
+func boardBytes(n int) int { return alignPage(LineBytes + min(n, BoardMembers)*boardMemberSize) }
+
+func segmentBytes(n int) int { return boardOffset(n) + Boards*boardBytes(n) }
 
 func privateBytes(n int) int { return alignPage(privateHead + n*privatePeer) }
 

@@ -32,6 +32,9 @@ func places() []place {
 		o  outbound
 		in inbound
 		pe peer
+		bs boardSlot
+		bm boardMember
+		b  board
 	)
 	return []place{
 		{unsafe.Offsetof(h.magic), 0, "header", "magic"},
@@ -95,6 +98,14 @@ func places() []place {
 		{unsafe.Sizeof(in), LineBytes, "inbound", ""},
 		{unsafe.Offsetof(pe.in), 64, "peer", "in"},
 		{unsafe.Sizeof(pe), privatePeer, "peer", ""},
+		{unsafe.Offsetof(bs.word), 0, "board_slot", "word"},
+		{unsafe.Offsetof(bs.payload), 8, "board_slot", "payload"},
+		{unsafe.Sizeof(bs), LineBytes, "board_slot", ""},
+		{unsafe.Offsetof(bm.done), 0, "board_member", "done"},
+		{unsafe.Offsetof(bm.slots), 64, "board_member", "slots"},
+		{unsafe.Sizeof(bm), boardMemberSize, "board_member", ""},
+		{unsafe.Offsetof(b.present), 0, "board", "present"},
+		{unsafe.Sizeof(b), LineBytes, "board", ""},
 	}
 }
 
@@ -188,6 +199,21 @@ struct impi_shm_private {
 	struct impi_shm_peer peers[];
 };
 
+struct impi_shm_board_slot {
+	uint64_t word;
+	unsigned char payload[IMPI_SHM_BOARD_PAYLOAD];
+};
+
+struct impi_shm_board_member {
+	uint64_t done, pad[7];
+	struct impi_shm_board_slot slots[IMPI_SHM_BOARD_SLOTS];
+};
+
+struct impi_shm_board {
+	uint32_t present, pad[15];
+	struct impi_shm_board_member members[];
+};
+
 `
 
 // cHeader is z_layout.h: the constants and types above, and an assertion for each place.
@@ -206,6 +232,7 @@ func cHeader() []byte {
 		{"STATE_ABSENT", stateAbsent}, {"STATE_ATTACHED", stateAttached}, {"STATE_DETACHED", stateDetached},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
 		{"FAR_BYTES", farBytes}, {"LOOK_BYTES", lookBytes}, {"FAR_TIME", uint64(farTime)}, {"FAR_LOOKS", farLooks}, {"LOOKS_EVERY", looksEvery},
+		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload}, {"BOARD_WORD_SHIFT", boardWordShift},
 		{"LOCK_FREE", lockFree}, {"LOCK_HELD", lockHeld}, {"LOCK_SLEEP", lockSleep},
 	} {
 		fmt.Fprintf(&b, "#define IMPI_SHM_%s UINT64_C(%#x)\n", c.name, c.value)

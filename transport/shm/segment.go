@@ -34,7 +34,8 @@ type Segment struct {
 	bell      *control
 	cores     int
 	shadow    lockShadow
-	maxWait   time.Duration // longestWait, but in tests
+	maxWait   time.Duration       // longestWait, but in tests
+	reserved  [Boards]atomic.Bool // boards behind which this rank has found memory
 }
 
 var errNoSegment = errors.New("shm: descriptor is not a job segment")
@@ -204,7 +205,7 @@ func (s *Segment) reserve(off, n int) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("shm: no memory for a ring of %d bytes: %w", s.ringBytes, err)
+			return fmt.Errorf("shm: no memory for %d bytes: %w", n, err)
 		}
 		return nil
 	}

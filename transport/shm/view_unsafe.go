@@ -74,6 +74,24 @@ type fullRecord struct {
 	_      uint64
 }
 
+// boardSlot is what a member of a board publishes in one operation.
+type boardSlot struct {
+	word    uint64
+	payload [boardPayload]byte
+}
+
+type boardMember struct {
+	done  uint64
+	_     [7]uint64
+	slots [boardSlots]boardSlot
+}
+
+// board is the first line of a board; its members' blocks follow.
+type board struct {
+	present uint32
+	_       [15]uint32
+}
+
 type pointerPad [8 - unsafe.Sizeof(uintptr(0))]byte
 
 type private struct {
@@ -133,6 +151,26 @@ func (s *Segment) positionAt(src, dst int) (int, *position) {
 func (s *Segment) ringAt(src, dst int) (int, unsafe.Pointer) {
 	off := ringOffset(s.n) + (dst*s.n+src)*s.ringBytes
 	return off, unsafe.Pointer(&s.mem[off])
+}
+
+func (s *Segment) boardMap() *[Boards / 64]uint64 {
+	return (*[Boards / 64]uint64)(unsafe.Pointer(&s.mem[boardMapOffset(s.n)]))
+}
+
+func (s *Segment) boardAt(i int) (int, *board) {
+	off := boardOffset(s.n) + i*boardBytes(s.n)
+	return off, (*board)(unsafe.Pointer(&s.mem[off]))
+}
+
+// Memory is where the board begins.
+func (b *Board) Memory() unsafe.Pointer {
+	_, at := b.segment.boardAt(b.number)
+	return unsafe.Pointer(at)
+}
+
+// membersOf are the blocks of all members that a board can have.
+func (s *Segment) membersOf(b *board) []boardMember {
+	return unsafe.Slice((*boardMember)(unsafe.Add(unsafe.Pointer(b), LineBytes)), min(s.n, BoardMembers))
 }
 
 func headerOf(b []byte) *header { return (*header)(unsafe.Pointer(&b[0])) }

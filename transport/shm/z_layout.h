@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define IMPI_SHM_MAGIC UINT64_C(0x314d485349504d49)
-#define IMPI_SHM_VERSION UINT64_C(0x4)
+#define IMPI_SHM_VERSION UINT64_C(0x5)
 #define IMPI_SHM_MAX_LOCAL UINT64_C(0x400)
 #define IMPI_SHM_LINE_BYTES UINT64_C(0x40)
 #define IMPI_SHM_INLINE_BYTES UINT64_C(0x28)
@@ -26,6 +26,10 @@
 #define IMPI_SHM_FAR_TIME UINT64_C(0x2bc)
 #define IMPI_SHM_FAR_LOOKS UINT64_C(0x2)
 #define IMPI_SHM_LOOKS_EVERY UINT64_C(0x20)
+#define IMPI_SHM_BOARD_MEMBERS UINT64_C(0x20)
+#define IMPI_SHM_BOARD_SLOTS UINT64_C(0x8)
+#define IMPI_SHM_BOARD_PAYLOAD UINT64_C(0x38)
+#define IMPI_SHM_BOARD_WORD_SHIFT UINT64_C(0x8)
 #define IMPI_SHM_LOCK_FREE UINT64_C(0x0)
 #define IMPI_SHM_LOCK_HELD UINT64_C(0x1)
 #define IMPI_SHM_LOCK_SLEEP UINT64_C(0x2)
@@ -108,6 +112,21 @@ struct impi_shm_private {
 	struct impi_shm_peer peers[];
 };
 
+struct impi_shm_board_slot {
+	uint64_t word;
+	unsigned char payload[IMPI_SHM_BOARD_PAYLOAD];
+};
+
+struct impi_shm_board_member {
+	uint64_t done, pad[7];
+	struct impi_shm_board_slot slots[IMPI_SHM_BOARD_SLOTS];
+};
+
+struct impi_shm_board {
+	uint32_t present, pad[15];
+	struct impi_shm_board_member members[];
+};
+
 _Static_assert(offsetof(struct impi_shm_header, magic) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_header, version) == 8, "layout");
 _Static_assert(offsetof(struct impi_shm_header, local_size) == 12, "layout");
@@ -169,5 +188,13 @@ _Static_assert(offsetof(struct impi_shm_inbound, ctl) == 32, "layout");
 _Static_assert(sizeof(struct impi_shm_inbound) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_peer, in) == 64, "layout");
 _Static_assert(sizeof(struct impi_shm_peer) == 128, "layout");
+_Static_assert(offsetof(struct impi_shm_board_slot, word) == 0, "layout");
+_Static_assert(offsetof(struct impi_shm_board_slot, payload) == 8, "layout");
+_Static_assert(sizeof(struct impi_shm_board_slot) == 64, "layout");
+_Static_assert(offsetof(struct impi_shm_board_member, done) == 0, "layout");
+_Static_assert(offsetof(struct impi_shm_board_member, slots) == 64, "layout");
+_Static_assert(sizeof(struct impi_shm_board_member) == 576, "layout");
+_Static_assert(offsetof(struct impi_shm_board, present) == 0, "layout");
+_Static_assert(sizeof(struct impi_shm_board) == 64, "layout");
 
 #endif

@@ -1,0 +1,77 @@
+package shm
+
+import (
+	"errors"
+	"math/bits"
+	"sync/atomic"
+)
+
+// A board is taken by one rank, which tells its number to the other members. Each of them opens it, uses it, and leaves it; the
+// last to leave clears it, and it can be taken again. What members write on it in between is said in layout.go.
+
+// Board is a board that this rank is a member of.
+type Board struct {
+	segment *Segment
+	number  int
+}
+
+var errNoBoard = errors.New("shm: there is no board of this number")
+
+// TakeBoard takes a board for so many members, of which the caller is one, and answers its number; -1 if all are taken, or
+// there is no memory for one more.
+func (s *Segment) TakeBoard(members int) int {
+	words := s.boardMap()
+	for w := range words {
+		for used := atomic.LoadUint64(&words[w]); used != ^uint64(0); used = atomic.LoadUint64(&words[w]) {
+			bit := (used + 1) &^ used // the lowest that is 0
+			if !atomic.CompareAndSwapUint64(&words[w], used, used|bit) {
+				continue
+			}
+			number := w*64 + bits.TrailingZeros64(bit)
+			if s.reserveBoard(number) != nil {
+				atomic.AndUint64(&words[w], ^bit)
+				return -1
+			}
+			_, b := s.boardAt(number)
+			atomic.StoreUint32(&b.present, uint32(members))
+			return number
+		}
+	}
+	return -1
+}
+
+// OpenBoard is called by each member, once. Errors: there is no such board, or no memory.
+func (s *Segment) OpenBoard(number int) (*Board, error) {
+	if number < 0 || number >= Boards {
+		return nil, errNoBoard
+	}
+	if err := s.reserveBoard(number); err != nil {
+		return nil, err
+	}
+	return &Board{s, number}, nil
+}
+
+// reserveBoard makes sure that memory stands behind a board. Another rank may have done that, or says so; once is enough
+// for this one.
+func (s *Segment) reserveBoard(number int) error {
+	if s.reserved[number].Load() {
+		return nil
+	}
+	off, _ := s.boardAt(number)
+	if err := s.reserve(off, boardBytes(s.n)); err != nil {
+		return err
+	}
+	s.reserved[number].Store(true)
+	return nil
+}
+
+// Leave gives the board up. The caller has completed all its operations on it, and makes no more.
+func (b *Board) Leave() {
+	s := b.segment
+	_, at := s.boardAt(b.number)
+	if atomic.AddUint32(&at.present, ^uint32(0)) != 0 {
+		return
+	}
+	clear(s.membersOf(at))
+	atomic.AndUint64(&s.boardMap()[b.number/64], ^(uint64(1) << (b.number % 64)))
+}

@@ -1,0 +1,154 @@
+package shm
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// members are n ranks of a segment.
+func members(t *testing.T, n int) []*Segment {
+	fd := create(t, n)
+	all := make([]*Segment, n)
+	for i := range all {
+		own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = attach(t, own, i)
+		t.Cleanup(func() { all[i].Close() })
+	}
+	return all
+}
+
+// opened is the view that a rank has of a board.
+func opened(t *testing.T, s *Segment, number int) *Board {
+	t.Helper()
+	b, err := s.OpenBoard(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *Board) view() (*board, []boardMember) {
+	_, at := b.segment.boardAt(b.number)
+	return at, b.segment.membersOf(at)
+}
+
+func TestBoardsLieBehindTheRings(t *testing.T) {
+	for n := 1; n <= MaxLocal; n++ {
+		if boardOffset(n)%pageBytes != 0 || boardOffset(n) < ringOffset(n)+n*n*RingBytes(n) {
+			t.Fatalf("%d ranks: boards at %d", n, boardOffset(n))
+		}
+		if boardBytes(n) < LineBytes+min(n, BoardMembers)*boardMemberSize || segmentBytes(n) != boardOffset(n)+Boards*boardBytes(n) {
+			t.Fatalf("%d ranks: boards of %d bytes in a segment of %d", n, boardBytes(n), segmentBytes(n))
+		}
+	}
+}
+
+func TestAllMembersSeeTheSameBoard(t *testing.T) {
+	all := members(t, 3)
+	number := all[1].TakeBoard(3)
+	for i, s := range all {
+		_, m := opened(t, s, number).view()
+		atomic.StoreUint64(&m[i].slots[7].word, uint64(i)+1)
+	}
+	_, m := opened(t, all[0], number).view()
+	for i := range all {
+		if got := atomic.LoadUint64(&m[i].slots[7].word); got != uint64(i)+1 {
+			t.Errorf("the word of member %d is %d", i, got)
+		}
+	}
+}
+
+func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
+	all := members(t, 3)
+	number := all[0].TakeBoard(3)
+	var boards []*Board
+	for i, s := range all {
+		b := opened(t, s, number)
+		_, m := b.view()
+		m[i].done, m[i].slots[1].word, m[i].slots[1].payload[55] = 9, 9, 9
+		boards = append(boards, b)
+	}
+	boards[2].Leave()
+	boards[0].Leave()
+	at, m := boards[1].view()
+	if m[0].done != 9 || m[2].slots[1].word != 9 {
+		t.Error("cleared while a member was there")
+	}
+	if other := all[0].TakeBoard(3); other == number {
+		t.Error("taken while a member was there")
+	}
+	boards[1].Leave()
+	if *at != (board{}) || slices.ContainsFunc(m, func(m boardMember) bool { return m != boardMember{} }) {
+		t.Error("not cleared")
+	}
+	if again := all[2].TakeBoard(2); again != number {
+		t.Errorf("took board %d, not %d", again, number)
+	}
+}
+
+func TestBoardsRunOutAndComeBack(t *testing.T) {
+	all := members(t, 2)
+	seen := map[int]bool{}
+	for range Boards {
+		n := all[len(seen)%2].TakeBoard(1)
+		if n < 0 || n >= Boards || seen[n] {
+			t.Fatalf("took board %d after %d others", n, len(seen))
+		}
+		seen[n] = true
+	}
+	if n := all[0].TakeBoard(1); n != -1 {
+		t.Fatalf("took board %d when all were taken", n)
+	}
+	opened(t, all[1], 200).Leave()
+	if n := all[0].TakeBoard(1); n != 200 {
+		t.Errorf("took board %d, and 200 alone was free", n)
+	}
+}
+
+func TestABoardIsTakenOnce(t *testing.T) {
+	all := members(t, 4)
+	var users [Boards]atomic.Int32
+	var wg sync.WaitGroup
+	for i, s := range all {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(i), 1))
+			var mine []*Board
+			for range 5000 {
+				if len(mine) > 0 && r.IntN(2) == 0 {
+					b := mine[len(mine)-1]
+					mine = mine[:len(mine)-1]
+					users[b.number].Add(-1)
+					b.Leave()
+				} else if n := s.TakeBoard(1); n >= 0 {
+					if users[n].Add(1) != 1 {
+						t.Errorf("board %d is taken twice", n)
+					}
+					b, err := s.OpenBoard(n)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mine = append(mine, b)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestThereAreNoOtherBoards(t *testing.T) {
+	s := members(t, 1)[0]
+	for _, n := range []int{-1, Boards, 1 << 40} {
+		if _, err := s.OpenBoard(n); err == nil {
+			t.Errorf("opened board %d", n)
+		}
+	}
+}
