@@ -10,6 +10,7 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/transport/shm"
 )
 
 // Comm is a communicator: a group and two message spaces, one for point-to-point and one for
@@ -42,6 +43,8 @@ type Comm struct {
 	shared *Buffer        // the next choice; nil if there is none
 	parts  partitionedSpace
 	idups  int // nonblocking duplications that have been started
+
+	board *shm.Board // of its short collective operations; nil if it has none (board.go)
 }
 
 // Rank is the calling process's rank.
@@ -426,6 +429,7 @@ func (c *Comm) part() (err error) {
 
 // drop forgets the communicator once no request uses it any more.
 func (c *Comm) drop() {
+	c.leaveBoard()
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()

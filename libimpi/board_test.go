@@ -1,0 +1,127 @@
+package libimpi
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/libimpi/libimpi/transport/shm"
+)
+
+func TestCommunicatorsOfOneMachineMayHaveABoard(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{3, 1}})
+	together(t, es, func(e *Engine) {
+		if e.World().MayHaveBoard() || e.Self().MayHaveBoard() {
+			t.Error("a communicator of two machines, or of one process, may have a board")
+		}
+		c, err := e.World().Split(int32(e.Job().Procs[e.Me()].Client), 0)
+		must(t, err)
+		if got, want := c.MayHaveBoard(), e.Me() < 3; got != want {
+			t.Errorf("rank %d: %v, want %v", e.Me(), got, want)
+		}
+		must(t, c.Free())
+	})
+	noFailure(t, es)
+}
+
+func TestLargeCommunicatorsHaveNoBoard(t *testing.T) {
+	es := world(t, shm.BoardMembers+1)
+	for _, e := range es {
+		if e.World().MayHaveBoard() {
+			t.Fatal("a communicator of more than 32 processes may have a board")
+		}
+	}
+	noFailure(t, es)
+}
+
+func TestAFreedCommunicatorLeavesItsBoard(t *testing.T) {
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		for i := range 2*shm.Boards + 1 {
+			c, err := e.World().Dup()
+			must(t, err)
+			b, err := c.OpenBoard()
+			if must(t, err); b == nil {
+				t.Errorf("communicator %d found all boards taken", i)
+			}
+			must(t, c.Barrier()) // else the next is opened before the last has left this one, and boards run out
+			must(t, c.Free())
+			must(t, e.World().Barrier())
+		}
+	})
+	noFailure(t, es)
+}
+
+func TestWithoutAFreeBoardThereIsNone(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		var all []*Comm
+		for i := range shm.Boards + 2 {
+			c, err := e.World().Dup()
+			must(t, err)
+			b, err := c.OpenBoard()
+			if must(t, err); (b != nil) != (i < shm.Boards) {
+				t.Errorf("communicator %d: %v", i, b)
+			}
+			all = append(all, c)
+		}
+		for _, c := range all {
+			must(t, c.Free())
+		}
+	})
+	noFailure(t, es)
+}
+
+// A rank that waits for a word sleeps in the end, and is woken by who raises it.
+func TestAWordIsAwaited(t *testing.T) {
+	es := world(t, 2)
+	var words [2]uint64
+	together(t, es, func(e *Engine) {
+		me := int(e.Me())
+		for i := uint64(1); i < 200; i++ {
+			if i%50 == 0 && me == 0 { // the other one finds nothing for so long that it sleeps
+				for es[1].mu.Sleepers() == 0 {
+					runtime.Gosched()
+				}
+			}
+			atomic.StoreUint64(&words[me], i)
+			e.mu.Ring(1 - me)
+			must(t, e.AwaitWord(&words[1-me], i))
+		}
+	})
+	noFailure(t, es)
+}
+
+func TestWhoWaitsForAWordMakesProgress(t *testing.T) {
+	es := world(t, 2)
+	var word uint64
+	together(t, es, func(e *Engine) {
+		c := e.World()
+		if e.Me() == 0 {
+			in := make([]byte, 1<<20)
+			id := c.Irecv(startOf(in), int64(len(in)), byteT, 1, 5)
+			must(t, e.AwaitWord(&word, 1)) // which rank 1 raises when it has been able to send
+			must(t, e.Wait(&id, nil))
+			return
+		}
+		out := pattern(1<<20, 3)
+		must(t, c.Send(startOf(out), int64(len(out)), byteT, 0, 5, modeStandard))
+		atomic.StoreUint64(&word, 1)
+		e.mu.Ring(0)
+	})
+	noFailure(t, es)
+}
+
+func TestALostPeerEndsTheWaitForAWord(t *testing.T) {
+	es := world(t, 2)
+	var word uint64
+	e := es[0]
+	e.failed.Store(errorf(1, "a peer is lost"))
+	if err := e.AwaitWord(&word, 1); err == nil {
+		t.Error("no error")
+	}
+	word = 1
+	must(t, e.AwaitWord(&word, 1))
+	e.failed.Store(nil)
+	noFailure(t, es)
+}
