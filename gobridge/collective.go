@@ -100,18 +100,19 @@ func impi_Barrier(comm uintptr) int32 {
 
 //export impi_Bcast
 func impi_Bcast(buffer uintptr, count int64, datatype uintptr, root int32, comm uintptr) int32 {
-	k := rooted("MPI_Bcast", comm, root)
-	if k.err != nil {
-		return k.fail()
-	}
-	var b coll.Buf
-	if k.isRoot(root) || k.isLeaf(root) {
-		b = k.buf(buffer, count, datatype, [3]string{"buffer", "count", "datatype"})
-	}
+	k, b := bcastArgs(buffer, count, datatype, root, comm)
 	if k.err != nil {
 		return k.fail()
 	}
 	return k.done(k.c.Bcast(b, int(root)))
+}
+
+func bcastArgs(buffer uintptr, count int64, datatype uintptr, root int32, comm uintptr) (k check, b coll.Buf) {
+	k = rooted("MPI_Bcast", comm, root)
+	if k.isRoot(root) || k.isLeaf(root) {
+		b = k.buf(buffer, count, datatype, [3]string{"buffer", "count", "datatype"})
+	}
+	return k, b
 }
 
 //export impi_Gather

@@ -22,6 +22,7 @@ type communicator struct {
 	session *session // that it comes from; nil if that is the world model
 
 	attached attachedMemory // for buffered sends
+	board    board
 
 	coloring  sync.Once
 	colors    *[4]int32
@@ -304,6 +305,7 @@ func freeComm(fn string, comm uintptr, give func(*libimpi.Comm) error) int32 {
 		return k.refused(code, "delete")
 	}
 	c.closeFast()
+	c.closeBoard()
 	c.closeQueries()
 	if err := give(c.Comm); err != nil {
 		return k.failed(err)

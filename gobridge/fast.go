@@ -120,7 +120,7 @@ func (c *communicator) openFast(e *libimpi.Engine) {
 		local[i] = int32(e.LocalRank(c.Group().World(i)))
 	}
 	f.cid, f.rank, f.size = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(n)
-	f.native = 0
+	f.native, f.board = 0, nil
 	if c.Native() {
 		f.native = 1
 	}

@@ -173,6 +173,7 @@ func enter() (*process, error) {
 		datatype.SetKernels(&cKernels)
 		current.Store(p)
 		openFast(p)
+		openBoards(p.engine)
 		openFastQueries(1)
 	}
 	return p, nil
@@ -370,6 +371,7 @@ func impi_Finalize() int32 {
 	}
 	world.closeFast()
 	self.closeFast()
+	world.closeBoard()
 	world.closeQueries()
 	self.closeQueries()
 	p.world.Store(nil)

@@ -1,0 +1,211 @@
+package main
+
+// #include <stdlib.h>
+// #include "board.h"
+import "C"
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// The Go side of boards (board.h): the tables by which C decides, the agreement on a board, the waits of C, and the data of
+// broadcasts that C cannot move.
+
+// board is what a communicator has for its short collective operations.
+type board struct {
+	asked   int // operations that could have used one
+	decided bool
+	c       *C.struct_impi_board // nil if there is none
+}
+
+// boardAfter is how many short operations a communicator makes with messages before it gets a board: to open one takes as long as
+// several of them, and many communicators are soon freed.
+const boardAfter = 16
+
+// boardYields is how often C gives its core away before Go waits, where ranks outnumber cores.
+const boardYields = 100
+
+var opCodes = map[int]C.uint8_t{
+	abi.MPI_SUM: C.IMPI_OP_SUM, abi.MPI_PROD: C.IMPI_OP_PROD, abi.MPI_MIN: C.IMPI_OP_MIN, abi.MPI_MAX: C.IMPI_OP_MAX,
+	abi.MPI_BAND: C.IMPI_OP_BAND, abi.MPI_BOR: C.IMPI_OP_BOR, abi.MPI_BXOR: C.IMPI_OP_BXOR,
+	abi.MPI_LAND: C.IMPI_OP_LAND, abi.MPI_LOR: C.IMPI_OP_LOR, abi.MPI_LXOR: C.IMPI_OP_LXOR,
+	abi.MPI_MINLOC: C.IMPI_OP_MINLOC, abi.MPI_MAXLOC: C.IMPI_OP_MAXLOC,
+}
+
+// elementOf is the kind of a datatype's elements for the kernels in C.
+func elementOf(t *datatype.Type) C.uint8_t {
+	kind, bytes := op.Number(t)
+	size := C.uint8_t(bits.Len(uint(bytes)) - 1)
+	switch kind {
+	case op.Signed:
+		return C.IMPI_ELEMENT_SIGNED + size
+	case op.Unsigned:
+		return C.IMPI_ELEMENT_UNSIGNED + size
+	case op.Float:
+		return C.IMPI_ELEMENT_FLOAT + size - 2
+	}
+	return C.IMPI_ELEMENT_NONE
+}
+
+// openBoards fills the tables.
+func openBoards(e *libimpi.Engine) {
+	b := &C.impi_boards
+	b.looks, b.yields = C.uint32_t(looksIn(spinTime)), 0
+	if e.Crowded() {
+		b.looks, b.yields = 0, boardYields
+	}
+	for handle, code := range opCodes {
+		b.ops[handle-abi.MPI_OP_NULL] = code
+	}
+	for i := range b.types {
+		t := datatype.Named(abi.MPI_DATATYPE_NULL + i)
+		if t == nil {
+			continue
+		}
+		b.types[i].element = elementOf(t)
+		for handle, code := range opCodes {
+			if op.Check(handle, t) == nil {
+				b.types[i].ops |= 1 << code
+			}
+		}
+	}
+}
+
+// impi_board_open is asked for the board of a communicator by each member in turn before an operation that could use one. It
+// answers NULL if there is none, or none yet.
+//
+//export impi_board_open
+func impi_board_open(comm uintptr, root int32, function *C.char, out uintptr) int32 {
+	c := commOf(comm)
+	if c == nil || c.Inter() || uint32(root) >= uint32(c.Size()) {
+		return 0 // the operation says what is wrong
+	}
+	if err := c.openBoard(); err != nil {
+		return fail(C.GoString(function), c, err)
+	}
+	put(out, c.board.c)
+	return 0
+}
+
+func (c *communicator) openBoard() error {
+	b := &c.board
+	if b.decided {
+		return nil // C has no place to remember it
+	}
+	if c.MayHaveBoard() {
+		if b.asked++; b.asked <= boardAfter {
+			return nil
+		}
+		if err := c.agreeOnBoard(); err != nil {
+			return err
+		}
+	}
+	b.decided = true
+	if f := c.fast(); f != nil {
+		if f.board = b.c; b.c == nil {
+			f.board = &C.impi_boards.none
+		}
+	}
+	return nil
+}
+
+func (c *communicator) agreeOnBoard() error {
+	shared, err := c.OpenBoard()
+	if err != nil || shared == nil {
+		return err
+	}
+	p := started()
+	local := make([]int32, c.Size())
+	for i := range local {
+		local[i] = int32(p.engine.LocalRank(c.Group().World(i)))
+	}
+	c.board.c = C.impi_board_new(C.uintptr_t(c.handle), shared.Memory(), C.int(c.Rank()), C.int(len(local)), (*C.int32_t)(&local[0]))
+	if c.board.c == nil {
+		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
+	}
+	return nil
+}
+
+// closeBoard gives up what C knows of the board; the engine leaves it when it frees the communicator.
+func (c *communicator) closeBoard() {
+	C.free(unsafe.Pointer(c.board.c))
+	c.board = board{decided: true}
+}
+
+// fast is the communicator's place in C's table; nil if it has none.
+func (c *communicator) fast() *C.struct_impi_fast_comm {
+	slot := fastSlot(c.handle)
+	if slot >= C.IMPI_FAST_COMMS || uintptr(C.impi_fast.comms[slot].handle) != c.handle {
+		return nil
+	}
+	return &C.impi_fast.comms[slot]
+}
+
+// impi_board_wait returns when a word of a board is at least so large.
+//
+//export impi_board_wait
+func impi_board_wait(word uintptr, least int64, comm uintptr, function *C.char) int32 {
+	if err := engine().AwaitWord(ref[uint64](word), uint64(least)); err != nil {
+		return fail(C.GoString(function), commOf(comm), err)
+	}
+	return 0
+}
+
+// impi_board_turn brings the engine's requests on.
+//
+//export impi_board_turn
+func impi_board_turn() { engine().Turn() }
+
+// impi_board_truncated is the error of a member's part that is longer than the caller's.
+//
+//export impi_board_truncated
+func impi_board_truncated(comm uintptr, function *C.char, rank, got, want int32) int32 {
+	c := commOf(comm)
+	return fail(C.GoString(function), c, libimpi.Errorf(abi.MPI_ERR_TRUNCATE, "rank %d has %d bytes and this rank %d on %s", rank, got, want, c))
+}
+
+// impi_board_type_size is the size in bytes of a datatype that C does not know; -1 if there is none.
+//
+//export impi_board_type_size
+func impi_board_type_size(dt uintptr) int64 {
+	if started() == nil {
+		return -1
+	}
+	if t := typeOf(dt); t != nil {
+		return t.Size()
+	}
+	return -1
+}
+
+// impi_bcast_part looks at the arguments of a broadcast whose data C cannot move, and packs the data at the root.
+//
+//export impi_bcast_part
+func impi_bcast_part(buffer uintptr, count int64, dt uintptr, root int32, comm, part uintptr, pack int32) int32 {
+	k, b := bcastArgs(buffer, count, dt, root, comm)
+	if k.err != nil {
+		return k.fail()
+	}
+	if pack == 0 {
+		return 0
+	}
+	return k.done(coll.Pack(slice[byte](part, int(b.Size())), b, datatype.Native))
+}
+
+// impi_bcast_rest unpacks what has come.
+//
+//export impi_bcast_rest
+func impi_bcast_rest(buffer uintptr, count int64, dt uintptr, comm, part uintptr) int32 {
+	k := collective("MPI_Bcast", comm)
+	b := k.buf(buffer, count, dt, recvNames)
+	if k.err != nil {
+		return k.fail()
+	}
+	return k.done(coll.Unpack(b, slice[byte](part, int(b.Size())), datatype.Native))
+}

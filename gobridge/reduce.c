@@ -1,0 +1,46 @@
+/* Kernels of the predefined operations (reduce.h). Sums and products are computed in unsigned integers, where overflow wraps; as wide
+ * as 32 bits at least, so that no promotion to int overflows. The smaller and the larger of two floating point numbers are as in
+ * Go: NaN if one of them is NaN, and -0 is smaller than +0. */
+#include <math.h>
+#include <stddef.h>
+#include "reduce.h"
+
+#define KERNEL(name, type, result)                                          \
+    static void name(void *left, const void *right, int64_t count)          \
+    {                                                                       \
+        type *l = left;                                                     \
+        const type *r = right;                                              \
+        for (int64_t i = 0; i < count; i++) {                               \
+            type a = l[i], b = r[i];                                        \
+            l[i] = (type)(result);                                          \
+        }                                                                   \
+    }
+
+#define BITWISE(kind, type) \
+    KERNEL(band_##kind, type, a & b) KERNEL(bor_##kind, type, a | b) KERNEL(bxor_##kind, type, a ^ b)
+
+#define INTEGER(kind, type, wide) \
+    KERNEL(sum_##kind, type, (wide)a + (wide)b) KERNEL(prod_##kind, type, (wide)a * (wide)b) \
+    KERNEL(min_##kind, type, a < b ? a : b) KERNEL(max_##kind, type, a > b ? a : b) \
+    BITWISE(kind, type) \
+    KERNEL(land_##kind, type, a && b) KERNEL(lor_##kind, type, a || b) KERNEL(lxor_##kind, type, !a != !b)
+
+INTEGER(i8, int8_t, uint32_t) INTEGER(i16, int16_t, uint32_t) INTEGER(i32, int32_t, uint32_t) INTEGER(i64, int64_t, uint64_t)
+INTEGER(u8, uint8_t, uint32_t) INTEGER(u16, uint16_t, uint32_t) INTEGER(u32, uint32_t, uint32_t) INTEGER(u64, uint64_t, uint64_t)
+
+#define FLOATING(kind, type) \
+    KERNEL(sum_##kind, type, a + b) KERNEL(prod_##kind, type, a * b) \
+    KERNEL(min_##kind, type, a != a || b != b ? a + b : a < b || (a == b && signbit(a)) ? a : b) \
+    KERNEL(max_##kind, type, a != a || b != b ? a + b : a > b || (a == b && !signbit(a)) ? a : b)
+
+FLOATING(f32, float) FLOATING(f64, double)
+
+#define INTEGERS(name) NULL, name##_i8, name##_i16, name##_i32, name##_i64, name##_u8, name##_u16, name##_u32, name##_u64
+#define ALL(name) INTEGERS(name), name##_f32, name##_f64
+
+impi_combine *const impi_combines[IMPI_OPS][IMPI_ELEMENTS] = {
+    [IMPI_OP_SUM] = {ALL(sum)},          [IMPI_OP_PROD] = {ALL(prod)},      [IMPI_OP_MIN] = {ALL(min)},
+    [IMPI_OP_MAX] = {ALL(max)},          [IMPI_OP_BAND] = {INTEGERS(band)}, [IMPI_OP_BOR] = {INTEGERS(bor)},
+    [IMPI_OP_BXOR] = {INTEGERS(bxor)},   [IMPI_OP_LAND] = {INTEGERS(land)}, [IMPI_OP_LOR] = {INTEGERS(lor)},
+    [IMPI_OP_LXOR] = {INTEGERS(lxor)},
+};
