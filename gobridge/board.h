@@ -1,7 +1,7 @@
 /* Short collective operations inside a machine without entering Go: boards.
  *
  * The members of a communicator meet on lines of shared memory (transport/shm/layout.go). In operation s of the communicator, counted
- * from 1, each member whose data others need writes it into its own slot, number s % 8, and stores the number of the operation last;
+ * from 1, each member whose data others need writes it into its own slot, number s % IMPI_SHM_BOARD_SLOTS, and stores the number of the operation last;
  * whoever needs it waits for that number. A member that has read all it needs stores s as its own `done`. A slot is written
  * again when all members are done with what it held: where everybody's slot has been seen to have s, all have done s-1, and nothing
  * needs to be looked at.

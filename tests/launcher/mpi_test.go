@@ -31,6 +31,8 @@ func TestTheDeathOfOneRankEndsAllAndIsTheCause(t *testing.T) {
 		"no-finalize 1 5":      {5, "exited with code 5"},
 		"raise 2 9":            {137, "signal 9 (SIGKILL"},
 		"raise 3 6":            {134, "signal 6 (SIGABRT"},
+		"raise-later 1 9":      {137, "signal 9 (SIGKILL"},
+		"exit-later 2 4":       {4, "exited with code 4"},
 		"crash 0":              {139, "signal 11 (SIGSEGV"},
 		"before-init 2 0":      {1, "without calling MPI_Init"},
 		"before-init 2 6":      {6, "exited with code 6"},

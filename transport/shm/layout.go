@@ -128,7 +128,7 @@ const (
 	// Boards is the number of boards in a segment.
 	Boards = 256
 
-	boardSlots      = 8
+	boardSlots      = 32
 	boardPayload    = LineBytes - 8
 	boardWordShift  = 8
 	boardMemberSize = (1 + boardSlots) * LineBytes

@@ -27,7 +27,7 @@
 #define IMPI_SHM_FAR_LOOKS UINT64_C(0x2)
 #define IMPI_SHM_LOOKS_EVERY UINT64_C(0x20)
 #define IMPI_SHM_BOARD_MEMBERS UINT64_C(0x20)
-#define IMPI_SHM_BOARD_SLOTS UINT64_C(0x8)
+#define IMPI_SHM_BOARD_SLOTS UINT64_C(0x20)
 #define IMPI_SHM_BOARD_PAYLOAD UINT64_C(0x38)
 #define IMPI_SHM_BOARD_WORD_SHIFT UINT64_C(0x8)
 #define IMPI_SHM_LOCK_FREE UINT64_C(0x0)
@@ -193,7 +193,7 @@ _Static_assert(offsetof(struct impi_shm_board_slot, payload) == 8, "layout");
 _Static_assert(sizeof(struct impi_shm_board_slot) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, done) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, slots) == 64, "layout");
-_Static_assert(sizeof(struct impi_shm_board_member) == 576, "layout");
+_Static_assert(sizeof(struct impi_shm_board_member) == 2112, "layout");
 _Static_assert(offsetof(struct impi_shm_board, present) == 0, "layout");
 _Static_assert(sizeof(struct impi_shm_board) == 64, "layout");
 

@@ -37,10 +37,12 @@ int main(int argc, char **argv)
     if (is(how, "killed-before-init") && early) raise(SIGKILL);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strstr(how, "-later")) /* ranks of one machine meet on a board by then */
+        for (int i = 0; i < 100; i++) MPI_Barrier(MPI_COMM_WORLD);
     if (rank == who) {
         if (is(how, "abort")) MPI_Abort(MPI_COMM_WORLD, code);
-        if (is(how, "no-finalize")) exit(code);
-        if (is(how, "raise")) raise(code);
+        if (is(how, "no-finalize") || is(how, "exit-later")) exit(code);
+        if (is(how, "raise") || is(how, "raise-later")) raise(code);
         if (is(how, "crash")) *(volatile int *)8 = 1;
     }
     if (is(how, "child-stays") && fork() == 0) {

@@ -1,0 +1,121 @@
+/* Barrier, Bcast, Reduce and Allreduce in any order, with any root, on several communicators in turn: duplicates, parts, and ones
+ * that are freed and made again, more often than a machine has boards for them. */
+#include "../check.h"
+
+enum { COMMS = 6 };
+
+static struct {
+    MPI_Comm comm;
+    int rank, size, world[64];
+    check_stream next;   /* what its members do next */
+    long step;
+} on[COMMS];
+
+static void adopt(int i, MPI_Comm comm, uint64_t seed)
+{
+    on[i].comm = comm;
+    on[i].next = check_seed(seed);
+    on[i].step = 0;
+    if (comm == MPI_COMM_NULL) return;
+    MPI_Comm_rank(comm, &on[i].rank);
+    MPI_Comm_size(comm, &on[i].size);
+    MPI_Allgather(&check_rank, 1, MPI_INT, on[i].world, 1, MPI_INT, comm);
+}
+
+static long value(int i, int rank, int k) { return (rank * 37L + on[i].step * 11 + k * 5 + i) % 101; }
+
+static void step(int i)
+{
+    if (on[i].comm == MPI_COMM_NULL) return;
+    MPI_Comm comm = on[i].comm;
+    int what = check_below(&on[i].next, 8), root = check_below(&on[i].next, on[i].size), n = 1 + check_below(&on[i].next, 9);
+    long in[9], out[9], sum[9];
+    on[i].step++;
+    for (int k = 0; k < n; k++) {
+        in[k] = value(i, on[i].rank, k);
+        out[k] = -1;
+        sum[k] = 0;
+        for (int r = 0; r < on[i].size; r++) sum[k] += value(i, r, k);
+    }
+    switch (what) {
+    case 0:
+        MPI_Barrier(comm);
+        return;
+    case 1: case 2:
+        if (on[i].rank == root) memcpy(out, in, sizeof out);
+        MPI_Bcast(out, n, MPI_LONG, root, comm);
+        for (int k = 0; k < n; k++) CHECK_EQ(out[k], value(i, root, k));
+        return;
+    case 3: case 4:
+        MPI_Reduce(in, out, n, MPI_LONG, MPI_SUM, root, comm);
+        for (int k = 0; k < n; k++) CHECK_EQ(out[k], on[i].rank == root ? sum[k] : -1);
+        return;
+    case 5:
+        for (int k = 0; k < n; k++) out[k] = in[k];
+        MPI_Allreduce(MPI_IN_PLACE, out, n, MPI_LONG, MPI_SUM, comm);
+        break;
+    default:
+        MPI_Allreduce(in, out, n, MPI_LONG, MPI_SUM, comm);
+    }
+    for (int k = 0; k < n; k++) CHECK_EQ(out[k], sum[k]);
+}
+
+static MPI_Comm made(int kind)
+{
+    MPI_Comm comm;
+    if (kind == 0) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    else MPI_Comm_split(MPI_COMM_WORLD, kind == 3 ? (check_rank < 2 ? 1 : MPI_UNDEFINED) : check_rank % kind, -check_rank, &comm);
+    return comm;
+}
+
+/* Steps on the communicators, in an order that all processes share. */
+static void mix(check_stream *s, int steps)
+{
+    for (int k = 0; k < steps; k++) step(check_below(s, COMMS));
+}
+
+/* One at a time, and used enough to get a board. */
+static void remade(check_stream *s)
+{
+    for (int round = 0; round < 600; round++) {
+        int i = round % COMMS;
+        if (on[i].comm != MPI_COMM_NULL) MPI_Comm_free(&on[i].comm);
+        adopt(i, made(round % 4), (uint64_t)(1000 + round * 10 + (round % 4 == 2 ? check_rank % 2 : 0)));
+        for (int k = 0; k < 20; k++) step(i);
+        mix(s, 10);
+    }
+}
+
+/* More at once than there are boards: some get none. */
+static void many(void)
+{
+    enum { MANY = 300 };
+    static MPI_Comm all[MANY];
+    for (int i = 0; i < MANY; i++) MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
+    for (int k = 0; k < 20; k++)
+        for (int i = 0; i < MANY; i++) {
+            int in = check_rank + i, sum = 0;
+            MPI_Allreduce(&in, &sum, 1, MPI_INT, MPI_SUM, all[i]);
+            CHECK_EQ(sum, check_size * (check_size - 1) / 2 + i * check_size);
+        }
+    for (int i = 0; i < MANY; i++) MPI_Comm_free(&all[i]);
+}
+
+int main(int argc, char **argv)
+{
+    check_start(&argc, &argv);
+    check_stream s = check_seed(7);
+    adopt(0, MPI_COMM_WORLD, 1);
+    adopt(1, made(0), 2);
+    adopt(2, made(1), 3);
+    adopt(3, made(2), 4 + (uint64_t)(check_rank % 2));
+    adopt(4, made(3), 6);
+    adopt(5, MPI_COMM_NULL, 0);
+    mix(&s, 3000);
+    on[0].comm = MPI_COMM_NULL;
+    remade(&s);
+    for (int i = 0; i < COMMS; i++)
+        if (on[i].comm != MPI_COMM_NULL) MPI_Comm_free(&on[i].comm);
+    many();
+    return check_end();
+}
