@@ -103,7 +103,7 @@ try_run(tsan_runs tsan_builds ${CMAKE_BINARY_DIR}/tsan-probe ${CMAKE_BINARY_DIR}
 set(TSAN OFF)
 if(tsan_builds AND "${tsan_runs}" STREQUAL "0")
   set(TSAN ON)
-  foreach(file fast fast_recv fast_wait fast_start far attr_fast direct bridge)
+  foreach(file fast fast_recv fast_wait fast_start board reduce far attr_fast direct bridge)
     list(APPEND tsan_bridge ${CMAKE_SOURCE_DIR}/gobridge/${file}.c)
   endforeach()
   foreach(rank 0 1)

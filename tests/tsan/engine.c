@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "_cgo_export.h"
 #include "engine.h"
+#include "../../gobridge/board.h"
 #include "../../gobridge/fast_ring.h"
 #include "../../gobridge/type_record.h"
 
@@ -354,6 +355,45 @@ GoInt32 impi_Sendrecv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, 
     return impi_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
 
+/* Boards, where the collectives of each communicator meet. */
+static void *board[COMMS];
+
+GoInt32 impi_board_open(GoUintptr comm, GoInt32 root, char *function, GoUintptr out)
+{
+    static const int32_t local[RANKS] = {0, 1};
+    struct impi_fast_comm *c = known(comm);
+    (void)root, (void)function;
+    c->board = impi_board_new(comm, board[c - impi_fast.comms], c->rank, c->size, local);
+    *(struct impi_board **)out = c->board;
+    return 0;
+}
+
+GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char *function)
+{
+    (void)comm, (void)function;
+    enter();
+    while (poll_all(), __atomic_load_n((uint64_t *)word, __ATOMIC_ACQUIRE) < (uint64_t)least) pause_unlocked();
+    unlock(shm);
+    return 0;
+}
+
+void impi_board_turn(void)
+{
+    enter();
+    poll_all();
+    unlock(shm);
+}
+
+static void open_boards(void *memory[COMMS])
+{
+    uintptr_t type = (uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL;
+    for (int i = 0; i < COMMS; i++) board[i] = memory[i];
+    impi_boards.looks = 50;
+    impi_boards.ops[(uintptr_t)MPI_SUM - (uintptr_t)MPI_OP_NULL] = IMPI_OP_SUM;
+    impi_boards.types[type].ops = 1 << IMPI_OP_SUM;
+    impi_boards.types[type].element = IMPI_ELEMENT_SIGNED + 2;
+}
+
 /* Attributes of the world. */
 static struct impi_attr_comm *attributes(void) { return &impi_attr.comms[0]; }
 
@@ -390,7 +430,7 @@ void counts(unsigned long *entered, unsigned long *adopted)
     unlock(shm);
 }
 
-void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS])
+void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *boards[COMMS])
 {
     static int32_t local[RANKS];
     shm = segment;
@@ -408,6 +448,7 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS])
         c->cid = (uint64_t)i + 1, c->rank = me, c->size = RANKS, c->local = local;
         __atomic_store_n(&c->handle, (uintptr_t)comms[i], __ATOMIC_RELEASE);
     }
+    open_boards(boards);
     impi_attr.open = 1;
     impi_fast.shm = shm;
     set_attribute(0);
@@ -451,3 +492,11 @@ NEVER(GoInt32 impi_Group_size(GoUintptr group, GoUintptr size))
 NEVER(GoInt32 impi_Type_size(GoUintptr datatype, GoUintptr size))
 NEVER(GoInt32 impi_Get_count(GoUintptr status, GoUintptr datatype, GoUintptr count))
 NEVER(GoInt32 impi_Test_cancelled(GoUintptr status, GoUintptr flag))
+NEVER(GoInt32 impi_board_truncated(GoUintptr comm, char *function, GoInt32 rank, GoInt32 got, GoInt32 want))
+NEVER(GoInt64 impi_board_type_size(GoUintptr datatype))
+NEVER(GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm, GoUintptr part, GoInt32 pack))
+NEVER(GoInt32 impi_bcast_rest(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoUintptr comm, GoUintptr part))
+NEVER(GoInt32 impi_Barrier(GoUintptr comm))
+NEVER(GoInt32 impi_Bcast(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm))
+NEVER(GoInt32 impi_Reduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op, GoInt32 root, GoUintptr comm))
+NEVER(GoInt32 impi_Allreduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op, GoUintptr comm))

@@ -1,6 +1,6 @@
 /* The bridge's C under the thread sanitizer: two ranks in one process, each a copy of the bridge's C over a small engine
  * (engine.c), on rings in memory that they share. Some threads of each rank send, post, wait and test at the same time;
- * others ask for attributes while these change. The sanitizer ends the program with 66 if two of them race.
+ * each has a communicator for its collectives; others ask for attributes while these change. The sanitizer ends the program with 66 if two of them race.
  *
  *   threads RANK0.so RANK1.so */
 #define _GNU_SOURCE
@@ -15,7 +15,7 @@ enum { STEPS = 250, MANY = 8 };
 
 /* The functions under test. */
 #define FUNCTIONS(F) F(Send) F(Isend) F(Sendrecv) F(Recv) F(Irecv) F(Wait) F(Waitall) F(Test) F(Testall) F(Comm_rank) F(Comm_size) \
-    F(Comm_get_attr) F(Type_size) F(Get_count)
+    F(Comm_get_attr) F(Type_size) F(Get_count) F(Barrier) F(Bcast) F(Reduce) F(Allreduce)
 #define DECLARE(name) __typeof__(&MPI_##name) name;
 
 struct rank {
@@ -161,12 +161,38 @@ static void whatever(struct thread *t, int step, int posted)
     pthread_barrier_wait(&everybody);
 }
 
+/* More operations than a board has slots, of those who wait for nobody first. */
+static void collectives(struct thread *t, int step)
+{
+    enum { TURNS = 80 };
+    struct rank *r = t->r;
+    MPI_Comm comm = r->comms[t->k + 1];
+    int root = step / 7 % RANKS, sum[3], data[3];
+    for (int i = 0; i < TURNS; i++) {
+        for (int k = 0; k < 3; k++) data[k] = r->me == root ? i + k : -1;
+        r->Bcast(data, 3, MPI_INT, root, comm);
+        for (int k = 0; k < 3; k++) CHECK(data[k] == i + k);
+    }
+    for (int i = 0; i < TURNS; i++) {
+        int one = i + r->me;
+        r->Reduce(&one, sum, 1, MPI_INT, MPI_SUM, root, comm);
+        CHECK(r->me != root || sum[0] == 2 * i + 1);
+    }
+    for (int i = 0; i < TURNS; i++) {
+        for (int k = 0; k < 3; k++) data[k] = i + k + r->me;
+        r->Allreduce(data, sum, 3, MPI_INT, MPI_SUM, comm);
+        for (int k = 0; k < 3; k++) CHECK(sum[k] == 2 * (i + k) + 1);
+        r->Barrier(comm);
+    }
+}
+
 static void *run(void *arg)
 {
     struct thread *t = arg;
     for (int step = 0; step < STEPS; step++) {
         MPI_Comm comm = t->r->comms[step % 3 ? 0 : t->k + 1]; /* the one that all share, or the thread's own */
         fill(t, step);
+        if (step % 7 == 0) collectives(t, step);
         switch (step % 6) {
         case 4: one_by_one(t, comm, step); break;
         case 5: handed_over(t, comm, step); break;
@@ -219,6 +245,9 @@ static void *symbol(void *library, const char *name)
 
 static void load(struct rank *r, const char *path, struct impi_shm_private *shm)
 {
+    static _Alignas(64) unsigned char memory[COMMS][sizeof(struct impi_shm_board) + RANKS * sizeof(struct impi_shm_board_member)];
+    void *boards[COMMS];
+    for (int i = 0; i < COMMS; i++) boards[i] = memory[i];
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) fprintf(stderr, "%s\n", dlerror());
     CHECK(library);
@@ -228,7 +257,7 @@ static void load(struct rank *r, const char *path, struct impi_shm_private *shm)
     r->counts = (engine_counts *)symbol(library, "counts");
     r->me = (int)shm->local_rank;
     pthread_barrier_init(&r->all, NULL, THREADS);
-    r->open(shm, r->comms);
+    r->open(shm, r->comms, boards);
 }
 
 /* The rings between the ranks, and what each knows of them. */
