@@ -20,14 +20,9 @@ import (
 
 // board is what a communicator has for its short collective operations.
 type board struct {
-	asked   int // operations that could have used one
 	decided bool
 	c       *C.struct_impi_board // nil if there is none
 }
-
-// boardAfter is how many short operations a communicator makes with messages before it gets a board: to open one takes as long as
-// several of them, and many communicators are soon freed.
-const boardAfter = 16
 
 // boardYields is how often C gives its core away before Go waits, where ranks outnumber cores.
 const boardYields = 100
@@ -78,8 +73,8 @@ func openBoards(e *libimpi.Engine) {
 	}
 }
 
-// impi_board_open is asked for the board of a communicator by each member in turn before an operation that could use one. It
-// answers NULL if there is none, or none yet.
+// impi_board_open is asked for the board of a communicator by all members, before the first operation that can use one, and answers
+// NULL if there is none.
 //
 //export impi_board_open
 func impi_board_open(comm uintptr, root int32, function *C.char, out uintptr) int32 {
@@ -100,9 +95,6 @@ func (c *communicator) openBoard() error {
 		return nil // C has no place to remember it
 	}
 	if c.MayHaveBoard() {
-		if b.asked++; b.asked <= boardAfter {
-			return nil
-		}
 		if err := c.agreeOnBoard(); err != nil {
 			return err
 		}

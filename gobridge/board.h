@@ -1,14 +1,14 @@
 /* Short collective operations inside a machine without entering Go: boards.
  *
- * The members of a communicator meet on lines of shared memory (transport/shm/layout.go). In operation s of the communicator, counted
- * from 1, each member whose data others need writes it into its own slot, number s % IMPI_SHM_BOARD_SLOTS, and stores the number of the operation last;
- * whoever needs it waits for that number. A member that has read all it needs stores s as its own `done`. A slot is written
- * again when all members are done with what it held: where everybody's slot has been seen to have s, all have done s-1, and nothing
- * needs to be looked at.
+ * The members of a communicator meet on lines of shared memory (transport/shm/layout.go). In operation s of the communicator,
+ * counted from 1, each member whose data others need writes it into its own slot, number s % IMPI_SHM_BOARD_SLOTS, and stores the
+ * number of the operation last; whoever needs the data waits for that number. A member that has read all it needs stores s as its
+ * own `done`. A slot is written again when all members are done with what it held. Where everybody's slot has been seen to have s,
+ * all are done with s-1, and nobody's `done` needs to be read.
  *
- * Whether an operation takes place on the board is decided by arguments that MPI wants to be the same at all members, and here alone
- * (board.c): what Go is given it does with messages, and the two never meet. Go opens a board, after some operations that could have
- * used one, and waits where looking has not helped; everything else it leaves to C. */
+ * Whether an operation takes place on the board is decided here alone (board.c), by arguments that MPI wants to be the same at all
+ * members. What Go is given it does with messages, and the two never meet. Go opens the board, before the first operation that
+ * can use it; it waits where looking has not helped, and moves the data of types that C cannot lay out. The rest is C's. */
 #ifndef IMPI_BOARD_H
 #define IMPI_BOARD_H
 

@@ -74,7 +74,6 @@ static void mix(check_stream *s, int steps)
     for (int k = 0; k < steps; k++) step(check_below(s, COMMS));
 }
 
-/* One at a time, and used enough to get a board. */
 static void remade(check_stream *s)
 {
     for (int round = 0; round < 600; round++) {
@@ -101,6 +100,27 @@ static void many(void)
     for (int i = 0; i < MANY; i++) MPI_Comm_free(&all[i]);
 }
 
+/* More than the library has quick places for, at other places in each process. */
+static void very_many(void)
+{
+    enum { MANY = 1100 };
+    static MPI_Comm own[200], all[MANY];
+    for (int i = 0; i < check_rank % 4 * 50; i++) MPI_Comm_dup(MPI_COMM_SELF, &own[i]);
+    for (int i = 0; i < MANY; i++) MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
+    for (int k = 0; k < 40; k++)
+        for (int i = MANY - 1; i > MANY - 200; i -= 3) {
+            int word = check_rank == i % check_size ? i + k : -1, in = check_rank + i, sum = 0, result = i % check_size == check_rank;
+            MPI_Bcast(&word, 1, MPI_INT, i % check_size, all[i]);
+            CHECK_EQ(word, i + k);
+            MPI_Reduce(&in, &sum, 1, MPI_INT, MPI_SUM, i % check_size, all[i]);
+            CHECK_EQ(sum, result ? check_size * (check_size - 1) / 2 + i * check_size : 0);
+            MPI_Allreduce(&in, &sum, 1, MPI_INT, MPI_MAX, all[i]);
+            CHECK_EQ(sum, check_size - 1 + i);
+        }
+    for (int i = 0; i < MANY; i++) MPI_Comm_free(&all[i]);
+    for (int i = 0; i < check_rank % 4 * 50; i++) MPI_Comm_free(&own[i]);
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
@@ -117,5 +137,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < COMMS; i++)
         if (on[i].comm != MPI_COMM_NULL) MPI_Comm_free(&on[i].comm);
     many();
+    very_many();
     return check_end();
 }

@@ -1,6 +1,5 @@
 /* Short vectors: every operation on every type, at lengths up to and beyond those that processes of a machine exchange on a board
- * (56 bytes), after as many collectives as it takes to get one; Reduce from every root, in place and not, by both forms of
- * the functions, which the ranks mix. */
+ * (56 bytes); Reduce to every root, in place and not, by both forms of the functions, which the ranks mix. */
 #include "ops.h"
 
 enum { MOST = 60 };
