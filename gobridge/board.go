@@ -15,8 +15,8 @@ import (
 	"github.com/libimpi/libimpi/libimpi"
 )
 
-// The Go side of boards (board.h): the tables by which C decides, the agreement on a board, the waits of C, and the data of
-// broadcasts that C cannot move.
+// The Go side of boards (board.h): the tables by which C decides, the agreement on a board, the waits of C, and the
+// data of broadcasts that C cannot move.
 
 // board is what a communicator has for its short collective operations.
 type board struct {
@@ -73,8 +73,8 @@ func openBoards(e *libimpi.Engine) {
 	}
 }
 
-// impi_board_open is asked for the board of a communicator by all members, before the first operation that can use one, and answers
-// NULL if there is none.
+// impi_board_open is asked for the board of a communicator by all members, before the first operation that can use one,
+// and answers NULL if there is none.
 //
 //export impi_board_open
 func impi_board_open(comm uintptr, root int32, function *C.char, out uintptr) int32 {
@@ -118,7 +118,8 @@ func (c *communicator) agreeOnBoard() error {
 	for i := range local {
 		local[i] = int32(p.engine.LocalRank(c.Group().World(i)))
 	}
-	c.board.c = C.impi_board_new(C.uintptr_t(c.handle), shared.Memory(), C.int(c.Rank()), C.int(len(local)), (*C.int32_t)(&local[0]))
+	c.board.c = C.impi_board_new(C.uintptr_t(c.handle), shared.Memory(), C.int(c.Rank()), C.int(len(local)),
+		(*C.int32_t)(&local[0]))
 	if c.board.c == nil {
 		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
 	}
@@ -160,7 +161,8 @@ func impi_board_turn() { engine().Turn() }
 //export impi_board_truncated
 func impi_board_truncated(comm uintptr, function *C.char, rank, got, want int32) int32 {
 	c := commOf(comm)
-	return fail(C.GoString(function), c, libimpi.Errorf(abi.MPI_ERR_TRUNCATE, "rank %d has %d bytes and this rank %d on %s", rank, got, want, c))
+	err := libimpi.Errorf(abi.MPI_ERR_TRUNCATE, "rank %d has %d bytes, and this rank %d, on %s", rank, got, want, c)
+	return fail(C.GoString(function), c, err)
 }
 
 // impi_board_type_size is the size in bytes of a datatype that C does not know; -1 if there is none.

@@ -1,21 +1,24 @@
 /* Short collective operations inside a machine without entering Go: boards.
  *
- * The members of a communicator meet on lines of shared memory (transport/shm/layout.go). In operation s of the communicator,
- * counted from 1, each member whose data others need writes it into its own slot, number s % IMPI_SHM_BOARD_SLOTS, and stores the
- * number of the operation last; whoever needs the data waits for that number. A member that has read all it needs stores s as its
- * own `done`. A slot is written again when all members are done with what it held. Where everybody's slot has been seen to have s,
- * all are done with s-1, and nobody's `done` needs to be read.
+ * The members of a communicator meet on lines of shared memory (transport/shm/layout.go). In operation s of the
+ * communicator, counted from 1, each member whose data others need writes it into its own slot, number
+ * s % IMPI_SHM_BOARD_SLOTS, and stores the number of the operation last; whoever needs the data waits for that
+ * number. A member that has read all it needs stores s as its own `done`. A slot is written again when all members are
+ * done with what it held. Where everybody's slot has been seen to have s, all are done with s-1, and nobody's `done`
+ * needs to be read.
  *
- * Whether an operation takes place on the board is decided here alone (board.c), by arguments that MPI wants to be the same at all
- * members. What Go is given it does with messages, and the two never meet. Go opens the board, before the first operation that
- * can use it; it waits where looking has not helped, and moves the data of types that C cannot lay out. The rest is C's. */
+ * Whether an operation takes place on the board is decided here alone (board.c), by arguments that MPI wants to be the
+ * same at all members. What Go is given it does with messages, and the two never meet. Go opens the board, before the
+ * first operation that can use it; it waits where looking has not helped, and moves the data of types that C cannot
+ * lay out. The rest is C's. */
 #ifndef IMPI_BOARD_H
 #define IMPI_BOARD_H
 
 #include "fast.h"
 #include "reduce.h"
 
-/* A communicator's board, as this member sees it. Collective operations on a communicator take turns, so nothing guards it. */
+/* A communicator's board, as this member sees it. Nothing guards it: collective operations on a communicator take
+ * turns. */
 struct impi_board {
     uintptr_t comm;
     int32_t rank, size;

@@ -1,6 +1,6 @@
-/* Kernels of the predefined operations (reduce.h). Sums and products are computed in unsigned integers, where overflow wraps; as wide
- * as 32 bits at least, so that no promotion to int overflows. The smaller and the larger of two floating point numbers are as in
- * Go: NaN if one of them is NaN, and -0 is smaller than +0. */
+/* Kernels of the predefined operations (reduce.h). Sums and products are computed in unsigned integers, where overflow
+ * wraps; in 32 bits at least, so that no promotion to int overflows. The smaller and the larger of two floating point
+ * numbers are as in Go: NaN if one of them is NaN, and -0 is smaller than +0. */
 #include <math.h>
 #include <stddef.h>
 #include "reduce.h"
@@ -25,8 +25,10 @@
     BITWISE(kind, type) \
     KERNEL(land_##kind, type, a && b) KERNEL(lor_##kind, type, a || b) KERNEL(lxor_##kind, type, !a != !b)
 
-INTEGER(i8, int8_t, uint32_t) INTEGER(i16, int16_t, uint32_t) INTEGER(i32, int32_t, uint32_t) INTEGER(i64, int64_t, uint64_t)
-INTEGER(u8, uint8_t, uint32_t) INTEGER(u16, uint16_t, uint32_t) INTEGER(u32, uint32_t, uint32_t) INTEGER(u64, uint64_t, uint64_t)
+INTEGER(i8, int8_t, uint32_t) INTEGER(i16, int16_t, uint32_t)
+INTEGER(i32, int32_t, uint32_t) INTEGER(i64, int64_t, uint64_t)
+INTEGER(u8, uint8_t, uint32_t) INTEGER(u16, uint16_t, uint32_t)
+INTEGER(u32, uint32_t, uint32_t) INTEGER(u64, uint64_t, uint64_t)
 
 #define FLOATING(kind, type) \
     KERNEL(sum_##kind, type, a + b) KERNEL(prod_##kind, type, a * b) \
@@ -35,7 +37,8 @@ INTEGER(u8, uint8_t, uint32_t) INTEGER(u16, uint16_t, uint32_t) INTEGER(u32, uin
 
 FLOATING(f32, float) FLOATING(f64, double)
 
-#define INTEGERS(name) NULL, name##_i8, name##_i16, name##_i32, name##_i64, name##_u8, name##_u16, name##_u32, name##_u64
+#define INTEGERS(name) \
+    NULL, name##_i8, name##_i16, name##_i32, name##_i64, name##_u8, name##_u16, name##_u32, name##_u64
 #define ALL(name) INTEGERS(name), name##_f32, name##_f64
 
 impi_combine *const impi_combines[IMPI_OPS][IMPI_ELEMENTS] = {

@@ -1,0 +1,124 @@
+/* One operation on a board (board.h): what a member writes, whom it waits for, and what becomes of what it reads. */
+#ifndef IMPI_BOARD_RUN_H
+#define IMPI_BOARD_RUN_H
+
+#include <sched.h>
+#include "board.h"
+#include "fast_ring.h"
+
+/* Each use gets code of its own, for the turn that it has. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+enum {
+    SLOTS = IMPI_SHM_BOARD_SLOTS,
+    PAYLOAD = IMPI_SHM_BOARD_PAYLOAD,
+    SHIFT = IMPI_SHM_BOARD_WORD_SHIFT,
+    LENGTH_MASK = (1 << SHIFT) - 1
+};
+
+/* What a member contributes or gets. All of it is copied faster than as much as there is. */
+struct part { uint64_t words[PAYLOAD / 8]; };
+
+/* What this member does in an operation. */
+struct turn {
+    const char *name;      /* of the MPI function */
+    int n;                 /* bytes of a part */
+    int publish;           /* others need the own part */
+    int first, end;        /* whose parts are needed */
+    impi_combine *combine; /* they become one; NULL: they stay apart */
+    int64_t count;         /* elements of a part */
+};
+
+/* Does the engine need its turn? */
+static inline int under_way(void)
+{
+    const struct impi_fast *f = &impi_fast;
+    return __atomic_load_n(&f->under_way, __ATOMIC_RELAXED) || __atomic_load_n(&f->gathered, __ATOMIC_RELAXED);
+}
+
+static inline int raised(const uint64_t *word, uint64_t least)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= least;
+}
+
+/* Waits until a word of the board is at least so large. Answers the code of an error: a peer is lost. */
+RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const char *name)
+{
+    if (LIKELY(!under_way())) {
+        for (uint32_t looks = impi_boards.looks; looks; looks--) {
+            relax();
+            if (raised(word, least)) return MPI_SUCCESS;
+        }
+        for (uint32_t looks = impi_boards.yields; looks; looks--) {
+            sched_yield();
+            if (raised(word, least)) return MPI_SUCCESS;
+        }
+    }
+    return impi_board_wait((uintptr_t)word, (int64_t)least, b->comm, (char *)(uintptr_t)name);
+}
+
+/* Wakes the members that sleep, after something was stored that they may wait for. */
+static inline void wake(const struct impi_board *b)
+{
+    for (int r = 0; r < b->size; r++)
+        if (r != b->rank && UNLIKELY(sleeps(impi_fast.shm, b->peers[r].ctl))) impi_ring(b->peers[r].local);
+}
+
+/* Waits until all members have completed so many operations, fewer than this one has. */
+RARE int all_done(struct impi_board *b, uint64_t least, const char *name)
+{
+    uint64_t known = UINT64_MAX;
+    for (int r = 0; r < b->size; r++) {
+        const uint64_t *done = &b->members[r].done;
+        int err = raised(done, least) ? MPI_SUCCESS : await(b, done, least, name);
+        if (err) return err;
+        uint64_t theirs = __atomic_load_n(done, __ATOMIC_ACQUIRE); /* maybe more than what was awaited */
+        if (theirs < known) known = theirs;
+    }
+    b->known = known;
+    return MPI_SUCCESS;
+}
+
+/* Writes the own part into the slot of operation s. */
+ALWAYS_INLINE int publish(struct impi_board *b, uint64_t s, const struct turn *t, const struct part *own)
+{
+    struct impi_shm_board_slot *slot = &b->members[b->rank].slots[s % SLOTS];
+    if (UNLIKELY(b->known + SLOTS < s)) {
+        int err = all_done(b, s - SLOTS, t->name);
+        if (err) return err;
+    }
+    *(struct part *)slot->payload = *own;
+    __atomic_store_n(&slot->word, s << SHIFT | (uint64_t)t->n, __ATOMIC_RELEASE);
+    return MPI_SUCCESS;
+}
+
+/* The operation that comes next. What others wrote is another process's: no length or place is taken from there. */
+ALWAYS_INLINE int operate(struct impi_board *b, const struct turn *t, const struct part *own, struct part *parts)
+{
+    const uint64_t s = ++b->begun;
+    int err, problem = MPI_SUCCESS;
+    if (UNLIKELY(under_way())) impi_board_turn();
+    if (t->publish) {
+        if ((err = publish(b, s, t, own))) return err;
+        if (t->first < t->end) wake(b); /* else it is done soon enough */
+    }
+    for (int r = t->first; r < t->end; r++) {
+        const struct part *part = own;
+        if (r != b->rank) {
+            const struct impi_shm_board_slot *slot = &b->members[r].slots[s % SLOTS];
+            if (!raised(&slot->word, s << SHIFT) && (err = await(b, &slot->word, s << SHIFT, t->name))) return err;
+            int got = (int)(__atomic_load_n(&slot->word, __ATOMIC_RELAXED) & LENGTH_MASK);
+            if (UNLIKELY(got > t->n)) problem = impi_board_truncated(b->comm, (char *)(uintptr_t)t->name, r, got, t->n);
+            part = (const struct part *)slot->payload;
+        }
+        if (t->n == 0) continue;
+        if (t->combine && r > t->first) t->combine(parts, part, t->count);
+        else parts[t->combine ? 0 : r - t->first] = *part;
+    }
+    if (t->first == 0 && t->end == b->size) b->known = s - 1; /* each member has done what was before this one */
+    __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
+    wake(b);
+    return problem;
+}
+
+#endif
