@@ -1,4 +1,4 @@
-/* MPI functions on boards (board.h). Order: a board, who may use it, reductions, broadcast and barrier, the functions. */
+/* MPI functions on boards (board.h). Order: a board, who may use it, reductions, broadcast, barrier, the functions. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include "_cgo_export.h"
@@ -135,7 +135,8 @@ static inline int short_signature(int64_t count, MPI_Datatype datatype)
 }
 
 /* The data of a type that C cannot lay out. Go looks at the arguments, too. */
-RARE int pack_in_go(void *buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, struct part *part, int pack)
+RARE int pack_in_go(void *buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, struct part *part,
+                    int pack)
 {
     return impi_bcast_part((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm, (uintptr_t)part, pack);
 }
@@ -204,8 +205,8 @@ int impi_direct_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, in
                   impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm));
 }
 
-int impi_direct_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                         MPI_Comm comm)
+int impi_direct_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                         int root, MPI_Comm comm)
 {
     HERE_OR_IN_GO(root < 0 ? NOT_HERE : reduce(sendbuf, recvbuf, count, datatype, op, root, comm),
                   impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, root,
@@ -231,7 +232,8 @@ int impi_direct_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
     return impi_direct_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-int impi_direct_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+int impi_direct_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                          MPI_Comm comm)
 {
     return impi_direct_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // special are numbers that a random pattern of bits seldom is.
-var special = []float64{0, math.Copysign(0, -1), 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 5e-324, math.MaxFloat32, 1e-45}
+var special = []float64{0, math.Copysign(0, -1), 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 5e-324,
+	math.MaxFloat32, 1e-45}
 
 // numbers are n elements of a type: small ones, special ones, any.
 func numbers(r *rand.Rand, t *datatype.Type, n int) []byte {
@@ -70,7 +71,8 @@ func TestKernelsOfOperationsInCDoWhatThoseInGoDo(t *testing.T) {
 			for n := 1; n < 60; n++ {
 				left, right := numbers(r, typ, n), numbers(r, typ, n)
 				want := bytes.Clone(right)
-				if err := op.Predefined(handle).Apply(unsafe.Pointer(&left[0]), unsafe.Pointer(&want[0]), int64(n), typ); err != nil {
+				err := op.Predefined(handle).Apply(unsafe.Pointer(&left[0]), unsafe.Pointer(&want[0]), int64(n), typ)
+				if err != nil {
 					t.Fatal(err)
 				}
 				first, second := bytes.Clone(left), bytes.Clone(right)
@@ -80,8 +82,8 @@ func TestKernelsOfOperationsInCDoWhatThoseInGoDo(t *testing.T) {
 				for i := range n {
 					at := i * size
 					if !bytes.Equal(left[at:at+size], want[at:at+size]) && !(isNaN(typ, left, i) && isNaN(typ, want, i)) {
-						t.Fatalf("%s, operation %#x: %x and %x give %x, not %x", typ.Name(), handle, first[at:at+size], second[at:at+size],
-							left[at:at+size], want[at:at+size])
+						t.Fatalf("%s, operation %#x: %x and %x give %x, not %x", typ.Name(), handle,
+							first[at:at+size], second[at:at+size], left[at:at+size], want[at:at+size])
 					}
 				}
 				if !bytes.Equal(right, second) {

@@ -6,8 +6,9 @@ import (
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
-// Boards: lines of a machine's shared memory on which the members of a communicator meet for short collective operations. What
-// happens on them is the bridge's affair (gobridge/board.c); the engine says which communicators have one, and waits.
+// Boards: lines of a machine's shared memory on which the members of a communicator meet for short collective
+// operations. What happens on them is the bridge's affair (gobridge/board.h); the engine says which communicators have
+// one, and waits.
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
 func (c *Comm) MayHaveBoard() bool {
@@ -23,8 +24,8 @@ func (c *Comm) MayHaveBoard() bool {
 	return true
 }
 
-// OpenBoard finds a board for a communicator that may have one, and answers nil if all are taken. It is a collective operation,
-// and blocks until rank 0 has called it.
+// OpenBoard finds a board for a communicator that may have one, and answers nil if all are taken. It is a collective
+// operation, and blocks until rank 0 has called it.
 func (c *Comm) OpenBoard() (*shm.Board, error) {
 	number := []uint64{none}
 	if c.rank == 0 {
@@ -54,8 +55,8 @@ func (c *Comm) leaveBoard() {
 	}
 }
 
-// AwaitWord returns when a word of shared memory is at least so large. Who raises it rings this process's bell. Errors: a peer
-// is lost.
+// AwaitWord returns when a word of shared memory is at least so large, and makes progress until then. Who raises the
+// word rings this process's bell. Errors: a peer is lost.
 func (e *Engine) AwaitWord(word *uint64, least uint64) error {
 	raised := func() bool { return atomic.LoadUint64(word) >= least }
 	e.mu.Lock()

@@ -1,5 +1,5 @@
-/* Short broadcasts whose root and readers describe the same data by different types: plain on one side; on the other, blocks,
- * structures, absolute addresses, subarrays, nested types and types with gaps. */
+/* Short broadcasts whose root and readers describe the same data by different types: plain on one side; on the other,
+ * blocks, structures, absolute addresses, subarrays, nested types and types with gaps. */
 #include "../check.h"
 
 enum { ROUNDS = 40 };
@@ -107,10 +107,11 @@ int main(int argc, char **argv)
                 for (int k = 0; k < n; k++) memory[w->at[k]] = 1000 * round + i * 20 + k;
             send(w, root);
             for (int k = 0; k < n; k++) {
-                CHECK_SAY(memory[w->at[k]] == 1000 * round + i * 20 + k, "int %d of %d as %s, root %d", k, n, w->name, root);
+                int got = memory[w->at[k]];
+                CHECK_SAY(got == 1000 * round + i * 20 + k, "int %d of %d as %s, root %d", k, n, w->name, root);
                 memory[w->at[k]] = -w->at[k];
             }
-            for (int k = 0; k < 4096; k++) CHECK_SAY(memory[k] == -k, "as %s: word %d is not the broadcast's", w->name, k);
+            for (int k = 0; k < 4096; k++) CHECK_SAY(memory[k] == -k, "as %s: word %d has changed", w->name, k);
         }
         forget();
     }

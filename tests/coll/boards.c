@@ -1,5 +1,5 @@
-/* Barrier, Bcast, Reduce and Allreduce in any order, with any root, on several communicators in turn: duplicates, parts, and ones
- * that are freed and made again, more often than a machine has boards for them. */
+/* Barrier, Bcast, Reduce and Allreduce in any order, with any root, on several communicators in turn: duplicates,
+ * parts, and ones that are freed and made again, more often than a machine has boards for them. */
 #include "../check.h"
 
 enum { COMMS = 6 };
@@ -28,7 +28,8 @@ static void step(int i)
 {
     if (on[i].comm == MPI_COMM_NULL) return;
     MPI_Comm comm = on[i].comm;
-    int what = check_below(&on[i].next, 8), root = check_below(&on[i].next, on[i].size), n = 1 + check_below(&on[i].next, 9);
+    int what = check_below(&on[i].next, 8), root = check_below(&on[i].next, on[i].size);
+    int n = 1 + check_below(&on[i].next, 9);
     long in[9], out[9], sum[9];
     on[i].step++;
     for (int k = 0; k < n; k++) {
@@ -64,7 +65,8 @@ static MPI_Comm made(int kind)
 {
     MPI_Comm comm;
     if (kind == 0) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    else MPI_Comm_split(MPI_COMM_WORLD, kind == 3 ? (check_rank < 2 ? 1 : MPI_UNDEFINED) : check_rank % kind, -check_rank, &comm);
+    else if (kind == 3) MPI_Comm_split(MPI_COMM_WORLD, check_rank < 2 ? 1 : MPI_UNDEFINED, 0, &comm);
+    else MPI_Comm_split(MPI_COMM_WORLD, check_rank % kind, -check_rank, &comm);
     return comm;
 }
 
@@ -109,11 +111,11 @@ static void very_many(void)
     for (int i = 0; i < MANY; i++) MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
     for (int k = 0; k < 40; k++)
         for (int i = MANY - 1; i > MANY - 200; i -= 3) {
-            int word = check_rank == i % check_size ? i + k : -1, in = check_rank + i, sum = 0, result = i % check_size == check_rank;
-            MPI_Bcast(&word, 1, MPI_INT, i % check_size, all[i]);
+            int root = i % check_size, word = check_rank == root ? i + k : -1, in = check_rank + i, sum = 0;
+            MPI_Bcast(&word, 1, MPI_INT, root, all[i]);
             CHECK_EQ(word, i + k);
-            MPI_Reduce(&in, &sum, 1, MPI_INT, MPI_SUM, i % check_size, all[i]);
-            CHECK_EQ(sum, result ? check_size * (check_size - 1) / 2 + i * check_size : 0);
+            MPI_Reduce(&in, &sum, 1, MPI_INT, MPI_SUM, root, all[i]);
+            CHECK_EQ(sum, check_rank == root ? check_size * (check_size - 1) / 2 + i * check_size : 0);
             MPI_Allreduce(&in, &sum, 1, MPI_INT, MPI_MAX, all[i]);
             CHECK_EQ(sum, check_size - 1 + i);
         }

@@ -1,5 +1,5 @@
-/* Short vectors: every operation on every type, at lengths up to and beyond those that processes of a machine exchange on a board
- * (56 bytes); Reduce to every root, in place and not, by both forms of the functions, which the ranks mix. */
+/* Short vectors: every operation on every type, at lengths up to and beyond those that processes of a machine exchange
+ * on a board (56 bytes); Reduce to every root, in place and not, by both forms of the functions, which ranks mix. */
 #include "ops.h"
 
 enum { MOST = 60 };
@@ -37,7 +37,8 @@ static void clear(void) { memset(out, 0x5a, sizeof out); }
 static void intact(const ops_case *c, int n)
 {
     const unsigned char *b = (unsigned char *)out;
-    for (size_t i = (size_t)n * c->size; i < sizeof out; i++) CHECK_SAY(b[i] == 0x5a, "byte %zu behind %d elements of %s", i, n, c->type_name);
+    for (size_t i = (size_t)n * c->size; i < sizeof out; i++)
+        CHECK_SAY(b[i] == 0x5a, "byte %zu behind %d elements of %s", i, n, c->type_name);
 }
 
 static void length(const ops_case *c, int n)

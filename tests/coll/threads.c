@@ -1,5 +1,6 @@
-/* Threads that make short collectives at the same time, each on communicators of its own, which it makes and frees, beside
- * messages of other threads. On a communicator that spans clients threads may not make others at the same time (IMPI 0.0, 4.3). */
+/* Threads that make short collectives at the same time, each on communicators of its own, which it makes and frees,
+ * beside messages of another thread. Threads may not make communicators that span clients at the same time (IMPI 0.0,
+ * 4.3). */
 /* ranks: 1 2 3 4 */
 /* clients: none */
 #include "../check.h"

@@ -1,5 +1,5 @@
-/* Wrong arguments of collectives, from the first call on a communicator to one among many: each rank gets the error, and the
- * communicator goes on as if nothing had been called. Nothing to move is no error. */
+/* Wrong arguments of collectives, from the first call on a communicator to one among many: each rank gets the error,
+ * and the communicator goes on as if nothing had been called. Nothing to move is no error. */
 #include "../check.h"
 
 #ifdef MPI_ABI_VERSION

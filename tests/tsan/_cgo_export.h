@@ -25,7 +25,8 @@ GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char *fun
 void impi_board_turn(void);
 GoInt32 impi_board_truncated(GoUintptr comm, char *function, GoInt32 rank, GoInt32 got, GoInt32 want);
 GoInt64 impi_board_type_size(GoUintptr datatype);
-GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm, GoUintptr part, GoInt32 pack);
+GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm, GoUintptr part,
+                        GoInt32 pack);
 GoInt32 impi_bcast_rest(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoUintptr comm, GoUintptr part);
 GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status,
                            GoInt32 replace);

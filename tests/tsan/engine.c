@@ -494,9 +494,12 @@ NEVER(GoInt32 impi_Get_count(GoUintptr status, GoUintptr datatype, GoUintptr cou
 NEVER(GoInt32 impi_Test_cancelled(GoUintptr status, GoUintptr flag))
 NEVER(GoInt32 impi_board_truncated(GoUintptr comm, char *function, GoInt32 rank, GoInt32 got, GoInt32 want))
 NEVER(GoInt64 impi_board_type_size(GoUintptr datatype))
-NEVER(GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm, GoUintptr part, GoInt32 pack))
+NEVER(GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm,
+                              GoUintptr part, GoInt32 pack))
 NEVER(GoInt32 impi_bcast_rest(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoUintptr comm, GoUintptr part))
 NEVER(GoInt32 impi_Barrier(GoUintptr comm))
 NEVER(GoInt32 impi_Bcast(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm))
-NEVER(GoInt32 impi_Reduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op, GoInt32 root, GoUintptr comm))
-NEVER(GoInt32 impi_Allreduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op, GoUintptr comm))
+NEVER(GoInt32 impi_Reduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op, GoInt32 root,
+                          GoUintptr comm))
+NEVER(GoInt32 impi_Allreduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op,
+                             GoUintptr comm))

@@ -1,6 +1,7 @@
 /* The bridge's C under the thread sanitizer: two ranks in one process, each a copy of the bridge's C over a small engine
- * (engine.c), on rings in memory that they share. Some threads of each rank send, post, wait and test at the same time;
- * each has a communicator for its collectives; others ask for attributes while these change. The sanitizer ends the program with 66 if two of them race.
+ * (engine.c), on rings and boards in memory that they share. Some threads of each rank send, post, wait and test at the
+ * same time, and each has a communicator of its own for collectives; others ask for attributes while these change. The
+ * sanitizer ends the program with 66 if two of them race.
  *
  *   threads RANK0.so RANK1.so */
 #define _GNU_SOURCE
@@ -245,7 +246,8 @@ static void *symbol(void *library, const char *name)
 
 static void load(struct rank *r, const char *path, struct impi_shm_private *shm)
 {
-    static _Alignas(64) unsigned char memory[COMMS][sizeof(struct impi_shm_board) + RANKS * sizeof(struct impi_shm_board_member)];
+    enum { BYTES = sizeof(struct impi_shm_board) + RANKS * sizeof(struct impi_shm_board_member) };
+    static _Alignas(64) unsigned char memory[COMMS][BYTES];
     void *boards[COMMS];
     for (int i = 0; i < COMMS; i++) boards[i] = memory[i];
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

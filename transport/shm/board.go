@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// A board is taken by one rank, which tells its number to the other members. Each of them opens it, uses it, and leaves it; the
-// last to leave clears it, and it can be taken again. What members write on it in between is said in layout.go.
+// A board is taken by one rank, which tells its number to the other members. Each of them opens it, uses it, and leaves
+// it; the last to leave clears it, and it can be taken again. What members write on it is said in layout.go.
 
 // Board is a board that this rank is a member of.
 type Board struct {
@@ -17,8 +17,8 @@ type Board struct {
 
 var errNoBoard = errors.New("shm: there is no board of this number")
 
-// TakeBoard takes a board for so many members, of which the caller is one, and answers its number; -1 if all are taken, or
-// there is no memory for one more.
+// TakeBoard takes a board for so many members, of which the caller is one, and answers its number; -1 if all are taken,
+// or there is no memory for one more.
 func (s *Segment) TakeBoard(members int) int {
 	words := s.boardMap()
 	for w := range words {
@@ -51,8 +51,8 @@ func (s *Segment) OpenBoard(number int) (*Board, error) {
 	return &Board{s, number}, nil
 }
 
-// reserveBoard makes sure that memory stands behind a board. Another rank may have done that, or says so; once is enough
-// for this one.
+// reserveBoard makes sure that memory stands behind a board. Another rank may have done that, or says so; once is
+// enough for this one.
 func (s *Segment) reserveBoard(number int) error {
 	if s.reserved[number].Load() {
 		return nil

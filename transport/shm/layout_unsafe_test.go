@@ -232,7 +232,8 @@ func cHeader() []byte {
 		{"STATE_ABSENT", stateAbsent}, {"STATE_ATTACHED", stateAttached}, {"STATE_DETACHED", stateDetached},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
 		{"FAR_BYTES", farBytes}, {"LOOK_BYTES", lookBytes}, {"FAR_TIME", uint64(farTime)}, {"FAR_LOOKS", farLooks}, {"LOOKS_EVERY", looksEvery},
-		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload}, {"BOARD_WORD_SHIFT", boardWordShift},
+		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},
+		{"BOARD_WORD_SHIFT", boardWordShift},
 		{"LOCK_FREE", lockFree}, {"LOCK_HELD", lockHeld}, {"LOCK_SLEEP", lockSleep},
 	} {
 		fmt.Fprintf(&b, "#define IMPI_SHM_%s UINT64_C(%#x)\n", c.name, c.value)
