@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     x = (double *)room; y = (double *)(room + bytes + 1344); z = (double *)(room + 2 * bytes + 2 * 1344);
     in = calloc(2 * FACE, sizeof *in); out = calloc(FACE, sizeof *out);
     for (int i = 0; i < 2 * ROWS; i++) x[i] = y[i] = z[i] = 1.0 + i % 7;
-    double solver, stencils, quantum;
+    double solver = 0, stencils = 0, quantum = 0;
     quiet(solve, 300, &solver);
     quiet(stencil, 1000, &stencils);
     quiet(quanta, 2000, &quantum);

@@ -29,12 +29,7 @@ struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int si
 }
 
 /* Is the caller the only member? */
-static inline int alone(MPI_Comm comm, const struct impi_fast_comm *c)
-{
-    if (LIKELY(c)) return c->size == 1;
-    return comm == MPI_COMM_SELF && __atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED)
-        && __atomic_load_n(&impi_attr.comms[IMPI_ATTR_COMMS].handle, __ATOMIC_ACQUIRE) == (uintptr_t)comm;
-}
+static inline int alone(const struct impi_fast_comm *c) { return c && c->size == 1; }
 
 /* Finds the board of a communicator for an operation that all its members would make on one: *b is NULL if there is
  * none. Answers the code of an error. */
@@ -78,7 +73,7 @@ static inline int readable(const void *buf) { return (uintptr_t)buf >= 4096; } /
 static inline int reduce_alone(const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op)
 {
     struct pair p;
-    int64_t n = count == (int)count ? bytes(recvbuf, (int)count, datatype) : -1;
+    int64_t n = bytes(recvbuf, count, datatype);
     if (UNLIKELY(n < 0 || !paired(datatype, op, &p))) return NOT_HERE;
     if (sendbuf == MPI_IN_PLACE || n == 0) return MPI_SUCCESS;
     if (UNLIKELY(!readable(sendbuf) || sendbuf == recvbuf)) return NOT_HERE;
@@ -97,7 +92,7 @@ static inline void copy_part(void *to, const void *from, int n)
 enum { NO_ROOT = -1 };
 
 /* MPI_Reduce, and MPI_Allreduce, which has no root. */
-ALWAYS_INLINE int reduce(const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,
+HOT int reduce(const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,
                          MPI_Comm comm)
 {
     const int everybody = root == NO_ROOT;
@@ -105,7 +100,7 @@ ALWAYS_INLINE int reduce(const void *sendbuf, void *recvbuf, int64_t count, MPI_
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b;
     struct pair p;
-    if (UNLIKELY(alone(comm, c)))
+    if (UNLIKELY(alone(c)))
         return everybody || root == 0 ? reduce_alone(sendbuf, recvbuf, count, datatype, op) : NOT_HERE;
     if (UNLIKELY(!paired(datatype, op, &p) || !p.combine || !is_short(count, p.size))) return NOT_HERE;
     int err = board_of(comm, c, everybody ? 0 : root, t.name, &b);
@@ -151,8 +146,8 @@ static inline int bcast(void *buffer, int64_t count, MPI_Datatype datatype, int 
     struct turn t = {.name = "MPI_Bcast"};
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b;
-    if (UNLIKELY(alone(comm, c)))
-        return root == 0 && count == (int)count && bytes(buffer, (int)count, datatype) >= 0 ? MPI_SUCCESS : NOT_HERE;
+    if (UNLIKELY(alone(c)))
+        return root == 0 && bytes(buffer, count, datatype) >= 0 ? MPI_SUCCESS : NOT_HERE;
     t.n = short_signature(count, datatype);
     if (UNLIKELY(t.n == 0)) return NOT_HERE;
     int err = board_of(comm, c, root, t.name, &b);
@@ -161,7 +156,7 @@ static inline int bcast(void *buffer, int64_t count, MPI_Datatype datatype, int 
     struct part part = {{0}};
     const struct impi_type_plan *plan;
     const void *at = buffer;
-    const int here = laid_out(&at, (int)count, datatype, &plan) == t.n;
+    const int here = laid_out(&at, count, datatype, &plan) == t.n;
     t.publish = b->rank == root;
     if (UNLIKELY(!here)) err = pack_in_go(buffer, count, datatype, root, comm, &part, t.publish);
     else if (t.publish && UNLIKELY(plan)) impi_type_move(plan, at, &part, t.n, 0);
@@ -182,7 +177,7 @@ static inline int barrier(MPI_Comm comm)
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b;
     struct part nothing = {{0}};
-    if (UNLIKELY(alone(comm, c))) return MPI_SUCCESS;
+    if (UNLIKELY(alone(c))) return MPI_SUCCESS;
     int err = board_of(comm, c, 0, "MPI_Barrier", &b);
     if (UNLIKELY(err || !b)) return err ? err : NOT_HERE;
     struct turn t = {.name = "MPI_Barrier", .publish = 1, .end = b->size};

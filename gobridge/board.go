@@ -24,9 +24,6 @@ type board struct {
 	c       *C.struct_impi_board // nil if there is none
 }
 
-// boardYields is how often C gives its core away before Go waits, where ranks outnumber cores.
-const boardYields = 100
-
 var opCodes = map[int]C.uint8_t{
 	abi.MPI_SUM: C.IMPI_OP_SUM, abi.MPI_PROD: C.IMPI_OP_PROD, abi.MPI_MIN: C.IMPI_OP_MIN, abi.MPI_MAX: C.IMPI_OP_MAX,
 	abi.MPI_BAND: C.IMPI_OP_BAND, abi.MPI_BOR: C.IMPI_OP_BOR, abi.MPI_BXOR: C.IMPI_OP_BXOR,
@@ -52,10 +49,7 @@ func elementOf(t *datatype.Type) C.uint8_t {
 // openBoards fills the tables.
 func openBoards(e *libimpi.Engine) {
 	b := &C.impi_boards
-	b.looks, b.yields = C.uint32_t(looksIn(spinTime)), 0
-	if e.Crowded() {
-		b.looks, b.yields = 0, boardYields
-	}
+	b.looks = C.uint32_t(looksBeforeGo(e))
 	for handle, code := range opCodes {
 		b.ops[handle-abi.MPI_OP_NULL] = code
 	}

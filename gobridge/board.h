@@ -35,8 +35,7 @@ enum { IMPI_BOARD_OP_HANDLES = 32 };
 
 /* What Go says of this job, of predefined types and of predefined operations. */
 struct impi_boards {
-    uint32_t looks;  /* at a word that is awaited, before Go waits */
-    uint32_t yields; /* the same where ranks outnumber cores: the core is given away in between */
+    uint32_t looks; /* at a word that is awaited, before Go waits; also where impi_fast.looks is 0 */
     struct {
         uint8_t element; /* reduce.h */
         uint16_t ops;    /* 1<<op: the operation is defined on the type */

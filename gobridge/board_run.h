@@ -2,12 +2,8 @@
 #ifndef IMPI_BOARD_RUN_H
 #define IMPI_BOARD_RUN_H
 
-#include <sched.h>
 #include "board.h"
-#include "fast_ring.h"
-
-/* Each use gets code of its own, for the turn that it has. */
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#include "fast_match.h"
 
 enum {
     SLOTS = IMPI_SHM_BOARD_SLOTS,
@@ -29,13 +25,6 @@ struct turn {
     int64_t count;         /* elements of a part */
 };
 
-/* Does the engine need its turn? */
-static inline int under_way(void)
-{
-    const struct impi_fast *f = &impi_fast;
-    return __atomic_load_n(&f->under_way, __ATOMIC_RELAXED) || __atomic_load_n(&f->gathered, __ATOMIC_RELAXED);
-}
-
 static inline int raised(const uint64_t *word, uint64_t least)
 {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= least;
@@ -44,15 +33,9 @@ static inline int raised(const uint64_t *word, uint64_t least)
 /* Waits until a word of the board is at least so large. Answers the code of an error: a peer is lost. */
 RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const char *name)
 {
-    if (LIKELY(!under_way())) {
-        for (uint32_t looks = impi_boards.looks; looks; looks--) {
-            relax();
-            if (raised(word, least)) return MPI_SUCCESS;
-        }
-        for (uint32_t looks = impi_boards.yields; looks; looks--) {
-            sched_yield();
-            if (raised(word, least)) return MPI_SUCCESS;
-        }
+    for (uint32_t looks = engine_busy() ? 0 : impi_boards.looks; looks; looks--) {
+        between_looks(looks);
+        if (raised(word, least)) return MPI_SUCCESS;
     }
     return impi_board_wait((uintptr_t)word, (int64_t)least, b->comm, (char *)(uintptr_t)name);
 }
@@ -80,7 +63,7 @@ RARE int all_done(struct impi_board *b, uint64_t least, const char *name)
 }
 
 /* Writes the own part into the slot of operation s. */
-ALWAYS_INLINE int publish(struct impi_board *b, uint64_t s, const struct turn *t, const struct part *own)
+HOT int publish(struct impi_board *b, uint64_t s, const struct turn *t, const struct part *own)
 {
     struct impi_shm_board_slot *slot = &b->members[b->rank].slots[s % SLOTS];
     if (UNLIKELY(b->known + SLOTS < s)) {
@@ -93,11 +76,11 @@ ALWAYS_INLINE int publish(struct impi_board *b, uint64_t s, const struct turn *t
 }
 
 /* The operation that comes next. What others wrote is another process's: no length or place is taken from there. */
-ALWAYS_INLINE int operate(struct impi_board *b, const struct turn *t, const struct part *own, struct part *parts)
+HOT int operate(struct impi_board *b, const struct turn *t, const struct part *own, struct part *parts)
 {
     const uint64_t s = ++b->begun;
     int err, problem = MPI_SUCCESS;
-    if (UNLIKELY(under_way())) impi_board_turn();
+    if (UNLIKELY(engine_busy())) impi_board_turn();
     if (t->publish) {
         if ((err = publish(b, s, t, own))) return err;
         if (t->first < t->end) wake(b); /* else it is done soon enough */

@@ -56,6 +56,14 @@ const spinTime = 300 * time.Microsecond
 // crowdedLooks is how often C looks where it gives its core away after each look.
 const crowdedLooks = 100
 
+// looksBeforeGo is how often C looks at a word of shared memory before Go waits.
+func looksBeforeGo(e *libimpi.Engine) int {
+	if e.Crowded() {
+		return crowdedLooks
+	}
+	return looksIn(spinTime) | C.IMPI_FAST_OFFER - 1
+}
+
 // looksIn is how many looks, with a pause after each, take so long.
 func looksIn(d time.Duration) int {
 	const sample = 2000
@@ -78,13 +86,14 @@ func openFast(p *process) {
 	}
 	f.tag_ub, f.eager = C.uint32_t(p.engine.TagUB()), C.uint32_t(p.engine.Eager())
 	f.growing = f.eager
-	switch {
-	case p.engine.Connected(): // sockets, or pipes, have to be looked at, too
-	case p.engine.Patient():
-		f.crowded, f.looks = 1, crowdedLooks
-	default:
-		f.looks = C.uint32_t(looksIn(spinTime) | C.IMPI_FAST_OFFER - 1)
-		f.growing = C.uint32_t(p.engine.Packet())
+	if p.engine.Crowded() {
+		f.crowded = 1
+	}
+	if !p.engine.Connected() { // otherwise sockets, or pipes, have to be looked at, too
+		f.looks = C.uint32_t(looksBeforeGo(p.engine))
+		if f.crowded == 0 {
+			f.growing = C.uint32_t(p.engine.Packet())
+		}
 	}
 	f.shm = (*C.struct_impi_shm_private)(p.segment.Private())
 }

@@ -22,7 +22,7 @@
 enum {
     IMPI_FAST_COMMS = 1024,
     IMPI_FAST_TYPES = 512,
-    IMPI_FAST_OFFER = 1024 /* looks after which a waiting thread offers its core; a power of two */
+    IMPI_FAST_OFFER = 8192 /* looks after which a waiting thread offers its core; a power of two */
 };
 
 /* The request of a send that is complete: one for all of them (Engine.sent). */

@@ -509,9 +509,6 @@ func (c *Comm) CountWaiting(p *uint32) {
 // CID is the context id of point-to-point messages.
 func (c *Comm) CID() uint64 { return c.p2p.cid }
 
-// Patient says whether waiting threads should leave the core to others at once.
-func (e *Engine) Patient() bool { return e.patient }
-
 // Eager is the largest message, in bytes, that is sent at once to a rank of this machine.
 func (e *Engine) Eager() int { return e.local.Limits().Eager }
 

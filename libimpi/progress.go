@@ -145,6 +145,9 @@ func (w *waiter) reset() { w.polls = 0 }
 // clockEvery is how many fruitless polls go with one look at the clock.
 const clockEvery = 16
 
+// offerEvery is how many of them go with one offer of the core to others.
+const offerEvery = 8 * clockEvery
+
 // patientEvery is the same where each poll is a turn of the core's.
 const patientEvery = 4
 
@@ -159,7 +162,9 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 		e.spin(from)
 		return
 	} else if !w.expired(e) {
-		e.offerCore()
+		if w.polls%offerEvery == 0 {
+			e.offerCore()
+		}
 		return
 	}
 	e.budget = max(e.budget/2, shortSpin)
