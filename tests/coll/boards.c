@@ -78,7 +78,8 @@ static void mix(check_stream *s, int steps)
 
 static void remade(check_stream *s)
 {
-    for (int round = 0; round < 600; round++) {
+    int rounds = check_spans() ? 60 : 600; /* to make communicators takes long there */
+    for (int round = 0; round < rounds; round++) {
         int i = round % COMMS;
         if (on[i].comm != MPI_COMM_NULL) MPI_Comm_free(&on[i].comm);
         adopt(i, made(round % 4), (uint64_t)(1000 + round * 10 + (round % 4 == 2 ? check_rank % 2 : 0)));
@@ -138,7 +139,9 @@ int main(int argc, char **argv)
     remade(&s);
     for (int i = 0; i < COMMS; i++)
         if (on[i].comm != MPI_COMM_NULL) MPI_Comm_free(&on[i].comm);
-    many();
-    very_many();
+    if (!check_spans()) {
+        many();
+        very_many();
+    }
     return check_end();
 }
