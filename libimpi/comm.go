@@ -184,7 +184,11 @@ func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 	if !several {
 		return nil, nil
 	}
-	return span.NewLayout(client, int64(e.job.XSize), int64(e.job.MaxLinear))
+	l, err := span.NewLayout(client, int64(e.job.XSize), int64(e.job.MaxLinear))
+	if err == nil {
+		l.Own = e.kin(g)
+	}
+	return l, err
 }
 
 // Dup makes a communicator of the same group and topology (MPI_Comm_dup without attributes).

@@ -36,9 +36,11 @@ func (c *Comm) moved(at []int32) *Group {
 
 // kin says whether all processes of c belong to clients of this library. Others would not know of the new order, and
 // the communicator would have two: with them, all keep theirs.
-func (c *Comm) kin() bool {
-	job := c.engine.job
-	return !slices.ContainsFunc(c.group.Worlds(), func(w int32) bool {
+func (c *Comm) kin() bool { return c.engine.kin(c.group) }
+
+func (e *Engine) kin(g *Group) bool {
+	job := e.job
+	return !slices.ContainsFunc(g.Worlds(), func(w int32) bool {
 		p := &job.Procs[w]
 		return p.Client != job.Procs[job.Me].Client && !job.Hosts[p.Host].Kin
 	})

@@ -68,10 +68,14 @@ type Layout struct {
 	// 4.13, they send 130 where the root expects 140. It needs a Comm whose Irecv knows MPI_ANY_TAG, and that no other
 	// collective is under way on the communicator.
 	AnyGatherTag bool
+	// Own says that all clients are libimpi's, so that the global phase of Barrier and Allreduce may be a better one than
+	// IMPI 0.0 mandates.
+	Own bool
 
 	client    []int32   // client of each rank, numbered by master
 	place     []int32   // place of each rank among its client's
 	members   [][]int32 // ranks of each client, ascending; the first is its master
+	masters   []int32   // by number of client
 	xsize     int64
 	maxLinear int64
 }
@@ -97,6 +101,7 @@ func NewLayout(client []int32, xsize, maxLinear int64) (*Layout, error) {
 			i = int32(len(l.members))
 			number[c] = i
 			l.members = append(l.members, nil)
+			l.masters = append(l.masters, int32(r))
 		}
 		l.client = append(l.client, i)
 		l.place = append(l.place, int32(len(l.members[i])))
@@ -108,7 +113,7 @@ func NewLayout(client []int32, xsize, maxLinear int64) (*Layout, error) {
 // Clients is the number of clients.
 func (l *Layout) Clients() int { return len(l.members) }
 
-func (l *Layout) master(i int) int { return int(l.members[i][0]) }
+func (l *Layout) master(i int) int { return int(l.masters[i]) }
 
 func (l *Layout) linear() bool { return int64(len(l.members)) <= l.maxLinear }
 
@@ -131,6 +136,7 @@ type call struct {
 	root   int // rank
 	rooted int // number of root's client
 	local  view
+	global view     // see between
 	spare  coll.Buf // see tmp
 	packed []byte   // see arrival
 	counts []int64  // working memory of the v-variants inside a client
@@ -158,7 +164,7 @@ func enter(c Comm, l *Layout, root int) *call {
 // leave gives working memory back, unless messages may be under way into it.
 func (k *call) leave(err *error) {
 	k.Done(err)
-	k.Comm, k.Layout, k.Scratch, k.local, k.spare, k.packed = nil, nil, nil, view{}, coll.Buf{}, nil
+	k.Comm, k.Layout, k.Scratch, k.local, k.global, k.spare, k.packed = nil, nil, nil, view{}, view{}, coll.Buf{}, nil
 	calls.Put(k)
 }
 

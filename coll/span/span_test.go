@@ -112,13 +112,14 @@ func first(errs ...error) error {
 func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
 	t.Parallel()
 	for m := 1; m <= 9; m++ {
-		for _, maxLinear := range []int64{-1, 0, 1, 100} {
+		for i, maxLinear := range []int64{-1, 0, 1, 100, 100} {
 			client := clients(m, m%3)
 			w := colltest.New(len(client))
 			l, err := span.NewLayout(client, -1, maxLinear)
 			if err != nil {
 				t.Fatal(err)
 			}
+			l.Own = i == 4
 			entered := make(chan int, len(client))
 			if err := w.Run(func(c *colltest.Comm) error {
 				entered <- c.Rank()
@@ -526,6 +527,16 @@ func TestAllreduce(t *testing.T) {
 	reductions(t, false, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
 		send, recv := v.ends(v.count, c.Rank(), inPlace)
 		return first(span.Allreduce(c, s.l, send, recv.Buf, o),
+			recv.Expect("allreduce", 0, v.combined(v.count, 0, s.p)), recv.ExpectGaps())
+	})
+}
+
+func TestAllreduceOfOwnClients(t *testing.T) {
+	reductions(t, true, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
+		own := *s.l
+		own.Own = true
+		send, recv := v.ends(v.count, c.Rank(), inPlace)
+		return first(span.Allreduce(c, &own, send, recv.Buf, o),
 			recv.Expect("allreduce", 0, v.combined(v.count, 0, s.p)), recv.ExpectGaps())
 	})
 }

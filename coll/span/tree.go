@@ -11,7 +11,12 @@ func Barrier(c Comm, l *Layout) (err error) {
 		return err
 	}
 	if k.isMaster() {
-		if err := k.masterBarrier(); err != nil {
+		if l.Own {
+			err = coll.Barrier(k.between())
+		} else {
+			err = k.masterBarrier()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -271,6 +276,9 @@ func (k *call) reduceInOrder(own, recv coll.Buf, op coll.Op) error {
 
 // Allreduce is Reduce to rank 0 and Bcast from there (IMPI 0.0, 4.21). The arguments are those of coll.Allreduce.
 func Allreduce(c Comm, l *Layout, send, recv coll.Buf, op coll.Op) error {
+	if l.Own {
+		return ownAllreduce(c, l, send, recv, op)
+	}
 	if send.IsInPlace() && c.Rank() != 0 {
 		send = recv
 	}
