@@ -186,7 +186,7 @@ func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 	}
 	l, err := span.NewLayout(client, int64(e.job.XSize), int64(e.job.MaxLinear))
 	if err == nil {
-		l.Own = e.kin(g)
+		l.Own = e.exchanges(g)
 	}
 	return l, err
 }

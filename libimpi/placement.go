@@ -36,13 +36,21 @@ func (c *Comm) moved(at []int32) *Group {
 
 // kin says whether all processes of c belong to clients of this library. Others would not know of the new order, and
 // the communicator would have two: with them, all keep theirs.
-func (c *Comm) kin() bool { return c.engine.kin(c.group) }
+func (c *Comm) kin() bool {
+	return c.engine.agreed(c.group, func(h *transport.Host) bool { return h.Kin })
+}
 
-func (e *Engine) kin(g *Group) bool {
+// exchanges says whether the masters of a group's clients exchange results in Allreduce.
+func (e *Engine) exchanges(g *Group) bool {
+	return e.agreed(g, func(h *transport.Host) bool { return h.Exchange })
+}
+
+// agreed says whether something holds of the hosts of all processes of a group that are in other clients.
+func (e *Engine) agreed(g *Group, holds func(*transport.Host) bool) bool {
 	job := e.job
 	return !slices.ContainsFunc(g.Worlds(), func(w int32) bool {
 		p := &job.Procs[w]
-		return p.Client != job.Procs[job.Me].Client && !job.Hosts[p.Host].Kin
+		return p.Client != job.Procs[job.Me].Client && !holds(&job.Hosts[p.Host])
 	})
 }
 

@@ -23,6 +23,7 @@ const (
 	flagSealed   = 4  // transport.Host.Sealed
 	flagKey      = 8  // there is a key
 	flagKin      = 16 // transport.Host.Kin
+	flagExchange = 32 // transport.Host.Exchange
 )
 
 // EncodeJob writes a job's tables.
@@ -55,6 +56,9 @@ func EncodeJob(j *transport.Job) []byte {
 		}
 		if h.Kin {
 			flags |= flagKin
+		}
+		if h.Exchange {
+			flags |= flagExchange
 		}
 		var key [transport.KeySize]byte
 		if copy(key[:], h.Key) > 0 {
@@ -93,7 +97,7 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 		flags := be.Uint32(b[36:])
 		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])), NProcs: int32(be.Uint32(b[28:])),
 			Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0, Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0,
-			Kin: flags&flagKin != 0, Streams: be.Uint32(b[40:]),
+			Kin: flags&flagKin != 0, Exchange: flags&flagExchange != 0, Streams: be.Uint32(b[40:]),
 			Machine: be.Uint64(b[44:]), Others: be.Uint32(b[52:])}
 		if flags&flagKey != 0 {
 			j.Hosts[i].Key = bytes.Clone(b[56:hostSize])

@@ -26,9 +26,11 @@ type Own struct {
 // MaxStreams is the largest number of connections between two hosts.
 const MaxStreams = 16
 
-// Flags of an Own. Who submits the label understands all of them.
+// Flags of an Own. What a flag says holds between two clients that both know it; FlagOutbound all know who submit the
+// label.
 const (
 	FlagOutbound uint32 = 1 // nobody can connect to this client: higher clients, which otherwise would, are connected to
+	FlagExchange uint32 = 2 // masters exchange their clients' results in Allreduce, and meet so in Barrier (coll/span)
 )
 
 // AckHold is what pk_reserved of a PROTOACK says between clients that both submit COwn, if its sender keeps so many
@@ -52,7 +54,9 @@ const (
 const DefaultStream uint32 = 1 << 20
 
 // Mine is what this machine's processes can do.
-func Mine() Own { return Own{Stream: DefaultStream, Streams: 1, Rep: memory()} }
+func Mine() Own {
+	return Own{Stream: DefaultStream, Flags: FlagExchange, Streams: 1, Rep: memory()}
+}
 
 // Append adds o as COwn carries it.
 func (o Own) Append(b []byte) []byte {
