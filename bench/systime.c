@@ -1,19 +1,20 @@
-/* systime.c - what a short message costs in processor time: that of the ranks, and that of the launchers above them, some of
- * which are agents (impirun -via agent).
+/* systime.c - what a short message costs in processor time: that of the ranks, and that of the launchers above them,
+ * some of which are agents (impirun -via agent).
  *
- * Plain MPI-2 C and two ranks on one Linux machine. Prints "name value unit" lines for each pattern, in us of one message:
- * the time that passes, and user and system time of both ranks and of their parents, each parent once. A figure is the
- * median of REPS batches by system time. The socket patterns do without MPI what the others do with it: what the kernel asks
- * for in any case.
+ * Plain MPI-2 C and two ranks on one Linux machine. Prints "name value unit" lines for each pattern, in us of one
+ * message: the time that passes, and user and system time of both ranks and of their parents, each parent once. A
+ * figure is that of the batch, of REPS, with the median system time. The socket patterns do without MPI what the others
+ * do with it: what the kernel asks for in any case.
  *
  *   systime [-n MESSAGES] [pattern ...]
  *
  *   ping      ping-pong of 8 bytes, MPI_Send and MPI_Recv: a round trip is two messages
  *   stream    MPI_Send one way, and an answer after each 1000
+ *   spaced    stream with 3 us of computation before each MPI_Send
  *   burst     64 of MPI_Isend, MPI_Waitall, and so on; an answer after each 640
  *   socket-ping, socket-wait, socket-stream
- *             a TCP connection between the two: ping-pong with a recv that never blocks, and with one that does, and one way.
- *             A message has 128 bytes of header, as an IMPI packet
+ *             a TCP connection between the two: ping-pong with a recv that never blocks, and with one that does, and
+ *             one way. A message has 128 bytes of header, as an IMPI packet
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -52,14 +53,21 @@ static void answer(void)
     else MPI_Recv(buf, 1, MPI_CHAR, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void stream(int n)
+static void streams(int n, double between)
 {
     for (int i = 1; i <= n; i++) {
-        if (rank == 0) MPI_Send(buf, BYTES, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
-        else MPI_Recv(buf, BYTES, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 0) {
+            for (double t = between > 0 ? MPI_Wtime() : 0; between > 0 && MPI_Wtime() < t + between;) {}
+            MPI_Send(buf, BYTES, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+        } else {
+            MPI_Recv(buf, BYTES, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
         if (i % ANSWER == 0) answer();
     }
 }
+
+static void stream(int n) { streams(n, 0); }
+static void spaced(int n) { streams(n, 3e-6); }
 
 static void burst(int n)
 {
@@ -82,7 +90,8 @@ static void join(void)
     int one = 1, fd = socket(AF_INET, SOCK_STREAM, 0);
     if (wire >= 0) return;
     if (rank == 0) {
-        check(fd >= 0 && !bind(fd, (void *)&at, sizeof at) && !listen(fd, 1) && !getsockname(fd, (void *)&at, &length), "listen");
+        check(fd >= 0 && !bind(fd, (void *)&at, sizeof at) && !listen(fd, 1), "listen");
+        check(!getsockname(fd, (void *)&at, &length), "getsockname");
         MPI_Send(&at, sizeof at, MPI_BYTE, 1, 3, MPI_COMM_WORLD);
         wire = accept(fd, NULL, NULL);
         check(wire >= 0, "accept");
@@ -176,7 +185,8 @@ static void measure(const char *name, void (*pattern)(int))
         struct usage a = now();
         pattern(messages);
         struct usage b = now(), both;
-        double d[5] = {b.wall - a.wall, b.user - a.user, b.system - a.system, b.parent_user - a.parent_user, b.parent_system - a.parent_system};
+        double d[5] = {b.wall - a.wall, b.user - a.user, b.system - a.system, b.parent_user - a.parent_user,
+                       b.parent_system - a.parent_system};
         if (rank == 1) {
             d[0] = 0;
             if (parents[0] == parents[1]) d[3] = d[4] = 0;
@@ -188,16 +198,18 @@ static void measure(const char *name, void (*pattern)(int))
     qsort(all, REPS, sizeof *all, by_system);
     struct usage m = all[REPS / 2];
     double us = 1e6 / messages;
-    printf("%s/elapsed %.3f us\n%s/user %.3f us\n%s/system %.3f us\n%s/parents-user %.3f us\n%s/parents-system %.3f us\n%s/job-system %.3f us\n",
-           name, m.wall * us, name, m.user * us, name, m.system * us, name, m.parent_user * us, name, m.parent_system * us, name,
-           (m.system + m.parent_system) * us);
+    printf("%s/elapsed %.3f us\n%s/user %.3f us\n%s/system %.3f us\n", name, m.wall * us, name, m.user * us, name,
+           m.system * us);
+    printf("%s/parents-user %.3f us\n", name, m.parent_user * us);
+    printf("%s/parents-system %.3f us\n", name, m.parent_system * us);
+    printf("%s/job-system %.3f us\n", name, (m.system + m.parent_system) * us);
     fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
     static const struct { const char *name; void (*pattern)(int); int socket; } all[] = {
-        {"ping", ping, 0}, {"stream", stream, 0}, {"burst", burst, 0},
+        {"ping", ping, 0}, {"stream", stream, 0}, {"spaced", spaced, 0}, {"burst", burst, 0},
         {"socket-ping", socket_ping, 1}, {"socket-wait", socket_wait, 1}, {"socket-stream", socket_stream, 1},
     };
     int size, first = 1;
