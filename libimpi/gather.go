@@ -2,23 +2,40 @@ package libimpi
 
 import "sync/atomic"
 
-// Nonblocking sends to other clients and machines that come in a burst leave together (transport/tcp/gather.go). What has
-// gathered leaves when the program waits or tests; the functions that do so call settle, in case they find at once what
-// they ask for and do not poll. C sends them here if something has gathered, and counts those that it answers itself.
+// Sends of the program to other clients and machines that come in a burst leave together (transport/tcp/gather.go):
+// those that do not block, and blocking ones of short messages. Those of collectives leave at once, since other
+// processes are known to wait for them. What has gathered leaves when the program waits or tests; the functions that do
+// so call settle, in case they find at once what they ask for and do not poll. C sends them here if something has
+// gathered, and counts those that it answers itself.
 
 // post begins the start of a send to dest. Engine lock held, and kept until posted.
 func (e *Engine) post(dest int32) {
 	if e.peers[dest].stream == nil {
 		return
 	}
+	e.turned()
+	e.remote.Post()
+}
+
+// postPaced is post for a blocking send. False: there is nothing to gather.
+func (e *Engine) postPaced(dest int32) bool {
+	if e.peers[dest].stream == nil {
+		return false
+	}
+	e.turned()
+	e.remote.PostPaced()
+	return true
+}
+
+// turned ends bursts if the fast path has completed requests since.
+func (e *Engine) turned() {
 	if turns := atomic.LoadUint32(&e.shared.Turns); turns != e.turns {
 		e.turns = turns
 		e.remote.Settle()
 	}
-	e.remote.Post()
 }
 
-// posted ends it.
+// posted ends post and postPaced.
 func (e *Engine) posted(dest int32) {
 	if e.peers[dest].stream != nil && e.remote.Posted() {
 		e.shared.Gathered = 1

@@ -128,3 +128,77 @@ func TestPersistentSendsGather(t *testing.T) {
 	must(t, e.WaitAll(ids, nil))
 	takeBurst(t, es, len(ids))
 }
+
+// sendStream sends many short messages to rank 1 by sends that block.
+func sendStream(t *testing.T, c *Comm, buf []byte, n int) {
+	t.Helper()
+	for i := range n {
+		must(t, c.Send(at(buf), int64(len(buf)), byteT, 1, int32(i), Standard))
+	}
+}
+
+// Blocking sends of short messages are over when their packets are copied. They arrive in order, whatever follows.
+func TestBlockingSendsOfAStreamArriveInOrderWhateverFollows(t *testing.T) {
+	const n = 1000 // more than some windows
+	long := make([]byte, 1<<20)
+	for _, tt := range []struct {
+		name string
+		call func(e *Engine) error
+	}{
+		{"a receive", func(e *Engine) error { return nil }},
+		{"a probe", func(e *Engine) error { return e.World().Probe(1, 0, new(Status)) }},
+		{"MPI_Iprobe", func(e *Engine) error { _, err := e.World().Iprobe(1, 0, new(Status)); return err }},
+		{"a synchronous send", func(e *Engine) error { return e.World().Send(at(long), 8, byteT, 1, n, Synchronous) }},
+		{"a long message", func(e *Engine) error { return e.World().Send(at(long), 1<<20, byteT, 1, n, Standard) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			es := makeWorld(t, tcpWorld)
+			together(t, es, func(e *Engine) {
+				c, buf := e.World(), make([]byte, 1<<20)
+				if e.me == 0 {
+					sendStream(t, c, buf[:8], n)
+					must(t, tt.call(e))
+					must(t, c.Recv(at(buf), 8, byteT, 1, 0, nil))
+					return
+				}
+				for i := range n {
+					var st Status
+					must(t, c.Recv(at(buf), 8, byteT, 0, anyTag, &st))
+					if int(st.Tag) != i {
+						t.Errorf("message %d came as number %d", st.Tag, i)
+					}
+				}
+				if tt.name == "a synchronous send" || tt.name == "a long message" {
+					must(t, c.Recv(at(buf), 1<<20, byteT, 0, n, nil))
+				}
+				must(t, c.Send(at(buf), 8, byteT, 0, 0, Standard))
+			})
+			for _, e := range es {
+				idle(t, e, 0)
+			}
+		})
+	}
+}
+
+// A program that computes after its last blocking send need not call anything for it to arrive.
+func TestBlockingSendsOfAStreamLeaveWhileTheProgramComputes(t *testing.T) {
+	es := makeWorld(t, tcpWorld)
+	buf := make([]byte, 8)
+	sendStream(t, es[0].World(), buf, 100)
+	for range 100 {
+		must(t, es[1].World().Recv(at(buf), 8, byteT, 0, anyTag, nil))
+	}
+}
+
+// What collectives send leaves at once.
+func TestSendsOfCollectivesDoNotGather(t *testing.T) {
+	es := makeWorld(t, tcpWorld)
+	e, buf := es[0], make([]byte, 8)
+	c := e.World()
+	for i := range 100 {
+		must(t, c.send(c.coll, at(buf), 8, byteT, 1, int32(i), modeStandard))
+		if e.shared.Gathered != 0 {
+			t.Fatal("a send of a collective has gathered")
+		}
+	}
+}

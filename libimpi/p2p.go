@@ -31,12 +31,21 @@ func (c *Comm) send(ctx *context, base datatype.Pointer, count int64, t *datatyp
 	}
 	e := c.engine
 	e.mu.Lock()
-	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, c.group.World(int(dest)), tag) {
-		e.settle()
-		e.mu.Unlock()
-		return nil
+	world := c.group.World(int(dest))
+	if mode != modeSynchronous {
+		paced := ctx == c.p2p && e.postPaced(world)
+		sent := e.sendShort(ctx, base, count, t, world, tag)
+		if paced {
+			e.posted(world)
+		} else if sent {
+			e.settle()
+		}
+		if sent {
+			e.mu.Unlock()
+			return nil
+		}
 	}
-	r := e.newSend(ctx, base, count, t, c.group.World(int(dest)), tag, mode)
+	r := e.newSend(ctx, base, count, t, world, tag, mode)
 	e.start(r)
 	e.wait(r)
 	_, err := e.finish(r)

@@ -6,15 +6,19 @@ import "time"
 //
 //   - the engine says so: it has many to hand over (Hold, Release);
 //   - they are acknowledgements and answers, which leave at the end of the poll they come from;
-//   - the program starts many sends in a row and has not waited yet (Post, Posted).
+//   - the program starts many sends in a row and has not waited yet (Post, PostPaced, Posted).
 //
-// For the last, a burst: the packets of nonblocking sends between two calls that wait or test (Settle, Poll). The first
-// packets of a burst leave at once, since most bursts are short and whoever is waited for should not wait for more. Those
-// that follow gather, until they are enough, until the window closes, since the acknowledgements that open it are for them, until
-// the program does wait or test, or, since it may compute instead, until the watcher's timer runs out. To set a timer
-// costs as much as some packets do, on a virtual machine several times that: so the burst must be long, or the one before
-// must have been worth it. And to be woken for nothing costs more: when the timer has run out and the burst goes on all the
-// same, the next is set longer, and when the program did compute, as short as at first (linger).
+// For the last, a burst: the packets of sends between two calls that wait or test (Settle, Poll). The first packets of
+// a burst leave at once, since most bursts are short and whoever is waited for should not wait for more. Those that
+// follow gather, until they are enough, until the window closes, since the acknowledgements that open it are for them,
+// until the program does wait or test, or, since it may compute instead, until the watcher's timer runs out. To set a
+// timer costs as much as some packets do, on a virtual machine several times that: so the burst must be long, or the
+// one before must have been worth it. And to be woken for nothing costs more: when the timer has run out and the burst
+// goes on all the same, the next is set longer, and when the program did compute, as short as at first (linger).
+//
+// A blocking send of a short message is over when its packet has been copied. So those gather like nonblocking ones, as
+// long as they follow each other closely (paceMax): if a program does something else between its sends, then each of
+// its messages may be waited for, and too few of them gather to be worth a timer.
 
 const (
 	// gatherMax is the longest payload, in bytes, that is copied to leave together with others.
@@ -30,6 +34,9 @@ const (
 	// in a program that has had longer bursts.
 	burstTime    = 50 * time.Microsecond
 	burstTimeMax = 8 * burstTime
+	// paceMax is the time from the end of one blocking send to the next up to which both belong to one burst. For a
+	// packet that leaves alone the sender needs about as long, and in burstTime come enough of them to be worth a timer.
+	paceMax = 5 * time.Microsecond
 )
 
 // burst is what a link knows of the sends that are being started.
@@ -54,9 +61,23 @@ func (h *Host) Release() {
 // block.
 func (h *Host) Post() { h.posting = true }
 
+// PostPaced is Post for what is sent by an operation that blocks. It ends the burst, as Settle does, if the one before
+// was not such an operation, or was over too long ago.
+func (h *Host) PostPaced() {
+	now := time.Since(h.born)
+	if h.pacedTurn != h.turn || now-h.pacedLast > h.pace {
+		h.Settle()
+		h.pacedTurn = h.turn
+	}
+	h.posting, h.paced, h.pacedLast = true, true, now
+}
+
 // Posted ends Post. It answers whether anything has gathered: it leaves with Settle, with Poll, or a moment later.
 func (h *Host) Posted() bool {
-	h.posting = false
+	if h.paced { // the packet has left, or the timer has been set: that takes as long as the pace allows
+		h.pacedLast = time.Since(h.born)
+	}
+	h.posting, h.paced = false, false
 	return h.posted
 }
 
@@ -92,6 +113,8 @@ func (h *Host) gathers(l *link) bool {
 			return false
 		}
 		h.posted = true
+	} else {
+		h.paced = false // this takes no time, and the clock need not be looked at again
 	}
 	b.gathered++
 	return true

@@ -9,12 +9,21 @@ import (
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// start sends as the first step of an operation that does not block. The lock is held. It answers whether something
-// has gathered.
+// post begins the start of a send.
+func (e *engine) post() {
+	if e.paced {
+		e.host.PostPaced()
+	} else {
+		e.host.Post()
+	}
+}
+
+// start sends as the first step of an operation of the program's. The lock is held. It answers whether something has
+// gathered.
 func (e *engine) start(t testing.TB, h transport.Header, payload string) bool {
 	t.Helper()
 	h.Kind, h.Len, h.MsgLen = transport.Data, len(payload), uint64(len(payload))
-	e.host.Post()
+	e.post()
 	if !e.host.Send(&h, []byte(payload)) {
 		t.Fatal("no room")
 	}
@@ -43,15 +52,26 @@ func (f *fake) wantTags(from, n int) {
 // unhurried is a host whose bursts gather until something else than the timer sends them.
 func unhurried(t testing.TB, tune func(*transport.Job), opts Options) (*engine, *fake) {
 	e, f := against(t, tune, opts)
-	e.host.linger = 24 * time.Hour
+	e.host.linger, e.host.pace = 24*time.Hour, 24*time.Hour
 	slow(e)
 	return e, f
+}
+
+// ofBothKinds runs a test with bursts of sends that do not block, and with such of sends that do.
+func ofBothKinds(t *testing.T, name string, test func(t *testing.T, paced bool)) {
+	t.Run(name, func(t *testing.T) { test(t, false) })
+	t.Run(name+", of sends that block", func(t *testing.T) { test(t, true) })
 }
 
 func wide(j *transport.Job) { j.AckMark, j.HiWater = 1000, 100000 }
 
 func TestABurstLeavesTogetherButForItsFirstPackets(t *testing.T) {
+	ofBothKinds(t, "a burst", testFirstPackets)
+}
+
+func testFirstPackets(t *testing.T, paced bool) {
 	e, f := unhurried(t, wide, Options{})
+	e.paced = paced
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.starts(t, 0, burstMin) {
@@ -114,7 +134,7 @@ func TestWhatGathersLeavesInTime(t *testing.T) {
 		}, 1},
 		{"before a long packet", wide, func(e *engine) {
 			h := transport.Header{Dst: 2, Tag: n, Len: gatherMax + 1, MsgLen: gatherMax + 1}
-			e.host.Post()
+			e.post()
 			e.host.Send(&h, make([]byte, h.Len))
 			e.host.Posted()
 		}, 1},
@@ -123,20 +143,20 @@ func TestWhatGathersLeavesInTime(t *testing.T) {
 			e.host.SendLong(&h, make([]byte, h.Len))
 		}, 1},
 		{"with packets that are packed in place", wide, func(e *engine) {
-			e.host.Post()
+			e.post()
 			from := plain("abc")
 			e.host.SendFrom(&transport.Header{Dst: 2, Tag: n, Len: 3, MsgLen: 3}, &from)
 			e.host.Posted()
 			e.host.Settle()
 		}, 1},
 		{"when the window closes", marked(n, n), func(e *engine) {
-			e.host.Post()
+			e.post()
 			e.host.Send(&transport.Header{Dst: 2}, nil)
 			e.host.Posted()
 		}, 0},
 		{"when it is enough", wide, func(e *engine) {
 			for tag := range 2*burstMax/(wire.PacketSize+4096) + 1 {
-				e.host.Post()
+				e.post()
 				e.host.Send(&transport.Header{Dst: 2, Tag: int32(n + tag), Len: 4096, MsgLen: 4096}, make([]byte, 4096))
 				e.host.Posted()
 			}
@@ -146,8 +166,9 @@ func TestWhatGathersLeavesInTime(t *testing.T) {
 			e.host.Poll()
 		}, 0},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		ofBothKinds(t, tt.name, func(t *testing.T, paced bool) {
 			e, f := unhurried(t, tt.tune, Options{})
+			e.paced = paced
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			if !e.starts(t, 0, n) {
@@ -165,13 +186,78 @@ func TestWhatGathersLeavesInTime(t *testing.T) {
 
 // No call follows the burst: the watcher sends it.
 func TestABurstLeavesWhileTheProgramComputes(t *testing.T) {
+	ofBothKinds(t, "a burst", testThatItLeavesByItself)
+}
+
+func testThatItLeavesByItself(t *testing.T, paced bool) {
 	e, f := against(t, wide, Options{})
+	e.host.pace, e.paced = 24*time.Hour, paced
 	for range 20 {
 		e.mu.Lock()
 		e.starts(t, 0, 3*burstMin)
 		e.mu.Unlock()
 		f.wantTags(0, 3*burstMin)
 	}
+}
+
+// A program that computes between its blocking sends has each of them leave at once.
+func TestABlockingSendAfterAPauseLeavesAtOnce(t *testing.T) {
+	e, f := unhurried(t, wide, Options{})
+	e.paced, e.host.pace = true, -1
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for tag := range 10 * burstMin {
+		if e.starts(t, tag, 1) {
+			t.Fatal("a blocking send has gathered")
+		}
+		f.wantTags(tag, 1)
+	}
+	if e.host.watch.timer.Load() >= 0 {
+		t.Error("a timer was needed")
+	}
+}
+
+// And so does what has gathered before it, in order.
+func TestAPauseEndsABurstOfBlockingSends(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		then func(e *engine)
+	}{
+		{"a pause", func(e *engine) { e.host.pace = -1 }},
+		{"a long time", func(e *engine) { e.host.pacedLast -= 48 * time.Hour }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e, f := unhurried(t, wide, Options{})
+			e.paced = true
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if !e.starts(t, 0, 2*burstMin) {
+				t.Fatal("the burst has not gathered")
+			}
+			f.wantTags(0, burstMin)
+			f.silent("while the burst goes on")
+			tt.then(e)
+			if e.starts(t, 2*burstMin, 1) {
+				t.Error("something has gathered that is to leave")
+			}
+			f.wantTags(burstMin, burstMin+1)
+		})
+	}
+}
+
+// A blocking send does not prolong a burst of nonblocking ones, whose last may be long ago.
+func TestABlockingSendEndsABurstOfNonblockingOnes(t *testing.T) {
+	e, f := unhurried(t, wide, Options{})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.starts(t, 0, 2*burstMin) {
+		t.Fatal("the burst has not gathered")
+	}
+	e.paced = true
+	if e.starts(t, 2*burstMin, 1) {
+		t.Error("the blocking send has gathered")
+	}
+	f.wantTags(0, 2*burstMin+1)
 }
 
 func TestPacketsOfLongBurstsGatherLonger(t *testing.T) {
@@ -230,7 +316,12 @@ func TestABurstLeavesWhateverTheWatcherDoes(t *testing.T) {
 }
 
 func TestPacketsOfABurstKeepTheirOrder(t *testing.T) {
+	ofBothKinds(t, "a burst", testOrder)
+}
+
+func testOrder(t *testing.T, paced bool) {
 	es := connect(t, layout{{1}, {1}}, wide, Options{SendBuffer: 1})
+	es[0].paced, es[0].host.pace = paced, time.Hour
 	next, wrong := 0, 0
 	es[1].on = func(h *transport.Header, p []byte) {
 		if int(h.Tag) != next || h.Len != size(next) {
@@ -244,7 +335,7 @@ func TestPacketsOfABurstKeepTheirOrder(t *testing.T) {
 		payload := make([]byte, h.Len)
 		es[0].until(t, "room", func() bool {
 			if tag%7 > 0 {
-				es[0].host.Post()
+				es[0].post()
 			}
 			sent := es[0].host.Send(&h, payload)
 			if tag%7 > 0 {
@@ -329,7 +420,12 @@ func TestABurstToAHostThatIsGone(t *testing.T) {
 
 // FINI follows what has gathered.
 func TestABurstBeforeTheEnd(t *testing.T) {
+	ofBothKinds(t, "a burst", testTheEnd)
+}
+
+func testTheEnd(t *testing.T, paced bool) {
 	e, f := unhurried(t, wide, Options{})
+	e.paced = paced
 	done := make(chan error)
 	e.mu.Lock()
 	e.starts(t, 0, 2*burstMin)
@@ -355,11 +451,12 @@ func TestABurstDoesNotAllocate(t *testing.T) {
 	payload := []byte("12345678")
 	h := transport.Header{Kind: transport.Data, Src: 0, Dst: 1, Len: 8, MsgLen: 8}
 	const n = 4 * burstMin
+	a.host.pace = time.Hour
 	volley := func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		for range n {
-			a.host.Post()
+			a.post()
 			a.host.Send(&h, payload)
 			a.host.Posted()
 		}
@@ -371,9 +468,11 @@ func TestABurstDoesNotAllocate(t *testing.T) {
 		}
 		a.host.Poll()
 	}
-	volley()
-	volley()
-	if n := testing.AllocsPerRun(50, volley); n != 0 {
-		t.Errorf("%v allocations a burst", n)
+	for _, a.paced = range []bool{false, true} {
+		volley()
+		volley()
+		if n := testing.AllocsPerRun(50, volley); n != 0 {
+			t.Errorf("%v allocations a burst", n)
+		}
 	}
 }

@@ -60,14 +60,21 @@ type Host struct {
 	dirty    []*link       // links with something in out that waits for the end of a batch
 	posting  bool          // between Post and Posted: so they may
 	posted   bool          // and some do
+	paced    bool          // between PostPaced and Posted, and the packet does not gather
 	turn     uint32        // counts what ends a burst (gather.go)
+	pace     time.Duration // paceMax; tests have others
 	linger   time.Duration // how long packets of a burst gather, if nothing sends them
 	expired  time.Time     // when that was over the last time, until it is seen what the program does next
-	hot      *link         // the link that brought something last: read first, without asking epoll
-	streak   int           // how often it was, while others may have waited
-	wins     int           // how often it has brought something (apart.go)
-	events   [64]unix.EpollEvent
-	in       transport.Header // the packet being received
+
+	born      time.Time     // the clock's zero
+	pacedTurn uint32        // the turn to which the last of PostPaced belongs; turn begins at 1
+	pacedLast time.Duration // and when that was over
+
+	hot    *link // the link that brought something last: read first, without asking epoll
+	streak int   // how often it was, while others may have waited
+	wins   int   // how often it has brought something (apart.go)
+	events [64]unix.EpollEvent
+	in     transport.Header // the packet being received
 
 	watching  bool
 	polling   bool
@@ -98,7 +105,8 @@ func newHost(job *transport.Job, me int32, recv transport.Receiver, wake func())
 	placer, _ := recv.(transport.Placer)
 	return &Host{
 		placer: placer, job: job, me: me, recv: recv, dir: dir, flow: newFlow(job, me),
-		links: make([]*link, len(job.Hosts)), epoll: epoll, watch: w, linger: burstTime,
+		links: make([]*link, len(job.Hosts)), epoll: epoll, watch: w,
+		linger: burstTime, pace: paceMax, turn: 1, born: time.Now(),
 	}, nil
 }
 

@@ -63,6 +63,8 @@ type engine struct {
 	got  []received
 	lost map[int32]error
 	on   func(h *transport.Header, payload []byte) // instead of the list
+
+	paced bool // its bursts are of sends that block
 }
 
 func newEngine() *engine {
