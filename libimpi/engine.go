@@ -37,6 +37,7 @@ type Engine struct {
 	turns   uint32        // Shared.Turns as last seen
 	seq     uint64        // messages started to other processes
 	budget  time.Duration // how long a wait polls before it sleeps
+	nap     uint32        // rounds of a spin loop between two looks at sockets; 0: there are none
 	patient bool          // more ranks than cores on this machine: do not spin
 
 	shared *Shared // counters for the bridge's fast path

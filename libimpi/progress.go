@@ -185,6 +185,8 @@ func (w *waiter) expired(e *Engine) bool {
 func (e *Engine) spin(from int32) {
 	e.mu.Unlock()
 	switch {
+	case e.nap > 0 && (e.alone || from >= 0 && e.peers[from].local < 0):
+		shm.Pause(e.nap)
 	case e.alone:
 	case from >= 0 && e.peers[from].local >= 0 && e.remote == nil:
 		e.local.Spin(e.peers[from].local, looks)
@@ -192,6 +194,26 @@ func (e *Engine) spin(from int32) {
 		shm.Pause(looks / 8)
 	}
 	e.mu.Lock()
+}
+
+// napTime is how long a spinning thread leaves the sockets alone after it has found nothing there. To look costs a system
+// call of about half that time, during which what comes in has to wait for the socket's lock.
+const napTime = 800 * time.Nanosecond
+
+// napMax is the most rounds of a spin loop that make a nap. The shortest take a nanosecond.
+const napMax = 1000
+
+// naps is how many rounds of a spin loop make a nap on this machine, if so many take that long.
+func naps(rounds uint32, took time.Duration) uint32 {
+	return uint32(min(max(int64(rounds)*int64(napTime)/max(int64(took), 1), 1), napMax))
+}
+
+// tryNaps finds out. If its core is taken away meanwhile, naps are short.
+func tryNaps() uint32 {
+	const rounds = 100
+	start := time.Now()
+	shm.Pause(rounds)
+	return naps(rounds, time.Since(start))
 }
 
 // offerCore is for a spinning thread whose peer may be waiting for this very core, although there are cores for all. If

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/transport"
@@ -246,5 +247,39 @@ func TestProcessesOfAllClientsOnTheMachineAreCounted(t *testing.T) {
 			t.Errorf("%+v: %d, want %d", tt.hosts, n, tt.want)
 		}
 		e.job, e.agents = was, 0
+	}
+}
+
+func TestANapTakesAsLongOnEveryMachine(t *testing.T) {
+	for _, tt := range []struct {
+		rounds uint32
+		took   time.Duration
+		want   uint32
+	}{
+		{100, 100 * napTime, 1},
+		{100, 5 * napTime, 20},
+		{100, 2 * napTime, 50},
+		{100, napTime, 100},
+		{100, napTime / 20, napMax},
+		{100, 0, napMax},      // the clock has not moved
+		{100, time.Second, 1}, // the core was taken away
+	} {
+		if got := naps(tt.rounds, tt.took); got != tt.want {
+			t.Errorf("%d rounds in %v: a nap is of %d, want %d", tt.rounds, tt.took, got, tt.want)
+		}
+	}
+}
+
+// Pipes and rings cost no system call: only who waits for sockets leaves them alone for a moment.
+func TestOnlyWhoWaitsForSocketsNaps(t *testing.T) {
+	for _, e := range world(t, 2) {
+		if e.nap != 0 {
+			t.Error("a process without sockets naps")
+		}
+	}
+	for _, e := range makeWorld(t, tcpWorld) {
+		if e.nap == 0 {
+			t.Error("a process with sockets does not nap")
+		}
 	}
 }

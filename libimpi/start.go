@@ -93,6 +93,7 @@ func (e *Engine) connect(ctx stdcontext.Context, c Config) (err error) {
 		e.agents, opts.Pipes = 1, true
 		e.remote, err = tcp.Adopt(agent.View(c.Job), agent.ViewHost, agent.ViewSockets(*c.Agent), e, e.Progress, opts)
 	} else {
+		e.nap = tryNaps()
 		e.remote, err = tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, e, e.Progress, opts)
 	}
 	return err
