@@ -324,7 +324,7 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		var lost *client.LostError
 		switch {
 		case errors.As(err, &lost):
-			p.job.Bereaved(p.first, p.n, supervise.Cause{Code: 1, Text: err.Error(), Blamed: &lost.Client})
+			p.job.PeerLost(p.first, p.n, supervise.Cause{Code: 1, Text: err.Error(), Blamed: &lost.Client})
 		case m.verbose:
 			complain("warning: %v", err) // the job can go on (IMPI 0.0, 2.4)
 		}

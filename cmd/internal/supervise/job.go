@@ -3,12 +3,12 @@
 //
 // Flow: Start forks the ranks -> Wait sleeps until something happens: a child ends (reap.go), a signal comes,
 // a rank's link says something (Initialized, Finalized, Aborted), a time is over -> the fact goes into the
-// ledger (ledger.go), which says whether the job is doomed -> the living get SIGTERM, and SIGKILL after the
-// grace -> when nobody is left, the ledger's cause is the job's outcome.
+// job table (job_table.go), which says whether the job is doomed -> the living get SIGTERM, and SIGKILL after the
+// grace -> when nobody is left, the table's cause is the job's outcome.
 //
 // Nothing here polls: children are waited for in the kernel by one goroutine, everything else is a channel.
 //
-// Locking: mu guards the ledger and the table of living processes. A process is reaped under mu, and a signal
+// Locking: mu guards the job table and the table of living processes. A process is reaped under mu, and a signal
 // is sent under mu to processes not yet reaped, so that a signal can never hit a recycled pid.
 package supervise
 
@@ -42,13 +42,13 @@ type Config struct {
 type Job struct {
 	config Config
 
-	mu     sync.Mutex
-	ledger *ledger
-	living map[int]int // pid -> rank
-	docket docket      // ends and aborts that are not in the ledger yet
-	own    []bool      // by rank: leads a process group of its own
+	mu       sync.Mutex
+	table    *jobTable
+	living   map[int]int // pid -> rank
+	outcomes outcomes    // ends and aborts that are not in the job table yet
+	own      []bool      // by rank: leads a process group of its own
 
-	changed chan struct{}  // the ledger may have changed
+	changed chan struct{}  // the job table may have changed
 	signals chan os.Signal // to the launcher
 	reaped  chan batch     // children that ended
 	relays  sync.WaitGroup // the output that is still under way
@@ -81,7 +81,7 @@ func Start(config Config, processes []Process) (*Job, error) {
 	}
 	j := &Job{
 		config:  config,
-		ledger:  newLedger(config.Host, len(processes), config.Recovery),
+		table:   newJobTable(config.Host, len(processes), config.Recovery),
 		living:  map[int]int{},
 		own:     make([]bool, len(processes)),
 		changed: make(chan struct{}, 1),
@@ -89,7 +89,7 @@ func Start(config Config, processes []Process) (*Job, error) {
 		reaped:  make(chan batch, 1),
 		outputs: [2]*sink{{out: os.Stdout}, {out: os.Stderr}},
 	}
-	j.ledger.first, j.ledger.of = config.First, config.Part
+	j.table.first, j.table.of = config.First, config.Part
 	j.listen()
 	err := j.startAll(processes)
 	go j.reap()
@@ -163,7 +163,7 @@ func (j *Job) startAll(processes []Process) error {
 			return err
 		}
 		j.living[pid] = rank
-		j.note(func(l *ledger) { l.started(rank, pid) })
+		j.note(func(l *jobTable) { l.started(rank, pid) })
 	}
 	if copies != nil {
 		go spread(os.Stdin, copies)
@@ -193,40 +193,40 @@ func isTerminal(fd int) bool {
 // Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them. text says why
 // a rank gave up, if it did not call MPI_Abort itself, and answer that it did so because it had lost another rank, of client
 // blamed if that is another.
-func (j *Job) Initialized(rank int) { j.note(func(l *ledger) { l.initialized(rank) }) }
-func (j *Job) Finalized(rank int)   { j.note(func(l *ledger) { l.finalized(rank) }) }
+func (j *Job) Initialized(rank int) { j.note(func(l *jobTable) { l.initialized(rank) }) }
+func (j *Job) Finalized(rank int)   { j.note(func(l *jobTable) { l.finalized(rank) }) }
 func (j *Job) Aborted(rank, code int, text string, answer bool, blamed *int32) {
-	j.note(func(*ledger) {
-		j.docket.add(verdict{rank: rank, aborted: true, code: code, text: text, answer: answer, blamed: blamed})
+	j.note(func(*jobTable) {
+		j.outcomes.add(outcome{rank: rank, aborted: true, code: code, text: text, answer: answer, blamed: blamed})
 	})
 }
 
 // Lost ends the job because another client's ranks cannot be reached any more; who lost them first may still be heard.
 func (j *Job) Lost(c Cause) {
-	j.note(func(*ledger) {
-		j.docket.add(verdict{rank: -1, aborted: true, answer: true, code: c.Code, text: c.Text, blamed: c.Blamed})
+	j.note(func(*jobTable) {
+		j.outcomes.add(outcome{rank: -1, aborted: true, answer: true, code: c.Code, text: c.Text, blamed: c.Blamed})
 	})
 }
 
 // First says which world rank the first process has, once that is known: messages name world ranks.
-func (j *Job) First(rank int) { j.note(func(l *ledger) { l.first, l.of = rank, "" }) }
+func (j *Job) First(rank int) { j.note(func(l *jobTable) { l.first, l.of = rank, "" }) }
 
 // Fail ends the job for a reason that is no rank's, such as a server that does not answer.
-func (j *Job) Fail(c Cause) { j.note(func(l *ledger) { l.failed(c) }) }
+func (j *Job) Fail(c Cause) { j.note(func(l *jobTable) { l.failed(c) }) }
 
-// Bereaved ends the job because others are lost for whom the n ranks from first on may be waiting: not if these have
+// PeerLost ends the job because others are lost for whom the n ranks from first on may be waiting: not if these have
 // finalized, and not with Config.Recovery.
-func (j *Job) Bereaved(first, n int, c Cause) {
-	j.note(func(l *ledger) {
+func (j *Job) PeerLost(first, n int, c Cause) {
+	j.note(func(l *jobTable) {
 		if !l.spare && slices.ContainsFunc(l.entries[first:first+n], func(e entry) bool { return e.phase != finalized }) {
 			l.failed(c)
 		}
 	})
 }
 
-func (j *Job) note(fact func(*ledger)) {
+func (j *Job) note(fact func(*jobTable)) {
 	j.mu.Lock()
-	fact(j.ledger)
+	fact(j.table)
 	j.mu.Unlock()
 	select {
 	case j.changed <- struct{}{}:
@@ -250,7 +250,7 @@ func (j *Job) Wait() *Cause {
 			if dead.last {
 				j.judge(true)
 				j.relays.Wait()
-				return j.ledger.cause
+				return j.table.cause
 			}
 		case <-j.changed:
 		case s := <-j.signals:
@@ -258,23 +258,23 @@ func (j *Job) Wait() *Cause {
 				interrupts++
 			}
 			if interrupts > 1 {
-				j.note(func(l *ledger) { l.interrupted(s.(syscall.Signal)) })
+				j.note(func(l *jobTable) { l.interrupted(s.(syscall.Signal)) })
 				end.now()
 			} else {
 				j.forward(s.(syscall.Signal))
 			}
 		case <-timeout:
-			j.note(func(l *ledger) { l.timedOut(j.config.Timeout) })
+			j.note(func(l *jobTable) { l.timedOut(j.config.Timeout) })
 		case <-end.grace:
 			end.now()
-		case <-j.docket.limit:
+		case <-j.outcomes.limit:
 		}
 		j.judge(false)
 		end.advance()
 	}
 }
 
-// enter puts ranks that have ended on the docket, after what they had said.
+// enter adds the ends of ranks to the outcomes, after what they had said.
 func (j *Job) enter(dead []ending) {
 	for _, e := range dead {
 		if e.rank < 0 {
@@ -283,7 +283,7 @@ func (j *Job) enter(dead []ending) {
 		if j.config.Drain != nil {
 			j.config.Drain(e.rank)
 		}
-		j.note(func(*ledger) { j.docket.add(verdict{rank: e.rank, status: e.status}) })
+		j.note(func(*jobTable) { j.outcomes.add(outcome{rank: e.rank, status: e.status}) })
 	}
 }
 

@@ -67,7 +67,7 @@ type shutdown struct {
 func (s *shutdown) advance() {
 	j := s.job
 	j.mu.Lock()
-	doomed, over := j.ledger.doomed, j.ledger.over()
+	doomed, over := j.table.doomed, j.table.over()
 	j.mu.Unlock()
 	if !doomed && !over {
 		return
@@ -88,7 +88,7 @@ func (s *shutdown) advance() {
 func (s *shutdown) now() {
 	s.grace, s.force = nil, true
 	s.job.mu.Lock()
-	s.job.ledger.doomed = true
+	s.job.table.doomed = true
 	s.job.mu.Unlock()
 }
 

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// The docket holds ends and aborts until it is clear which came first. A rank that dies closes its sockets a
+// Here wait ends and aborts until it is clear which came first. A rank that dies closes its sockets a
 // moment before it can be waited for; in that moment a peer may notice, give up, and be heard before the rank
 // that it lost. So while another rank is dying, what may be an answer to its death waits for it.
 
-// verdict is one fact that may become the job's cause.
-type verdict struct {
+// outcome is one fact that may become the job's cause.
+type outcome struct {
 	rank    int  // -1: no rank's
 	aborted bool // said so on its link; else it has ended with status
 	answer  bool // and that it did so because it had lost another rank
@@ -21,8 +21,8 @@ type verdict struct {
 	status  syscall.WaitStatus
 }
 
-type docket struct {
-	pending []verdict
+type outcomes struct {
+	pending []outcome
 	since   time.Time        // when waiting began
 	limit   <-chan time.Time // ticks when it ends; nil: nothing waits
 }
@@ -30,11 +30,11 @@ type docket struct {
 // patience is how long a dying rank is waited for: one that hangs in the kernel must not hold up the others.
 const patience = time.Second
 
-func (d *docket) add(v verdict) { d.pending = append(d.pending, v) }
+func (d *outcomes) add(v outcome) { d.pending = append(d.pending, v) }
 
-// weight orders verdicts: death by a signal can be nobody's answer; SIGTERM may be somebody's, and so may
+// weight orders outcomes: death by a signal can be nobody's answer; SIGTERM may be somebody's, and so may
 // giving up, and exiting with a code. Who says that it answers comes last.
-func (v *verdict) weight() int {
+func (v *outcome) weight() int {
 	switch {
 	case v.answer:
 		return 5
@@ -51,17 +51,17 @@ func (v *verdict) weight() int {
 }
 
 // mayBeAnswer says whether the death of another rank can be the reason for this.
-func (v *verdict) mayBeAnswer() bool { w := v.weight(); return w > 0 && w != 4 }
+func (v *outcome) mayBeAnswer() bool { w := v.weight(); return w > 0 && w != 4 }
 
-// judge moves what is on the docket into the ledger, unless it has to wait for a rank that is dying.
+// judge moves outcomes into the job table, unless it has to wait for a rank that is dying.
 func (j *Job) judge(atOnce bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	d := &j.docket
+	d := &j.outcomes
 	if len(d.pending) == 0 {
 		return
 	}
-	if !atOnce && !j.ledger.doomed && j.mustWait() {
+	if !atOnce && !j.table.doomed && j.mustWait() {
 		if d.limit == nil {
 			d.since, d.limit = time.Now(), time.After(patience)
 		}
@@ -69,30 +69,30 @@ func (j *Job) judge(atOnce bool) {
 			return
 		}
 	}
-	slices.SortStableFunc(d.pending, func(a, b verdict) int { return a.weight() - b.weight() })
+	slices.SortStableFunc(d.pending, func(a, b outcome) int { return a.weight() - b.weight() })
 	for _, v := range d.pending {
 		switch {
 		case v.rank < 0:
-			j.ledger.failed(Cause{Code: v.code, Text: v.text, Blamed: v.blamed})
+			j.table.failed(Cause{Code: v.code, Text: v.text, Blamed: v.blamed})
 		case v.aborted:
-			j.ledger.aborted(v.rank, v.code, v.text, v.blamed)
+			j.table.aborted(v.rank, v.code, v.text, v.blamed)
 		default:
-			j.ledger.ended(v.rank, v.status)
+			j.table.ended(v.rank, v.status)
 		}
 	}
-	*d = docket{}
+	*d = outcomes{}
 }
 
-// mustWait says whether a rank is dying that may be what a verdict answers to.
+// mustWait says whether a rank is dying that may be what an outcome answers to.
 func (j *Job) mustWait() bool {
-	if !slices.ContainsFunc(j.docket.pending, func(v verdict) bool { return v.mayBeAnswer() }) {
+	if !slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return v.mayBeAnswer() }) {
 		return false
 	}
-	if !slices.ContainsFunc(j.docket.pending, func(v verdict) bool { return !v.answer }) {
+	if !slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return !v.answer }) {
 		return true // the rank that was lost is not here yet; it may be another client's, and never come
 	}
 	for pid, rank := range j.living {
-		spoke := slices.ContainsFunc(j.docket.pending, func(v verdict) bool { return v.rank == rank })
+		spoke := slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return v.rank == rank })
 		if s, ok := readStat(pid); ok && !spoke && s.dying() {
 			return true
 		}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The ledger decides what a job's end means. It is a state machine without processes, clocks or locks:
+// The job table decides what a job's end means. It is a state machine without processes, clocks or locks:
 // facts go in (a rank entered MPI_Init, ended, ...), and it answers whether the job is doomed and which
 // cause the user is told.
 //
@@ -42,7 +42,7 @@ type entry struct {
 	ended bool
 }
 
-type ledger struct {
+type jobTable struct {
 	host    string
 	first   int    // world rank of entry 0
 	of      string // what tells our ranks from others' as long as we do not know first
@@ -52,14 +52,14 @@ type ledger struct {
 	spare   bool // --enable-recovery: no rank's death dooms the others
 }
 
-func newLedger(host string, ranks int, recovery bool) *ledger {
-	return &ledger{host: host, entries: make([]entry, ranks), spare: recovery}
+func newJobTable(host string, ranks int, recovery bool) *jobTable {
+	return &jobTable{host: host, entries: make([]entry, ranks), spare: recovery}
 }
 
 // started and the next four note a fact about one rank.
-func (l *ledger) started(rank, pid int) { l.entries[rank].pid = pid }
+func (l *jobTable) started(rank, pid int) { l.entries[rank].pid = pid }
 
-func (l *ledger) initialized(rank int) {
+func (l *jobTable) initialized(rank int) {
 	l.entries[rank].phase = inside
 	for i := range l.entries {
 		if l.entries[i].ended && l.entries[i].phase == outside {
@@ -68,9 +68,9 @@ func (l *ledger) initialized(rank int) {
 	}
 }
 
-func (l *ledger) finalized(rank int) { l.entries[rank].phase = finalized }
+func (l *jobTable) finalized(rank int) { l.entries[rank].phase = finalized }
 
-func (l *ledger) aborted(rank, code int, text string, blamed *int32) {
+func (l *jobTable) aborted(rank, code int, text string, blamed *int32) {
 	if l.cause == nil {
 		defer func() { l.cause.Blamed = blamed }()
 	}
@@ -87,7 +87,7 @@ func (l *ledger) aborted(rank, code int, text string, blamed *int32) {
 	l.doomed = true // MPI_Abort means everybody, with --enable-recovery too
 }
 
-func (l *ledger) ended(rank int, status syscall.WaitStatus) {
+func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 	e := &l.entries[rank]
 	e.ended = true
 	dooms := e.phase != finalized
@@ -111,23 +111,23 @@ func (l *ledger) ended(rank int, status syscall.WaitStatus) {
 }
 
 // failed notes an end that no rank is to blame for: a timeout, a start-up that went wrong.
-func (l *ledger) failed(c Cause) {
+func (l *jobTable) failed(c Cause) {
 	if l.cause == nil {
 		l.cause = &c
 	}
 	l.doomed = true
 }
 
-func (l *ledger) timedOut(after time.Duration) {
+func (l *jobTable) timedOut(after time.Duration) {
 	l.failed(Cause{Code: CodeTimeout, Text: fmt.Sprintf("the job has not ended within the timeout of %v", after)})
 }
 
-func (l *ledger) interrupted(s syscall.Signal) {
+func (l *jobTable) interrupted(s syscall.Signal) {
 	l.failed(Cause{Code: 128 + int(s), Text: fmt.Sprintf("ended by signal %d (%s)", int(s), unix.SignalName(s))})
 }
 
 // blame makes rank the cause unless there is one. What happens after a job was doomed is our own doing.
-func (l *ledger) blame(rank, code int, dooms bool, format string, args ...any) {
+func (l *jobTable) blame(rank, code int, dooms bool, format string, args ...any) {
 	if l.cause == nil {
 		who := fmt.Sprintf("rank %d%s on %s (pid %d) ", l.first+rank, l.of, l.host, l.entries[rank].pid)
 		l.cause = &Cause{Code: code, Text: who + fmt.Sprintf(format, args...)}
@@ -137,7 +137,7 @@ func (l *ledger) blame(rank, code int, dooms bool, format string, args ...any) {
 	}
 }
 
-func (l *ledger) anyInside() int {
+func (l *jobTable) anyInside() int {
 	for i := range l.entries {
 		if l.entries[i].phase == inside {
 			return i
@@ -147,7 +147,7 @@ func (l *ledger) anyInside() int {
 }
 
 // over says whether every rank has ended.
-func (l *ledger) over() bool {
+func (l *jobTable) over() bool {
 	for i := range l.entries {
 		if !l.entries[i].ended {
 			return false
