@@ -45,6 +45,7 @@ var recent struct {
 
 // register keeps an error and answers its code.
 func register(class int, text string, h *errhandler, object uintptr) int32 {
+	noteLoss()
 	recent.Lock()
 	defer recent.Unlock()
 	recent.next = recent.next%errorSlots + 1

@@ -432,7 +432,7 @@ func endJob(why boot.Abort) {
 	if p == nil {
 		p = joining.Load()
 	}
-	if why.Answer {
+	if why.Answer = why.Answer || p.lostPeer() != nil; why.Answer {
 		why.Client = p.lostClient()
 	}
 	if p == nil || p.link == nil || p.link.Abort(why) != nil {
@@ -448,6 +448,33 @@ func endJob(why boot.Abort) {
 		status = 1
 	}
 	C.impi_exit_now(status)
+}
+
+// lostPeer is why the process has lost a peer; nil: it has lost none.
+func (p *process) lostPeer() error {
+	if p != nil && p.engine != nil {
+		if err := p.engine.LostPeer(); err != nil {
+			return err
+		}
+	} else if p != nil && p.gone != nil {
+		return p.gone
+	}
+	return nil
+}
+
+// sayLoss lets noteLoss speak once.
+var sayLoss sync.Once
+
+// noteLoss tells the launcher that the process has lost a peer, if it has, before the program hears of it: whatever the
+// program does then, be it MPI_Abort or exit with a code of its own, is a consequence, and not the job's cause.
+func noteLoss() {
+	p := started()
+	err := p.lostPeer()
+	if err == nil || p.link == nil {
+		return
+	}
+	link := p.link
+	sayLoss.Do(func() { link.Abort(boot.Abort{Code: 1, Text: err.Error(), Answer: true, Client: p.lostClient()}) })
 }
 
 // lostClient is another client that the process has lost; nil: none. So is p if the process has not joined.

@@ -329,6 +329,9 @@ func (e *Engine) breach(peer int32, what string) {
 	e.Lost(peer, fmt.Errorf("protocol error: %s", what))
 }
 
+// LostPeer is why the first peer was lost; nil: all are there.
+func (e *Engine) LostPeer() *Error { return e.failed.Load() }
+
 // LostClient is the client of the first peer that was lost, if that is another client; nil: there is none.
 func (e *Engine) LostClient() *int32 {
 	if lost := e.failed.Load(); lost != nil {

@@ -55,7 +55,7 @@ type startFrame struct {
 }
 
 // nodeVersion is that of these frames.
-const nodeVersion = 2
+const nodeVersion = 3
 
 // inputKind is where a node has the standard input of its ranks from.
 type inputKind int
@@ -92,6 +92,7 @@ type endFrame struct {
 	Text string
 
 	Blamed *int32 `json:",omitempty"` // supervise.Cause
+	Answer bool   `json:",omitempty"`
 }
 
 // frames is one end of the conversation. One goroutine may receive, and any may send.

@@ -40,6 +40,7 @@ type head struct {
 	joined  chan outcome
 	lost    chan *client.LostError
 	over    <-chan time.Time // when nodes that do not end are killed
+	killed  bool             // they were
 	stdout  sync.Mutex
 }
 
@@ -249,11 +250,14 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 			h.tell(o)
 		case err := <-h.lost:
 			if !h.plan.Recovery {
-				h.fail(&supervise.Cause{Code: 1, Text: err.Error(), Blamed: &err.Client})
+				h.fail(&supervise.Cause{Code: 1, Text: err.Error(), Blamed: &err.Client, Answer: true})
 			}
 		case s := <-signals:
-			h.fail(interrupted(s))
+			if h.cause == nil {
+				h.fail(interrupted(s))
+			}
 		case <-h.over:
+			h.killed = true
 			h.kill()
 		}
 	}
@@ -276,7 +280,7 @@ func (h *head) take(e event) {
 		e.node.stdin.Close()
 		h.pour()
 		if e.m.End.Code != 0 {
-			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff), Text: e.m.End.Text, Blamed: e.m.End.Blamed})
+			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff), Text: e.m.End.Text, Blamed: e.m.End.Blamed, Answer: e.m.End.Answer})
 		}
 	case e.m.Hosts != nil && e.node.hosts == nil:
 		hosts, err := e.node.take(e.m.Hosts)
@@ -312,9 +316,13 @@ func (r *remote) take(list []hostFrame) (hosts []client.Host, err error) {
 	return hosts, nil
 }
 
-// fail notes the job's cause, if it is the first, and ends what is left.
+// fail notes the job's cause, and ends what is left. Later only one that outranks the first counts: a machine may say that
+// its ranks have lost another before the machine of that other can say why.
 func (h *head) fail(c *supervise.Cause) {
 	if h.cause != nil {
+		if !h.killed && c.Outranks(h.cause) {
+			h.cause = c
+		}
 		return
 	}
 	h.cause = c

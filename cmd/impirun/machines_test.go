@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
 
 func TestRanksAreDealtToMachines(t *testing.T) {
@@ -139,6 +140,20 @@ func TestWhatANodeSaysOfItsHostsIsChecked(t *testing.T) {
 	}
 	if hosts, err := r.take([]hostFrame{{Procs: []procFrame{proc}}, {Procs: []procFrame{proc}}}); err != nil || len(hosts) != 2 {
 		t.Error(hosts, err)
+	}
+}
+
+func TestTheMachineOfTheRankThatWasLostOutranksThoseThatMissIt(t *testing.T) {
+	missing := &supervise.Cause{Code: 1, Text: "rank 0 gave up", Answer: true}
+	culprit := &supervise.Cause{Code: 7, Text: "rank 3 exited with code 7"}
+	for name, order := range map[string][]*supervise.Cause{"late": {missing, missing, culprit, missing}, "early": {culprit, missing}} {
+		h := &head{plan: &options.Plan{}}
+		for _, c := range order {
+			h.fail(c)
+		}
+		if h.cause != culprit {
+			t.Errorf("%s: %+v", name, h.cause)
+		}
 	}
 }
 

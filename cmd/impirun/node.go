@@ -50,7 +50,7 @@ func runNode() int {
 	if cause, err := n.run(); err != nil {
 		end = endFrame{Code: exitOf(err), Text: err.Error()}
 	} else if cause != nil {
-		end = endFrame{cause.Code, cause.Text, cause.Blamed}
+		end = endFrame{cause.Code, cause.Text, cause.Blamed, cause.Answer}
 	}
 	unix.Close(1) // no rank is left: the end of the pipe
 	output.Wait()
@@ -184,7 +184,7 @@ func (n *node) listen() {
 			n.end(&supervise.Cause{Code: 1, Text: err.Error()})
 			return
 		case m.End != nil:
-			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text})
+			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text, Answer: true}) // ours may be the first yet
 		case m.Input != nil:
 			select {
 			case n.input <- *m.Input:

@@ -57,6 +57,40 @@ func TestTheDeathOfOneRankEndsAllAndIsTheCause(t *testing.T) {
 	}
 }
 
+// Whoever waits for a rank that is gone ends for that reason: in MPI_Waitall, whose error is of a class of its own, with an
+// exit code of the program's, or by MPI_Abort. None of them is the cause.
+func TestASurvivorIsNeverBlamed(t *testing.T) {
+	file := program(t, "misbehave")
+	for _, how := range append([]string{machines(t)}, spread...) {
+		for _, do := range []string{"leave-waiting 1 7", "leave-exiting 3 7", "leave-aborting 2 7"} {
+			t.Run(how+" "+do, func(t *testing.T) {
+				run(t, words(how, file, do)...).expect(t, 7, fmt.Sprintf("rank %s on", strings.Fields(do)[1]))
+			})
+		}
+	}
+}
+
+// The launcher of the rank that is gone says so; that of the others names its client.
+func TestNoClientBlamesASurvivor(t *testing.T) {
+	file := program(t, "misbehave")
+	for _, via := range []string{"direct", "agent"} {
+		for _, do := range []string{"leave-waiting 3 7", "leave-exiting 3 7", "leave-aborting 3 7"} {
+			t.Run(via+" "+do, func(t *testing.T) {
+				s, address := server(t, with(key), "2")
+				a := startWith(t, with(key), words("-client 0", address, "-via", via, "-np 2", file, do)...)
+				b := startWith(t, with(key), words("-client 1", address, "-via", via, "-np 2", file, do)...)
+				b.wait().expect(t, 7, "rank 3 on")
+				if r := a.wait(); r.code == 0 || !strings.Contains(r.stderr, "client 1") && !strings.Contains(r.stderr, "rank 3 ") {
+					t.Errorf("code %d, %q", r.code, r.stderr)
+				}
+				if r := s.wait(); r.code == 0 || !strings.Contains(r.stderr, "client 1") {
+					t.Errorf("the server ended with %d: %q", r.code, r.stderr)
+				}
+			})
+		}
+	}
+}
+
 func TestWhatMPIProgramsLeaveBehindIsEnded(t *testing.T) {
 	for _, how := range spread {
 		run(t, words("--kill-grace 0.1", how, program(t, "misbehave"), "child-stays 0")...).expect(t, 0, "")

@@ -197,14 +197,14 @@ func (j *Job) Initialized(rank int) { j.note(func(l *jobTable) { l.initialized(r
 func (j *Job) Finalized(rank int)   { j.note(func(l *jobTable) { l.finalized(rank) }) }
 func (j *Job) Aborted(rank, code int, text string, answer bool, blamed *int32) {
 	j.note(func(*jobTable) {
-		j.outcomes.add(outcome{rank: rank, aborted: true, code: code, text: text, answer: answer, blamed: blamed})
+		j.add(outcome{rank: rank, aborted: true, code: code, text: text, answer: answer, blamed: blamed})
 	})
 }
 
 // Lost ends the job because another client's ranks cannot be reached any more; who lost them first may still be heard.
 func (j *Job) Lost(c Cause) {
 	j.note(func(*jobTable) {
-		j.outcomes.add(outcome{rank: -1, aborted: true, answer: true, code: c.Code, text: c.Text, blamed: c.Blamed})
+		j.add(outcome{rank: -1, aborted: true, answer: true, code: c.Code, text: c.Text, blamed: c.Blamed})
 	})
 }
 
@@ -219,6 +219,7 @@ func (j *Job) Fail(c Cause) { j.note(func(l *jobTable) { l.failed(c) }) }
 func (j *Job) PeerLost(first, n int, c Cause) {
 	j.note(func(l *jobTable) {
 		if !l.spare && slices.ContainsFunc(l.entries[first:first+n], func(e entry) bool { return e.phase != finalized }) {
+			c.Answer = true
 			l.failed(c)
 		}
 	})
@@ -283,7 +284,7 @@ func (j *Job) enter(dead []ending) {
 		if j.config.Drain != nil {
 			j.config.Drain(e.rank)
 		}
-		j.note(func(*jobTable) { j.outcomes.add(outcome{rank: e.rank, status: e.status}) })
+		j.note(func(*jobTable) { j.add(outcome{rank: e.rank, status: e.status}) })
 	}
 }
 
@@ -308,6 +309,9 @@ func (j *Job) kill(s syscall.Signal) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for pid, rank := range j.living {
+		if st, ok := readStat(pid); ok && !st.dying() {
+			j.table.entries[rank].told = true
+		}
 		j.send(pid, rank, s)
 		if s == syscall.SIGTERM {
 			j.send(pid, rank, syscall.SIGCONT) // a stopped process takes SIGTERM when it goes on

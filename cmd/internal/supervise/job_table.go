@@ -16,6 +16,10 @@ import (
 // The rule: the first abnormal rank is the cause. Abnormal is: killed by a signal; a code other than 0;
 // MPI_Abort; leaving between MPI_Init and MPI_Finalize; ending without MPI_Init while others are in it.
 // A rank that ends abnormally dooms the others, unless it had finalized: then nobody can be waiting for it.
+//
+// A consequence is an end that another end has caused: a rank had said before that it has lost another, or was alive and
+// well when we sent it SIGTERM. A consequence is the cause only for as long as nothing else is known: a rank that was dying
+// before anybody was told to end takes its place, however late it is heard.
 
 // Cause is why a job ended badly.
 type Cause struct {
@@ -23,7 +27,11 @@ type Cause struct {
 	Text string // one line for the user
 
 	Blamed *int32 // another client that had been lost before, if that is why; nil: none
+	Answer bool   // it is a consequence, of an end that we have not heard of
 }
+
+// Outranks says whether c takes the place of what was the cause until now; nil: nothing was.
+func (c *Cause) Outranks(old *Cause) bool { return old == nil || old.Answer && !c.Answer }
 
 // CodeTimeout is the exit code of a job that was ended by --timeout.
 const CodeTimeout = 124
@@ -40,6 +48,9 @@ type entry struct {
 	pid   int
 	phase phase
 	ended bool
+
+	answered bool // has said that it has lost another
+	told     bool // was well when it was sent SIGTERM or SIGKILL
 }
 
 type jobTable struct {
@@ -63,26 +74,24 @@ func (l *jobTable) initialized(rank int) {
 	l.entries[rank].phase = inside
 	for i := range l.entries {
 		if l.entries[i].ended && l.entries[i].phase == outside {
-			l.blame(i, 1, true, "ended without calling MPI_Init, which rank %d has called", l.first+rank)
+			l.blame(i, Cause{Code: 1}, true, "ended without calling MPI_Init, which rank %d has called", l.first+rank)
 		}
 	}
 }
 
 func (l *jobTable) finalized(rank int) { l.entries[rank].phase = finalized }
 
-func (l *jobTable) aborted(rank, code int, text string, blamed *int32) {
-	if l.cause == nil {
-		defer func() { l.cause.Blamed = blamed }()
-	}
+func (l *jobTable) aborted(rank, code int, text string, answer bool, blamed *int32) {
 	exit := code & 0xff
 	if exit == 0 {
 		exit = 1
 	}
+	c := Cause{Code: exit, Blamed: blamed, Answer: answer}
 	if strings.HasPrefix(text, "MPI_Abort(") || text == "" {
-		l.blame(rank, exit, true, "called MPI_Abort(%d)", code)
+		l.blame(rank, c, true, "called MPI_Abort(%d)", code)
 	} else {
 		first, _, _ := strings.Cut(text, "\n")
-		l.blame(rank, exit, true, "gave up: %s", first)
+		l.blame(rank, c, true, "gave up: %s", first)
 	}
 	l.doomed = true // MPI_Abort means everybody, with --enable-recovery too
 }
@@ -91,6 +100,7 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 	e := &l.entries[rank]
 	e.ended = true
 	dooms := e.phase != finalized
+	answer := e.answered || e.told
 	switch {
 	case status.Signaled():
 		s := status.Signal()
@@ -98,14 +108,14 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 		if status.CoreDump() {
 			core = ", core dumped"
 		}
-		l.blame(rank, 128+int(s), dooms, "was killed by signal %d (%s, %v%s)", int(s), unix.SignalName(s), s, core)
+		l.blame(rank, Cause{Code: 128 + int(s), Answer: answer}, dooms, "was killed by signal %d (%s, %v%s)", int(s), unix.SignalName(s), s, core)
 	case status.ExitStatus() != 0:
-		l.blame(rank, status.ExitStatus(), dooms, "exited with code %d", status.ExitStatus())
+		l.blame(rank, Cause{Code: status.ExitStatus(), Answer: answer}, dooms, "exited with code %d", status.ExitStatus())
 	case e.phase == inside:
-		l.blame(rank, 1, true, "exited without calling MPI_Finalize")
+		l.blame(rank, Cause{Code: 1, Answer: answer}, true, "exited without calling MPI_Finalize")
 	case e.phase == outside:
 		if other := l.anyInside(); other >= 0 {
-			l.blame(rank, 1, true, "ended without calling MPI_Init, which rank %d has called", l.first+other)
+			l.blame(rank, Cause{Code: 1, Answer: answer}, true, "ended without calling MPI_Init, which rank %d has called", l.first+other)
 		}
 	}
 }
@@ -126,11 +136,12 @@ func (l *jobTable) interrupted(s syscall.Signal) {
 	l.failed(Cause{Code: 128 + int(s), Text: fmt.Sprintf("ended by signal %d (%s)", int(s), unix.SignalName(s))})
 }
 
-// blame makes rank the cause unless there is one. What happens after a job was doomed is our own doing.
-func (l *jobTable) blame(rank, code int, dooms bool, format string, args ...any) {
-	if l.cause == nil {
+// blame makes rank the cause, with c's code and what the format says, unless there is one as good.
+func (l *jobTable) blame(rank int, c Cause, dooms bool, format string, args ...any) {
+	if c.Outranks(l.cause) {
 		who := fmt.Sprintf("rank %d%s on %s (pid %d) ", l.first+rank, l.of, l.host, l.entries[rank].pid)
-		l.cause = &Cause{Code: code, Text: who + fmt.Sprintf(format, args...)}
+		c.Text = who + fmt.Sprintf(format, args...)
+		l.cause = &c
 	}
 	if dooms && !l.spare {
 		l.doomed = true

@@ -38,13 +38,13 @@ func TestTheFirstAbnormalRankIsTheCause(t *testing.T) {
 			code: 134, text: "rank 0 on here (pid 100) was killed by signal 6 (SIGABRT, aborted, core dumped)", doomed: true},
 		"the second does not count": {facts: func(l *jobTable) { end(l, 1, exited(3)); end(l, 0, killed(syscall.SIGTERM)) },
 			code: 3, text: "rank 1", doomed: true},
-		"abort": {facts: func(l *jobTable) { l.initialized(1); l.aborted(1, 7, "", nil); end(l, 1, exited(9)) },
+		"abort": {facts: func(l *jobTable) { l.initialized(1); l.aborted(1, 7, "", false, nil); end(l, 1, exited(9)) },
 			code: 7, text: "rank 1 on here (pid 101) called MPI_Abort(7)", doomed: true},
-		"abort with 0":    {facts: func(l *jobTable) { l.aborted(1, 0, "", nil) }, code: 1, text: "MPI_Abort(0)", doomed: true},
-		"abort with 256":  {facts: func(l *jobTable) { l.aborted(1, 256, "", nil) }, code: 1, text: "MPI_Abort(256)", doomed: true},
-		"abort with -1":   {facts: func(l *jobTable) { l.aborted(1, -1, "", nil) }, code: 255, text: "MPI_Abort(-1)", doomed: true},
-		"abort with 1000": {facts: func(l *jobTable) { l.aborted(1, 1000, "", nil) }, code: 232, text: "MPI_Abort(1000)", doomed: true},
-		"abort in spite of recovery": {recovery: true, facts: func(l *jobTable) { l.aborted(1, 5, "", nil) },
+		"abort with 0":    {facts: func(l *jobTable) { l.aborted(1, 0, "", false, nil) }, code: 1, text: "MPI_Abort(0)", doomed: true},
+		"abort with 256":  {facts: func(l *jobTable) { l.aborted(1, 256, "", false, nil) }, code: 1, text: "MPI_Abort(256)", doomed: true},
+		"abort with -1":   {facts: func(l *jobTable) { l.aborted(1, -1, "", false, nil) }, code: 255, text: "MPI_Abort(-1)", doomed: true},
+		"abort with 1000": {facts: func(l *jobTable) { l.aborted(1, 1000, "", false, nil) }, code: 232, text: "MPI_Abort(1000)", doomed: true},
+		"abort in spite of recovery": {recovery: true, facts: func(l *jobTable) { l.aborted(1, 5, "", false, nil) },
 			code: 5, text: "MPI_Abort(5)", doomed: true},
 		"no finalize": {facts: func(l *jobTable) { l.initialized(0); end(l, 0, exited(0)) },
 			code: 1, text: "rank 0 on here (pid 100) exited without calling MPI_Finalize", doomed: true},
@@ -106,17 +106,54 @@ func TestWhatMayBeAnAnswerComesAfterWhatItAnswers(t *testing.T) {
 
 func TestTheKilledRankIsBlamedAndNotTheOneThatNoticed(t *testing.T) {
 	j := &Job{table: newJobTable("here", 2, false), living: map[int]int{}}
-	j.outcomes.add(outcome{rank: 0, aborted: true, code: 1, text: "rank 1 was lost"})
-	j.outcomes.add(outcome{rank: 1, status: killed(syscall.SIGKILL)})
+	j.add(outcome{rank: 0, aborted: true, code: 1, text: "rank 1 was lost"})
+	j.add(outcome{rank: 1, status: killed(syscall.SIGKILL)})
 	j.judge(false)
 	if c := j.table.cause; c == nil || c.Code != 137 {
 		t.Errorf("cause %+v, want that of rank 1", c)
 	}
 }
 
+func TestWhatARankDoesAfterALossIsAConsequence(t *testing.T) {
+	for name, last := range map[string]outcome{
+		"exits":  {rank: 0, status: exited(3)},
+		"aborts": {rank: 0, aborted: true, code: 9, text: "MPI_Abort(9)"},
+		"dies":   {rank: 0, status: killed(syscall.SIGABRT)},
+	} {
+		j := &Job{table: newJobTable("here", 2, false), living: map[int]int{}}
+		j.add(outcome{rank: 0, aborted: true, answer: true, code: 1, text: "rank 1 is lost"})
+		j.add(last)
+		j.judge(true)
+		j.add(outcome{rank: 1, status: exited(7)}) // heard late
+		j.judge(false)
+		if c := j.table.cause; c == nil || c.Code != 7 || c.Answer {
+			t.Errorf("%s: cause %+v, want that of rank 1", name, c)
+		}
+	}
+}
+
+func TestAnEndThatWeCausedIsNoBetterCause(t *testing.T) {
+	l := newJobTable("here", 2, false)
+	l.failed(Cause{Code: 1, Text: "another machine's", Answer: true})
+	l.entries[0].told = true
+	l.ended(0, exited(50))
+	if l.cause.Code != 1 {
+		t.Errorf("%+v", l.cause)
+	}
+	l.ended(1, exited(7)) // was dying when the others were told
+	if l.cause.Code != 7 || l.cause.Answer {
+		t.Errorf("%+v", l.cause)
+	}
+	l.ended(0, killed(syscall.SIGSEGV))
+	l.failed(Cause{Code: 3})
+	if l.cause.Code != 7 {
+		t.Errorf("%+v", l.cause)
+	}
+}
+
 func TestARankThatGivesUpSaysWhy(t *testing.T) {
 	l := newJobTable("here", 1, false)
-	l.aborted(0, 3, "message of 8 bytes truncated\nat line 7", nil)
+	l.aborted(0, 3, "message of 8 bytes truncated\nat line 7", false, nil)
 	if want := "rank 0 on here (pid 0) gave up: message of 8 bytes truncated"; l.cause.Text != want || l.cause.Code != 3 {
 		t.Errorf("%+v, want %q", l.cause, want)
 	}

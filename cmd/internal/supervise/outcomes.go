@@ -30,7 +30,15 @@ type outcomes struct {
 // patience is how long a dying rank is waited for: one that hangs in the kernel must not hold up the others.
 const patience = time.Second
 
-func (d *outcomes) add(v outcome) { d.pending = append(d.pending, v) }
+// add notes an outcome, under the job's lock. Who has lost another before does all that follows because of that.
+func (j *Job) add(v outcome) {
+	if v.rank >= 0 {
+		e := &j.table.entries[v.rank]
+		e.answered = e.answered || v.answer
+		v.answer = e.answered
+	}
+	j.outcomes.pending = append(j.outcomes.pending, v)
+}
 
 // weight orders outcomes: death by a signal can be nobody's answer; SIGTERM may be somebody's, and so may
 // giving up, and exiting with a code. Who says that it answers comes last.
@@ -73,9 +81,9 @@ func (j *Job) judge(atOnce bool) {
 	for _, v := range d.pending {
 		switch {
 		case v.rank < 0:
-			j.table.failed(Cause{Code: v.code, Text: v.text, Blamed: v.blamed})
+			j.table.failed(Cause{Code: v.code, Text: v.text, Blamed: v.blamed, Answer: v.answer})
 		case v.aborted:
-			j.table.aborted(v.rank, v.code, v.text, v.blamed)
+			j.table.aborted(v.rank, v.code, v.text, v.answer, v.blamed)
 		default:
 			j.table.ended(v.rank, v.status)
 		}

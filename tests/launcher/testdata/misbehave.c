@@ -24,6 +24,18 @@ static int at_the_end(MPI_Comm c, int key, void *value, void *extra)
     for (;;) pause();
 }
 
+/* Waits for the rank that leaves, and does what it must not be blamed for. */
+static void miss_it(void)
+{
+    int in[2];
+    MPI_Request requests[2];
+    if (!is(how, "leave-waiting")) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 2; i++) MPI_Irecv(&in[i], 1, MPI_INT, who, i, MPI_COMM_WORLD, &requests[i]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    if (is(how, "leave-aborting")) MPI_Abort(MPI_COMM_WORLD, 99);
+    exit(98);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3) return 99;
@@ -39,12 +51,15 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strstr(how, "-later")) /* ranks of one machine meet on a board by then */
         for (int i = 0; i < 100; i++) MPI_Barrier(MPI_COMM_WORLD);
+    if (strstr(how, "leave-")) MPI_Barrier(MPI_COMM_WORLD); /* all have joined */
     if (rank == who) {
         if (is(how, "abort")) MPI_Abort(MPI_COMM_WORLD, code);
         if (is(how, "no-finalize") || is(how, "exit-later")) exit(code);
         if (is(how, "raise") || is(how, "raise-later")) raise(code);
+        if (strstr(how, "leave-")) exit(code);
         if (is(how, "crash")) *(volatile int *)8 = 1;
     }
+    if (strstr(how, "leave-")) miss_it();
     if (is(how, "child-stays") && fork() == 0) {
         execlp("sleep", "sleep", "1000", (char *)NULL);
         _exit(98);
