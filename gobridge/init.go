@@ -175,6 +175,7 @@ func enter() (*process, error) {
 		openFast(p)
 		openBoards(p.engine)
 		openFastQueries(1)
+		watchFaults()
 	}
 	return p, nil
 }

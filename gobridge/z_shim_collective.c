@@ -14,6 +14,9 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather");
+    impi_call.names = "MPI_Allgather" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -26,6 +29,9 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather_c");
+    impi_call.names = "MPI_Allgather_c" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -55,6 +61,11 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv");
+    impi_call.names = "MPI_Allgatherv" "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
     impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -68,6 +79,11 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv_c");
+    impi_call.names = "MPI_Allgatherv_c" "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
     impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -97,6 +113,9 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
         MPI_Op op, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce");
+    impi_call.names = "MPI_Allreduce" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     return impi_direct_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
 }
 WEAK(MPI_Allreduce);
@@ -105,6 +124,9 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
         MPI_Op op, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce_c");
+    impi_call.names = "MPI_Allreduce_c" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     return impi_direct_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 WEAK(MPI_Allreduce_c);
@@ -130,6 +152,9 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall");
+    impi_call.names = "MPI_Alltoall" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -142,6 +167,9 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall_c");
+    impi_call.names = "MPI_Alltoall_c" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -172,6 +200,13 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv");
+    impi_call.names = "MPI_Alltoallv" "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
     impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, 0);
@@ -186,6 +221,13 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv_c");
+    impi_call.names = "MPI_Alltoallv_c" "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
     impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, 1);
@@ -219,6 +261,15 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw");
+    impi_call.names = "MPI_Alltoallw" "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
     impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, 0);
@@ -233,6 +284,15 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_c");
+    impi_call.names = "MPI_Alltoallw_c" "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
     impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, 1);
@@ -264,6 +324,7 @@ WEAK(MPI_Alltoallw_init_c);
 int PMPI_Barrier(MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Barrier");
+    impi_call.names = "MPI_Barrier" "\0";
     return impi_direct_Barrier(comm);
 }
 WEAK(MPI_Barrier);
@@ -278,6 +339,8 @@ WEAK(MPI_Barrier_init);
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast");
+    impi_call.names = "MPI_Bcast" "\0buffer\0";
+    impi_call.at[0] = buffer;
     return impi_direct_Bcast(buffer, count, datatype, root, comm);
 }
 WEAK(MPI_Bcast);
@@ -285,6 +348,8 @@ WEAK(MPI_Bcast);
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast_c");
+    impi_call.names = "MPI_Bcast_c" "\0buffer\0";
+    impi_call.at[0] = buffer;
     return impi_direct_Bcast_c(buffer, count, datatype, root, comm);
 }
 WEAK(MPI_Bcast_c);
@@ -310,6 +375,9 @@ int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan");
+    impi_call.names = "MPI_Exscan" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -322,6 +390,9 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan_c");
+    impi_call.names = "MPI_Exscan_c" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -350,6 +421,9 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather");
+    impi_call.names = "MPI_Gather" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -362,6 +436,9 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather_c");
+    impi_call.names = "MPI_Gather_c" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -392,6 +469,11 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv");
+    impi_call.names = "MPI_Gatherv" "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
     impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -405,6 +487,11 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv_c");
+    impi_call.names = "MPI_Gatherv_c" "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
     impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -984,6 +1071,8 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_commutative");
+    impi_call.names = "MPI_Op_commutative" "\0commute\0";
+    impi_call.at[0] = commute;
     impi_err = impi_Op_commutative((uintptr_t)op, (uintptr_t)commute);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -994,6 +1083,9 @@ int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_create");
+    impi_call.names = "MPI_Op_create" "\0user_fn\0op\0";
+    impi_call.at[0] = user_fn;
+    impi_call.at[1] = op;
     impi_err = impi_Op_create((uintptr_t)user_fn, commute, (uintptr_t)op, 0);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1004,6 +1096,9 @@ int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_create_c");
+    impi_call.names = "MPI_Op_create_c" "\0user_fn\0op\0";
+    impi_call.at[0] = user_fn;
+    impi_call.at[1] = op;
     impi_err = impi_Op_create((uintptr_t)user_fn, commute, (uintptr_t)op, 1);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1014,6 +1109,8 @@ int PMPI_Op_free(MPI_Op *op)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_free");
+    impi_call.names = "MPI_Op_free" "\0op\0";
+    impi_call.at[0] = op;
     impi_err = impi_Op_free((uintptr_t)op);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1024,6 +1121,9 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         int root, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce");
+    impi_call.names = "MPI_Reduce" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     return impi_direct_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 WEAK(MPI_Reduce);
@@ -1032,6 +1132,9 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         MPI_Op op, int root, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_c");
+    impi_call.names = "MPI_Reduce_c" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     return impi_direct_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 WEAK(MPI_Reduce_c);
@@ -1057,6 +1160,9 @@ int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_local");
+    impi_call.names = "MPI_Reduce_local" "\0inbuf\0inoutbuf\0";
+    impi_call.at[0] = inbuf;
+    impi_call.at[1] = inoutbuf;
     impi_err = impi_Reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1068,6 +1174,9 @@ int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_local_c");
+    impi_call.names = "MPI_Reduce_local_c" "\0inbuf\0inoutbuf\0";
+    impi_call.at[0] = inbuf;
+    impi_call.at[1] = inoutbuf;
     impi_err = impi_Reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1079,6 +1188,10 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter");
+    impi_call.names = "MPI_Reduce_scatter" "\0sendbuf\0recvbuf\0recvcounts\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
     impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1091,6 +1204,9 @@ int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block");
+    impi_call.names = "MPI_Reduce_scatter_block" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1103,6 +1219,9 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block_c");
+    impi_call.names = "MPI_Reduce_scatter_block_c" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1131,6 +1250,10 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_c");
+    impi_call.names = "MPI_Reduce_scatter_c" "\0sendbuf\0recvbuf\0recvcounts\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
     impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1159,6 +1282,9 @@ int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan");
+    impi_call.names = "MPI_Scan" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1171,6 +1297,9 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan_c");
+    impi_call.names = "MPI_Scan_c" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1199,6 +1328,9 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter");
+    impi_call.names = "MPI_Scatter" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1211,6 +1343,9 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter_c");
+    impi_call.names = "MPI_Scatter_c" "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
     impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1242,6 +1377,11 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv");
+    impi_call.names = "MPI_Scatterv" "\0sendbuf\0sendcounts\0displs\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = displs;
+    impi_call.at[3] = recvbuf;
     impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1255,6 +1395,11 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv_c");
+    impi_call.names = "MPI_Scatterv_c" "\0sendbuf\0sendcounts\0displs\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = displs;
+    impi_call.at[3] = recvbuf;
     impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);

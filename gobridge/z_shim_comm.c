@@ -13,6 +13,7 @@ int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_delete");
+    impi_call.names = "MPI_Attr_delete" "\0";
     impi_err = impi_Comm_delete_attr((uintptr_t)comm, keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -22,6 +23,9 @@ WEAK(MPI_Attr_delete);
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_get");
+    impi_call.names = "MPI_Attr_get" "\0attribute_val\0flag\0";
+    impi_call.at[0] = attribute_val;
+    impi_call.at[1] = flag;
     return impi_direct_Comm_get_attr(comm, keyval, attribute_val, flag);
 }
 WEAK(MPI_Attr_get);
@@ -30,6 +34,8 @@ int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_put");
+    impi_call.names = "MPI_Attr_put" "\0attribute_val\0";
+    impi_call.at[0] = attribute_val;
     impi_err = impi_Comm_set_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -40,6 +46,8 @@ int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_coords");
+    impi_call.names = "MPI_Cart_coords" "\0coords\0";
+    impi_call.at[0] = coords;
     impi_err = impi_Cart_coords((uintptr_t)comm, rank, maxdims, (uintptr_t)coords);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -51,6 +59,10 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_create");
+    impi_call.names = "MPI_Cart_create" "\0dims\0periods\0comm_cart\0";
+    impi_call.at[0] = dims;
+    impi_call.at[1] = periods;
+    impi_call.at[2] = comm_cart;
     impi_err = impi_Cart_create((uintptr_t)comm_old, ndims, (uintptr_t)dims, (uintptr_t)periods, reorder,
         (uintptr_t)comm_cart);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -62,6 +74,10 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_get");
+    impi_call.names = "MPI_Cart_get" "\0dims\0periods\0coords\0";
+    impi_call.at[0] = dims;
+    impi_call.at[1] = periods;
+    impi_call.at[2] = coords;
     impi_err = impi_Cart_get((uintptr_t)comm, maxdims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)coords);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -72,6 +88,10 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_map");
+    impi_call.names = "MPI_Cart_map" "\0dims\0periods\0newrank\0";
+    impi_call.at[0] = dims;
+    impi_call.at[1] = periods;
+    impi_call.at[2] = newrank;
     impi_err = impi_Cart_map((uintptr_t)comm, ndims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)newrank);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -82,6 +102,9 @@ int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_rank");
+    impi_call.names = "MPI_Cart_rank" "\0coords\0rank\0";
+    impi_call.at[0] = coords;
+    impi_call.at[1] = rank;
     impi_err = impi_Cart_rank((uintptr_t)comm, (uintptr_t)coords, (uintptr_t)rank);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -92,6 +115,9 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, in
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_shift");
+    impi_call.names = "MPI_Cart_shift" "\0rank_source\0rank_dest\0";
+    impi_call.at[0] = rank_source;
+    impi_call.at[1] = rank_dest;
     impi_err = impi_Cart_shift((uintptr_t)comm, direction, disp, (uintptr_t)rank_source, (uintptr_t)rank_dest);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -102,6 +128,9 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_sub");
+    impi_call.names = "MPI_Cart_sub" "\0remain_dims\0newcomm\0";
+    impi_call.at[0] = remain_dims;
+    impi_call.at[1] = newcomm;
     impi_err = impi_Cart_sub((uintptr_t)comm, (uintptr_t)remain_dims, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -112,6 +141,8 @@ int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cartdim_get");
+    impi_call.names = "MPI_Cartdim_get" "\0ndims\0";
+    impi_call.at[0] = ndims;
     impi_err = impi_Cartdim_get((uintptr_t)comm, (uintptr_t)ndims);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -122,6 +153,8 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_compare");
+    impi_call.names = "MPI_Comm_compare" "\0result\0";
+    impi_call.at[0] = result;
     impi_err = impi_Comm_compare((uintptr_t)comm1, (uintptr_t)comm2, (uintptr_t)result);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -132,6 +165,8 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create");
+    impi_call.names = "MPI_Comm_create" "\0newcomm\0";
+    impi_call.at[0] = newcomm;
     impi_err = impi_Comm_create((uintptr_t)comm, (uintptr_t)group, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -143,6 +178,9 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_from_group");
+    impi_call.names = "MPI_Comm_create_from_group" "\0stringtag\0newcomm\0";
+    impi_call.at[0] = stringtag;
+    impi_call.at[1] = newcomm;
     impi_err = impi_Comm_create_from_group((uintptr_t)group, (uintptr_t)stringtag, (uintptr_t)info,
         (uintptr_t)errhandler, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -154,6 +192,8 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_group");
+    impi_call.names = "MPI_Comm_create_group" "\0newcomm\0";
+    impi_call.at[0] = newcomm;
     impi_err = impi_Comm_create_group((uintptr_t)comm, (uintptr_t)group, tag, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -165,6 +205,11 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_keyval");
+    impi_call.names = "MPI_Comm_create_keyval" "\0comm_copy_attr_fn\0comm_delete_attr_fn\0comm_keyval\0extra_state\0";
+    impi_call.at[0] = comm_copy_attr_fn;
+    impi_call.at[1] = comm_delete_attr_fn;
+    impi_call.at[2] = comm_keyval;
+    impi_call.at[3] = extra_state;
     impi_err = impi_Comm_create_keyval((uintptr_t)comm_copy_attr_fn, (uintptr_t)comm_delete_attr_fn,
         (uintptr_t)comm_keyval, (uintptr_t)extra_state);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -176,6 +221,7 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_delete_attr");
+    impi_call.names = "MPI_Comm_delete_attr" "\0";
     impi_err = impi_Comm_delete_attr((uintptr_t)comm, comm_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -186,6 +232,8 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_dup");
+    impi_call.names = "MPI_Comm_dup" "\0newcomm\0";
+    impi_call.at[0] = newcomm;
     impi_err = impi_Comm_dup((uintptr_t)comm, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -196,6 +244,8 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_dup_with_info");
+    impi_call.names = "MPI_Comm_dup_with_info" "\0newcomm\0";
+    impi_call.at[0] = newcomm;
     impi_err = impi_Comm_dup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -206,6 +256,8 @@ int PMPI_Comm_free(MPI_Comm *comm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_free");
+    impi_call.names = "MPI_Comm_free" "\0comm\0";
+    impi_call.at[0] = comm;
     impi_err = impi_Comm_free((uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -216,6 +268,8 @@ int PMPI_Comm_free_keyval(int *comm_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_free_keyval");
+    impi_call.names = "MPI_Comm_free_keyval" "\0comm_keyval\0";
+    impi_call.at[0] = comm_keyval;
     impi_err = impi_Comm_free_keyval((uintptr_t)comm_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -225,6 +279,9 @@ WEAK(MPI_Comm_free_keyval);
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_attr");
+    impi_call.names = "MPI_Comm_get_attr" "\0attribute_val\0flag\0";
+    impi_call.at[0] = attribute_val;
+    impi_call.at[1] = flag;
     return impi_direct_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
 }
 WEAK(MPI_Comm_get_attr);
@@ -233,6 +290,8 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_info");
+    impi_call.names = "MPI_Comm_get_info" "\0info_used\0";
+    impi_call.at[0] = info_used;
     impi_err = impi_Comm_get_info((uintptr_t)comm, (uintptr_t)info_used);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -243,6 +302,9 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_name");
+    impi_call.names = "MPI_Comm_get_name" "\0comm_name\0resultlen\0";
+    impi_call.at[0] = comm_name;
+    impi_call.at[1] = resultlen;
     impi_err = impi_Comm_get_name((uintptr_t)comm, (uintptr_t)comm_name, (uintptr_t)resultlen);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -253,6 +315,8 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_group");
+    impi_call.names = "MPI_Comm_group" "\0group\0";
+    impi_call.at[0] = group;
     impi_err = impi_Comm_group((uintptr_t)comm, (uintptr_t)group);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -263,6 +327,9 @@ int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_idup");
+    impi_call.names = "MPI_Comm_idup" "\0newcomm\0request\0";
+    impi_call.at[0] = newcomm;
+    impi_call.at[1] = request;
     impi_err = impi_Comm_idup((uintptr_t)comm, (uintptr_t)newcomm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -273,6 +340,9 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_idup_with_info");
+    impi_call.names = "MPI_Comm_idup_with_info" "\0newcomm\0request\0";
+    impi_call.at[0] = newcomm;
+    impi_call.at[1] = request;
     impi_err = impi_Comm_idup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -282,6 +352,8 @@ WEAK(MPI_Comm_idup_with_info);
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_rank");
+    impi_call.names = "MPI_Comm_rank" "\0rank\0";
+    impi_call.at[0] = rank;
     return impi_direct_Comm_rank(comm, rank);
 }
 WEAK(MPI_Comm_rank);
@@ -290,6 +362,8 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_remote_group");
+    impi_call.names = "MPI_Comm_remote_group" "\0group\0";
+    impi_call.at[0] = group;
     impi_err = impi_Comm_remote_group((uintptr_t)comm, (uintptr_t)group);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -300,6 +374,8 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_remote_size");
+    impi_call.names = "MPI_Comm_remote_size" "\0size\0";
+    impi_call.at[0] = size;
     impi_err = impi_Comm_remote_size((uintptr_t)comm, (uintptr_t)size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -310,6 +386,8 @@ int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_attr");
+    impi_call.names = "MPI_Comm_set_attr" "\0attribute_val\0";
+    impi_call.at[0] = attribute_val;
     impi_err = impi_Comm_set_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -320,6 +398,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_info");
+    impi_call.names = "MPI_Comm_set_info" "\0";
     impi_err = impi_Comm_set_info((uintptr_t)comm, (uintptr_t)info);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -330,6 +409,8 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_name");
+    impi_call.names = "MPI_Comm_set_name" "\0comm_name\0";
+    impi_call.at[0] = comm_name;
     impi_err = impi_Comm_set_name((uintptr_t)comm, (uintptr_t)comm_name);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -339,6 +420,8 @@ WEAK(MPI_Comm_set_name);
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_size");
+    impi_call.names = "MPI_Comm_size" "\0size\0";
+    impi_call.at[0] = size;
     return impi_direct_Comm_size(comm, size);
 }
 WEAK(MPI_Comm_size);
@@ -347,6 +430,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_split");
+    impi_call.names = "MPI_Comm_split" "\0newcomm\0";
+    impi_call.at[0] = newcomm;
     impi_err = impi_Comm_split((uintptr_t)comm, color, key, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -357,6 +442,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_split_type");
+    impi_call.names = "MPI_Comm_split_type" "\0newcomm\0";
+    impi_call.at[0] = newcomm;
     impi_err = impi_Comm_split_type((uintptr_t)comm, split_type, key, (uintptr_t)info, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -367,6 +454,8 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_test_inter");
+    impi_call.names = "MPI_Comm_test_inter" "\0flag\0";
+    impi_call.at[0] = flag;
     impi_err = impi_Comm_test_inter((uintptr_t)comm, (uintptr_t)flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -377,6 +466,8 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dims_create");
+    impi_call.names = "MPI_Dims_create" "\0dims\0";
+    impi_call.at[0] = dims;
     impi_err = impi_Dims_create(nnodes, ndims, (uintptr_t)dims);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -389,6 +480,12 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_create");
+    impi_call.names = "MPI_Dist_graph_create" "\0sources\0degrees\0destinations\0weights\0comm_dist_graph\0";
+    impi_call.at[0] = sources;
+    impi_call.at[1] = degrees;
+    impi_call.at[2] = destinations;
+    impi_call.at[3] = weights;
+    impi_call.at[4] = comm_dist_graph;
     impi_err = impi_Dist_graph_create((uintptr_t)comm_old, n, (uintptr_t)sources, (uintptr_t)degrees,
         (uintptr_t)destinations, (uintptr_t)weights, (uintptr_t)info, reorder,
         (uintptr_t)comm_dist_graph);
@@ -403,6 +500,12 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_create_adjacent");
+    impi_call.names = "MPI_Dist_graph_create_adjacent" "\0sources\0sourceweights\0destinations\0destweights\0comm_dist_graph\0";
+    impi_call.at[0] = sources;
+    impi_call.at[1] = sourceweights;
+    impi_call.at[2] = destinations;
+    impi_call.at[3] = destweights;
+    impi_call.at[4] = comm_dist_graph;
     impi_err = impi_Dist_graph_create_adjacent((uintptr_t)comm_old, indegree, (uintptr_t)sources,
         (uintptr_t)sourceweights, outdegree, (uintptr_t)destinations, (uintptr_t)destweights,
         (uintptr_t)info, reorder, (uintptr_t)comm_dist_graph);
@@ -416,6 +519,11 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_neighbors");
+    impi_call.names = "MPI_Dist_graph_neighbors" "\0sources\0sourceweights\0destinations\0destweights\0";
+    impi_call.at[0] = sources;
+    impi_call.at[1] = sourceweights;
+    impi_call.at[2] = destinations;
+    impi_call.at[3] = destweights;
     impi_err = impi_Dist_graph_neighbors((uintptr_t)comm, maxindegree, (uintptr_t)sources,
         (uintptr_t)sourceweights, maxoutdegree, (uintptr_t)destinations, (uintptr_t)destweights);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -427,6 +535,10 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_neighbors_count");
+    impi_call.names = "MPI_Dist_graph_neighbors_count" "\0indegree\0outdegree\0weighted\0";
+    impi_call.at[0] = indegree;
+    impi_call.at[1] = outdegree;
+    impi_call.at[2] = weighted;
     impi_err = impi_Dist_graph_neighbors_count((uintptr_t)comm, (uintptr_t)indegree, (uintptr_t)outdegree,
         (uintptr_t)weighted);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -439,6 +551,10 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_create");
+    impi_call.names = "MPI_Graph_create" "\0index\0edges\0comm_graph\0";
+    impi_call.at[0] = index;
+    impi_call.at[1] = edges;
+    impi_call.at[2] = comm_graph;
     impi_err = impi_Graph_create((uintptr_t)comm_old, nnodes, (uintptr_t)index, (uintptr_t)edges, reorder,
         (uintptr_t)comm_graph);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -450,6 +566,9 @@ int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int e
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_get");
+    impi_call.names = "MPI_Graph_get" "\0index\0edges\0";
+    impi_call.at[0] = index;
+    impi_call.at[1] = edges;
     impi_err = impi_Graph_get((uintptr_t)comm, maxindex, maxedges, (uintptr_t)index, (uintptr_t)edges);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -460,6 +579,10 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_map");
+    impi_call.names = "MPI_Graph_map" "\0index\0edges\0newrank\0";
+    impi_call.at[0] = index;
+    impi_call.at[1] = edges;
+    impi_call.at[2] = newrank;
     impi_err = impi_Graph_map((uintptr_t)comm, nnodes, (uintptr_t)index, (uintptr_t)edges, (uintptr_t)newrank);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -470,6 +593,8 @@ int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbor
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_neighbors");
+    impi_call.names = "MPI_Graph_neighbors" "\0neighbors\0";
+    impi_call.at[0] = neighbors;
     impi_err = impi_Graph_neighbors((uintptr_t)comm, rank, maxneighbors, (uintptr_t)neighbors);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -480,6 +605,8 @@ int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_neighbors_count");
+    impi_call.names = "MPI_Graph_neighbors_count" "\0nneighbors\0";
+    impi_call.at[0] = nneighbors;
     impi_err = impi_Graph_neighbors_count((uintptr_t)comm, rank, (uintptr_t)nneighbors);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -490,6 +617,9 @@ int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graphdims_get");
+    impi_call.names = "MPI_Graphdims_get" "\0nnodes\0nedges\0";
+    impi_call.at[0] = nnodes;
+    impi_call.at[1] = nedges;
     impi_err = impi_Graphdims_get((uintptr_t)comm, (uintptr_t)nnodes, (uintptr_t)nedges);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -500,6 +630,8 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_compare");
+    impi_call.names = "MPI_Group_compare" "\0result\0";
+    impi_call.at[0] = result;
     impi_err = impi_Group_compare((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)result);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -510,6 +642,8 @@ int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgrou
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_difference");
+    impi_call.names = "MPI_Group_difference" "\0newgroup\0";
+    impi_call.at[0] = newgroup;
     impi_err = impi_Group_difference((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -520,6 +654,9 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_excl");
+    impi_call.names = "MPI_Group_excl" "\0ranks\0newgroup\0";
+    impi_call.at[0] = ranks;
+    impi_call.at[1] = newgroup;
     impi_err = impi_Group_excl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -530,6 +667,8 @@ int PMPI_Group_free(MPI_Group *group)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_free");
+    impi_call.names = "MPI_Group_free" "\0group\0";
+    impi_call.at[0] = group;
     impi_err = impi_Group_free((uintptr_t)group);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -540,6 +679,9 @@ int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_incl");
+    impi_call.names = "MPI_Group_incl" "\0ranks\0newgroup\0";
+    impi_call.at[0] = ranks;
+    impi_call.at[1] = newgroup;
     impi_err = impi_Group_incl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -550,6 +692,8 @@ int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgr
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_intersection");
+    impi_call.names = "MPI_Group_intersection" "\0newgroup\0";
+    impi_call.at[0] = newgroup;
     impi_err = impi_Group_intersection((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -560,6 +704,9 @@ int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_range_excl");
+    impi_call.names = "MPI_Group_range_excl" "\0ranges\0newgroup\0";
+    impi_call.at[0] = ranges;
+    impi_call.at[1] = newgroup;
     impi_err = impi_Group_range_excl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -570,6 +717,9 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_range_incl");
+    impi_call.names = "MPI_Group_range_incl" "\0ranges\0newgroup\0";
+    impi_call.at[0] = ranges;
+    impi_call.at[1] = newgroup;
     impi_err = impi_Group_range_incl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -579,6 +729,8 @@ WEAK(MPI_Group_range_incl);
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_rank");
+    impi_call.names = "MPI_Group_rank" "\0rank\0";
+    impi_call.at[0] = rank;
     return impi_direct_Group_rank(group, rank);
 }
 WEAK(MPI_Group_rank);
@@ -586,6 +738,8 @@ WEAK(MPI_Group_rank);
 int PMPI_Group_size(MPI_Group group, int *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_size");
+    impi_call.names = "MPI_Group_size" "\0size\0";
+    impi_call.at[0] = size;
     return impi_direct_Group_size(group, size);
 }
 WEAK(MPI_Group_size);
@@ -595,6 +749,9 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_translate_ranks");
+    impi_call.names = "MPI_Group_translate_ranks" "\0ranks1\0ranks2\0";
+    impi_call.at[0] = ranks1;
+    impi_call.at[1] = ranks2;
     impi_err = impi_Group_translate_ranks((uintptr_t)group1, n, (uintptr_t)ranks1, (uintptr_t)group2,
         (uintptr_t)ranks2);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -606,6 +763,8 @@ int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_union");
+    impi_call.names = "MPI_Group_union" "\0newgroup\0";
+    impi_call.at[0] = newgroup;
     impi_err = impi_Group_union((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -617,6 +776,8 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_create");
+    impi_call.names = "MPI_Intercomm_create" "\0newintercomm\0";
+    impi_call.at[0] = newintercomm;
     impi_err = impi_Intercomm_create((uintptr_t)local_comm, local_leader, (uintptr_t)peer_comm, remote_leader,
         tag, (uintptr_t)newintercomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -630,6 +791,9 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_create_from_groups");
+    impi_call.names = "MPI_Intercomm_create_from_groups" "\0stringtag\0newintercomm\0";
+    impi_call.at[0] = stringtag;
+    impi_call.at[1] = newintercomm;
     impi_err = impi_Intercomm_create_from_groups((uintptr_t)local_group, local_leader, (uintptr_t)remote_group,
         remote_leader, (uintptr_t)stringtag, (uintptr_t)info, (uintptr_t)errhandler,
         (uintptr_t)newintercomm);
@@ -642,6 +806,8 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_merge");
+    impi_call.names = "MPI_Intercomm_merge" "\0newintracomm\0";
+    impi_call.at[0] = newintracomm;
     impi_err = impi_Intercomm_merge((uintptr_t)intercomm, high, (uintptr_t)newintracomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -653,6 +819,11 @@ int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_f
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Keyval_create");
+    impi_call.names = "MPI_Keyval_create" "\0copy_fn\0delete_fn\0keyval\0extra_state\0";
+    impi_call.at[0] = copy_fn;
+    impi_call.at[1] = delete_fn;
+    impi_call.at[2] = keyval;
+    impi_call.at[3] = extra_state;
     impi_err = impi_Comm_create_keyval((uintptr_t)copy_fn, (uintptr_t)delete_fn, (uintptr_t)keyval,
         (uintptr_t)extra_state);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -664,6 +835,8 @@ int PMPI_Keyval_free(int *keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Keyval_free");
+    impi_call.names = "MPI_Keyval_free" "\0keyval\0";
+    impi_call.at[0] = keyval;
     impi_err = impi_Comm_free_keyval((uintptr_t)keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -674,6 +847,8 @@ int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Topo_test");
+    impi_call.names = "MPI_Topo_test" "\0status\0";
+    impi_call.at[0] = status;
     impi_err = impi_Topo_test((uintptr_t)comm, (uintptr_t)status);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -685,6 +860,11 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_keyval");
+    impi_call.names = "MPI_Type_create_keyval" "\0type_copy_attr_fn\0type_delete_attr_fn\0type_keyval\0extra_state\0";
+    impi_call.at[0] = type_copy_attr_fn;
+    impi_call.at[1] = type_delete_attr_fn;
+    impi_call.at[2] = type_keyval;
+    impi_call.at[3] = extra_state;
     impi_err = impi_Type_create_keyval((uintptr_t)type_copy_attr_fn, (uintptr_t)type_delete_attr_fn,
         (uintptr_t)type_keyval, (uintptr_t)extra_state);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -696,6 +876,7 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_delete_attr");
+    impi_call.names = "MPI_Type_delete_attr" "\0";
     impi_err = impi_Type_delete_attr((uintptr_t)datatype, type_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -706,6 +887,8 @@ int PMPI_Type_free_keyval(int *type_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_free_keyval");
+    impi_call.names = "MPI_Type_free_keyval" "\0type_keyval\0";
+    impi_call.at[0] = type_keyval;
     impi_err = impi_Type_free_keyval((uintptr_t)type_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -716,6 +899,9 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_attr");
+    impi_call.names = "MPI_Type_get_attr" "\0attribute_val\0flag\0";
+    impi_call.at[0] = attribute_val;
+    impi_call.at[1] = flag;
     impi_err = impi_Type_get_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -726,6 +912,8 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_set_attr");
+    impi_call.names = "MPI_Type_set_attr" "\0attribute_val\0";
+    impi_call.at[0] = attribute_val;
     impi_err = impi_Type_set_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -737,6 +925,11 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_keyval");
+    impi_call.names = "MPI_Win_create_keyval" "\0win_copy_attr_fn\0win_delete_attr_fn\0win_keyval\0extra_state\0";
+    impi_call.at[0] = win_copy_attr_fn;
+    impi_call.at[1] = win_delete_attr_fn;
+    impi_call.at[2] = win_keyval;
+    impi_call.at[3] = extra_state;
     impi_err = impi_Win_create_keyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn,
         (uintptr_t)win_keyval, (uintptr_t)extra_state);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -748,6 +941,7 @@ int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_delete_attr");
+    impi_call.names = "MPI_Win_delete_attr" "\0";
     impi_err = impi_Win_delete_attr((uintptr_t)win, win_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -758,6 +952,8 @@ int PMPI_Win_free_keyval(int *win_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_free_keyval");
+    impi_call.names = "MPI_Win_free_keyval" "\0win_keyval\0";
+    impi_call.at[0] = win_keyval;
     impi_err = impi_Win_free_keyval((uintptr_t)win_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -768,6 +964,9 @@ int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fla
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_attr");
+    impi_call.names = "MPI_Win_get_attr" "\0attribute_val\0flag\0";
+    impi_call.at[0] = attribute_val;
+    impi_call.at[1] = flag;
     impi_err = impi_Win_get_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -778,6 +977,8 @@ int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_attr");
+    impi_call.names = "MPI_Win_set_attr" "\0attribute_val\0";
+    impi_call.at[0] = attribute_val;
     impi_err = impi_Win_set_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;

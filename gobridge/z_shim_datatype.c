@@ -12,6 +12,9 @@
 int PMPI_Address(void *location, MPI_Aint *address)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Address");
+    impi_call.names = "MPI_Address" "\0location\0address\0";
+    impi_call.at[0] = location;
+    impi_call.at[1] = address;
     return impi_direct_Get_address(location, address);
 }
 WEAK(MPI_Address);
@@ -31,6 +34,9 @@ WEAK(MPI_Aint_diff);
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_address");
+    impi_call.names = "MPI_Get_address" "\0location\0address\0";
+    impi_call.at[0] = location;
+    impi_call.at[1] = address;
     return impi_direct_Get_address(location, address);
 }
 WEAK(MPI_Get_address);
@@ -38,6 +44,9 @@ WEAK(MPI_Get_address);
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements");
+    impi_call.names = "MPI_Get_elements" "\0status\0count\0";
+    impi_call.at[0] = status;
+    impi_call.at[1] = count;
     return impi_direct_Get_elements(status, datatype, count);
 }
 WEAK(MPI_Get_elements);
@@ -45,6 +54,9 @@ WEAK(MPI_Get_elements);
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_c");
+    impi_call.names = "MPI_Get_elements_c" "\0status\0count\0";
+    impi_call.at[0] = status;
+    impi_call.at[1] = count;
     return impi_direct_Get_elements_c(status, datatype, count);
 }
 WEAK(MPI_Get_elements_c);
@@ -52,6 +64,9 @@ WEAK(MPI_Get_elements_c);
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_x");
+    impi_call.names = "MPI_Get_elements_x" "\0status\0count\0";
+    impi_call.at[0] = status;
+    impi_call.at[1] = count;
     return impi_direct_Get_elements_c(status, datatype, count);
 }
 WEAK(MPI_Get_elements_x);
@@ -60,6 +75,10 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
         int *position, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack");
+    impi_call.names = "MPI_Pack" "\0inbuf\0outbuf\0position\0";
+    impi_call.at[0] = inbuf;
+    impi_call.at[1] = outbuf;
+    impi_call.at[2] = position;
     return impi_direct_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 WEAK(MPI_Pack);
@@ -68,6 +87,10 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
         MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_c");
+    impi_call.names = "MPI_Pack_c" "\0inbuf\0outbuf\0position\0";
+    impi_call.at[0] = inbuf;
+    impi_call.at[1] = outbuf;
+    impi_call.at[2] = position;
     return impi_direct_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 WEAK(MPI_Pack_c);
@@ -76,6 +99,11 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_
         void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external");
+    impi_call.names = "MPI_Pack_external" "\0datarep\0inbuf\0outbuf\0position\0";
+    impi_call.at[0] = datarep;
+    impi_call.at[1] = inbuf;
+    impi_call.at[2] = outbuf;
+    impi_call.at[3] = position;
     return impi_direct_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
 }
 WEAK(MPI_Pack_external);
@@ -84,6 +112,11 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
         MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_c");
+    impi_call.names = "MPI_Pack_external_c" "\0datarep\0inbuf\0outbuf\0position\0";
+    impi_call.at[0] = datarep;
+    impi_call.at[1] = inbuf;
+    impi_call.at[2] = outbuf;
+    impi_call.at[3] = position;
     return impi_direct_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize,
         position);
 }
@@ -92,6 +125,9 @@ WEAK(MPI_Pack_external_c);
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size");
+    impi_call.names = "MPI_Pack_external_size" "\0datarep\0size\0";
+    impi_call.at[0] = datarep;
+    impi_call.at[1] = size;
     return impi_direct_Pack_external_size(datarep, incount, datatype, size);
 }
 WEAK(MPI_Pack_external_size);
@@ -100,6 +136,9 @@ int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Dataty
         MPI_Count *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size_c");
+    impi_call.names = "MPI_Pack_external_size_c" "\0datarep\0size\0";
+    impi_call.at[0] = datarep;
+    impi_call.at[1] = size;
     return impi_direct_Pack_external_size_c(datarep, incount, datatype, size);
 }
 WEAK(MPI_Pack_external_size_c);
@@ -107,6 +146,8 @@ WEAK(MPI_Pack_external_size_c);
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size");
+    impi_call.names = "MPI_Pack_size" "\0size\0";
+    impi_call.at[0] = size;
     return impi_direct_Pack_size(incount, datatype, comm, size);
 }
 WEAK(MPI_Pack_size);
@@ -114,6 +155,8 @@ WEAK(MPI_Pack_size);
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size_c");
+    impi_call.names = "MPI_Pack_size_c" "\0size\0";
+    impi_call.at[0] = size;
     return impi_direct_Pack_size_c(incount, datatype, comm, size);
 }
 WEAK(MPI_Pack_size_c);
@@ -121,6 +164,8 @@ WEAK(MPI_Pack_size_c);
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_commit");
+    impi_call.names = "MPI_Type_commit" "\0datatype\0";
+    impi_call.at[0] = datatype;
     return impi_direct_Type_commit(datatype);
 }
 WEAK(MPI_Type_commit);
@@ -128,6 +173,8 @@ WEAK(MPI_Type_commit);
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous");
+    impi_call.names = "MPI_Type_contiguous" "\0newtype\0";
+    impi_call.at[0] = newtype;
     return impi_direct_Type_contiguous(count, oldtype, newtype);
 }
 WEAK(MPI_Type_contiguous);
@@ -135,6 +182,8 @@ WEAK(MPI_Type_contiguous);
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous_c");
+    impi_call.names = "MPI_Type_contiguous_c" "\0newtype\0";
+    impi_call.at[0] = newtype;
     return impi_direct_Type_contiguous_c(count, oldtype, newtype);
 }
 WEAK(MPI_Type_contiguous_c);
@@ -144,6 +193,12 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray");
+    impi_call.names = "MPI_Type_create_darray" "\0array_of_gsizes\0array_of_distribs\0array_of_dargs\0array_of_psizes\0newtype\0";
+    impi_call.at[0] = array_of_gsizes;
+    impi_call.at[1] = array_of_distribs;
+    impi_call.at[2] = array_of_dargs;
+    impi_call.at[3] = array_of_psizes;
+    impi_call.at[4] = newtype;
     return impi_direct_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs,
         array_of_dargs, array_of_psizes, order, oldtype, newtype);
 }
@@ -154,6 +209,12 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray_c");
+    impi_call.names = "MPI_Type_create_darray_c" "\0array_of_gsizes\0array_of_distribs\0array_of_dargs\0array_of_psizes\0newtype\0";
+    impi_call.at[0] = array_of_gsizes;
+    impi_call.at[1] = array_of_distribs;
+    impi_call.at[2] = array_of_dargs;
+    impi_call.at[3] = array_of_psizes;
+    impi_call.at[4] = newtype;
     return impi_direct_Type_create_darray_c(size, rank, ndims, array_of_gsizes,
         array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
 }
@@ -163,6 +224,10 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed");
+    impi_call.names = "MPI_Type_create_hindexed" "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
+    impi_call.at[0] = array_of_blocklengths;
+    impi_call.at[1] = array_of_displacements;
+    impi_call.at[2] = newtype;
     return impi_direct_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements,
         oldtype, newtype);
 }
@@ -172,6 +237,9 @@ int PMPI_Type_create_hindexed_block(int count, int blocklength,
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block");
+    impi_call.names = "MPI_Type_create_hindexed_block" "\0array_of_displacements\0newtype\0";
+    impi_call.at[0] = array_of_displacements;
+    impi_call.at[1] = newtype;
     return impi_direct_Type_create_hindexed_block(count, blocklength, array_of_displacements,
         oldtype, newtype);
 }
@@ -181,6 +249,9 @@ int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block_c");
+    impi_call.names = "MPI_Type_create_hindexed_block_c" "\0array_of_displacements\0newtype\0";
+    impi_call.at[0] = array_of_displacements;
+    impi_call.at[1] = newtype;
     return impi_direct_Type_create_hindexed_block_c(count, blocklength, array_of_displacements,
         oldtype, newtype);
 }
@@ -190,6 +261,10 @@ int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockl
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_c");
+    impi_call.names = "MPI_Type_create_hindexed_c" "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
+    impi_call.at[0] = array_of_blocklengths;
+    impi_call.at[1] = array_of_displacements;
+    impi_call.at[2] = newtype;
     return impi_direct_Type_create_hindexed_c(count, array_of_blocklengths,
         array_of_displacements, oldtype, newtype);
 }
@@ -199,6 +274,8 @@ int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Da
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector");
+    impi_call.names = "MPI_Type_create_hvector" "\0newtype\0";
+    impi_call.at[0] = newtype;
     return impi_direct_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
 }
 WEAK(MPI_Type_create_hvector);
@@ -207,6 +284,8 @@ int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector_c");
+    impi_call.names = "MPI_Type_create_hvector_c" "\0newtype\0";
+    impi_call.at[0] = newtype;
     return impi_direct_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
 }
 WEAK(MPI_Type_create_hvector_c);
@@ -215,6 +294,9 @@ int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_o
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block");
+    impi_call.names = "MPI_Type_create_indexed_block" "\0array_of_displacements\0newtype\0";
+    impi_call.at[0] = array_of_displacements;
+    impi_call.at[1] = newtype;
     return impi_direct_Type_create_indexed_block(count, blocklength, array_of_displacements,
         oldtype, newtype);
 }
@@ -224,6 +306,9 @@ int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block_c");
+    impi_call.names = "MPI_Type_create_indexed_block_c" "\0array_of_displacements\0newtype\0";
+    impi_call.at[0] = array_of_displacements;
+    impi_call.at[1] = newtype;
     return impi_direct_Type_create_indexed_block_c(count, blocklength, array_of_displacements,
         oldtype, newtype);
 }
@@ -233,6 +318,8 @@ int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized");
+    impi_call.names = "MPI_Type_create_resized" "\0newtype\0";
+    impi_call.at[0] = newtype;
     return impi_direct_Type_create_resized(oldtype, lb, extent, newtype);
 }
 WEAK(MPI_Type_create_resized);
@@ -241,6 +328,8 @@ int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count ext
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized_c");
+    impi_call.names = "MPI_Type_create_resized_c" "\0newtype\0";
+    impi_call.at[0] = newtype;
     return impi_direct_Type_create_resized_c(oldtype, lb, extent, newtype);
 }
 WEAK(MPI_Type_create_resized_c);
@@ -250,6 +339,11 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct");
+    impi_call.names = "MPI_Type_create_struct" "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
+    impi_call.at[0] = array_of_blocklengths;
+    impi_call.at[1] = array_of_displacements;
+    impi_call.at[2] = array_of_types;
+    impi_call.at[3] = newtype;
     return impi_direct_Type_create_struct(count, array_of_blocklengths, array_of_displacements,
         array_of_types, newtype);
 }
@@ -260,6 +354,11 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct_c");
+    impi_call.names = "MPI_Type_create_struct_c" "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
+    impi_call.at[0] = array_of_blocklengths;
+    impi_call.at[1] = array_of_displacements;
+    impi_call.at[2] = array_of_types;
+    impi_call.at[3] = newtype;
     return impi_direct_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements,
         array_of_types, newtype);
 }
@@ -270,6 +369,11 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray");
+    impi_call.names = "MPI_Type_create_subarray" "\0array_of_sizes\0array_of_subsizes\0array_of_starts\0newtype\0";
+    impi_call.at[0] = array_of_sizes;
+    impi_call.at[1] = array_of_subsizes;
+    impi_call.at[2] = array_of_starts;
+    impi_call.at[3] = newtype;
     return impi_direct_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes,
         array_of_starts, order, oldtype, newtype);
 }
@@ -280,6 +384,11 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray_c");
+    impi_call.names = "MPI_Type_create_subarray_c" "\0array_of_sizes\0array_of_subsizes\0array_of_starts\0newtype\0";
+    impi_call.at[0] = array_of_sizes;
+    impi_call.at[1] = array_of_subsizes;
+    impi_call.at[2] = array_of_starts;
+    impi_call.at[3] = newtype;
     return impi_direct_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes,
         array_of_starts, order, oldtype, newtype);
 }
@@ -288,6 +397,8 @@ WEAK(MPI_Type_create_subarray_c);
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_dup");
+    impi_call.names = "MPI_Type_dup" "\0newtype\0";
+    impi_call.at[0] = newtype;
     return impi_direct_Type_dup(oldtype, newtype);
 }
 WEAK(MPI_Type_dup);
@@ -296,6 +407,8 @@ int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_extent");
+    impi_call.names = "MPI_Type_extent" "\0extent\0";
+    impi_call.at[0] = extent;
     impi_err = impi_Type_extent((uintptr_t)datatype, (uintptr_t)extent);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -305,6 +418,8 @@ WEAK(MPI_Type_extent);
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_free");
+    impi_call.names = "MPI_Type_free" "\0datatype\0";
+    impi_call.at[0] = datatype;
     return impi_direct_Type_free(datatype);
 }
 WEAK(MPI_Type_free);
@@ -314,6 +429,10 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
         MPI_Datatype array_of_datatypes[])
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents");
+    impi_call.names = "MPI_Type_get_contents" "\0array_of_integers\0array_of_addresses\0array_of_datatypes\0";
+    impi_call.at[0] = array_of_integers;
+    impi_call.at[1] = array_of_addresses;
+    impi_call.at[2] = array_of_datatypes;
     return impi_direct_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes,
         array_of_integers, array_of_addresses, array_of_datatypes);
 }
@@ -325,6 +444,11 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
         MPI_Datatype array_of_datatypes[])
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents_c");
+    impi_call.names = "MPI_Type_get_contents_c" "\0array_of_integers\0array_of_addresses\0array_of_large_counts\0array_of_datatypes\0";
+    impi_call.at[0] = array_of_integers;
+    impi_call.at[1] = array_of_addresses;
+    impi_call.at[2] = array_of_large_counts;
+    impi_call.at[3] = array_of_datatypes;
     return impi_direct_Type_get_contents_c(datatype, max_integers, max_addresses,
         max_large_counts, max_datatypes, array_of_integers, array_of_addresses,
         array_of_large_counts, array_of_datatypes);
@@ -335,6 +459,11 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
         int *num_datatypes, int *combiner)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope");
+    impi_call.names = "MPI_Type_get_envelope" "\0num_integers\0num_addresses\0num_datatypes\0combiner\0";
+    impi_call.at[0] = num_integers;
+    impi_call.at[1] = num_addresses;
+    impi_call.at[2] = num_datatypes;
+    impi_call.at[3] = combiner;
     return impi_direct_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes,
         combiner);
 }
@@ -345,6 +474,12 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
         int *combiner)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope_c");
+    impi_call.names = "MPI_Type_get_envelope_c" "\0num_integers\0num_addresses\0num_large_counts\0num_datatypes\0combiner\0";
+    impi_call.at[0] = num_integers;
+    impi_call.at[1] = num_addresses;
+    impi_call.at[2] = num_large_counts;
+    impi_call.at[3] = num_datatypes;
+    impi_call.at[4] = combiner;
     return impi_direct_Type_get_envelope_c(datatype, num_integers, num_addresses,
         num_large_counts, num_datatypes, combiner);
 }
@@ -353,6 +488,9 @@ WEAK(MPI_Type_get_envelope_c);
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent");
+    impi_call.names = "MPI_Type_get_extent" "\0lb\0extent\0";
+    impi_call.at[0] = lb;
+    impi_call.at[1] = extent;
     return impi_direct_Type_get_extent(datatype, lb, extent);
 }
 WEAK(MPI_Type_get_extent);
@@ -360,6 +498,9 @@ WEAK(MPI_Type_get_extent);
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_c");
+    impi_call.names = "MPI_Type_get_extent_c" "\0lb\0extent\0";
+    impi_call.at[0] = lb;
+    impi_call.at[1] = extent;
     return impi_direct_Type_get_extent_c(datatype, lb, extent);
 }
 WEAK(MPI_Type_get_extent_c);
@@ -367,6 +508,9 @@ WEAK(MPI_Type_get_extent_c);
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_x");
+    impi_call.names = "MPI_Type_get_extent_x" "\0lb\0extent\0";
+    impi_call.at[0] = lb;
+    impi_call.at[1] = extent;
     return impi_direct_Type_get_extent_c(datatype, lb, extent);
 }
 WEAK(MPI_Type_get_extent_x);
@@ -375,6 +519,9 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_name");
+    impi_call.names = "MPI_Type_get_name" "\0type_name\0resultlen\0";
+    impi_call.at[0] = type_name;
+    impi_call.at[1] = resultlen;
     impi_err = impi_Type_get_name((uintptr_t)datatype, (uintptr_t)type_name, (uintptr_t)resultlen);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -384,6 +531,9 @@ WEAK(MPI_Type_get_name);
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent");
+    impi_call.names = "MPI_Type_get_true_extent" "\0true_lb\0true_extent\0";
+    impi_call.at[0] = true_lb;
+    impi_call.at[1] = true_extent;
     return impi_direct_Type_get_true_extent(datatype, true_lb, true_extent);
 }
 WEAK(MPI_Type_get_true_extent);
@@ -391,6 +541,9 @@ WEAK(MPI_Type_get_true_extent);
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_c");
+    impi_call.names = "MPI_Type_get_true_extent_c" "\0true_lb\0true_extent\0";
+    impi_call.at[0] = true_lb;
+    impi_call.at[1] = true_extent;
     return impi_direct_Type_get_true_extent_c(datatype, true_lb, true_extent);
 }
 WEAK(MPI_Type_get_true_extent_c);
@@ -398,6 +551,9 @@ WEAK(MPI_Type_get_true_extent_c);
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_x");
+    impi_call.names = "MPI_Type_get_true_extent_x" "\0true_lb\0true_extent\0";
+    impi_call.at[0] = true_lb;
+    impi_call.at[1] = true_extent;
     return impi_direct_Type_get_true_extent_c(datatype, true_lb, true_extent);
 }
 WEAK(MPI_Type_get_true_extent_x);
@@ -407,6 +563,8 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_value_index");
+    impi_call.names = "MPI_Type_get_value_index" "\0pair_type\0";
+    impi_call.at[0] = pair_type;
     impi_err = impi_Type_get_value_index((uintptr_t)value_type, (uintptr_t)index_type, (uintptr_t)pair_type);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -417,6 +575,10 @@ int PMPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hindexed");
+    impi_call.names = "MPI_Type_hindexed" "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
+    impi_call.at[0] = array_of_blocklengths;
+    impi_call.at[1] = array_of_displacements;
+    impi_call.at[2] = newtype;
     return impi_direct_Type_create_hindexed(count, (const int *)array_of_blocklengths,
         (const MPI_Aint *)array_of_displacements, oldtype, newtype);
 }
@@ -426,6 +588,8 @@ int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype 
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hvector");
+    impi_call.names = "MPI_Type_hvector" "\0newtype\0";
+    impi_call.at[0] = newtype;
     return impi_direct_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
 }
 WEAK(MPI_Type_hvector);
@@ -434,6 +598,10 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
         const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed");
+    impi_call.names = "MPI_Type_indexed" "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
+    impi_call.at[0] = array_of_blocklengths;
+    impi_call.at[1] = array_of_displacements;
+    impi_call.at[2] = newtype;
     return impi_direct_Type_indexed(count, array_of_blocklengths, array_of_displacements,
         oldtype, newtype);
 }
@@ -443,6 +611,10 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed_c");
+    impi_call.names = "MPI_Type_indexed_c" "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
+    impi_call.at[0] = array_of_blocklengths;
+    impi_call.at[1] = array_of_displacements;
+    impi_call.at[2] = newtype;
     return impi_direct_Type_indexed_c(count, array_of_blocklengths, array_of_displacements,
         oldtype, newtype);
 }
@@ -452,6 +624,8 @@ int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_lb");
+    impi_call.names = "MPI_Type_lb" "\0displacement\0";
+    impi_call.at[0] = displacement;
     impi_err = impi_Type_lb((uintptr_t)datatype, (uintptr_t)displacement);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -462,6 +636,8 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_set_name");
+    impi_call.names = "MPI_Type_set_name" "\0type_name\0";
+    impi_call.at[0] = type_name;
     impi_err = impi_Type_set_name((uintptr_t)datatype, (uintptr_t)type_name);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -471,6 +647,8 @@ WEAK(MPI_Type_set_name);
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size");
+    impi_call.names = "MPI_Type_size" "\0size\0";
+    impi_call.at[0] = size;
     return impi_direct_Type_size(datatype, size);
 }
 WEAK(MPI_Type_size);
@@ -478,6 +656,8 @@ WEAK(MPI_Type_size);
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_c");
+    impi_call.names = "MPI_Type_size_c" "\0size\0";
+    impi_call.at[0] = size;
     return impi_direct_Type_size_c(datatype, size);
 }
 WEAK(MPI_Type_size_c);
@@ -485,6 +665,8 @@ WEAK(MPI_Type_size_c);
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_x");
+    impi_call.names = "MPI_Type_size_x" "\0size\0";
+    impi_call.at[0] = size;
     return impi_direct_Type_size_c(datatype, size);
 }
 WEAK(MPI_Type_size_x);
@@ -493,6 +675,11 @@ int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_d
         MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_struct");
+    impi_call.names = "MPI_Type_struct" "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
+    impi_call.at[0] = array_of_blocklengths;
+    impi_call.at[1] = array_of_displacements;
+    impi_call.at[2] = array_of_types;
+    impi_call.at[3] = newtype;
     return impi_direct_Type_create_struct(count, (const int *)array_of_blocklengths,
         (const MPI_Aint *)array_of_displacements, (const MPI_Datatype *)array_of_types, newtype);
 }
@@ -502,6 +689,8 @@ int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_ub");
+    impi_call.names = "MPI_Type_ub" "\0displacement\0";
+    impi_call.at[0] = displacement;
     impi_err = impi_Type_ub((uintptr_t)datatype, (uintptr_t)displacement);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -512,6 +701,8 @@ int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtyp
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector");
+    impi_call.names = "MPI_Type_vector" "\0newtype\0";
+    impi_call.at[0] = newtype;
     return impi_direct_Type_vector(count, blocklength, stride, oldtype, newtype);
 }
 WEAK(MPI_Type_vector);
@@ -520,6 +711,8 @@ int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector_c");
+    impi_call.names = "MPI_Type_vector_c" "\0newtype\0";
+    impi_call.at[0] = newtype;
     return impi_direct_Type_vector_c(count, blocklength, stride, oldtype, newtype);
 }
 WEAK(MPI_Type_vector_c);
@@ -528,6 +721,10 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
         MPI_Datatype datatype, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack");
+    impi_call.names = "MPI_Unpack" "\0inbuf\0position\0outbuf\0";
+    impi_call.at[0] = inbuf;
+    impi_call.at[1] = position;
+    impi_call.at[2] = outbuf;
     return impi_direct_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 WEAK(MPI_Unpack);
@@ -536,6 +733,10 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
         MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_c");
+    impi_call.names = "MPI_Unpack_c" "\0inbuf\0position\0outbuf\0";
+    impi_call.at[0] = inbuf;
+    impi_call.at[1] = position;
+    impi_call.at[2] = outbuf;
     return impi_direct_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 WEAK(MPI_Unpack_c);
@@ -544,6 +745,11 @@ int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insiz
         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external");
+    impi_call.names = "MPI_Unpack_external" "\0datarep\0inbuf\0position\0outbuf\0";
+    impi_call.at[0] = datarep;
+    impi_call.at[1] = inbuf;
+    impi_call.at[2] = position;
+    impi_call.at[3] = outbuf;
     return impi_direct_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount,
         datatype);
 }
@@ -553,6 +759,11 @@ int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count in
         MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external_c");
+    impi_call.names = "MPI_Unpack_external_c" "\0datarep\0inbuf\0position\0outbuf\0";
+    impi_call.at[0] = datarep;
+    impi_call.at[1] = inbuf;
+    impi_call.at[2] = position;
+    impi_call.at[3] = outbuf;
     return impi_direct_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount,
         datatype);
 }

@@ -13,6 +13,8 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend");
+    impi_call.names = "MPI_Bsend" "\0buf\0";
+    impi_call.at[0] = buf;
     impi_err = impi_Bsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -24,6 +26,8 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_c");
+    impi_call.names = "MPI_Bsend_c" "\0buf\0";
+    impi_call.at[0] = buf;
     impi_err = impi_Bsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -35,6 +39,9 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_init");
+    impi_call.names = "MPI_Bsend_init" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Bsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -47,6 +54,9 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_init_c");
+    impi_call.names = "MPI_Bsend_init_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Bsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -58,6 +68,8 @@ int PMPI_Buffer_attach(void *buffer, int size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_attach");
+    impi_call.names = "MPI_Buffer_attach" "\0buffer\0";
+    impi_call.at[0] = buffer;
     impi_err = impi_Buffer_attach((uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -68,6 +80,8 @@ int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_attach_c");
+    impi_call.names = "MPI_Buffer_attach_c" "\0buffer\0";
+    impi_call.at[0] = buffer;
     impi_err = impi_Buffer_attach((uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -79,6 +93,9 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size)
     MPI_Count impi_size = 0;
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_detach");
+    impi_call.names = "MPI_Buffer_detach" "\0buffer_addr\0size\0";
+    impi_call.at[0] = buffer_addr;
+    impi_call.at[1] = size;
     impi_err = impi_Buffer_detach((uintptr_t)buffer_addr, size ? (uintptr_t)&impi_size : 0);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (size) *size = impi_narrow(impi_size);
@@ -90,6 +107,9 @@ int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_detach_c");
+    impi_call.names = "MPI_Buffer_detach_c" "\0buffer_addr\0size\0";
+    impi_call.at[0] = buffer_addr;
+    impi_call.at[1] = size;
     impi_err = impi_Buffer_detach((uintptr_t)buffer_addr, (uintptr_t)size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -100,6 +120,7 @@ int PMPI_Buffer_flush(void)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_flush");
+    impi_call.names = "MPI_Buffer_flush" "\0";
     impi_err = impi_Buffer_flush();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -110,6 +131,8 @@ int PMPI_Buffer_iflush(MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_iflush");
+    impi_call.names = "MPI_Buffer_iflush" "\0request\0";
+    impi_call.at[0] = request;
     impi_err = impi_Buffer_iflush((uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -120,6 +143,8 @@ int PMPI_Cancel(MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cancel");
+    impi_call.names = "MPI_Cancel" "\0request\0";
+    impi_call.at[0] = request;
     impi_err = impi_Cancel((uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -130,6 +155,8 @@ int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_attach_buffer");
+    impi_call.names = "MPI_Comm_attach_buffer" "\0buffer\0";
+    impi_call.at[0] = buffer;
     impi_err = impi_Comm_attach_buffer((uintptr_t)comm, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -140,6 +167,8 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_attach_buffer_c");
+    impi_call.names = "MPI_Comm_attach_buffer_c" "\0buffer\0";
+    impi_call.at[0] = buffer;
     impi_err = impi_Comm_attach_buffer((uintptr_t)comm, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -151,6 +180,9 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
     MPI_Count impi_size = 0;
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_detach_buffer");
+    impi_call.names = "MPI_Comm_detach_buffer" "\0buffer_addr\0size\0";
+    impi_call.at[0] = buffer_addr;
+    impi_call.at[1] = size;
     impi_err = impi_Comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, size ? (uintptr_t)&impi_size : 0);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (size) *size = impi_narrow(impi_size);
@@ -162,6 +194,9 @@ int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_detach_buffer_c");
+    impi_call.names = "MPI_Comm_detach_buffer_c" "\0buffer_addr\0size\0";
+    impi_call.at[0] = buffer_addr;
+    impi_call.at[1] = size;
     impi_err = impi_Comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -172,6 +207,7 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_flush_buffer");
+    impi_call.names = "MPI_Comm_flush_buffer" "\0";
     impi_err = impi_Comm_flush_buffer((uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -182,6 +218,8 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_iflush_buffer");
+    impi_call.names = "MPI_Comm_iflush_buffer" "\0request\0";
+    impi_call.at[0] = request;
     impi_err = impi_Comm_iflush_buffer((uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -191,6 +229,9 @@ WEAK(MPI_Comm_iflush_buffer);
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count");
+    impi_call.names = "MPI_Get_count" "\0status\0count\0";
+    impi_call.at[0] = status;
+    impi_call.at[1] = count;
     return impi_direct_Get_count(status, datatype, count);
 }
 WEAK(MPI_Get_count);
@@ -198,6 +239,9 @@ WEAK(MPI_Get_count);
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count_c");
+    impi_call.names = "MPI_Get_count_c" "\0status\0count\0";
+    impi_call.at[0] = status;
+    impi_call.at[1] = count;
     return impi_direct_Get_count_c(status, datatype, count);
 }
 WEAK(MPI_Get_count_c);
@@ -207,6 +251,9 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibsend");
+    impi_call.names = "MPI_Ibsend" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Ibsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -219,6 +266,9 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibsend_c");
+    impi_call.names = "MPI_Ibsend_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Ibsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -231,6 +281,10 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Improbe");
+    impi_call.names = "MPI_Improbe" "\0flag\0message\0status\0";
+    impi_call.at[0] = flag;
+    impi_call.at[1] = message;
+    impi_call.at[2] = status;
     impi_err = impi_Improbe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)message, (uintptr_t)status);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -242,6 +296,10 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Imrecv");
+    impi_call.names = "MPI_Imrecv" "\0buf\0message\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = message;
+    impi_call.at[2] = request;
     impi_err = impi_Imrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -253,6 +311,10 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Imrecv_c");
+    impi_call.names = "MPI_Imrecv_c" "\0buf\0message\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = message;
+    impi_call.at[2] = request;
     impi_err = impi_Imrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -262,6 +324,9 @@ WEAK(MPI_Imrecv_c);
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iprobe");
+    impi_call.names = "MPI_Iprobe" "\0flag\0status\0";
+    impi_call.at[0] = flag;
+    impi_call.at[1] = status;
     return impi_direct_Iprobe(source, tag, comm, flag, status);
 }
 WEAK(MPI_Iprobe);
@@ -270,6 +335,9 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
         MPI_Request *request)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv");
+    impi_call.names = "MPI_Irecv" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     return impi_direct_Irecv(buf, count, datatype, source, tag, comm, request);
 }
 WEAK(MPI_Irecv);
@@ -278,6 +346,9 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
         MPI_Comm comm, MPI_Request *request)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv_c");
+    impi_call.names = "MPI_Irecv_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     return impi_direct_Irecv_c(buf, count, datatype, source, tag, comm, request);
 }
 WEAK(MPI_Irecv_c);
@@ -287,6 +358,9 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irsend");
+    impi_call.names = "MPI_Irsend" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Irsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -299,6 +373,9 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irsend_c");
+    impi_call.names = "MPI_Irsend_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Irsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -310,6 +387,9 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         MPI_Comm comm, MPI_Request *request)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend");
+    impi_call.names = "MPI_Isend" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     return impi_direct_Isend(buf, count, datatype, dest, tag, comm, request);
 }
 WEAK(MPI_Isend);
@@ -318,6 +398,9 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         MPI_Comm comm, MPI_Request *request)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend_c");
+    impi_call.names = "MPI_Isend_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     return impi_direct_Isend_c(buf, count, datatype, dest, tag, comm, request);
 }
 WEAK(MPI_Isend_c);
@@ -328,6 +411,10 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv");
+    impi_call.names = "MPI_Isendrecv" "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
     impi_err = impi_Isendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
         (uintptr_t)request);
@@ -342,6 +429,10 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_c");
+    impi_call.names = "MPI_Isendrecv_c" "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
     impi_err = impi_Isendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
         (uintptr_t)request);
@@ -355,6 +446,9 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_replace");
+    impi_call.names = "MPI_Isendrecv_replace" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Isendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source,
         recvtag, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -367,6 +461,9 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_replace_c");
+    impi_call.names = "MPI_Isendrecv_replace_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Isendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source,
         recvtag, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -379,6 +476,9 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Issend");
+    impi_call.names = "MPI_Issend" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Issend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -391,6 +491,9 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Issend_c");
+    impi_call.names = "MPI_Issend_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Issend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -402,6 +505,9 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mprobe");
+    impi_call.names = "MPI_Mprobe" "\0message\0status\0";
+    impi_call.at[0] = message;
+    impi_call.at[1] = status;
     impi_err = impi_Mprobe(source, tag, (uintptr_t)comm, (uintptr_t)message, (uintptr_t)status);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -413,6 +519,10 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mrecv");
+    impi_call.names = "MPI_Mrecv" "\0buf\0message\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = message;
+    impi_call.at[2] = status;
     impi_err = impi_Mrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -424,6 +534,10 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mrecv_c");
+    impi_call.names = "MPI_Mrecv_c" "\0buf\0message\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = message;
+    impi_call.at[2] = status;
     impi_err = impi_Mrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -434,6 +548,8 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Parrived");
+    impi_call.names = "MPI_Parrived" "\0flag\0";
+    impi_call.at[0] = flag;
     impi_err = impi_Parrived((uintptr_t)request, partition, (uintptr_t)flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -444,6 +560,7 @@ int PMPI_Pready(int partition, MPI_Request request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready");
+    impi_call.names = "MPI_Pready" "\0";
     impi_err = impi_Pready(partition, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -454,6 +571,8 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready_list");
+    impi_call.names = "MPI_Pready_list" "\0array_of_partitions\0";
+    impi_call.at[0] = array_of_partitions;
     impi_err = impi_Pready_list(length, (uintptr_t)array_of_partitions, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -464,6 +583,7 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready_range");
+    impi_call.names = "MPI_Pready_range" "\0";
     impi_err = impi_Pready_range(partition_low, partition_high, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -475,6 +595,9 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype dat
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Precv_init");
+    impi_call.names = "MPI_Precv_init" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Precv_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, source, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -487,6 +610,9 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Precv_init_c");
+    impi_call.names = "MPI_Precv_init_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Precv_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, source, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -497,6 +623,8 @@ WEAK(MPI_Precv_init_c);
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Probe");
+    impi_call.names = "MPI_Probe" "\0status\0";
+    impi_call.at[0] = status;
     return impi_direct_Probe(source, tag, comm, status);
 }
 WEAK(MPI_Probe);
@@ -506,6 +634,9 @@ int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Dataty
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Psend_init");
+    impi_call.names = "MPI_Psend_init" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Psend_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -518,6 +649,9 @@ int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Data
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Psend_init_c");
+    impi_call.names = "MPI_Psend_init_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Psend_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -529,6 +663,9 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
         MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv");
+    impi_call.names = "MPI_Recv" "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
     return impi_direct_Recv(buf, count, datatype, source, tag, comm, status);
 }
 WEAK(MPI_Recv);
@@ -537,6 +674,9 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
         MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_c");
+    impi_call.names = "MPI_Recv_c" "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
     return impi_direct_Recv_c(buf, count, datatype, source, tag, comm, status);
 }
 WEAK(MPI_Recv_c);
@@ -546,6 +686,9 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_init");
+    impi_call.names = "MPI_Recv_init" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Recv_init((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -558,6 +701,9 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_init_c");
+    impi_call.names = "MPI_Recv_init_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Recv_init((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -569,6 +715,8 @@ int PMPI_Request_free(MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_free");
+    impi_call.names = "MPI_Request_free" "\0request\0";
+    impi_call.at[0] = request;
     impi_err = impi_Request_free((uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -579,6 +727,9 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status");
+    impi_call.names = "MPI_Request_get_status" "\0flag\0status\0";
+    impi_call.at[0] = flag;
+    impi_call.at[1] = status;
     impi_err = impi_Request_get_status((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -590,6 +741,10 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_all");
+    impi_call.names = "MPI_Request_get_status_all" "\0array_of_requests\0flag\0array_of_statuses\0";
+    impi_call.at[0] = array_of_requests;
+    impi_call.at[1] = flag;
+    impi_call.at[2] = array_of_statuses;
     impi_err = impi_Request_get_status_all(count, (uintptr_t)array_of_requests, (uintptr_t)flag,
         (uintptr_t)array_of_statuses);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -602,6 +757,11 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_any");
+    impi_call.names = "MPI_Request_get_status_any" "\0array_of_requests\0index\0flag\0status\0";
+    impi_call.at[0] = array_of_requests;
+    impi_call.at[1] = index;
+    impi_call.at[2] = flag;
+    impi_call.at[3] = status;
     impi_err = impi_Request_get_status_any(count, (uintptr_t)array_of_requests, (uintptr_t)index,
         (uintptr_t)flag, (uintptr_t)status);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -614,6 +774,11 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_some");
+    impi_call.names = "MPI_Request_get_status_some" "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
+    impi_call.at[0] = array_of_requests;
+    impi_call.at[1] = outcount;
+    impi_call.at[2] = array_of_indices;
+    impi_call.at[3] = array_of_statuses;
     impi_err = impi_Request_get_status_some(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
         (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -624,6 +789,8 @@ WEAK(MPI_Request_get_status_some);
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend");
+    impi_call.names = "MPI_Rsend" "\0buf\0";
+    impi_call.at[0] = buf;
     return impi_direct_Rsend(buf, count, datatype, dest, tag, comm);
 }
 WEAK(MPI_Rsend);
@@ -632,6 +799,8 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_c");
+    impi_call.names = "MPI_Rsend_c" "\0buf\0";
+    impi_call.at[0] = buf;
     return impi_direct_Rsend_c(buf, count, datatype, dest, tag, comm);
 }
 WEAK(MPI_Rsend_c);
@@ -641,6 +810,9 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_init");
+    impi_call.names = "MPI_Rsend_init" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Rsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -653,6 +825,9 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_init_c");
+    impi_call.names = "MPI_Rsend_init_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Rsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -663,6 +838,8 @@ WEAK(MPI_Rsend_init_c);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send");
+    impi_call.names = "MPI_Send" "\0buf\0";
+    impi_call.at[0] = buf;
     return impi_direct_Send(buf, count, datatype, dest, tag, comm);
 }
 WEAK(MPI_Send);
@@ -671,6 +848,8 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_c");
+    impi_call.names = "MPI_Send_c" "\0buf\0";
+    impi_call.at[0] = buf;
     return impi_direct_Send_c(buf, count, datatype, dest, tag, comm);
 }
 WEAK(MPI_Send_c);
@@ -680,6 +859,9 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_init");
+    impi_call.names = "MPI_Send_init" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Send_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -692,6 +874,9 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_init_c");
+    impi_call.names = "MPI_Send_init_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Send_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -704,6 +889,10 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
         MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv");
+    impi_call.names = "MPI_Sendrecv" "\0sendbuf\0recvbuf\0status\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = status;
     return impi_direct_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
         recvtype, source, recvtag, comm, status);
 }
@@ -714,6 +903,10 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_c");
+    impi_call.names = "MPI_Sendrecv_c" "\0sendbuf\0recvbuf\0status\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = status;
     return impi_direct_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
         recvcount, recvtype, source, recvtag, comm, status);
 }
@@ -723,6 +916,9 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
         int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace");
+    impi_call.names = "MPI_Sendrecv_replace" "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
     return impi_direct_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag,
         comm, status);
 }
@@ -732,6 +928,9 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
         int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace_c");
+    impi_call.names = "MPI_Sendrecv_replace_c" "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
     return impi_direct_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag,
         comm, status);
 }
@@ -741,6 +940,8 @@ int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_attach_buffer");
+    impi_call.names = "MPI_Session_attach_buffer" "\0buffer\0";
+    impi_call.at[0] = buffer;
     impi_err = impi_Session_attach_buffer((uintptr_t)session, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -751,6 +952,8 @@ int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count si
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_attach_buffer_c");
+    impi_call.names = "MPI_Session_attach_buffer_c" "\0buffer\0";
+    impi_call.at[0] = buffer;
     impi_err = impi_Session_attach_buffer((uintptr_t)session, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -762,6 +965,9 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
     MPI_Count impi_size = 0;
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_detach_buffer");
+    impi_call.names = "MPI_Session_detach_buffer" "\0buffer_addr\0size\0";
+    impi_call.at[0] = buffer_addr;
+    impi_call.at[1] = size;
     impi_err = impi_Session_detach_buffer((uintptr_t)session, (uintptr_t)buffer_addr,
         size ? (uintptr_t)&impi_size : 0);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -774,6 +980,9 @@ int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Cou
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_detach_buffer_c");
+    impi_call.names = "MPI_Session_detach_buffer_c" "\0buffer_addr\0size\0";
+    impi_call.at[0] = buffer_addr;
+    impi_call.at[1] = size;
     impi_err = impi_Session_detach_buffer((uintptr_t)session, (uintptr_t)buffer_addr, (uintptr_t)size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -784,6 +993,7 @@ int PMPI_Session_flush_buffer(MPI_Session session)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_flush_buffer");
+    impi_call.names = "MPI_Session_flush_buffer" "\0";
     impi_err = impi_Session_flush_buffer((uintptr_t)session);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -794,6 +1004,8 @@ int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_iflush_buffer");
+    impi_call.names = "MPI_Session_iflush_buffer" "\0request\0";
+    impi_call.at[0] = request;
     impi_err = impi_Session_iflush_buffer((uintptr_t)session, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -804,6 +1016,8 @@ int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend");
+    impi_call.names = "MPI_Ssend" "\0buf\0";
+    impi_call.at[0] = buf;
     impi_err = impi_Ssend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -815,6 +1029,8 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_c");
+    impi_call.names = "MPI_Ssend_c" "\0buf\0";
+    impi_call.at[0] = buf;
     impi_err = impi_Ssend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -826,6 +1042,9 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_init");
+    impi_call.names = "MPI_Ssend_init" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Ssend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -838,6 +1057,9 @@ int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_init_c");
+    impi_call.names = "MPI_Ssend_init_c" "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
     impi_err = impi_Ssend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -848,6 +1070,8 @@ WEAK(MPI_Ssend_init_c);
 int PMPI_Start(MPI_Request *request)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Start");
+    impi_call.names = "MPI_Start" "\0request\0";
+    impi_call.at[0] = request;
     return impi_direct_Start(request);
 }
 WEAK(MPI_Start);
@@ -855,6 +1079,8 @@ WEAK(MPI_Start);
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Startall");
+    impi_call.names = "MPI_Startall" "\0array_of_requests\0";
+    impi_call.at[0] = array_of_requests;
     return impi_direct_Startall(count, array_of_requests);
 }
 WEAK(MPI_Startall);
@@ -862,6 +1088,9 @@ WEAK(MPI_Startall);
 int PMPI_Status_get_error(const MPI_Status *status, int *err)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_error");
+    impi_call.names = "MPI_Status_get_error" "\0status\0err\0";
+    impi_call.at[0] = status;
+    impi_call.at[1] = err;
     return impi_direct_Status_get_error(status, err);
 }
 WEAK(MPI_Status_get_error);
@@ -869,6 +1098,9 @@ WEAK(MPI_Status_get_error);
 int PMPI_Status_get_source(const MPI_Status *status, int *source)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_source");
+    impi_call.names = "MPI_Status_get_source" "\0status\0source\0";
+    impi_call.at[0] = status;
+    impi_call.at[1] = source;
     return impi_direct_Status_get_source(status, source);
 }
 WEAK(MPI_Status_get_source);
@@ -876,6 +1108,9 @@ WEAK(MPI_Status_get_source);
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_tag");
+    impi_call.names = "MPI_Status_get_tag" "\0status\0tag\0";
+    impi_call.at[0] = status;
+    impi_call.at[1] = tag;
     return impi_direct_Status_get_tag(status, tag);
 }
 WEAK(MPI_Status_get_tag);
@@ -883,6 +1118,8 @@ WEAK(MPI_Status_get_tag);
 int PMPI_Status_set_error(MPI_Status *status, int err)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_error");
+    impi_call.names = "MPI_Status_set_error" "\0status\0";
+    impi_call.at[0] = status;
     return impi_direct_Status_set_error(status, err);
 }
 WEAK(MPI_Status_set_error);
@@ -890,6 +1127,8 @@ WEAK(MPI_Status_set_error);
 int PMPI_Status_set_source(MPI_Status *status, int source)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_source");
+    impi_call.names = "MPI_Status_set_source" "\0status\0";
+    impi_call.at[0] = status;
     return impi_direct_Status_set_source(status, source);
 }
 WEAK(MPI_Status_set_source);
@@ -897,6 +1136,8 @@ WEAK(MPI_Status_set_source);
 int PMPI_Status_set_tag(MPI_Status *status, int tag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_tag");
+    impi_call.names = "MPI_Status_set_tag" "\0status\0";
+    impi_call.at[0] = status;
     return impi_direct_Status_set_tag(status, tag);
 }
 WEAK(MPI_Status_set_tag);
@@ -904,6 +1145,10 @@ WEAK(MPI_Status_set_tag);
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test");
+    impi_call.names = "MPI_Test" "\0request\0flag\0status\0";
+    impi_call.at[0] = request;
+    impi_call.at[1] = flag;
+    impi_call.at[2] = status;
     return impi_direct_Test(request, flag, status);
 }
 WEAK(MPI_Test);
@@ -911,6 +1156,9 @@ WEAK(MPI_Test);
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test_cancelled");
+    impi_call.names = "MPI_Test_cancelled" "\0status\0flag\0";
+    impi_call.at[0] = status;
+    impi_call.at[1] = flag;
     return impi_direct_Test_cancelled(status, flag);
 }
 WEAK(MPI_Test_cancelled);
@@ -919,6 +1167,10 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
         MPI_Status *array_of_statuses)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testall");
+    impi_call.names = "MPI_Testall" "\0array_of_requests\0flag\0array_of_statuses\0";
+    impi_call.at[0] = array_of_requests;
+    impi_call.at[1] = flag;
+    impi_call.at[2] = array_of_statuses;
     return impi_direct_Testall(count, array_of_requests, flag, array_of_statuses);
 }
 WEAK(MPI_Testall);
@@ -927,6 +1179,11 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fl
         MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testany");
+    impi_call.names = "MPI_Testany" "\0array_of_requests\0index\0flag\0status\0";
+    impi_call.at[0] = array_of_requests;
+    impi_call.at[1] = index;
+    impi_call.at[2] = flag;
+    impi_call.at[3] = status;
     return impi_direct_Testany(count, array_of_requests, index, flag, status);
 }
 WEAK(MPI_Testany);
@@ -935,6 +1192,11 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testsome");
+    impi_call.names = "MPI_Testsome" "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
+    impi_call.at[0] = array_of_requests;
+    impi_call.at[1] = outcount;
+    impi_call.at[2] = array_of_indices;
+    impi_call.at[3] = array_of_statuses;
     return impi_direct_Testsome(incount, array_of_requests, outcount, array_of_indices,
         array_of_statuses);
 }
@@ -943,6 +1205,9 @@ WEAK(MPI_Testsome);
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Wait");
+    impi_call.names = "MPI_Wait" "\0request\0status\0";
+    impi_call.at[0] = request;
+    impi_call.at[1] = status;
     return impi_direct_Wait(request, status);
 }
 WEAK(MPI_Wait);
@@ -950,6 +1215,9 @@ WEAK(MPI_Wait);
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitall");
+    impi_call.names = "MPI_Waitall" "\0array_of_requests\0array_of_statuses\0";
+    impi_call.at[0] = array_of_requests;
+    impi_call.at[1] = array_of_statuses;
     return impi_direct_Waitall(count, array_of_requests, array_of_statuses);
 }
 WEAK(MPI_Waitall);
@@ -957,6 +1225,10 @@ WEAK(MPI_Waitall);
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitany");
+    impi_call.names = "MPI_Waitany" "\0array_of_requests\0index\0status\0";
+    impi_call.at[0] = array_of_requests;
+    impi_call.at[1] = index;
+    impi_call.at[2] = status;
     return impi_direct_Waitany(count, array_of_requests, index, status);
 }
 WEAK(MPI_Waitany);
@@ -965,6 +1237,11 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitsome");
+    impi_call.names = "MPI_Waitsome" "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
+    impi_call.at[0] = array_of_requests;
+    impi_call.at[1] = outcount;
+    impi_call.at[2] = array_of_indices;
+    impi_call.at[3] = array_of_statuses;
     return impi_direct_Waitsome(incount, array_of_requests, outcount, array_of_indices,
         array_of_statuses);
 }

@@ -71,6 +71,30 @@ func (s shim) forkCheck() {
 	}
 }
 
+// note leaves the function's name and the addresses that it was given where the report of a fault finds them.
+func (s shim) note() {
+	var names, stores []string
+	for _, p := range s.Params {
+		if p.Class == table.Pointer {
+			stores = append(stores, fmt.Sprintf("impi_call.at[%d] = %s;", len(names), p.Name))
+			names = append(names, p.Name)
+		}
+	}
+	s.line("    impi_call.names = %q%s;", s.Name, quoted(names))
+	for _, store := range stores {
+		s.line("    %s", store)
+	}
+}
+
+// quoted are the literals that follow a function's name, each behind a 0; C adds the last.
+func quoted(names []string) string {
+	text := ` "\0`
+	for _, name := range names {
+		text += name + `\0`
+	}
+	return text + `"`
+}
+
 // null is the harmless result of a function that returns a value and cannot.
 func (s shim) null() string {
 	if kind, ok := strings.CutPrefix(s.Result, "MPI_"); ok && kind != "Aint" && kind != "Fint" {
@@ -86,6 +110,9 @@ var afterFork = map[string]bool{"MPI_Initialized": true, "MPI_Finalized": true}
 func (s shim) direct() {
 	if s.ReturnsCode() && !afterFork[s.Name] {
 		s.forkCheck()
+	}
+	if s.ReturnsCode() {
+		s.note()
 	}
 	var args []string
 	for n, p := range s.Params {
@@ -142,6 +169,7 @@ func (s shim) export() {
 		s.line("    int impi_err;")
 	}
 	s.forkCheck()
+	s.note()
 	call := wrap(s.call.Export()+"(", strings.Join(s.arguments(locals), ", "), ");")
 	if !s.ReturnsCode() {
 		s.WriteString("    return (" + s.Result + ")" + call)

@@ -1,0 +1,67 @@
+package launcher
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Memory that is not there, met inside the library: the signal stays what it is, one line says which call and which argument,
+// and nothing of Go shows.
+
+func TestABadBufferIsNamed(t *testing.T) {
+	file := program(t, "fault")
+	for do, said := range map[string]string{
+		"send 1":      "MPI_Send met no usable memory at address 0x",
+		"send-long 0": "MPI_Ssend met no usable memory at address 0x",
+		"recv 1":      "MPI_Recv met no usable memory at address 0x",
+		"recv-long 0": "MPI_Recv met no usable memory at address 0x",
+		"reduce 1":    "MPI_Allreduce met no usable memory at address 0x",
+		"counts 0":    "MPI_Gatherv met no usable memory at address 0x",
+	} {
+		argument := map[string]string{"reduce 1": "argument sendbuf is 0x", "counts 0": "argument recvcounts is 0x"}[do]
+		if argument == "" {
+			argument = "argument buf is 0x"
+		}
+		for _, how := range spread[:2] {
+			t.Run(how+" "+do, func(t *testing.T) {
+				r := run(t, words(how, file, do)...)
+				for _, want := range []string{said, argument, "killed by signal 11", fmt.Sprintf("rank %s on", strings.Fields(do)[1])} {
+					if !strings.Contains(r.stderr, want) {
+						t.Errorf("%q is missing", want)
+					}
+				}
+				if r.code != 139 || strings.Count(r.stderr, "\n") != 2 {
+					t.Errorf("code %d, stderr %q", r.code, r.stderr)
+				}
+			})
+		}
+	}
+}
+
+func TestAFaultOfTheProgramsOwnIsNotOurs(t *testing.T) {
+	file := program(t, "fault")
+	run(t, words("-n 2", file, "outside 1")...).expect(t, 139, "killed by signal 11")
+	run(t, words("-n 2", file, "divide 1")...).expect(t, 136, "killed by signal 8")
+	for _, do := range []string{"handler-before 0", "handler-after 0"} {
+		r := run(t, words("-n 2", file, do)...)
+		if r.code != 3 || !strings.HasPrefix(r.stderr, "the program's own\n") {
+			t.Errorf("%s: code %d, stderr %q", do, r.code, r.stderr)
+		}
+	}
+}
+
+func TestASignalThatIsSentIntoTheLibraryEndsTheRankAsAnywhere(t *testing.T) {
+	file := program(t, "fault")
+	for _, s := range []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGQUIT} {
+		for _, how := range spread[:2] {
+			j := start(t, words(how, file, "signalled 1")...)
+			j.stdout.await("\n", 1)
+			var pid int
+			fmt.Sscanf(j.stdout.String(), "ready %d", &pid)
+			syscall.Kill(pid, s)
+			j.wait().expect(t, 128+int(s), fmt.Sprintf("killed by signal %d (", int(s)))
+		}
+	}
+}
