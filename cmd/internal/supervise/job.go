@@ -13,7 +13,9 @@
 package supervise
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -34,6 +36,8 @@ type Config struct {
 	Recovery bool
 	// Prefix, if not nil, stands before every line that a rank writes to stream "stdout" or "stderr".
 	Prefix func(rank int, stream string) func(b []byte, now time.Time) []byte
+	// Output are where lines with a prefix go; nil: the launcher's own stdout and stderr. A call of Write gets whole lines.
+	Output [2]io.Writer
 	// Drain, if not nil, returns when everything that the ended rank had said on its link is noted.
 	Drain func(rank int)
 }
@@ -53,12 +57,14 @@ type Job struct {
 	reaped  chan batch     // children that ended
 	relays  sync.WaitGroup // the output that is still under way
 	outputs [2]*sink       // stdout, stderr, if relayed
+	look    func() error   // returns when a child is dead, or ECHILD if there is none
 }
 
 // batch is what was found dead at one moment.
 type batch struct {
 	endings []ending
-	last    bool // no child is left
+	last    bool  // no child is left
+	err     error // children cannot be waited for any more
 }
 
 // ending is a rank that was found dead.
@@ -88,6 +94,12 @@ func Start(config Config, processes []Process) (*Job, error) {
 		signals: make(chan os.Signal, 16),
 		reaped:  make(chan batch, 1),
 		outputs: [2]*sink{{out: os.Stdout}, {out: os.Stderr}},
+		look:    look,
+	}
+	for i, w := range config.Output {
+		if w != nil {
+			j.outputs[i].out = w
+		}
 	}
 	j.table.first, j.table.of = config.First, config.Part
 	j.listen()
@@ -248,10 +260,17 @@ func (j *Job) Wait() *Cause {
 		select {
 		case dead := <-j.reaped:
 			j.enter(dead.endings)
+			if dead.err != nil {
+				j.note(func(l *jobTable) {
+					l.failed(Cause{Code: 1, Text: fmt.Sprintf("cannot wait for the ranks: %v", dead.err)})
+				})
+				j.kill(syscall.SIGKILL)
+				return j.table.cause
+			}
 			if dead.last {
 				j.judge(true)
 				j.relays.Wait()
-				return j.table.cause
+				return cmp.Or(j.table.cause, j.lostOutput())
 			}
 		case <-j.changed:
 		case s := <-j.signals:
@@ -288,14 +307,27 @@ func (j *Job) enter(dead []ending) {
 	}
 }
 
+// lostOutput is the cause of a job that went well but for output that could not be written; nil: there is none.
+func (j *Job) lostOutput() *Cause {
+	for i, name := range []string{"standard output", "standard error"} {
+		if err := j.outputs[i].lost; err != nil {
+			return &Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %s: %v", name, err)}
+		}
+	}
+	return nil
+}
+
 // forward hands a signal on. A rank in our own process group has had what the terminal sent from the
-// terminal. SIGTSTP stops us too, after the ranks.
+// terminal. SIGTSTP stops us too, after the ranks. A stopped rank takes a signal that ends it when it goes on.
 func (j *Job) forward(s syscall.Signal) {
 	byTerminal := s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTSTP
 	j.mu.Lock()
 	for pid, rank := range j.living {
 		if j.own[rank] || !byTerminal {
 			j.send(pid, rank, s)
+		}
+		if s == syscall.SIGTERM || s == syscall.SIGINT || s == syscall.SIGHUP || s == syscall.SIGQUIT {
+			j.send(pid, rank, syscall.SIGCONT)
 		}
 	}
 	j.mu.Unlock()

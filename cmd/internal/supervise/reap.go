@@ -13,22 +13,28 @@ import (
 func (j *Job) reap() {
 	defer close(j.reaped)
 	for {
-		// WNOWAIT: only look. The pid stays taken until it is reaped under the lock.
-		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		err := j.look()
 		if err == unix.EINTR {
 			continue
 		}
-		if err != nil {
-			j.reaped <- batch{last: true} // ECHILD: nobody is left
-			return
+		dead := batch{}
+		switch err {
+		case nil:
+			dead = j.collect()
+		case unix.ECHILD: // nobody is left
+			dead.last = true
+		default:
+			dead.err = err
 		}
-		dead := j.collect()
 		j.reaped <- dead
-		if dead.last {
+		if dead.last || dead.err != nil {
 			return
 		}
 	}
 }
+
+// look waits for a child's end. WNOWAIT: it only looks; the pid stays taken until it is reaped under the lock.
+func look() error { return unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil) }
 
 // collect reaps every child that is dead now.
 func (j *Job) collect() batch {
@@ -42,7 +48,9 @@ func (j *Job) collect() batch {
 			continue
 		}
 		if err != nil || pid == 0 {
-			dead.last = err != nil // ECHILD
+			if dead.last = err == syscall.ECHILD; !dead.last {
+				dead.err = err
+			}
 			break
 		}
 		e := ending{rank: -1, status: status}

@@ -23,22 +23,31 @@ const (
 
 // sink is one of the launcher's own outputs, shared by all ranks.
 type sink struct {
-	mu  sync.Mutex
-	out *os.File
+	mu   sync.Mutex
+	out  io.Writer
+	lost error // why some output is lost; nil: none is
 }
 
-func (s *sink) write(b []byte) error {
+// write writes whole lines. It answers false if nobody reads them any more.
+func (s *sink) write(b []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, err := s.out.Write(b)
-	return err
+	if errors.Is(err, syscall.EPIPE) {
+		return false
+	}
+	if s.lost == nil {
+		s.lost = err
+	}
+	return true
 }
 
 // stamp puts the prefix of one line, written now, at the end of b.
 type stamp func(b []byte, now time.Time) []byte
 
 // relay copies from to the sink until the end of from. When the sink is gone (a closed pipe), from is
-// closed, so that the rank learns it as it would without a relay.
+// closed, so that the rank learns it as it would without a relay. Other errors, such as a full disk, do not end the rank:
+// its output is lost, and the job's outcome says so.
 func relay(from io.ReadCloser, to *sink, prefix stamp) {
 	defer from.Close()
 	in := make([]byte, 0, 64<<10)
@@ -61,7 +70,7 @@ func relay(from io.ReadCloser, to *sink, prefix stamp) {
 		if err != nil && len(in) > 0 {
 			out = append(append(append(prefix(out, time.Now()), in...), noNewline...), '\n')
 		}
-		if len(out) > 0 && to.write(out) != nil {
+		if len(out) > 0 && !to.write(out) {
 			return
 		}
 		if err != nil {
