@@ -18,7 +18,8 @@ import (
 //
 //	launcher                        node
 //	start {what to run}          ->
-//	                             <-  output {bytes}, at any time: what ranks write to stdout
+//	                             <-  output {bytes}, at any time: what ranks write to stdout; whole lines if they have prefixes
+//	                             <-  errors {bytes}, at any time: whole lines with prefixes for stderr
 //	                             <-  hosts {where the ranks listen}
 //	job {tables}                 ->
 //	                             <-  want {}: the ranks that read standard input have taken what there was
@@ -35,6 +36,7 @@ type frame struct {
 	Hosts  []hostFrame `json:",omitempty"`
 	Job    *jobFrame   `json:",omitempty"`
 	Output []byte      `json:",omitempty"`
+	Errors []byte      `json:",omitempty"`
 	Want   bool        `json:",omitempty"`
 	Input  *inputFrame `json:",omitempty"`
 	End    *endFrame   `json:",omitempty"`

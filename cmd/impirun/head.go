@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,9 @@ type head struct {
 	lost    chan *client.LostError
 	over    <-chan time.Time // when nodes that do not end are killed
 	killed  bool             // they were
-	stdout  sync.Mutex
+
+	printing  sync.Mutex // held for what one frame brings to our stdout or stderr
+	unwritten error      // why some of that is lost
 }
 
 // remote is a node as the launcher sees it.
@@ -94,6 +97,9 @@ func runMachines(plan *options.Plan, list []machine) error {
 		return err
 	}
 	h.serve(signals)
+	if h.cause == nil && h.unwritten != nil {
+		h.cause = &supervise.Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %v", h.unwritten)}
+	}
 	if m := h.meet; m != nil && h.joining {
 		if h.cause != nil {
 			m.cancel(errors.New(h.cause.Text))
@@ -208,10 +214,8 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 func (h *head) listen(r *remote) {
 	for {
 		m, err := r.frames.receive()
-		if err == nil && m.Output != nil {
-			h.stdout.Lock()
-			os.Stdout.Write(m.Output)
-			h.stdout.Unlock()
+		if err == nil && (m.Output != nil || m.Errors != nil) {
+			h.print(m)
 			continue
 		}
 		if err != nil {
@@ -226,6 +230,17 @@ func (h *head) listen(r *remote) {
 			return
 		}
 		h.events <- event{r, m, nil}
+	}
+}
+
+// print writes what ranks have written. That some of it is lost ends nobody, and is the cause of a job that ends well otherwise.
+func (h *head) print(m frame) {
+	h.printing.Lock()
+	defer h.printing.Unlock()
+	_, err := os.Stdout.Write(m.Output)
+	_, errs := os.Stderr.Write(m.Errors)
+	if h.unwritten == nil {
+		h.unwritten = cmp.Or(err, errs)
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -40,6 +42,7 @@ type node struct {
 
 // runNode is the whole of a node. It answers its exit code, which nobody looks at if the launcher lives.
 func runNode() int {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGQUIT) // a terminal sends it to the launcher too, which ends us
 	n, output, err := newNode()
 	if err != nil {
 		complain("%v", err)
@@ -115,6 +118,24 @@ func newNode() (n *node, output *sync.WaitGroup, err error) {
 	return n, output, nil
 }
 
+// output is where lines with prefixes go: into frames of their own, so that they stay whole.
+func (n *node) output() [2]io.Writer {
+	return [2]io.Writer{
+		frameWriter(func(b []byte) error { return n.frames.send(frame{Output: b}) }),
+		frameWriter(func(b []byte) error { return n.frames.send(frame{Errors: b}) }),
+	}
+}
+
+// frameWriter sends what is written in one frame.
+type frameWriter func([]byte) error
+
+func (send frameWriter) Write(b []byte) (int, error) {
+	if err := send(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
 // run starts the ranks and waits for their end.
 func (n *node) run() (*supervise.Cause, error) {
 	s, plan := n.start, n.start.Plan
@@ -139,7 +160,7 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	cause, err := runParts(plan, list, []*part{p}, s.First, func(job *supervise.Job) {
+	cause, err := runParts(plan, list, []*part{p}, s.First, n.output(), func(job *supervise.Job) {
 		n.serveInput()
 		n.mu.Lock()
 		defer n.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -53,7 +54,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 			return err
 		}
 	}
-	cause, err := runParts(plan, list, parts, 0, func(*supervise.Job) {})
+	cause, err := runParts(plan, list, parts, 0, [2]io.Writer{}, func(*supervise.Job) {})
 	if err != nil {
 		return err
 	}
@@ -68,10 +69,11 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 }
 
 // runParts starts all processes and answers why they ended badly, if they did. first is the first one's rank, as it
-// stands before its output; started is called when all are running.
-func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first int, started func(*supervise.Job)) (*supervise.Cause, error) {
+// stands before its output; output are where lines with prefixes go, nil our own; started is called when all are running.
+func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first int, output [2]io.Writer,
+	started func(*supervise.Job)) (*supervise.Cause, error) {
 	config := supervise.Config{Host: hostname(), First: first, Grace: plan.Grace, Timeout: plan.Timeout, Recovery: plan.Recovery,
-		Prefix: prefixes(plan, first)}
+		Prefix: prefixes(plan, first), Output: output}
 	if plan.Mode == options.Client {
 		config.Part = fmt.Sprintf(" of client %d", plan.Rank)
 	}

@@ -88,7 +88,7 @@ func address(name string) (netip.Addr, error) {
 // onSignal calls do at the first signal that asks us to end. The answer stops listening.
 func onSignal(do func(syscall.Signal)) (stop func()) {
 	c := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(s) {
 			signal.Notify(c, s)
 		}

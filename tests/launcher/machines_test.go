@@ -83,6 +83,45 @@ func TestMuchOutputOfOtherMachinesArrivesWhole(t *testing.T) {
 	}
 }
 
+// Lines of all lengths, from ranks that write at once, to stdout and to stderr.
+func TestLinesWithPrefixesStayWholeAcrossMachines(t *testing.T) {
+	const lines = 20000
+	script := fmt.Sprintf(`awk -v r=$IMPI_RANK 'BEGIN { for (i = 0; i < %d; i++) {
+		s = sprintf("%%*s", i %% 97, ""); gsub(" ", "x", s); print r, i, s "." > "/dev/stderr"; print r, i, s "." } }'`, lines)
+	r := run(t, words(machines(t), "-l", sh(script))...)
+	if r.code != 0 {
+		t.Errorf("code %d", r.code)
+	}
+	for stream, text := range map[string]string{"stdout": r.stdout, "stderr": r.stderr} {
+		next := [5]int{}
+		for line := range strings.Lines(text) {
+			var tag, rank, i int
+			var xs string
+			if _, err := fmt.Sscanf(line, "[%d] %d %d %s\n", &tag, &rank, &i, &xs); err != nil || tag != rank || rank > 4 || i != next[rank] ||
+				xs != strings.Repeat("x", i%97)+"." {
+				t.Fatalf("%s: %q: %v", stream, line, err)
+			}
+			next[rank]++
+		}
+		if next != [5]int{lines, lines, lines, lines, lines} {
+			t.Errorf("%s: %v lines", stream, next)
+		}
+	}
+}
+
+// SIGQUIT is for the ranks; of the launcher's own goroutines nobody wants to know.
+func TestSIGQUITEndsEveryKindOfLauncher(t *testing.T) {
+	j := start(t, words(machines(t), program(t, "misbehave"), "wait-for-signal 0")...)
+	j.stdout.await("ready", 5)
+	j.signal(syscall.SIGQUIT)
+	j.wait().expect(t, 131, "SIGQUIT")
+	s, _ := server(t, with(key), "2")
+	s.signal(syscall.SIGQUIT)
+	if r := s.wait(); r.code != 131 || strings.Contains(r.stderr, "goroutine") {
+		t.Errorf("the server ended with %d: %q", r.code, r.stderr)
+	}
+}
+
 func TestADeathOnOneMachineEndsAllAndIsTheCause(t *testing.T) {
 	file, how := program(t, "misbehave"), machines(t)
 	for do, want := range map[string]struct {

@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The launcher with programs that know nothing of MPI.
@@ -172,6 +174,39 @@ func TestAnUnhandledSignalEndsTheJobWith128PlusItsNumber(t *testing.T) {
 	j.stdout.await("ready", 2)
 	j.signal(syscall.SIGINT)
 	j.wait().expect(t, 130, "signal 2 (SIGINT")
+}
+
+func TestStoppedRanksTakeASignalThatEndsThem(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		j := start(t, words("-n 2", sh(`trap 'exit 5' TERM INT HUP; echo "ready $$"; kill -STOP $$; while :; do sleep 1000 & wait; done`))...)
+		j.stdout.await("\n", 2)
+		for line := range strings.Lines(j.stdout.String()) {
+			var pid int
+			fmt.Sscanf(line, "ready %d", &pid)
+			for !stopped(t, pid) {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		j.signal(s)
+		if r := j.wait(); r.code != 5 {
+			t.Errorf("%v: code %d, %q", s, r.code, r.stderr)
+		}
+	}
+}
+
+// With prefixes it is the launcher that writes.
+func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for _, how := range []string{"-l -n 2", "-l " + machines(t), machines(t)} {
+		j := startWith(t, []option{func(c *exec.Cmd) { c.Stdout = full }}, words(how, "echo hello")...)
+		j.wait().expect(t, 1, "output of ranks is lost")
+		j = startWith(t, []option{func(c *exec.Cmd) { c.Stdout = full }}, words(how, sh(`echo hello; [ $IMPI_RANK != 1 ] || exit 7`))...)
+		j.wait().expect(t, 7, "rank 1 on")
+	}
 }
 
 func TestASecondInterruptKillsAtOnce(t *testing.T) {
