@@ -110,11 +110,14 @@ func parseMachine(words []string) (m machine, err error) {
 	if m.name, m.slots, err = options.HostSlots(words[0]); err != nil {
 		return m, err
 	}
-	if m.name == "" || strings.HasPrefix(m.name, "-") {
+	if m.name == "" || strings.HasPrefix(m.name, "-") || strings.Contains(m.name, ":") && !isIPv6(m.name) {
 		return m, fmt.Errorf("%q is no name of a machine", m.name)
 	}
 	for _, w := range words[1:] {
-		key, value, _ := strings.Cut(w, "=")
+		key, value, said := strings.Cut(w, "=")
+		if !said {
+			return m, fmt.Errorf("%q is neither NAME=VALUE nor a machine of its own: a line names one", w)
+		}
 		switch key {
 		case "slots", "max_slots", "max-slots":
 			n, err := strconv.Atoi(value)
@@ -132,6 +135,11 @@ func parseMachine(words []string) (m machine, err error) {
 	}
 	m.local = isLocal(m.name)
 	return m, nil
+}
+
+func isIPv6(name string) bool {
+	a, err := netip.ParseAddr(name)
+	return err == nil && a.Is6()
 }
 
 // isLocal answers without asking a name server, except for a name that is neither ours nor an address.

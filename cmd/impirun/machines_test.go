@@ -64,7 +64,7 @@ func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {
 	if d := cmp.Diff(want, list, cmp.AllowUnexported(machine{}), cmpopts.EquateComparable(netip.Addr{})); d != "" {
 		t.Error(d)
 	}
-	for _, bad := range []string{"a slots=x", "a slots=0", "a:b", "-oProxyCommand=x", "a addr=here"} {
+	for _, bad := range []string{"a slots=x", "a slots=0", "a:b", "-oProxyCommand=x", "a addr=here", "a b c d", ":::", "x::", "a:0", "localhost:0", ":2"} {
 		if _, err := read("good\n" + bad + "\n"); err == nil || !strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%q: %v", bad, err)
 		}

@@ -205,8 +205,8 @@ func HostSlots(word string) (name string, slots int, err error) {
 	if !ok || strings.Contains(n, ":") {
 		return word, 0, nil
 	}
-	if slots, err = strconv.Atoi(n); err != nil || slots < 0 || slots > maxRanks {
-		return "", 0, fmt.Errorf("slots of host %s: %q is not a number", name, n)
+	if slots, err = strconv.Atoi(n); err != nil || slots < 1 || slots > maxRanks {
+		return "", 0, fmt.Errorf("slots of host %s: %q is not a number from 1 to %d", name, n, maxRanks)
 	}
 	return name, slots, nil
 }
