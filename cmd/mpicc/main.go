@@ -33,8 +33,8 @@ func do() error {
 	if err != nil {
 		return err
 	}
-	if answer.Print != "" {
-		fmt.Print(answer.Print)
+	fmt.Print(answer.Print)
+	if len(answer.Run) == 0 {
 		return nil
 	}
 	path, err := exec.LookPath(answer.Run[0])

@@ -13,3 +13,14 @@ if command -v c++ >/dev/null; then
     "$stage/bin/mpicxx" program.cc -o program++
     [ "$("$stage/bin/mpiexec" -n 2 ./program++)" = "2 ranks, sum 1" ]
 fi
+# Whoever names the library gets ours, whatever else is in the way, and a static program is refused in one line.
+mkdir -p other && for name in mpi mpi_abi; do
+    echo 'int MPI_Init(int *a, char ***b) { (void)a, (void)b; return 99; }' | cc -x c -shared -fPIC -o other/lib$name.so -
+    "$stage/bin/mpicc" "$source/tests/install/program.c" -Lother -l$name -o named
+    [ "$("$stage/bin/mpiexec" -n 2 ./named)" = "2 ranks, sum 1" ]
+done
+cc "$source/tests/install/program.c" -I"$stage/include" -L"$stage/lib" -Wl,-rpath,"$stage/lib" -lmpi_abi -o plain
+[ "$("$stage/bin/mpiexec" -n 2 ./plain)" = "2 ranks, sum 1" ]
+if "$stage/bin/mpicc" -static program.o -o program 2>said; then exit 1; fi
+[ "$(wc -l <said)" = 1 ] && grep -q "shared library only" said
+"$stage/bin/mpicc" --help | head -1 | grep -q "^mpicc compiles and links MPI programs"

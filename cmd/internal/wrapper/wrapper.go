@@ -9,6 +9,7 @@
 package wrapper
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -24,7 +25,7 @@ type Place struct{ Prefix string }
 func (p Place) include() string { return filepath.Join(p.Prefix, "include") }
 func (p Place) lib() string     { return filepath.Join(p.Prefix, "lib") }
 
-// Answer is what the wrapper does: prints Print, or runs Run.
+// Answer is what the wrapper does: prints Print, then runs Run, if they are there.
 type Answer struct {
 	Print string
 	Run   []string
@@ -50,6 +51,25 @@ func languageOf(command string) language {
 	return langC
 }
 
+// buildVersion is the version that build systems hear: Meson takes the mpicc with the highest one, even if the user names
+// another, and would mix our header with the other's library. It is ten times that of MPI's standard, and our release.
+const buildVersion = "50.0.1"
+
+// help precedes that of the compiler.
+const help = `%[1]s compiles and links MPI programs with this installation of libimpi: it runs the compiler
+with the include path, the library path and the library added.
+
+  %[1]s -O2 -o program program.c
+  %[1]s -cc=COMPILER ...           the compiler (or %[2]s=COMPILER in the environment)
+  %[1]s -show ...                  the command line that would be run; alone, the flags
+  %[1]s -showme:WHAT               compile, link, incdirs, libdirs, libs, command, version, help
+  %[1]s -compile-info, -link-info  the same for those who know MPICH's wrapper
+
+There is no static library: -static is refused. Programs are started with mpirun -n 4 ./program.
+All other words go to the compiler, %[3]s, whose own help is:
+
+`
+
 // Decide answers what command, called with args, does. getenv reads the environment, exists says whether a
 // compiler of that name can be found.
 func Decide(command string, args []string, at Place, getenv func(string) string, exists func(string) bool) (Answer, error) {
@@ -74,8 +94,14 @@ func Decide(command string, args []string, at Place, getenv func(string) string,
 	if err != nil && question == "" {
 		return Answer{}, err
 	}
-	if question != "" {
+	switch {
+	case question != "":
 		return at.answer(question, compiler, words)
+	case len(words) == 1 && words[0] == "--help":
+		return Answer{fmt.Sprintf(help, filepath.Base(command), lang.variables[0], join(compiler)), append(compiler, words...)}, nil
+	case slices.Contains(words, "-static") && links(words) && !asksOnly(words):
+		return Answer{}, errors.New("-static: libimpi is a shared library only, and so must be what it is linked with; " +
+			"leave -static out (-static-libgcc and -static-libstdc++ are fine)")
 	}
 	return Answer{Run: at.commandLine(compiler, words)}, nil
 }
@@ -133,7 +159,7 @@ func (p Place) answer(question string, compiler, words []string) (Answer, error)
 	case "showme:command":
 		return line(compiler...)
 	case "showme:version":
-		return Answer{Print: version.Text + "\n"}, nil
+		return Answer{Print: fmt.Sprintf("mpicc %s (%s)\n", buildVersion, version.Text)}, nil
 	case "showme:help":
 		return line("-show -showme[:compile|:link|:incdirs|:libdirs|:libs|:command|:version] -compile-info -link-info -show-incdir -show-libdir -cc=COMPILER")
 	}
@@ -145,6 +171,9 @@ func (p Place) commandLine(compiler, words []string) []string {
 	line := append(compiler[:len(compiler):len(compiler)], p.compileFlags()...)
 	if asksOnly(words) {
 		return append(compiler[:len(compiler):len(compiler)], words...)
+	}
+	if links(words) && slices.ContainsFunc(words, func(w string) bool { return w == "-lmpi" || w == "-lmpi_abi" }) {
+		line = append(line, "-L"+p.lib()) // before the user's own: the library that they name is ours
 	}
 	line = append(line, words...)
 	if links(words) {
