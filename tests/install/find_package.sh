@@ -10,3 +10,7 @@ grep "^MPI_mpi_abi_LIBRARY:FILEPATH=$stage/lib/libmpi_abi.so$" "$work/CMakeCache
 grep "^MPIEXEC_EXECUTABLE:FILEPATH=$stage/bin/mpiexec$" "$work/CMakeCache.txt"
 cmake --build "$work"
 cd "$work" && ctest --output-on-failure --no-tests=error
+# MPI_HOME is enough where another MPI's compiler and launcher come first.
+cmake -S "$source/tests/install/find_package" -B "$work/home" -DMPI_HOME="$stage"
+grep "^MPI_C_COMPILER:FILEPATH=$stage/bin/mpicc$" "$work/home/CMakeCache.txt"
+grep "^MPIEXEC_EXECUTABLE:FILEPATH=$stage/bin/mpiexec$" "$work/home/CMakeCache.txt"
