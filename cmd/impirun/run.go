@@ -92,7 +92,11 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first
 		p.listenAll(job)
 	}
 	started(job)
-	return job.Wait(), nil
+	cause := job.Wait()
+	if first == 0 { // on several machines one says it
+		warnOfOthers(plan, list, parts)
+	}
+	return cause, nil
 }
 
 // finishAll takes leave of the server for all clients at once: it answers when the last has.
