@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/prctl.h>
+#include "shim.h"
 
 typedef void *start_function(void *);
 
@@ -30,6 +31,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_f
         if (own > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK, 0, 0, 0);
     }
     int err = __real_pthread_create(thread, attr, start, arg);
+    impi_thread_made(err);
     if (own > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)own, 0, 0, 0);
     return err;
 }

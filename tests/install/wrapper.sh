@@ -22,5 +22,6 @@ done
 cc "$source/tests/install/program.c" -I"$stage/include" -L"$stage/lib" -Wl,-rpath,"$stage/lib" -lmpi_abi -o plain
 [ "$("$stage/bin/mpiexec" -n 2 ./plain)" = "2 ranks, sum 1" ]
 if "$stage/bin/mpicc" -static program.o -o program 2>said; then exit 1; fi
-[ "$(wc -l <said)" = 1 ] && grep -q "shared library only" said
+[ "$(wc -l <said)" = 1 ]
+grep -q "shared library only" said
 "$stage/bin/mpicc" --help | head -1 | grep -q "^mpicc compiles and links MPI programs"

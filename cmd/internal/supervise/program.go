@@ -85,6 +85,12 @@ func startFailed(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOENT):
 		return &StartError{CodeNotFound, fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist", name)}
+	case errors.Is(err, syscall.EAGAIN):
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: too many processes (ulimit -u)", name)}
+	case errors.Is(err, syscall.ENOMEM):
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: too little memory (ulimit -v)", name)}
+	case errors.Is(err, syscall.EMFILE):
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: too many open files (ulimit -n)", name)}
 	case errors.Is(err, syscall.ENOEXEC):
 		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: neither a program for this machine nor a script with #!", name)}
 	}
