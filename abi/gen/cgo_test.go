@@ -38,6 +38,7 @@ const tinyC = `#include "shim.h"
 #include "z_shim.h"
 #include "z_direct.h"
 int impi_forked;
+__thread struct impi_call impi_call;
 int impi_raise(int code) { return code; }
 int impi_after_fork(const char *function) { return MPI_ERR_OTHER; }
 int impi_unsupported(const char *function, int kind, uintptr_t handle) { return MPI_ERR_UNSUPPORTED_OPERATION; }

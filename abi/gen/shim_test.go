@@ -20,6 +20,8 @@ int impi_raise(int code);
 int impi_unsupported(const char *function, int kind, uintptr_t handle);
 extern int impi_forked;
 int impi_after_fork(const char *function);
+struct impi_call { const char *names; const void *at[10]; };
+extern __thread struct impi_call impi_call;
 `
 
 const recorder = `
@@ -40,6 +42,7 @@ const char *told;             /* the function that impi_unsupported or impi_afte
 int kind, raised;
 uintptr_t handle;
 int impi_forked;
+__thread struct impi_call impi_call;
 
 int impi_raise(int code) { raised = code; return code + 1000; }
 int impi_after_fork(const char *function) { told = function; return 2000; }
@@ -55,6 +58,7 @@ const driverTop = `
 #include <stdlib.h>
 #include <string.h>
 #include "../mpi.h"
+#include "shim.h"
 #include "z_shim.h"
 
 extern const char *called, *told;
@@ -361,6 +365,8 @@ static void direct(void)
     reset();
     CHECK(MPI_Wtime() == 1.5 && PMPI_Wtime() == 1.5);
     CHECK(MPI_Send(0, 3, MPI_INT, 4, 0, MPI_COMM_WORLD) == 7);
+    CHECK(MPI_Send(&length, 3, MPI_INT, 4, 0, MPI_COMM_WORLD) == 7 && impi_call.at[0] == &length);
+    CHECK(!memcmp(impi_call.names, "MPI_Send\0buf\0", 14));
     CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == 0x101 && MPI_Comm_c2f(MPI_COMM_SELF) == 0x102);
     CHECK(MPI_Type_create_struct(1, &length, &displacement, &type, &type) == 9);
     CHECK(MPI_Type_struct(1, &length, &displacement, &type, &type) == 9);
