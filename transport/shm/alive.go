@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,10 +27,10 @@ func claim(fd, rank int) error {
 }
 
 // Dead says whether the process of a local rank has ended without Close. A rank that never attached is not
-// dead. A system call: for moments without other work.
+// dead. A system call whose time grows with the number of ranks that live: for moments without other work.
 func (s *Segment) Dead(rank int) bool {
 	c := s.control(rank)
-	if atomic.LoadUint32(&c.state) != stateAttached || atomic.LoadUint32(&c.pid) == uint32(os.Getpid()) {
+	if !c.present() || atomic.LoadUint32(&c.pid) == uint32(os.Getpid()) {
 		return false
 	}
 	lk := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(rank), Len: 1}
@@ -37,5 +38,58 @@ func (s *Segment) Dead(rank int) bool {
 		return false
 	}
 	// It may have detached between the two looks.
-	return lk.Type == unix.F_UNLCK && atomic.LoadUint32(&c.state) == stateAttached
+	return lk.Type == unix.F_UNLCK && c.present()
+}
+
+// present says whether a rank has attached and not detached, as it and others say; it may be dead.
+func (c *control) present() bool {
+	state := atomic.LoadUint32(&c.state)
+	return state == stateAttached || state == stateDead
+}
+
+// The kernel keeps all locks of the file in one list, so that to ask about each of n ranks takes n² steps. If each of
+// them did that once a second, a thousand ranks would do nothing else. So one looks for all of them, whoever first finds
+// that the last look is long enough ago, and writes down whom it has found dead. The others believe that only after
+// they have asked the kernel about that rank themselves.
+
+// lookEvery is the time between two looks for each rank of the segment: the looks then take less than 1 % of a core up
+// to a thousand ranks, and no rank is later than a second of them.
+const lookEvery = time.Millisecond
+
+// takeLook says whether the caller is to look after all ranks.
+func (s *Segment) takeLook() bool {
+	h := headerOf(s.mem)
+	last, now := atomic.LoadUint64(&h.looked), s.clock()
+	// A time to come, which nobody writes, is long ago here.
+	return now-last >= uint64(s.n)*uint64(lookEvery) && atomic.CompareAndSwapUint64(&h.looked, last, now)
+}
+
+// look finds the ranks that have died, and counts all that were found so far: one who died over it has not counted.
+func (s *Segment) look() {
+	dead := uint32(0)
+	for i := range s.n {
+		c := s.control(i)
+		if i != s.rank && atomic.LoadUint32(&c.state) == stateAttached && s.Dead(i) {
+			atomic.CompareAndSwapUint32(&c.state, stateAttached, stateDead)
+		}
+		if atomic.LoadUint32(&c.state) == stateDead {
+			dead++
+		}
+	}
+	atomic.StoreUint32(&headerOf(s.mem).deaths, dead)
+}
+
+// deaths is how many ranks have been found dead so far.
+func (s *Segment) deaths() uint32 { return atomic.LoadUint32(&headerOf(s.mem).deaths) }
+
+// foundDead says whether somebody has found a rank dead, and it is.
+func (s *Segment) foundDead(rank int) bool {
+	return atomic.LoadUint32(&s.control(rank).state) == stateDead && s.Dead(rank)
+}
+
+// machineTime is a clock that all processes of a machine share, in nanoseconds.
+func machineTime() uint64 {
+	var t unix.Timespec
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
+	return uint64(t.Nano())
 }

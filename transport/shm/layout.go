@@ -23,13 +23,15 @@ import "math/bits"
 //	24  u32  size of one ring in bytes
 //	28  u32  pid of the creator
 //	32  u32  number of cores that the creator may use
+//	40  u64  when a rank last looked whether the others live, in nanoseconds of the machine's clock, see alive.go
+//	48  u32  how many of them were found dead
 //
 // Control block of a rank, four lines:
 //
 //	  0  u32  bell: counts the times somebody rang; the futex word
 //	  4  u32  sleepers: bits 0-30 how many threads of the rank wait for the bell to leave its present value,
 //	          bit 31 "I cannot membarrier, fence before you look here"
-//	 64  u32  state: 0 not here yet, 1 attached, 2 detached in good order
+//	 64  u32  state: 0 not here yet, 1 attached, 2 detached in good order, 3 found dead
 //	 68  u32  pid
 //	 72  u64  address of a probe word in the rank's memory
 //	 80  u64  what a reader must find there
@@ -155,6 +157,7 @@ const (
 	stateAbsent   = 0
 	stateAttached = 1
 	stateDetached = 2
+	stateDead     = 3
 
 	sleepersNoBarrier = 1 << 31
 )

@@ -44,6 +44,8 @@ func places() []place {
 		{unsafe.Offsetof(h.ringBytes), 24, "header", "ring_bytes"},
 		{unsafe.Offsetof(h.creator), 28, "header", "creator"},
 		{unsafe.Offsetof(h.cores), 32, "header", "cores"},
+		{unsafe.Offsetof(h.looked), 40, "header", "looked"},
+		{unsafe.Offsetof(h.deaths), 48, "header", "deaths"},
 		{unsafe.Offsetof(c.bell), 0, "control", "bell"},
 		{unsafe.Offsetof(c.sleepers), 4, "control", "sleepers"},
 		{unsafe.Offsetof(c.state), 64, "control", "state"},
@@ -126,6 +128,8 @@ struct impi_shm_header {
 	uint32_t version, local_size;
 	uint64_t bytes;
 	uint32_t ring_bytes, creator, cores, pad0;
+	uint64_t looked;
+	uint32_t deaths, pad1[3];
 };
 
 struct impi_shm_control {
@@ -230,6 +234,7 @@ func cHeader() []byte {
 		{"INLINE_BYTES", inlineBytes}, {"FORM_SHORT", FormShort}, {"FORM_FULL", FormFull},
 		{"FORM_SKIP", FormSkip}, {"FORM_GROWING", FormGrowing}, {"FORM_MASK", formMask}, {"LENGTH_SHIFT", lengthShift},
 		{"STATE_ABSENT", stateAbsent}, {"STATE_ATTACHED", stateAttached}, {"STATE_DETACHED", stateDetached},
+		{"STATE_DEAD", stateDead},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
 		{"FAR_BYTES", farBytes}, {"LOOK_BYTES", lookBytes}, {"FAR_TIME", uint64(farTime)}, {"FAR_LOOKS", farLooks}, {"LOOKS_EVERY", looksEvery},
 		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},

@@ -97,6 +97,8 @@ func TestAKilledPeerIsLostOnceAfterAllItSent(t *testing.T) {
 				runtime.Gosched()
 			}
 		}
+		now := uint64(0)
+		s.clock = func() uint64 { now += uint64(time.Second); return now } // each is a look
 		if x.CheckPeers(); r.nlost != 0 {
 			t.Fatal("lost while it lived")
 		}
@@ -111,6 +113,44 @@ func TestAKilledPeerIsLostOnceAfterAllItSent(t *testing.T) {
 		}
 		s.Close()
 	}
+}
+
+// TestOneRankLooksForAll: to look takes a system call for each rank, which goes through the locks of all; a thousand
+// ranks that each did so once a second had no time for anything else.
+func TestOneRankLooksForAll(t *testing.T) {
+	fd := create(t, 3)
+	cmd := start(t, "idle", fd, 2)
+	now := uint64(time.Hour)
+	var rank [2]*Transport
+	var lost [2]receiver
+	for i := range rank {
+		s := attach(t, fd, i)
+		defer s.Close()
+		s.clock = func() uint64 { return now }
+		rank[i] = newTransport(t, s, &lost[i])
+	}
+	sleepUntil(rank[0], func() bool { return rank[0].seg.peers[2].in.ring != nil })
+	check := func(when string, first, want int) {
+		t.Helper()
+		for _, i := range []int{first, 1 - first} {
+			if rank[i].CheckPeers(); lost[i].nlost != want {
+				t.Fatalf("%s: rank %d has lost %d, want %d", when, i, lost[i].nlost, want)
+			}
+		}
+	}
+	check("while all live", 0, 0)
+	cmd.Process.Kill()
+	cmd.Wait()
+	now += 3*uint64(lookEvery) - 1
+	check("before the next look is due", 0, 0)
+	now++
+	check("when the other one has looked", 1, 1)
+	now -= uint64(time.Minute) // nonsense in the segment is no reason not to look
+	if !rank[0].seg.takeLook() {
+		t.Error("no look before a time to come")
+	}
+	now += uint64(time.Hour)
+	check("later", 0, 1)
 }
 
 func TestAPeerThatDetachesIsNotLost(t *testing.T) {

@@ -36,6 +36,7 @@ type Segment struct {
 	shadow    lockShadow
 	maxWait   time.Duration       // longestWait, but in tests
 	reserved  [Boards]atomic.Bool // boards behind which this rank has found memory
+	clock     func() uint64       // machineTime, but in tests
 }
 
 var errNoSegment = errors.New("shm: descriptor is not a job segment")
@@ -104,7 +105,8 @@ func Attach(fd, localRank int) (*Segment, error) {
 		return nil, err
 	}
 	unix.CloseOnExec(fd)
-	s := &Segment{fd: fd, n: n, rank: localRank, ringBytes: RingBytes(n), cores: int(h.cores), maxWait: longestWait}
+	s := &Segment{fd: fd, n: n, rank: localRank, ringBytes: RingBytes(n), cores: int(h.cores), maxWait: longestWait,
+		clock: machineTime}
 	if err := s.mapMemory(); err != nil {
 		return nil, err
 	}

@@ -38,7 +38,8 @@ type Transport struct {
 	senders []int32 // local ranks whose rings to us are open, in the order they appeared
 	turn    int     // where the next Poll begins
 	seen    [bitmapWords]uint64
-	mourn   int // links that are broken and not yet reported
+	mourn   int    // links that are broken and not yet reported
+	deaths  uint32 // that have been looked into
 	inside  bool
 	hdr     transport.Header // the packet being delivered
 	copier  copier
@@ -120,15 +121,23 @@ func (t *Transport) Local(world int32) int {
 func (t *Transport) Limits() transport.Limits { return t.limits }
 
 // CheckPeers looks for peers whose processes have ended without Close, delivers what they still sent, and
-// reports them by Lost. A system call for each peer: for a Wait that has timed out. It answers whether it
-// delivered or reported anything.
+// reports them by Lost. It is for a Wait that has timed out, and costs nothing as a rule: the ranks of a segment take
+// turns to look after each other. It answers whether it delivered or reported anything.
 func (t *Transport) CheckPeers() bool {
 	if t.inside {
 		return false
 	}
+	if t.seg.takeLook() {
+		t.seg.look()
+	}
+	deaths := t.seg.deaths()
+	if deaths == t.deaths {
+		return false
+	}
+	t.deaths = deaths
 	did := false
 	for i := range t.links {
-		if i == t.seg.rank || t.links[i].err != nil || !t.seg.Dead(i) {
+		if i == t.seg.rank || t.links[i].err != nil || !t.seg.foundDead(i) {
 			continue
 		}
 		t.discover()

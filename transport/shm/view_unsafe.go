@@ -17,6 +17,9 @@ type header struct {
 	creator   uint32
 	cores     uint32
 	_         uint32
+	looked    uint64
+	deaths    uint32
+	_         [3]uint32
 }
 
 type control struct {

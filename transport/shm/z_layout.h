@@ -20,6 +20,7 @@
 #define IMPI_SHM_STATE_ABSENT UINT64_C(0x0)
 #define IMPI_SHM_STATE_ATTACHED UINT64_C(0x1)
 #define IMPI_SHM_STATE_DETACHED UINT64_C(0x2)
+#define IMPI_SHM_STATE_DEAD UINT64_C(0x3)
 #define IMPI_SHM_SLEEPERS_NO_BARRIER UINT64_C(0x80000000)
 #define IMPI_SHM_FAR_BYTES UINT64_C(0x1000)
 #define IMPI_SHM_LOOK_BYTES UINT64_C(0x2000)
@@ -39,6 +40,8 @@ struct impi_shm_header {
 	uint32_t version, local_size;
 	uint64_t bytes;
 	uint32_t ring_bytes, creator, cores, pad0;
+	uint64_t looked;
+	uint32_t deaths, pad1[3];
 };
 
 struct impi_shm_control {
@@ -134,6 +137,8 @@ _Static_assert(offsetof(struct impi_shm_header, bytes) == 16, "layout");
 _Static_assert(offsetof(struct impi_shm_header, ring_bytes) == 24, "layout");
 _Static_assert(offsetof(struct impi_shm_header, creator) == 28, "layout");
 _Static_assert(offsetof(struct impi_shm_header, cores) == 32, "layout");
+_Static_assert(offsetof(struct impi_shm_header, looked) == 40, "layout");
+_Static_assert(offsetof(struct impi_shm_header, deaths) == 48, "layout");
 _Static_assert(offsetof(struct impi_shm_control, bell) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_control, sleepers) == 4, "layout");
 _Static_assert(offsetof(struct impi_shm_control, state) == 64, "layout");
