@@ -3,6 +3,7 @@ package libimpi
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/transport/shm"
 )
 
 // Quick receives: those that the bridge's C has posted without entering Go, and completes itself as long as it can
@@ -69,7 +70,7 @@ type HeldType func(held datatype.Pointer) *datatype.Type
 type quickQueue struct{ Head, Tail uint32 }
 
 const (
-	quickSources = 1024 // IMPI_SHM_MAX_LOCAL
+	quickSources = shm.MaxLocal // IMPI_SHM_MAX_LOCAL
 	quickSlots   = 1024
 
 	// QuickBit marks the low half of the id of a quick receive: the rest of it is the slot.

@@ -45,7 +45,7 @@ type part struct {
 	mu      sync.Mutex // guards what follows
 	pids    []uint32   // by local rank, 0: no hello yet
 	greeted int
-	shared  int           // descriptor, -1 before all have greeted
+	shared  int           // descriptor of the memory that the ranks share
 	welcome chan struct{} // closed when all have greeted
 	hosts   []client.Host
 	hosted  int
@@ -153,12 +153,16 @@ const drainTime = 500 * time.Millisecond
 
 // newPart makes the links of one client's ranks and puts the ranks' ends into their processes.
 func newPart(s share, jobID string, meet *meeting, list []supervise.Process) (*part, error) {
-	p := &part{share: s, jobID: jobID, meet: meet, shared: -1, welcome: make(chan struct{}),
+	shared, err := shm.Create(s.n)
+	if err != nil {
+		return nil, err
+	}
+	p := &part{share: s, jobID: jobID, meet: meet, shared: shared, welcome: make(chan struct{}),
 		pids: make([]uint32, s.n), hosts: make([]client.Host, s.n)}
 	for i := range s.n {
 		end, child, err := boot.NewLauncherEnd()
 		if err != nil {
-			return nil, fmt.Errorf("the link to rank %d: %w", s.first+i, err)
+			return nil, fmt.Errorf("the link to rank %d of %d: %w%s", s.first+i, s.n, err, descriptorHint(err))
 		}
 		list[s.first+i].Link = child
 		p.ends = append(p.ends, end)
@@ -166,6 +170,15 @@ func newPart(s share, jobID string, meet *meeting, list []supervise.Process) (*p
 		p.heard = append(p.heard, make(chan struct{}))
 	}
 	return p, nil
+}
+
+// descriptorHint says what to do about an error, if it is that a process may have so few descriptors.
+func descriptorHint(err error) string {
+	var limit unix.Rlimit
+	if !errors.Is(err, unix.EMFILE) || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (a launcher needs two descriptors for each of its ranks, and may have %d: raise ulimit -n)", limit.Cur)
 }
 
 // listenAll starts to listen to the ranks of a job that has been started.
@@ -222,9 +235,7 @@ func (p *part) take(i int, m boot.Message) error {
 
 // greet waits until all ranks have said hello, and welcomes rank i.
 func (p *part) greet(i int, hello boot.Hello) error {
-	if err := p.arrive(i, hello); err != nil {
-		return err
-	}
+	p.arrive(i, hello)
 	select {
 	case <-p.welcome:
 	case <-p.left[i]:
@@ -247,19 +258,14 @@ func (p *part) greet(i int, hello boot.Hello) error {
 	return nil
 }
 
-// arrive notes a hello; the last one makes the shared memory.
-func (p *part) arrive(i int, hello boot.Hello) (err error) {
+// arrive notes a hello; after the last one all are welcome.
+func (p *part) arrive(i int, hello boot.Hello) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pids[i] = uint32(hello.PID)
-	if p.greeted++; p.greeted < p.n {
-		return nil
+	if p.greeted++; p.greeted == p.n {
+		close(p.welcome)
 	}
-	if p.shared, err = shm.Create(p.n); err != nil {
-		return err
-	}
-	close(p.welcome)
-	return nil
 }
 
 // ready notes that rank i waits for the job's tables, and where it listens; after the last one this client joins the
@@ -371,9 +377,7 @@ func (p *part) finish(cause *supervise.Cause) {
 		m.giveUp(cause, joining)
 		p.mu.Lock()
 	}
-	if p.shared >= 0 {
-		unix.Close(p.shared)
-	}
+	unix.Close(p.shared)
 	p.finishAgent(cause == nil)
 	if p.session == nil {
 		return

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/transport/shm"
 )
 
 func TestRanksAreDividedAsEvenlyAsPossible(t *testing.T) {
@@ -22,6 +23,12 @@ func TestRanksAreDividedAsEvenlyAsPossible(t *testing.T) {
 				t.Fatalf("split(%d, %d) hands out %d", n, k, next)
 			}
 		}
+	}
+}
+
+func TestMoreRanksThanCanShareMemoryAreRefusedBeforeOneIsStarted(t *testing.T) {
+	if _, err := newPart(share{0, shm.MaxLocal + 1}, "j", nil, nil); err == nil {
+		t.Error("accepted")
 	}
 }
 

@@ -294,3 +294,12 @@ func TestHelpAndVersionAnswerOnStdout(t *testing.T) {
 		t.Errorf("--version: %+v", r)
 	}
 }
+
+func TestAJobThatNeedsMoreDescriptorsThanThereAreIsRefusedBeforeItStarts(t *testing.T) {
+	launcher := filepath.Join(stage(t), "bin", "impirun")
+	r := startProgram(t, nil, "sh", "-c", `ulimit -n 40 && exec "$0" -n 100 sh -c 'echo started'`, launcher).wait()
+	r.expect(t, 1, "raise ulimit -n")
+	if r.stdout != "" {
+		t.Errorf("it was started: %q", r.stdout)
+	}
+}

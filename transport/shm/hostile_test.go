@@ -115,10 +115,10 @@ func noise(t testing.TB, r *rand.Rand, n int) {
 	var to *Transport
 	rx := checked(t, &to)
 	to = newTransport(t, s, rx)
-	for i := range s.bell.inbound {
-		s.bell.inbound[i] = r.Uint64() // also rings of ranks that do not exist
+	for i := range to.inbound {
+		to.inbound[i] = r.Uint64() // also rings of ranks that do not exist
 	}
-	s.bell.inbound[0] |= 1
+	to.inbound[0] |= 1
 	deliver := rx.deliver
 	rx.deliver = func(h *transport.Header, p []byte) {
 		if h.Src == 100 {

@@ -8,7 +8,7 @@ import "math/bits"
 // The segment, one memfd for all ranks of one machine (n of them):
 //
 //	0                      header, one line
-//	controlOffset          n control blocks of controlBytes
+//	controlOffset          n control blocks of controlBytes(n)
 //	boardMapOffset(n)      one line: u64 [4] bit i%64 of word i/64: board i is in use
 //	positionOffset(n)      n*n position lines: that of src -> dst is number dst*n+src
 //	ringOffset(n)          n*n rings of RingBytes(n): that of src -> dst is number dst*n+src
@@ -26,7 +26,7 @@ import "math/bits"
 //	40  u64  when a rank last looked whether the others live, in nanoseconds of the machine's clock, see alive.go
 //	48  u32  how many of them were found dead
 //
-// Control block of a rank, four lines:
+// Control block of a rank, four lines or more:
 //
 //	  0  u32  bell: counts the times somebody rang; the futex word
 //	  4  u32  sleepers: bits 0-30 how many threads of the rank wait for the bell to leave its present value,
@@ -37,7 +37,7 @@ import "math/bits"
 //	 80  u64  what a reader must find there
 //	 88  u32  attention: whom a sender of a long message should wake while no thread of the rank is in MPI, see
 //	          attention.go
-//	128  u64  [16] bit s%64 of word s/64: rank s has opened its ring to this rank
+//	128  u64  [bitmapWords(n)] bit s%64 of word s/64: rank s has opened its ring to this rank
 //
 // Position line of a ring:
 //
@@ -94,7 +94,7 @@ import "math/bits"
 //	   8  u64  limit: tail may grow up to here before the position must be read again
 //	  16  ptr  ring to the peer, 0 as long as it is not open
 //	  24  ptr  its position line
-//	  32  ptr  the peer's control block
+//	  32  ptr  the peer's control block, if the ring was ever open; a rank's own always
 //	  40  u32  pieces: how many were sent that are long enough to look, see far_unsafe.go
 //	  44  i32  looks: how many of late found the peer far, less those that found it near
 //	  64  u64  read: bytes consumed
@@ -102,23 +102,23 @@ import "math/bits"
 //	           ring, it is written anew and the peer's sleepers are looked at
 //	  80  ptr  ring from the peer, 0 as long as it is not open
 //	  88  ptr  its position line
-//	  96  ptr  the peer's control block
+//	  96  ptr  the peer's control block, if the ring was ever open
 //
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 5
+	version = 6
 
-	// MaxLocal is the largest number of ranks that share a segment.
-	MaxLocal = 1024
+	// MaxLocal is the largest number of ranks that share a segment. Rings of pairs that never talk take addresses, and
+	// no memory: 35 TiB of 128 for so many ranks.
+	MaxLocal = 1 << 16
 
 	// LineBytes is the unit of records and of everything else that two cores hand to each other.
 	LineBytes = 64
 
 	headerBytes   = LineBytes
 	controlOffset = headerBytes
-	controlBytes  = 4 * LineBytes
-	bitmapWords   = MaxLocal / 64
+	controlHead   = 2 * LineBytes
 
 	pageBytes    = 4096
 	maxRingBytes = 256 << 10
@@ -170,7 +170,11 @@ func RingBytes(n int) int {
 // maxPayload is the largest payload of a record in bytes: record and first line fill a quarter of a ring.
 func maxPayload(ringBytes int) int { return ringBytes/4 - LineBytes }
 
-func boardMapOffset(n int) int { return controlOffset + n*controlBytes }
+func bitmapWords(n int) int { return (n + 63) / 64 }
+
+func controlBytes(n int) int { return controlHead + alignLine(max(2*LineBytes, 8*bitmapWords(n))) }
+
+func boardMapOffset(n int) int { return controlOffset + n*controlBytes(n) }
 
 func positionOffset(n int) int { return boardMapOffset(n) + LineBytes }
 
@@ -184,6 +188,8 @@ func boardBytes(n int) int { return alignPage(LineBytes + min(n, BoardMembers)*b
 func segmentBytes(n int) int { return boardOffset(n) + Boards*boardBytes(n) }
 
 func privateBytes(n int) int { return alignPage(privateHead + n*privatePeer) }
+
+func alignLine(x int) int { return (x + LineBytes - 1) &^ (LineBytes - 1) }
 
 func alignPage(x int) int { return (x + pageBytes - 1) &^ (pageBytes - 1) }
 

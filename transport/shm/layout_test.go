@@ -4,6 +4,9 @@ import "testing"
 
 func TestSizesOfSegmentsAreBounded(t *testing.T) {
 	for n := 1; n <= MaxLocal; n++ {
+		if segmentBytes(n) > 1<<46 {
+			t.Fatalf("%d ranks: a segment of %d bytes has no place in a process's addresses", n, segmentBytes(n))
+		}
 		r := RingBytes(n)
 		if r&(r-1) != 0 || r < minRingBytes || r > maxRingBytes {
 			t.Fatalf("%d ranks: rings of %d bytes", n, r)

@@ -53,8 +53,8 @@ func places() []place {
 		{unsafe.Offsetof(c.probeAddr), 72, "control", "probe_addr"},
 		{unsafe.Offsetof(c.probeValue), 80, "control", "probe_value"},
 		{unsafe.Offsetof(c.attention), 88, "control", "attention"},
-		{unsafe.Offsetof(c.inbound), 128, "control", "inbound"},
-		{unsafe.Sizeof(c), controlBytes, "control", ""},
+		{controlHead, 128, "control", "inbound"},
+		{unsafe.Sizeof(c), controlHead, "control", ""},
 		{unsafe.Offsetof(p.read), 0, "position", "read"},
 		{unsafe.Offsetof(p.hold), 8, "position", "hold"},
 		{unsafe.Offsetof(p.claims), 16, "position", "claims"},
@@ -137,7 +137,7 @@ struct impi_shm_control {
 	uint32_t state, pid;
 	uint64_t probe_addr, probe_value;
 	uint32_t attention, pad1[9];
-	uint64_t inbound[IMPI_SHM_MAX_LOCAL / 64];
+	uint64_t inbound[];
 };
 
 struct impi_shm_position {

@@ -70,7 +70,7 @@ func (t *Transport) Spin(src int, n uint32) bool {
 	in := &t.peers[src].in
 	ring := in.ring // once: whoever holds the lock may close it
 	if ring == nil {
-		w, bit := &t.seg.bell.inbound[src/64], uint64(1)<<(src%64)
+		w, bit := &t.inbound[src/64], uint64(1)<<(src%64)
 		for ; n > 0 && atomic.LoadUint64(w)&bit == 0; n-- {
 			Pause(1)
 		}

@@ -221,8 +221,8 @@ func (s *Segment) openOut(dst int) error {
 		return err
 	}
 	o := &s.peers[dst].out
-	o.pos, o.limit, o.ring = pos, uint64(s.ringBytes), ring
-	atomic.OrUint64(&s.control(dst).inbound[s.rank/64], 1<<(s.rank%64))
+	o.ctl, o.pos, o.limit, o.ring = s.control(dst), pos, uint64(s.ringBytes), ring
+	atomic.OrUint64(&s.inbound(dst)[s.rank/64], 1<<(s.rank%64))
 	return nil
 }
 
@@ -235,6 +235,6 @@ func (s *Segment) openIn(src int) error {
 		return err
 	}
 	in := &s.peers[src].in
-	in.pos, in.ring = pos, ring
+	in.ctl, in.pos, in.ring = s.control(src), pos, ring
 	return nil
 }

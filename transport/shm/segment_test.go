@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/libimpi/libimpi/transport"
 	"golang.org/x/sys/unix"
 )
 
@@ -103,20 +104,42 @@ func TestNewRefusesTablesThatDoNotFit(t *testing.T) {
 	}
 }
 
+// inUse is the memory behind a segment, in bytes.
+func inUse(t *testing.T, fd int) int {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		t.Fatal(err)
+	}
+	return int(st.Blocks * 512)
+}
+
+// TestMemoryGrowsWithThePairsThatTalk in a segment of many ranks.
+func TestMemoryGrowsWithThePairsThatTalk(t *testing.T) {
+	const n = 5000
+	fd := create(t, n)
+	var got []packet
+	a, b := attach(t, fd, 1), attach(t, fd, n-1)
+	defer a.Close()
+	defer b.Close()
+	from, to := newTransport(t, a, &receiver{}), newTransport(t, b, keep(&got))
+	before := inUse(t, fd)
+	from.Send(&transport.Header{Src: 101, Dst: 100 + n - 1, Len: 3, MsgLen: 3}, []byte("abc"))
+	to.Poll()
+	if len(got) != 1 || string(got[0].Payload) != "abc" {
+		t.Fatalf("came: %v", got)
+	}
+	if more := inUse(t, fd) - before; before > alignPage(positionOffset(n)) || more > RingBytes(n)+2*pageBytes {
+		t.Errorf("%d bytes for %d ranks, and %d for the pair that talks", before, n, more)
+	}
+}
+
 // TestNothingIsReservedBeforeUse keeps the footprint of a job that says hello small.
 func TestNothingIsReservedBeforeUse(t *testing.T) {
-	blocks := func(fd int) int64 {
-		var st unix.Stat_t
-		if err := unix.Fstat(fd, &st); err != nil {
-			t.Fatal(err)
-		}
-		return st.Blocks * 512
-	}
 	fd := create(t, 64)
 	s := attach(t, fd, 0)
 	defer s.Close()
 	newTransport(t, s, &receiver{}).Poll()
-	if got := blocks(fd); got > int64(alignPage(positionOffset(64))) {
+	if got := inUse(t, fd); got > alignPage(positionOffset(64)) {
 		t.Errorf("%d bytes in use before the first message", got)
 	}
 }

@@ -208,9 +208,8 @@ func payloadAt(r *record, form uint32, n uint64) unsafe.Pointer {
 
 // discover opens the rings of peers that have begun to send.
 func (t *Transport) discover() {
-	in := &t.seg.bell.inbound
-	for w := range (t.seg.n + 63) / 64 {
-		for fresh := atomic.LoadUint64(&in[w]) &^ t.seen[w]; fresh != 0; fresh &= fresh - 1 {
+	for w := range t.inbound {
+		for fresh := atomic.LoadUint64(&t.inbound[w]) &^ t.seen[w]; fresh != 0; fresh &= fresh - 1 {
 			bit := bits.TrailingZeros64(fresh)
 			t.seen[w] |= 1 << bit
 			t.welcome(w*64 + bit)

@@ -27,19 +27,20 @@ type Transport struct {
 
 	world []int32 // by local rank
 	first int32   // smallest world rank here
-	local []int16 // by world rank - first; -1: not here
+	local []int32 // by world rank - first; -1: not here
 
 	peers []peer // of seg
 	fence uint32 // of seg's private memory
 
 	me      int32
-	links   []link  // by local rank
-	aside   []byte  // where a piece for a distant peer is packed first
-	senders []int32 // local ranks whose rings to us are open, in the order they appeared
-	turn    int     // where the next Poll begins
-	seen    [bitmapWords]uint64
-	mourn   int    // links that are broken and not yet reported
-	deaths  uint32 // that have been looked into
+	links   []link   // by local rank
+	aside   []byte   // where a piece for a distant peer is packed first
+	senders []int32  // local ranks whose rings to us are open, in the order they appeared
+	turn    int      // where the next Poll begins
+	inbound []uint64 // of the segment: whose rings to us are open
+	seen    []uint64 // of them
+	mourn   int      // links that are broken and not yet reported
+	deaths  uint32   // that have been looked into
 	inside  bool
 	hdr     transport.Header // the packet being delivered
 	copier  copier
@@ -72,6 +73,8 @@ func New(c Config) (*Transport, error) {
 	t := &Transport{seg: s, rx: c.Receiver, ring: uint64(s.ringBytes), mask: uint64(s.ringBytes - 1),
 		max: uint64(maxPayload(s.ringBytes)), world: c.World, peers: s.peers, fence: s.priv.fence, links: make([]link, s.n), senders: make([]int32, 0, s.n)}
 	t.limits = transport.Limits{Eager: min(maxEager, int(t.max)), Packet: min(maxPacket, int(t.max))}
+	t.inbound = s.inbound(s.rank)
+	t.seen = make([]uint64, len(t.inbound))
 	if err := t.tabulate(); err != nil {
 		return nil, err
 	}
@@ -96,7 +99,7 @@ func (t *Transport) tabulate() error {
 	if lo < 0 {
 		return fmt.Errorf("shm: world rank %d", lo)
 	}
-	t.first, t.local = lo, make([]int16, int(hi)-int(lo)+1)
+	t.first, t.local = lo, make([]int32, int(hi)-int(lo)+1)
 	for i := range t.local {
 		t.local[i] = -1
 	}
@@ -104,7 +107,7 @@ func (t *Transport) tabulate() error {
 		if t.local[w-lo] >= 0 {
 			return fmt.Errorf("shm: world rank %d twice in one segment", w)
 		}
-		t.local[w-lo] = int16(i)
+		t.local[w-lo] = int32(i)
 	}
 	return nil
 }

@@ -32,7 +32,6 @@ type control struct {
 	probeValue uint64
 	attention  uint32
 	_          [9]uint32
-	inbound    [bitmapWords]uint64
 }
 
 type position struct {
@@ -143,7 +142,12 @@ type peer struct {
 // views of the mapped segment; ranks are in 0..localSize-1: the callers' affair.
 
 func (s *Segment) control(rank int) *control {
-	return (*control)(unsafe.Pointer(&s.mem[controlOffset+rank*controlBytes]))
+	return (*control)(unsafe.Pointer(&s.mem[controlOffset+rank*controlBytes(s.n)]))
+}
+
+// inbound are the bits of those that have opened their rings to a rank.
+func (s *Segment) inbound(rank int) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Add(unsafe.Pointer(s.control(rank)), controlHead)), bitmapWords(s.n))
 }
 
 func (s *Segment) positionAt(src, dst int) (int, *position) {
@@ -187,10 +191,8 @@ func (s *Segment) mapPrivate(b []byte) {
 	s.priv.segment = unsafe.Pointer(&s.mem[0])
 	s.priv.localSize, s.priv.localRank = uint32(s.n), uint32(s.rank)
 	s.priv.ringBytes, s.priv.maxPayload = uint32(s.ringBytes), uint32(maxPayload(s.ringBytes))
-	for i := range s.peers {
-		s.peers[i].out.ctl = s.control(i)
-		s.peers[i].in.ctl = s.control(i)
-	}
+	own := &s.peers[s.rank]
+	own.out.ctl, own.in.ctl = s.control(s.rank), s.control(s.rank)
 }
 
 func (s *Segment) probeAddress() uint64 { return uint64(uintptr(unsafe.Pointer(&s.priv.probe))) }

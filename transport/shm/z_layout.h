@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #define IMPI_SHM_MAGIC UINT64_C(0x314d485349504d49)
-#define IMPI_SHM_VERSION UINT64_C(0x5)
-#define IMPI_SHM_MAX_LOCAL UINT64_C(0x400)
+#define IMPI_SHM_VERSION UINT64_C(0x6)
+#define IMPI_SHM_MAX_LOCAL UINT64_C(0x10000)
 #define IMPI_SHM_LINE_BYTES UINT64_C(0x40)
 #define IMPI_SHM_INLINE_BYTES UINT64_C(0x28)
 #define IMPI_SHM_FORM_SHORT UINT64_C(0x1)
@@ -49,7 +49,7 @@ struct impi_shm_control {
 	uint32_t state, pid;
 	uint64_t probe_addr, probe_value;
 	uint32_t attention, pad1[9];
-	uint64_t inbound[IMPI_SHM_MAX_LOCAL / 64];
+	uint64_t inbound[];
 };
 
 struct impi_shm_position {
@@ -147,7 +147,7 @@ _Static_assert(offsetof(struct impi_shm_control, probe_addr) == 72, "layout");
 _Static_assert(offsetof(struct impi_shm_control, probe_value) == 80, "layout");
 _Static_assert(offsetof(struct impi_shm_control, attention) == 88, "layout");
 _Static_assert(offsetof(struct impi_shm_control, inbound) == 128, "layout");
-_Static_assert(sizeof(struct impi_shm_control) == 256, "layout");
+_Static_assert(sizeof(struct impi_shm_control) == 128, "layout");
 _Static_assert(offsetof(struct impi_shm_position, read) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_position, hold) == 8, "layout");
 _Static_assert(offsetof(struct impi_shm_position, claims) == 16, "layout");
