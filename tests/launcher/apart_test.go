@@ -3,6 +3,7 @@ package launcher
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Clients on machines of their own: network namespaces (network_test.go), between which there is nothing but TCP. Where
@@ -300,6 +302,40 @@ func TestAClientWhoseLinkGoesDownIsNamed(t *testing.T) {
 		named := fmt.Sprintf("client %d", lost)
 		if r := server.wait(); r.code == 0 || !strings.Contains(r.stderr, named) {
 			t.Errorf("%s: the server: code %d, %q", via, r.code, r.stderr)
+		}
+	}
+}
+
+// A link that is down for less than the silence that is allowed costs time, and nothing else.
+func TestAClientWhoseLinkIsUpAgainInTimeIsNotLost(t *testing.T) {
+	const cut, silence = 3 * time.Second, 5 * time.Second
+	const secret = "IMPI_AUTH_SECRET=of the job"
+	for _, tt := range []struct {
+		via   string
+		proof []string
+	}{
+		{"direct", []string{key}},
+		{"agent", []string{key}},
+		{"agent -streams 3", []string{secret}},
+		{"direct -streams 2", []string{secret, "IMPI_AUTH_TLS=1"}},
+	} {
+		n := newNetwork(t, ipv4, apart+1)
+		in, out := io.Pipe()
+		settings := append(with(append(tt.proof, "IMPI_SILENCE=5")...), stdin(in))
+		server, clients := n.start(t, settings, all("-via "+tt.via), program(t, "misbehave"), "hear", "0")
+		for _, j := range clients {
+			j.stdout.await("ready", 2)
+		}
+		began := time.Now()
+		n.unplug(t, 1)
+		time.Sleep(cut)
+		n.plug(t, 1)
+		down := time.Since(began)
+		out.Close()
+		for _, j := range append(clients, server) {
+			if r := j.wait(); down < silence && (r.code != 0 || r.stderr != "") {
+				t.Errorf("%s: code %d, %q, after %v without a link", tt.via, r.code, r.stderr, down)
+			}
 		}
 	}
 }

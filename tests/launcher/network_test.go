@@ -117,6 +117,12 @@ func (n *network) unplug(t *testing.T, i int) {
 	n.router.ip(t, fmt.Sprintf("link set to%d down", i))
 }
 
+// plug brings it up again.
+func (n *network) plug(t *testing.T, i int) {
+	t.Helper()
+	n.router.ip(t, fmt.Sprintf("link set to%d up", i))
+}
+
 // inside runs f, and starts what f starts, on a machine.
 func (m *machine) inside(t *testing.T, f func()) {
 	t.Helper()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/alive"
 	"github.com/libimpi/libimpi/transport/secure"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
@@ -514,7 +515,7 @@ func (m *mesh) tune(c *net.TCPConn, several int) error {
 	if err != nil {
 		return err
 	}
-	var alive error
+	var kept error
 	err = raw.Control(func(fd uintptr) {
 		if m.opts.SendBuffer == 0 {
 			widen(int(fd))
@@ -525,9 +526,9 @@ func (m *mesh) tune(c *net.TCPConn, several int) error {
 		if inside(c.LocalAddr(), c.RemoteAddr()) {
 			unpace(int(fd))
 		}
-		alive = keepAlive(int(fd), m.opts.Silence)
+		kept = alive.Keep(int(fd), m.opts.Silence)
 	})
-	return cmp.Or(err, alive)
+	return cmp.Or(err, kept)
 }
 
 // descriptor takes the socket out of the Go runtime's hands: from now on it is polled by whoever calls Poll.

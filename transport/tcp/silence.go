@@ -7,15 +7,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/libimpi/libimpi/transport/alive"
 	"github.com/libimpi/libimpi/transport/secure"
-	"golang.org/x/sys/unix"
 )
 
-// A host that is lost without a word: its machine has stopped, or the way to it is broken. TCP itself would notice
-// after a quarter of an hour, and only if there is something to be sent. So every connection is kept alive with
-// probes, and now and then somebody looks when its other end was heard of last. Any acknowledgement will do, that of a
-// probe, or of a full window: a host whose processes do not read, because they compute or are being debugged, is not
-// lost. (TCP_USER_TIMEOUT would take it for that.) An agent does the same (transport/agent).
+// A host that is lost without a word: its machine has stopped, or the way to it is broken. Every connection is kept alive
+// (transport/alive), and now and then somebody looks when its other end was heard of last. Any acknowledgement will do,
+// that of a probe, or of a full window: a host whose processes do not read, because they compute or are being debugged, is
+// not lost. (TCP_USER_TIMEOUT would take it for that.) An agent does the same (transport/agent).
 //
 // A goroutine makes the looks due, and wakes the engine, which takes them in Poll under its lock.
 
@@ -35,13 +34,13 @@ func ParseSilence(text string) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// Looks is how many looks, and how many probes, go into the time after which a silent host is lost.
+// Looks is how many looks go into the time after which a silent host is lost.
 const Looks = 4
 
-// Heard is nil if the other end of a TCP connection has acknowledged anything within that time, or fd is a socket of
+// Heard is nil if the other end of a TCP connection has acknowledged anything within what that time allows, or fd is a socket of
 // another kind. If not, the error says so.
 func Heard(fd int, silence time.Duration) error {
-	if ago, ok := lastHeard(fd); ok && ago >= silence {
+	if ago, ok := lastHeard(fd); ok && ago >= alive.Limit(silence) {
 		return silent(ago)
 	}
 	return nil
@@ -100,7 +99,7 @@ func (h *Host) look() {
 				}
 			})
 		}
-		if ok && ago >= h.guard.silence {
+		if ok && ago >= alive.Limit(h.guard.silence) {
 			h.end(l, silent(ago))
 		}
 	}
@@ -109,33 +108,8 @@ func (h *Host) look() {
 // lastHeard asks the kernel when the other end of a TCP connection last acknowledged anything; of one behind TLS, too. A
 // socket of another kind has no such end.
 func lastHeard(fd int) (ago time.Duration, ok bool) {
-	if ago, ok = acknowledged(fd); !ok {
-		secure.Channel(fd, func(tcp int) { ago, ok = acknowledged(tcp) })
+	if ago, ok = alive.Heard(fd); !ok {
+		secure.Channel(fd, func(tcp int) { ago, ok = alive.Heard(tcp) })
 	}
 	return ago, ok
-}
-
-func acknowledged(fd int) (time.Duration, bool) {
-	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-	if err != nil {
-		return 0, false
-	}
-	return time.Duration(info.Last_ack_recv) * time.Millisecond, true
-}
-
-// keepAlive has probes sent over a connection that is idle, often enough for looks to hear of a living host.
-func keepAlive(fd int, silence time.Duration) error {
-	if silence <= 0 {
-		return nil
-	}
-	every := max(1, int(silence/Looks/time.Second))
-	for _, o := range []struct{ level, name, value int }{
-		{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1}, {unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, every},
-		{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, every}, {unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 2 * Looks},
-	} {
-		if err := unix.SetsockoptInt(fd, o.level, o.name, o.value); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libimpi/libimpi/transport/alive"
 	"golang.org/x/sys/unix"
 )
 
@@ -15,15 +16,15 @@ func TestAHostThatIsSilentForTooLongIsLost(t *testing.T) {
 	silent := e.host.links[2].fd
 	e.host.guard.heard = func(fd int) (time.Duration, bool) {
 		if fd == silent {
-			return 61 * time.Minute, true
+			return alive.Limit(time.Hour), true
 		}
-		return 59 * time.Minute, true
+		return alive.Limit(time.Hour) - 1, true
 	}
 	e.host.guard.due.Store(true)
 	e.mu.Unlock()
 	e.until(t, "loss", func() bool { return len(e.lost) == 2 })
 	for _, p := range []int32{2, 3} {
-		if err := e.lost[p]; err == nil || !strings.Contains(err.Error(), "host 2 (client 2") || !strings.Contains(err.Error(), "1h1m0s") {
+		if err := e.lost[p]; err == nil || !strings.Contains(err.Error(), "host 2 (client 2") || !strings.Contains(err.Error(), "1h7m30s") {
 			t.Errorf("process %d: %v", p, err)
 		}
 	}
@@ -50,7 +51,7 @@ func TestLooksBecomeDueAndWakeTheEngine(t *testing.T) {
 }
 
 func TestConnectionsAreKeptAlive(t *testing.T) {
-	es := connect(t, layout{{1}, {1}}, nil, Options{Silence: 20 * time.Second})
+	es := connect(t, layout{{1}, {1}}, nil, Options{Silence: 80 * time.Second})
 	for i, e := range es {
 		fd := e.host.links[1-i].fd
 		on, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE)
@@ -62,7 +63,7 @@ func TestConnectionsAreKeptAlive(t *testing.T) {
 			t.Errorf("heard %v ago, %v", ago, ok)
 		}
 	}
-	es = connect(t, layout{{1}, {1}}, keyed(1, true), Options{Silence: 20 * time.Second})
+	es = connect(t, layout{{1}, {1}}, keyed(1, true), Options{Silence: 80 * time.Second})
 	if ago, ok := lastHeard(es[0].host.links[1].fd); !ok || ago > patience {
 		t.Errorf("behind TLS: heard %v ago, %v", ago, ok)
 	}

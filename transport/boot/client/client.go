@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/boot/alive"
+	"github.com/libimpi/libimpi/transport/alive"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/wire"
 )

@@ -22,7 +22,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/libimpi/libimpi/transport/boot/alive"
+	"github.com/libimpi/libimpi/transport/alive"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/secure"
 )

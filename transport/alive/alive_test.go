@@ -1,0 +1,65 @@
+package alive
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A way that breaks right after a probe was acknowledged, and is good again right after another was lost.
+func TestAWayThatIsGoodAgainInTimeIsProbedBeforeItIsGivenUp(t *testing.T) {
+	for _, s := range []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 30 * time.Second, 100 * time.Second, time.Hour, 1 << 20 * time.Second} {
+		p := Probes(s)
+		if p.Idle%time.Second != 0 || p.Interval%time.Second != 0 {
+			t.Errorf("%v: probes after %v and then every %v: the kernel counts in seconds", s, p.Idle, p.Interval)
+		}
+		if given := p.Idle + time.Duration(p.Count)*p.Interval; given < s+p.Idle+p.Interval {
+			t.Errorf("%v: probes end the connection after %v", s, given)
+		}
+		if Limit(s) < s+2*Every(s) || Limit(s) > s+max(s/8, 2*time.Second) {
+			t.Errorf("%v: lost after %v with a probe every %v", s, Limit(s), Every(s))
+		}
+		if p.Count < 1 || p.Count > most {
+			t.Errorf("%v: %d probes, and the kernel knows 1 to %d", s, p.Count, most)
+		}
+	}
+	if Probes(0).Enable {
+		t.Error("probes though silence is allowed for ever")
+	}
+}
+
+func TestTheKernelIsToldSo(t *testing.T) {
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.DialTCP("tcp", nil, l.Addr().(*net.TCPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	Insist(c, 32*time.Second)
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Control(func(fd uintptr) {
+		if err := Keep(int(fd), 32*time.Second); err != nil {
+			t.Error(err)
+		}
+		for name, want := range map[int]int{unix.TCP_KEEPIDLE: 2, unix.TCP_KEEPINTVL: 2, unix.TCP_USER_TIMEOUT: 36000} {
+			if got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, name); err != nil || got != want {
+				t.Errorf("option %d is %d (%v), want %d", name, got, err, want)
+			}
+		}
+		if err := Keep(int(fd), 1<<20*time.Second); err != nil {
+			t.Errorf("the longest silence: %v", err)
+		}
+		if _, ok := Heard(int(fd)); !ok {
+			t.Error("a TCP connection has not been heard of")
+		}
+	})
+}
