@@ -60,9 +60,13 @@ func selfComm() *communicator {
 	return nil
 }
 
-// bridged answers the communicator of an engine's.
+// bridged answers the communicator of an engine's. The engine has MPI_COMM_WORLD and MPI_COMM_SELF always, the program
+// from MPI_Init to MPI_Finalize only: otherwise they answer nil.
 func bridged(c *libimpi.Comm) *communicator {
 	b, _ := c.Bridge.(*communicator)
+	if b != nil && b.handle < firstInt {
+		return commOf(b.handle)
+	}
 	return b
 }
 

@@ -330,7 +330,7 @@ func imrecv(fn string, buf uintptr, count int64, datatype, message uintptr, requ
 	}
 	put[uintptr](message, abi.MPI_MESSAGE_NULL)
 	if m == nil {
-		*request = selfComm().Irecv(at(buf), count, a.t, abi.MPI_PROC_NULL, 0)
+		*request = engine().Self().Irecv(at(buf), count, a.t, abi.MPI_PROC_NULL, 0) // MPI_COMM_SELF may not be there
 		return 0
 	}
 	*request = m.Imrecv(at(buf), count, a.t)
