@@ -50,56 +50,79 @@ func keyvalOf(key int32, k kind) *keyval {
 	return kv
 }
 
-// attributes are the values of one object, in the order in which they were first set.
+// attributes are the values of one object, in the order in which they were first set. The functions of the program may
+// change them, too: they are called without the lock, and what is to be changed is looked up again afterwards.
 type attributes struct {
-	values []attribute
+	mu     sync.Mutex
+	values ordered[int32, attribute]
 	shown  *C.struct_impi_attr_comm // where C sees the values; nil if it does not
 }
 
 type attribute struct {
-	key   int32
 	kv    *keyval
 	value uintptr
 }
 
-func (a *attributes) find(key int32) int {
-	for i := range a.values {
-		if a.values[i].key == key {
-			return i
-		}
+// get answers the value of a key.
+func (a *attributes) get(key int32) (v attribute, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if found := a.values.find(key); found != nil {
+		return *found, true
 	}
-	return -1
+	return v, false
+}
+
+// put stores a value.
+func (a *attributes) put(key int32, v attribute) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.values.set(key, v)
+	a.show()
 }
 
 // set stores a value; an old one is deleted first. It answers the delete function's code.
 func (a *attributes) set(object uintptr, key int32, kv *keyval, value uintptr) int32 {
-	if i := a.find(key); i >= 0 {
-		if code := a.values[i].delete(object); code != 0 {
+	if old, ok := a.get(key); ok {
+		if code := old.delete(object, key); code != 0 {
 			return code
 		}
-		a.values[i].value = value
-		a.show()
+		kv = old.kv
+	}
+	a.put(key, attribute{kv, value})
+	return 0
+}
+
+// remove deletes the value of a key, if there is one.
+func (a *attributes) remove(object uintptr, key int32) int32 {
+	v, ok := a.get(key)
+	if !ok {
 		return 0
 	}
-	a.values = append(a.values, attribute{key, kv, value})
+	if code := v.delete(object, key); code != 0 {
+		return code
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.values.remove(key)
 	a.show()
 	return 0
 }
 
-// remove deletes a value.
-func (a *attributes) remove(object uintptr, i int) int32 {
-	if code := a.values[i].delete(object); code != 0 {
-		return code
+// last answers the key that was set last.
+func (a *attributes) last() (key int32, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.values.len() == 0 {
+		return 0, false
 	}
-	a.values = append(a.values[:i], a.values[i+1:]...)
-	a.show()
-	return 0
+	return a.values.last(), true
 }
 
 // deleteAll deletes all values, the last set first (as MPI demands for MPI_COMM_SELF); it stops at a refusal.
 func (a *attributes) deleteAll(object uintptr) int32 {
-	for i := len(a.values) - 1; i >= 0; i-- {
-		if code := a.remove(object, i); code != 0 {
+	for key, ok := a.last(); ok; key, ok = a.last() {
+		if code := a.remove(object, key); code != 0 {
 			return code
 		}
 	}
@@ -108,32 +131,49 @@ func (a *attributes) deleteAll(object uintptr) int32 {
 
 // copyAll gives a duplicate its values.
 func (a *attributes) copyAll(object uintptr, to *attributes) int32 {
-	defer to.show()
-	for _, v := range a.values {
-		switch v.kv.copy {
-		case nullFunction:
-		case dupFunction:
-			to.values = append(to.values, v)
-		default:
-			var out C.uintptr_t
-			var flag C.int
-			code := C.impi_call_copy(C.uintptr_t(v.kv.copy), C.uintptr_t(object), C.int(v.key), C.uintptr_t(v.kv.extra), C.uintptr_t(v.value), &out, &flag)
-			if code != 0 {
-				return int32(code)
-			}
-			if flag != 0 {
-				to.values = append(to.values, attribute{v.key, v.kv, uintptr(out)})
-			}
+	a.mu.Lock()
+	keys := a.values.keys()
+	a.mu.Unlock()
+	for _, key := range keys {
+		v, ok := a.get(key)
+		if !ok { // deleted by the copy function of another
+			continue
+		}
+		copied, code := v.copy(object, key)
+		if code != 0 {
+			return code
+		}
+		if copied != nil {
+			to.put(key, *copied)
 		}
 	}
 	return 0
 }
 
-func (v *attribute) delete(object uintptr) int32 {
+// copy answers what a duplicate gets, nil for nothing, and the copy function's code.
+func (v *attribute) copy(object uintptr, key int32) (*attribute, int32) {
+	switch v.kv.copy {
+	case nullFunction:
+		return nil, 0
+	case dupFunction:
+		return v, 0
+	}
+	var out C.uintptr_t
+	var flag C.int
+	code := C.impi_call_copy(C.uintptr_t(v.kv.copy), C.uintptr_t(object), C.int(key), C.uintptr_t(v.kv.extra),
+		C.uintptr_t(v.value), &out, &flag)
+	if code != 0 || flag == 0 {
+		return nil, int32(code)
+	}
+	return &attribute{v.kv, uintptr(out)}, 0
+}
+
+func (v *attribute) delete(object uintptr, key int32) int32 {
 	if v.kv.free == nullFunction {
 		return 0
 	}
-	return int32(C.impi_call_delete(C.uintptr_t(v.kv.free), C.uintptr_t(object), C.int(v.key), C.uintptr_t(v.value), C.uintptr_t(v.kv.extra)))
+	return int32(C.impi_call_delete(C.uintptr_t(v.kv.free), C.uintptr_t(object), C.int(key), C.uintptr_t(v.value),
+		C.uintptr_t(v.kv.extra)))
 }
 
 func createKeyval(fn string, forKind kind, copyFn, deleteFn, key, extra uintptr) int32 {
@@ -219,30 +259,26 @@ func (k *check) setAttr(a *attributes, object uintptr, forKind kind, key int32, 
 func (k *check) getAttr(a *attributes, key int32, forKind kind, value, flag uintptr) int32 {
 	k.result(value, "attribute_val")
 	k.result(flag, "flag")
-	i := a.find(key)
-	if i < 0 && keyvalOf(key, forKind) == nil {
+	v, found := a.get(key)
+	if !found && keyvalOf(key, forKind) == nil {
 		k.badKey(key)
 	}
 	if k.err != nil {
 		return k.fail()
 	}
-	putFlag(flag, i >= 0)
-	if i >= 0 {
-		put(value, a.values[i].value)
+	putFlag(flag, found)
+	if found {
+		put(value, v.value)
 	}
 	return 0
 }
 
 func (k *check) deleteAttr(a *attributes, object uintptr, key int32, forKind kind) int32 {
-	i := a.find(key)
-	if i < 0 {
-		if keyvalOf(key, forKind) == nil {
-			k.badKey(key)
-			return k.fail()
-		}
-		return 0
+	if _, found := a.get(key); !found && keyvalOf(key, forKind) == nil {
+		k.badKey(key)
+		return k.fail()
 	}
-	if code := a.remove(object, i); code != 0 {
+	if code := a.remove(object, key); code != 0 {
 		return k.refused(code, "delete")
 	}
 	return 0

@@ -70,6 +70,8 @@ func (c *communicator) openQueries() {
 			return
 		}
 	}
+	c.attrs.mu.Lock()
+	defer c.attrs.mu.Unlock()
 	c.attrs.shown = &C.impi_attr.comms[slot]
 	c.attrs.shown.colors = [4]C.int32_t{}
 	c.attrs.show()
@@ -78,13 +80,15 @@ func (c *communicator) openQueries() {
 
 // closeQueries makes C forget the communicator.
 func (c *communicator) closeQueries() {
+	c.attrs.mu.Lock()
+	defer c.attrs.mu.Unlock()
 	if c.attrs.shown != nil {
 		showHandle(&c.attrs.shown.handle, 0)
 		c.attrs.shown = nil
 	}
 }
 
-// show copies the values for C.
+// show copies the values for C. The lock is held.
 func (a *attributes) show() {
 	s := a.shown
 	if s == nil {
@@ -92,10 +96,11 @@ func (a *attributes) show() {
 	}
 	version, count := (*uint32)(unsafe.Pointer(&s.version)), int32(-1)
 	atomic.AddUint32(version, 1) // odd: a reader looks again, or goes to Go
-	if len(a.values) <= len(s.values) {
-		count = int32(len(a.values))
-		for i, v := range a.values {
-			atomic.StoreInt32((*int32)(unsafe.Pointer(&s.values[i].key)), v.key)
+	if n := a.values.len(); n <= len(s.values) {
+		count = int32(n)
+		for i := range n {
+			key, v := a.values.nth(i)
+			atomic.StoreInt32((*int32)(unsafe.Pointer(&s.values[i].key)), key)
 			atomic.StoreUintptr((*uintptr)(unsafe.Pointer(&s.values[i].value)), v.value)
 		}
 	}
@@ -109,6 +114,8 @@ func showHandle(at *C.uintptr_t, h uintptr) { atomic.StoreUintptr((*uintptr)(uns
 
 // showColors gives the values of IMPI's attributes a place where C finds them, and answers it; nil if there is none.
 func (a *attributes) showColors(values [4]int32) *[4]int32 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.shown == nil {
 		return nil
 	}

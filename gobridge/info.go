@@ -15,35 +15,20 @@ import (
 // Info objects (MPI 5.0, chapter 10): ordered lists of (key, value).
 type info struct {
 	mu      sync.Mutex
-	entries []infoEntry
-}
-
-type infoEntry struct{ key, value string }
-
-func (i *info) find(key string) int {
-	for n := range i.entries {
-		if i.entries[n].key == key {
-			return n
-		}
-	}
-	return -1
+	entries ordered[string, string]
 }
 
 func (i *info) set(key, value string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if n := i.find(key); n >= 0 {
-		i.entries[n].value = value
-		return
-	}
-	i.entries = append(i.entries, infoEntry{key, value})
+	i.entries.set(key, value)
 }
 
 func (i *info) get(key string) (string, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if n := i.find(key); n >= 0 {
-		return i.entries[n].value, true
+	if v := i.entries.find(key); v != nil {
+		return *v, true
 	}
 	return "", false
 }
@@ -55,7 +40,7 @@ func (i *info) clone() *info {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return &info{entries: append([]infoEntry(nil), i.entries...)}
+	return &info{entries: i.entries.clone()}
 }
 
 // infoEnv is MPI_INFO_ENV: what is known of how the process was started (MPI 5.0, 11.2.1).
@@ -210,12 +195,11 @@ func impi_Info_delete(infoHandle, key uintptr) int32 {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	n := i.find(name)
-	if n < 0 {
+	if i.entries.find(name) == nil {
 		k.set(abi.MPI_ERR_INFO_NOKEY, "there is no key %q", name)
 		return k.fail()
 	}
-	i.entries = append(i.entries[:n], i.entries[n+1:]...)
+	i.entries.remove(name)
 	return 0
 }
 
@@ -288,7 +272,7 @@ func impi_Info_get_nkeys(infoHandle, nkeys uintptr) int32 {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	put(nkeys, int32(len(i.entries)))
+	put(nkeys, int32(i.entries.len()))
 	return 0
 }
 
@@ -301,11 +285,12 @@ func impi_Info_get_nthkey(infoHandle uintptr, n int32, key uintptr) int32 {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if n < 0 || int(n) >= len(i.entries) {
-		k.set(abi.MPI_ERR_ARG, "argument n is %d, and there are %d keys", n, len(i.entries))
+	if n < 0 || int(n) >= i.entries.len() {
+		k.set(abi.MPI_ERR_ARG, "argument n is %d, and there are %d keys", n, i.entries.len())
 		return k.fail()
 	}
-	putText(key, i.entries[n].key, abi.MPI_MAX_INFO_KEY)
+	name, _ := i.entries.nth(int(n))
+	putText(key, name, abi.MPI_MAX_INFO_KEY)
 	return 0
 }
 

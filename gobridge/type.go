@@ -382,7 +382,7 @@ func impi_Type_free(datatype uintptr) int32 {
 		return k.fail()
 	}
 	if code := d.attrs.deleteAll(h); code != 0 {
-		return k.failed(libimpi.Errorf(int(code), "an attribute's delete function refused"))
+		return k.refused(code, "delete")
 	}
 	dropType(h)
 	put[uintptr](datatype, abi.MPI_DATATYPE_NULL)
@@ -399,7 +399,7 @@ func impi_Type_dup(oldtype, newtype uintptr) int32 {
 	h := addType(d)
 	if code := dataTypeOf(oldtype).attrs.copyAll(oldtype, &d.attrs); code != 0 {
 		dropType(h)
-		return k.failed(libimpi.Errorf(int(code), "an attribute's copy function refused"))
+		return k.refused(code, "copy")
 	}
 	put(newtype, h)
 	return 0

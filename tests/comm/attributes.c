@@ -36,6 +36,114 @@ static void *get(MPI_Comm comm, int key)
     return flag ? value : NULL;
 }
 
+/* Functions that change the attributes of the object that they are called for. */
+static int first, second, third, act;
+enum { LEAVE, DELETE_BOTH, DELETE_FIRST, ADD_FOURTH };
+static int calls[4];
+
+static int which(int key) { return key == first ? 0 : key == second ? 1 : key == third ? 2 : 3; }
+
+static int change(MPI_Comm comm, int key, void *value, void *state)
+{
+    (void)value, (void)state;
+    calls[which(key)]++;
+    if (key == second && act == DELETE_BOTH) {
+        CHECK_EQ(MPI_Comm_delete_attr(comm, first), MPI_SUCCESS);
+        CHECK_EQ(MPI_Comm_delete_attr(comm, third), MPI_SUCCESS);
+    } else if (key == second && act == DELETE_FIRST) {
+        CHECK_EQ(MPI_Comm_delete_attr(comm, first), MPI_SUCCESS);
+    } else if (key == second && act == ADD_FOURTH) {
+        CHECK_EQ(MPI_Comm_set_attr(comm, third, value), MPI_SUCCESS);
+    }
+    return MPI_SUCCESS;
+}
+
+static int copy_and_change(MPI_Comm comm, int key, void *state, void *in, void *out, int *flag)
+{
+    (void)state;
+    if (key == first) CHECK_EQ(MPI_Comm_delete_attr(comm, second), MPI_SUCCESS);
+    *(void **)out = in;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static void with_values(MPI_Comm *c, void *values[3], int what)
+{
+    MPI_Comm_dup(MPI_COMM_WORLD, c);
+    act = LEAVE;
+    MPI_Comm_set_attr(*c, first, values[0]);
+    MPI_Comm_set_attr(*c, second, values[1]);
+    MPI_Comm_set_attr(*c, third, values[2]);
+    memset(calls, 0, sizeof calls);
+    act = what;
+}
+
+static void changed_meanwhile(void)
+{
+    static char v[4];
+    void *values[] = {v, v + 1, v + 2};
+    MPI_Comm c, d;
+    MPI_Comm_create_keyval(copy_and_change, change, &first, NULL);
+    MPI_Comm_create_keyval(copy_and_change, change, &second, NULL);
+    MPI_Comm_create_keyval(copy_and_change, change, &third, NULL);
+
+    with_values(&c, values, DELETE_BOTH);
+    CHECK_EQ(MPI_Comm_delete_attr(c, second), MPI_SUCCESS);
+    CHECK(!get(c, first) && !get(c, second) && !get(c, third));
+    MPI_Comm_free(&c);
+    CHECK(calls[0] == 1 && calls[1] == 1 && calls[2] == 1);
+
+    with_values(&c, values, DELETE_BOTH); /* the third goes first, then the second takes the first along */
+    CHECK_EQ(MPI_Comm_free(&c), MPI_SUCCESS);
+    CHECK(calls[0] == 1 && calls[1] == 1 && calls[2] == 1);
+
+    with_values(&c, values, DELETE_FIRST);
+    CHECK_EQ(MPI_Comm_set_attr(c, second, v + 3), MPI_SUCCESS);
+    CHECK(!get(c, first) && get(c, second) == v + 3 && get(c, third) == v + 2);
+    act = LEAVE;
+    MPI_Comm_free(&c);
+    CHECK(calls[0] == 1 && calls[1] == 2 && calls[2] == 1);
+
+    with_values(&c, values, LEAVE);
+    MPI_Comm_delete_attr(c, third);
+    act = ADD_FOURTH;
+    CHECK_EQ(MPI_Comm_delete_attr(c, second), MPI_SUCCESS);
+    CHECK(get(c, first) == v && !get(c, second) && get(c, third) == v + 1);
+    act = LEAVE;
+    MPI_Comm_free(&c);
+    CHECK(calls[0] == 1 && calls[1] == 1 && calls[2] == 2);
+
+    with_values(&c, values, LEAVE); /* copying the first takes the second away */
+    CHECK_EQ(MPI_Comm_dup(c, &d), MPI_SUCCESS);
+    CHECK(get(d, first) == v && !get(d, second) && get(d, third) == v + 2);
+    MPI_Comm_free(&d);
+    MPI_Comm_free(&c);
+    MPI_Comm_free_keyval(&first);
+    MPI_Comm_free_keyval(&second);
+    MPI_Comm_free_keyval(&third);
+}
+
+/* Very many values are no slower to find than a few; taken away in any order, each is asked once. */
+static void many(void)
+{
+    enum { MANY = 20000 };
+    static int keys[MANY], values[MANY];
+    MPI_Comm c;
+    MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    keep = 0;
+    deletes = 0;
+    for (int i = 0; i < MANY; i++) {
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop, &keys[i], &extra);
+        MPI_Comm_set_attr(c, keys[i], &values[i]);
+    }
+    for (int i = 0; i < MANY; i += 7) MPI_Comm_delete_attr(c, keys[i]);
+    CHECK_EQ(deletes, (MANY + 6) / 7);
+    for (int i = 0; i < MANY; i++) CHECK(get(c, keys[i]) == (i % 7 ? &values[i] : NULL));
+    MPI_Comm_free(&c);
+    CHECK_EQ(deletes, MANY);
+    for (int i = 0; i < MANY; i++) MPI_Comm_free_keyval(&keys[i]);
+}
+
 int main(int argc, char **argv)
 {
     static char a[4], b[4];
@@ -130,5 +238,7 @@ int main(int argc, char **argv)
     CHECK_EQ(flag, 0);
     MPI_Type_free(&t);
     MPI_Type_free_keyval(&key);
+    changed_meanwhile();
+    many();
     return check_end();
 }
