@@ -78,6 +78,7 @@ extern GoInt32 impi_Comm_get_attr(GoUintptr comm, GoInt32 comm_keyval, GoUintptr
 extern GoInt32 impi_Comm_get_errhandler(GoUintptr comm, GoUintptr errhandler);
 extern GoInt32 impi_Comm_get_info(GoUintptr comm, GoUintptr info_used);
 extern GoInt32 impi_Comm_get_name(GoUintptr comm, GoUintptr comm_name, GoUintptr resultlen);
+extern GoInt32 impi_Comm_get_parent(GoUintptr parent);
 extern GoInt32 impi_Comm_group(GoUintptr comm, GoUintptr group);
 extern GoInt32 impi_Comm_idup(GoUintptr comm, GoUintptr newcomm, GoUintptr request);
 extern GoInt32 impi_Comm_idup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm,

@@ -213,8 +213,11 @@ WEAK(MPI_Comm_get_errhandler);
 
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_parent");
-    return impi_unsupported("MPI_Comm_get_parent", IMPI_KIND_NONE, 0);
+    impi_err = impi_Comm_get_parent((uintptr_t)parent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_get_parent);
 
