@@ -300,7 +300,7 @@ func (k *check) refused(code int32, what string) int32 {
 //export impi_Comm_set_attr
 func impi_Comm_set_attr(comm uintptr, key int32, value uintptr) int32 {
 	k := check{fn: "MPI_Comm_set_attr"}
-	c := k.comm(comm)
+	c := k.object(comm)
 	if c == nil {
 		return k.fail()
 	}
@@ -314,7 +314,7 @@ func impi_Comm_set_attr(comm uintptr, key int32, value uintptr) int32 {
 //export impi_Comm_get_attr
 func impi_Comm_get_attr(comm uintptr, key int32, value, flag uintptr) int32 {
 	k := check{fn: "MPI_Comm_get_attr"}
-	c := k.comm(comm)
+	c := k.object(comm)
 	if c == nil {
 		return k.fail()
 	}
@@ -327,7 +327,7 @@ func impi_Comm_get_attr(comm uintptr, key int32, value, flag uintptr) int32 {
 //export impi_Comm_delete_attr
 func impi_Comm_delete_attr(comm uintptr, key int32) int32 {
 	k := check{fn: "MPI_Comm_delete_attr"}
-	c := k.comm(comm)
+	c := k.object(comm)
 	if c == nil {
 		return k.fail()
 	}

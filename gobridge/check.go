@@ -36,6 +36,15 @@ func (k *check) set(class int, format string, args ...any) {
 // comm looks the communicator up; the others need it, so it comes first.
 func (k *check) comm(h uintptr) *communicator { return k.commArg(h, "comm") }
 
+// object is comm that also takes a communicator whose MPI_Comm_idup is under way.
+func (k *check) object(h uintptr) *communicator {
+	if c := objectOf(h); c != nil {
+		k.c = c
+		return c
+	}
+	return k.comm(h)
+}
+
 func (k *check) commArg(h uintptr, arg string) *communicator {
 	c := commOf(h)
 	if c != nil {
@@ -47,6 +56,10 @@ func (k *check) commArg(h uintptr, arg string) *communicator {
 		k.err = notStarted()
 	case h == abi.MPI_COMM_NULL:
 		k.set(abi.MPI_ERR_COMM, "argument %s is MPI_COMM_NULL", arg)
+	case h == abi.MPI_COMM_WORLD || h == abi.MPI_COMM_SELF:
+		k.set(abi.MPI_ERR_COMM, "argument %s is predefined, and there from MPI_Init to MPI_Finalize only", arg)
+	case objectOf(h) != nil:
+		k.set(abi.MPI_ERR_COMM, "argument %s is %s", arg, objectOf(h))
 	default:
 		k.set(abi.MPI_ERR_COMM, "argument %s (%#x) is not a communicator, or has been freed", arg, h)
 	}

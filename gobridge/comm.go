@@ -19,7 +19,8 @@ type communicator struct {
 	attrs   attributes
 	handler atomic.Pointer[errhandler]
 	hints   hints
-	session *session // that it comes from; nil if that is the world model
+	session *session    // that it comes from; nil if that is the world model
+	pending atomic.Bool // its MPI_Comm_idup is under way: it cannot communicate (idup.go)
 
 	attached attachedMemory // for buffered sends
 	board    board
@@ -33,13 +34,25 @@ func (c *communicator) errhandler() *errhandler { return c.handler.Load() }
 
 // String names the communicator in messages; the nil one too.
 func (c *communicator) String() string {
-	if c == nil {
+	switch {
+	case c == nil:
 		return "no communicator"
+	case c.pending.Load():
+		return "a communicator whose MPI_Comm_idup is not complete"
 	}
 	return c.Comm.String()
 }
 
+// commOf answers the communicator of a handle, nil if it is none on which the program may communicate.
 func commOf(h uintptr) *communicator {
+	if c := objectOf(h); c != nil && !c.pending.Load() {
+		return c
+	}
+	return nil
+}
+
+// objectOf is commOf that also answers one whose MPI_Comm_idup is under way.
+func objectOf(h uintptr) *communicator {
 	p := started()
 	if p == nil {
 		return nil
@@ -102,6 +115,13 @@ func newHandle(c *libimpi.Comm, h *errhandler, of *session, out uintptr) *commun
 func commQuery(fn string, comm uintptr) (k check) {
 	k.fn = fn
 	k.comm(comm)
+	return k
+}
+
+// objectQuery is commQuery for what may be done to a communicator whose MPI_Comm_idup is under way, too.
+func objectQuery(fn string, comm uintptr) (k check) {
+	k.fn = fn
+	k.object(comm)
 	return k
 }
 
@@ -324,7 +344,7 @@ func freeComm(fn string, comm uintptr, give func(*libimpi.Comm) error) int32 {
 
 //export impi_Comm_set_name
 func impi_Comm_set_name(comm, comm_name uintptr) int32 {
-	k := commQuery("MPI_Comm_set_name", comm)
+	k := objectQuery("MPI_Comm_set_name", comm)
 	k.result(comm_name, "comm_name")
 	if k.err != nil {
 		return k.fail()
@@ -335,7 +355,7 @@ func impi_Comm_set_name(comm, comm_name uintptr) int32 {
 
 //export impi_Comm_get_name
 func impi_Comm_get_name(comm, comm_name, resultlen uintptr) int32 {
-	k := commQuery("MPI_Comm_get_name", comm)
+	k := objectQuery("MPI_Comm_get_name", comm)
 	k.result(comm_name, "comm_name")
 	k.result(resultlen, "resultlen")
 	if k.err != nil {

@@ -38,8 +38,7 @@ func (h *hints) info() *info {
 
 //export impi_Comm_set_info
 func impi_Comm_set_info(comm, info uintptr) int32 {
-	k := check{fn: "MPI_Comm_set_info"}
-	k.comm(comm)
+	k := objectQuery("MPI_Comm_set_info", comm)
 	with := k.someInfo(info)
 	if k.err != nil {
 		return k.fail()
@@ -50,8 +49,7 @@ func impi_Comm_set_info(comm, info uintptr) int32 {
 
 //export impi_Comm_get_info
 func impi_Comm_get_info(comm, info_used uintptr) int32 {
-	k := check{fn: "MPI_Comm_get_info"}
-	k.comm(comm)
+	k := objectQuery("MPI_Comm_get_info", comm)
 	k.result(info_used, "info_used")
 	if k.err != nil {
 		return k.fail()

@@ -35,7 +35,7 @@ func createErrhandler(name string, fn uintptr, arg string, errhandlerOut uintptr
 
 //export impi_Comm_set_errhandler
 func impi_Comm_set_errhandler(comm, errhandler uintptr) int32 {
-	k := commQuery("MPI_Comm_set_errhandler", comm)
+	k := objectQuery("MPI_Comm_set_errhandler", comm)
 	h := k.errhandler(errhandler)
 	if k.err != nil {
 		return k.fail()
@@ -54,7 +54,7 @@ func (k *check) errhandler(h uintptr) *errhandler {
 
 //export impi_Comm_get_errhandler
 func impi_Comm_get_errhandler(comm, errhandler uintptr) int32 {
-	k := commQuery("MPI_Comm_get_errhandler", comm)
+	k := objectQuery("MPI_Comm_get_errhandler", comm)
 	k.result(errhandler, "errhandler")
 	if k.err != nil {
 		return k.fail()
@@ -83,7 +83,7 @@ func impi_Errhandler_free(errhandler uintptr) int32 {
 //
 //export impi_call_errhandler
 func impi_call_errhandler(comm uintptr, errorcode int32, action *C.struct_impi_action) int32 {
-	k := commQuery("MPI_Comm_call_errhandler", comm)
+	k := objectQuery("MPI_Comm_call_errhandler", comm)
 	if k.err != nil {
 		return k.fail()
 	}

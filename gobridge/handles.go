@@ -82,13 +82,6 @@ func (t *table[T]) add(object *T) uintptr {
 	return t.handle(i, s)
 }
 
-// fill gives a handle that was added with nil its object.
-func (t *table[T]) fill(h uintptr, object *T) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.slot(uint32(h) - firstInt).object.Store(object)
-}
-
 func (t *table[T]) handle(i uint32, s *slot[T]) uintptr {
 	return uintptr(t.kind)<<56 | uintptr(s.generation.Load())<<32 | uintptr(i+firstInt)
 }

@@ -2,12 +2,8 @@ package main
 
 import "C"
 
-import (
-	"github.com/libimpi/libimpi/libimpi"
-)
-
-// Nonblocking duplication (MPI 5.0, 7.4.2). The handle is there at once, and names nothing until the request is done;
-// attributes are copied at once, too.
+// Nonblocking duplication (MPI 5.0, 7.4.2). The handle is there at once, and the attributes are copied at once. Until the
+// request is done the program may give it an error handler, attributes, hints and a name (check.object); all else is refused.
 
 //export impi_Comm_idup
 func impi_Comm_idup(comm, newcomm, request uintptr) int32 {
@@ -33,21 +29,20 @@ func impi_Comm_idup_with_info(comm, info, newcomm, request uintptr) int32 {
 }
 
 func (k *check) idup(with *info, newcomm, request uintptr) int32 {
-	b := &communicator{}
+	b := newCommunicator(k.c.Unopened(), 0)
 	b.hints.take(with)
 	b.handler.Store(k.c.errhandler())
 	if code := k.c.attrs.copyAll(k.c.handle, &b.attrs); code != 0 {
 		return k.refused(code, "copy")
 	}
-	b.handle = comms.add(nil)
+	b.join(k.c.session)
+	b.pending.Store(true)
+	b.handle = comms.add(b)
 	put(newcomm, b.handle)
-	from := k.c.session
-	put(request, k.c.Idup(func(c *libimpi.Comm) {
-		b.Comm, c.Bridge = c, b
-		b.join(from)
-		comms.fill(b.handle, b)
+	put(request, k.c.Idup(b.Comm, func() {
 		b.openFast(engine())
 		b.openQueries()
+		b.pending.Store(false)
 	}))
 	return 0
 }

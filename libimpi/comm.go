@@ -37,7 +37,7 @@ type Comm struct {
 
 	ops    collective
 	freed  bool
-	uses   int            // requests on a communicator that the program has freed
+	uses   int            // requests, matched messages and duplications under way that need the contexts
 	spare  cids           // for communicators that will be made of it (context_id.go)
 	buffer attachedBuffer // for buffered sends on it
 	shared *Buffer        // the next choice; nil if there is none
@@ -197,18 +197,27 @@ func (c *Comm) Dup() (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.dupOn(cid)
+	d := c.Unopened()
+	d.openOn(cid)
+	return d, nil
 }
 
-func (c *Comm) dupOn(cid uint64) (*Comm, error) {
+// Unopened makes a communicator of the same groups and topology that has no contexts yet: it can be named, and asked for
+// its groups, but not communicate.
+func (c *Comm) Unopened() *Comm {
+	d := &Comm{engine: c.engine, group: c.group, rank: c.rank, topology: c.topology, layout: c.layout, spansInter: c.spansInter}
 	if c.local != nil {
-		return c.engine.newInter(c.local.group, c.group, cid)
+		d.local = c.local.Unopened()
 	}
-	made, err := c.engine.newComm(c.group, cid)
-	if made != nil {
-		made.topology = c.topology
+	return d
+}
+
+// openOn opens a communicator on a context id.
+func (c *Comm) openOn(cid uint64) {
+	if c.local != nil {
+		c.engine.open(c.local, homeCIDs|cid)
 	}
-	return made, err
+	c.engine.open(c, cid)
 }
 
 // Create makes a communicator of a subgroup of c; nil for processes outside it (MPI_Comm_create).
@@ -431,21 +440,20 @@ func (c *Comm) part() (err error) {
 	return err
 }
 
-// drop forgets the communicator once no request uses it any more.
+// drop forgets the communicator once nothing uses it any more.
 func (c *Comm) drop() {
 	c.leaveBoard()
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c.freed = true
-	if c.uses = e.requests.on(c); c.uses == 0 {
+	if c.freed = true; c.uses == 0 {
 		e.forget(c)
 	}
 }
 
-// unused is called for each request of a freed communicator that goes back to the pool. Engine lock held.
-func (c *Comm) unused() {
-	if c.uses--; c.uses == 0 {
+// letGo ends a use of the communicator. The last one ends what a freed communicator has. Engine lock held.
+func (c *Comm) letGo() {
+	if c.uses--; c.uses == 0 && c.freed {
 		c.engine.forget(c)
 	}
 }

@@ -23,10 +23,10 @@ func (nothing) released()                  {}
 
 // newCompound takes an active request.
 func (e *Engine) newCompound(ctx *context, of compound) *Request {
-	r := e.requests.get()
+	r := e.requests.get(ctx.comm)
 	r.kind, r.active = compoundRequest, true
 	e.shared.UnderWay++
-	r.comm, r.ctx, r.peer = ctx.comm, ctx, noPeer
+	r.ctx, r.peer = ctx, noPeer
 	r.status = emptyStatus
 	r.of = of
 	return r

@@ -14,9 +14,8 @@ type General interface {
 func (e *Engine) StartGeneral(g General) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.requests.get()
+	r := e.requests.get(e.self)
 	r.kind, r.active, r.general, r.peer = generalRequest, true, g, noPeer
-	r.comm = e.self
 	r.status = emptyStatus
 	return r.id
 }

@@ -1,41 +1,45 @@
 package libimpi
 
 // Nonblocking duplication (MPI 5.0, 7.4.2). The agreement on the context id runs on a goroutine, under tags of its
-// own in the communicator's collective context, so that collectives may overtake it.
+// own in the communicator's collective context, so that collectives may overtake it. It keeps the communicator, which the
+// program may free meanwhile.
 
 // idupTags lies above the tags of subsets.
 const idupTags = subsetTags + 1<<29
 
-// Idup starts to duplicate a communicator and answers a request. Before that is done, made is called with the new
-// communicator, on another thread.
-func (c *Comm) Idup(made func(*Comm)) uint64 {
+// Idup starts to make d, which Unopened has answered, a duplicate of a communicator and answers a request. Before that
+// is done, opened is called, on another thread.
+func (c *Comm) Idup(d *Comm, opened func()) uint64 {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.newCompound(c.p2p, nothing{})
+	r := e.newCompound(c.p2p, nothing{}) // keeps c, but not its companion
+	if c.local != nil {
+		c.local.uses++
+	}
 	n := c.idups
 	c.idups++
 	go func() {
-		err := c.duplicate(n, made)
+		err := c.duplicate(d, n, opened)
 		e.mu.Lock()
 		defer e.mu.Unlock()
+		if c.local != nil {
+			c.local.letGo()
+		}
 		r.status.Err = AsError(err)
 		e.complete(r)
 	}()
 	return r.id
 }
 
-func (c *Comm) duplicate(n int, made func(*Comm)) error {
+func (c *Comm) duplicate(d *Comm, n int, opened func()) error {
 	ids, err := c.agreeAside(n)
 	if err != nil {
 		return err
 	}
-	d, err := c.dupOn(ids.next)
-	if err != nil {
-		return err
-	}
+	d.openOn(ids.next)
 	d.spare = ids.rest()
-	made(d)
+	opened()
 	return nil
 }
 

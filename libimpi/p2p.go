@@ -151,8 +151,8 @@ func (c *Comm) SendInit(base datatype.Pointer, count int64, t *datatype.Type, de
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.requests.get()
-	r.kind, r.comm, r.ctx, r.persistent, r.mode = sendRequest, c, c.p2p, true, mode
+	r := e.requests.get(c)
+	r.kind, r.ctx, r.persistent, r.mode = sendRequest, c.p2p, true, mode
 	r.rank, r.tag, r.peer = int32(dest), tag, noPeer
 	if dest != abi.MPI_PROC_NULL {
 		r.peer = c.group.World(int(dest))
@@ -166,8 +166,8 @@ func (c *Comm) RecvInit(base datatype.Pointer, count int64, t *datatype.Type, so
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.requests.get()
-	r.kind, r.comm, r.ctx, r.persistent = recvRequest, c, c.p2p, true
+	r := e.requests.get(c)
+	r.kind, r.ctx, r.persistent = recvRequest, c.p2p, true
 	r.rank, r.tag, r.peer = int32(source), tag, noPeer
 	r.base, r.count, r.typ = base, count, t
 	return r.id
@@ -238,16 +238,38 @@ func (c *Comm) Probe(source int, tag int32, st *Status) error {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var m *message
-	e.seek(c.p2p, int32(source), func() bool {
-		m = c.p2p.find(int32(source), tag)
-		return m != nil
-	})
-	if m == nil {
-		return e.failed.Load()
+	m, err := c.await(int32(source), tag)
+	if err != nil {
+		return err
 	}
 	m.describe(st)
 	return nil
+}
+
+// await waits for a message for (source, tag). Without one the job has failed.
+func (c *Comm) await(source, tag int32) (m *message, err error) {
+	c.engine.seek(c.p2p, source, func() bool {
+		m = c.p2p.find(source, tag)
+		return m != nil
+	})
+	if m == nil {
+		return nil, c.engine.failure()
+	}
+	return m, nil
+}
+
+// look is await that does not block: nil if there is no such message yet.
+func (c *Comm) look(source, tag int32) (*message, error) {
+	e := c.engine
+	m := c.p2p.find(source, tag)
+	if m == nil {
+		e.pollAll()
+		if m = c.p2p.find(source, tag); m == nil {
+			e.invite(c.p2p, source)
+			return nil, e.failure()
+		}
+	}
+	return m, nil
 }
 
 // Iprobe is Probe that does not block.
@@ -259,13 +281,9 @@ func (c *Comm) Iprobe(source int, tag int32, st *Status) (bool, error) {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	m := c.p2p.find(int32(source), tag)
+	m, err := c.look(int32(source), tag)
 	if m == nil {
-		e.pollAll()
-		if m = c.p2p.find(int32(source), tag); m == nil {
-			e.invite(c.p2p, int32(source))
-			return false, e.failure()
-		}
+		return false, err
 	}
 	m.describe(st)
 	return true, nil
@@ -276,7 +294,7 @@ func (m *message) describe(st *Status) {
 	*st = Status{Source: m.source, Tag: m.tag, Bytes: m.length, External: m.external}
 }
 
-// Matched is a message taken out of matching by a matched probe, and the communicator it came on.
+// Matched is a message taken out of matching by a matched probe, and the communicator it came on, which it keeps.
 type Matched struct {
 	comm *Comm
 	m    *message
@@ -290,13 +308,9 @@ func (c *Comm) Mprobe(source int, tag int32, st *Status) (*Matched, error) {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var m *message
-	e.seek(c.p2p, int32(source), func() bool {
-		m = c.p2p.find(int32(source), tag)
-		return m != nil
-	})
-	if m == nil {
-		return nil, e.failure()
+	m, err := c.await(int32(source), tag)
+	if err != nil {
+		return nil, err
 	}
 	return c.claim(m, st), nil
 }
@@ -306,13 +320,9 @@ func (c *Comm) Improbe(source int, tag int32, st *Status) (*Matched, error) {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	m := c.p2p.find(int32(source), tag)
+	m, err := c.look(int32(source), tag)
 	if m == nil {
-		e.pollAll()
-		if m = c.p2p.find(int32(source), tag); m == nil {
-			e.invite(c.p2p, int32(source))
-			return nil, e.failure()
-		}
+		return nil, err
 	}
 	return c.claim(m, st), nil
 }
@@ -320,6 +330,7 @@ func (c *Comm) Improbe(source int, tag int32, st *Status) (*Matched, error) {
 func (c *Comm) claim(m *message, st *Status) *Matched {
 	c.p2p.take(m)
 	m.describe(st)
+	c.uses++
 	return &Matched{c, m}
 }
 
@@ -329,6 +340,7 @@ func (m *Matched) Imrecv(base datatype.Pointer, count int64, t *datatype.Type) u
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.newRecv(m.comm.p2p, base, count, t, int(m.m.source), m.m.tag)
+	m.comm.letGo() // the request has it
 	e.receiveKept(r, m.m)
 	e.bringOn(r)
 	e.leaveRunning(r)
@@ -340,10 +352,10 @@ const noPeer int32 = -1
 
 // newSend takes a request for a send; it has not started.
 func (e *Engine) newSend(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32, mode sendMode) *Request {
-	r := e.requests.get()
+	r := e.requests.get(ctx.comm)
 	r.kind, r.mode, r.active = sendRequest, mode, true
 	e.shared.UnderWay++
-	r.comm, r.ctx = ctx.comm, ctx
+	r.ctx = ctx
 	r.peer, r.tag = dest, tag
 	r.status = emptyStatus
 	r.setBuffer(base, count, t)
@@ -352,10 +364,10 @@ func (e *Engine) newSend(ctx *context, base datatype.Pointer, count int64, t *da
 
 // newRecv takes a request for a receive; it has not been posted.
 func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32) *Request {
-	r := e.requests.get()
+	r := e.requests.get(ctx.comm)
 	r.kind, r.active = recvRequest, true
 	e.shared.UnderWay++
-	r.comm, r.ctx = ctx.comm, ctx
+	r.ctx = ctx
 	r.source, r.tag, r.peer = int32(source), tag, noPeer
 	if source >= 0 {
 		r.peer = ctx.comm.group.World(int(source))
@@ -366,9 +378,9 @@ func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *da
 
 // newDone takes a request that is complete from the start.
 func (e *Engine) newDone(ctx *context, st Status) uint64 {
-	r := e.requests.get()
+	r := e.requests.get(ctx.comm)
 	r.kind, r.active, r.done = sendRequest, true, true
-	r.comm, r.ctx, r.peer = ctx.comm, ctx, noPeer
+	r.ctx, r.peer = ctx, noPeer
 	r.status = st
 	return r.id
 }

@@ -211,7 +211,7 @@ func (e *Engine) adopted(id uint64) uint64 {
 // adoptDone makes a request that is done of the receive in slot n. Its communicator may be gone.
 func (e *Engine) adoptDone(n uint32) {
 	s := &e.requests.quick.Slots[n-1]
-	r := e.requests.get()
+	r := e.requests.get(nil)
 	r.kind, r.active, r.done, r.peer = recvRequest, true, true, noPeer
 	r.status = Status{Source: s.Source, Tag: s.Tag, Bytes: int64(s.Bytes)}
 	r.quick = n

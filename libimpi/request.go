@@ -182,12 +182,16 @@ type requestTable struct {
 
 const requestChunk = 64
 
-func (t *requestTable) get() *Request {
+// get takes a request for an operation on a communicator, which stays as long as the request does; nil: on none.
+func (t *requestTable) get(c *Comm) *Request {
 	if len(t.idle) == 0 {
 		t.grow()
 	}
 	r := t.idle[len(t.idle)-1]
 	t.idle = t.idle[:len(t.idle)-1]
+	if r.comm = c; c != nil {
+		c.uses++
+	}
 	return r
 }
 
@@ -222,8 +226,8 @@ func (t *requestTable) put(r *Request) {
 	comm := r.comm
 	*r = Request{id: id}
 	t.idle = append(t.idle, r)
-	if comm != nil && comm.freed {
-		comm.unused()
+	if comm != nil {
+		comm.letGo()
 	}
 }
 
@@ -244,19 +248,9 @@ func (t *requestTable) deactivate(r *Request) {
 	}
 }
 
-// on counts the requests of a communicator.
-func (t *requestTable) on(c *Comm) (n int) {
-	for _, r := range t.slots {
-		if r.comm == c {
-			n++
-		}
-	}
-	return n
-}
-
 // underWay says whether a communicator has requests that are not complete, also such as the program has freed.
 func (t *requestTable) underWay(c *Comm) bool {
-	return slices.ContainsFunc(t.slots, func(r *Request) bool {
+	return c.uses > 0 && slices.ContainsFunc(t.slots, func(r *Request) bool {
 		return r.comm == c && !r.done && (r.active || !r.persistent)
 	})
 }

@@ -44,7 +44,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		e.requests.heldType = c.HeldType
 		e.requests.persistent = c.Started
 	}
-	sent := e.requests.get() // the first slot: SentRequest
+	sent := e.requests.get(nil) // the first slot: SentRequest
 	sent.kind, sent.active, sent.done, sent.peer, sent.status = sendRequest, true, true, noPeer, emptyStatus
 	if err := e.connect(ctx, c); err != nil {
 		return nil, err

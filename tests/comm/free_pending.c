@@ -3,10 +3,35 @@
 
 enum { LONG = 200000 };
 
+/* A message that a matched probe has taken out keeps its communicator, too. */
+static void matched(int next, int before)
+{
+    for (int round = 0; round < 20; round++) {
+        MPI_Comm c, d[4];
+        MPI_Message m;
+        MPI_Request r;
+        int out = round + check_rank, in = -1, other = -1;
+        MPI_Comm_dup(MPI_COMM_WORLD, &c);
+        MPI_Isend(&out, 1, MPI_INT, next, round, c, &r);
+        MPI_Mprobe(before, round, c, &m, MPI_STATUS_IGNORE);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        CHECK_EQ(MPI_Comm_free(&c), MPI_SUCCESS);
+        for (int i = 0; i < 4; i++) MPI_Comm_dup(MPI_COMM_WORLD, &d[i]);
+        CHECK_EQ(MPI_Mrecv(&in, 1, MPI_INT, &m, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        CHECK_EQ(in, round + before);
+        for (int i = 0; i < 4; i++) {
+            MPI_Sendrecv(&out, 1, MPI_INT, next, round, &other, 1, MPI_INT, before, round, d[i], MPI_STATUS_IGNORE);
+            CHECK_EQ(other, round + before);
+            MPI_Comm_free(&d[i]);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
     int next = (check_rank + 1) % check_size, before = (check_rank + check_size - 1) % check_size;
+    matched(next, before);
     char *out = malloc(LONG), *in = malloc(LONG);
     for (int round = 0; round < 20; round++) {
         MPI_Comm c;

@@ -39,7 +39,15 @@ int main(int argc, char **argv)
         CHECK_EQ(sum, want);
         MPI_Comm_free(&c[i]);
     }
+    /* It may be freed while it is duplicated. */
+    for (int i = 0; i < N; i++) CHECK_EQ(MPI_Comm_idup(inter, &c[i], &r[i]), MPI_SUCCESS);
     MPI_Comm_free(&inter);
+    CHECK_EQ(MPI_Waitall(N, r, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    for (int i = 0; i < N; i++) {
+        MPI_Allreduce(&check_rank, &sum, 1, MPI_INT, MPI_SUM, c[i]);
+        CHECK_EQ(sum, want);
+        MPI_Comm_free(&c[i]);
+    }
     MPI_Comm_free(&half);
     return check_end();
 }
