@@ -11,13 +11,14 @@ import (
 // the communicator that ordinary messages do not use.
 //
 //	Psend_init   sends an offer (its counts, and a tag for the answer) with the program's tag, in the context of offers
-//	Precv_init   takes the oldest offer of that source and tag, and answers with its own counts and a range of tags
+//	Precv_init   takes the oldest offer of that source and tag, and answers how many messages there are, and a range of tags
 //	Start        of the receive posts a receive for each message, of the send posts nothing
 //	Pready       sends each message whose partitions are all ready, in the context of data
 //
-// Both sides derive from the counts how many messages there are (shares). Message j of m is the share
-// [j/m, (j+1)/m) of the elements on either side, and has tag j of the range. Before the answer is there, partitions
-// are only noted as ready. Tags in the context of data are given out by the process that receives.
+// The data lies at the start of the receive's buffer, which may be larger, as that of any message does. Message j of m is
+// the share [j/m, (j+1)/m) of the data, whole elements on either side, and has tag j of the range. If the data ends inside
+// an element of the receiver's, or is too long, there is one message, so that its receive says so. Before the answer is
+// there, partitions are only noted as ready. Tags in the context of data are given out by the process that receives.
 
 // partitionedSpace is what a communicator has for partitioned communication, made by its first use.
 type partitionedSpace struct {
@@ -60,10 +61,11 @@ type channel struct {
 	parts   int32
 	count   int64 // elements of a partition
 
-	offer  [3]int64 // elements, partitions, tag of the answer
-	answer [3]int64 // elements, partitions, first tag
-	tuned  bool     // both are known
-	shares int32    // messages of a cycle
+	offer  [offerWords]int64  // elements, partitions, tag of the answer, bytes
+	answer [answerWords]int64 // messages, first tag
+	tuned  bool               // both are known
+	shares int32              // messages of a cycle
+	each   int64              // elements of a message on this side
 
 	// The cycle under way.
 	ready   []bool  // send: partitions
@@ -72,6 +74,11 @@ type channel struct {
 	arrived []bool  // receive: messages
 	left    int32   // messages that are not done
 }
+
+const (
+	offerWords  = 4
+	answerWords = 2
+)
 
 // The parts of a channel's messages that are not data.
 const (
@@ -87,7 +94,8 @@ func (c *Comm) PsendInit(base datatype.Pointer, parts int32, count int64, t *dat
 }
 
 // PrecvInit makes a persistent request that receives parts partitions of count elements each. The sender's may be
-// others, of as many elements in all.
+// others, of as many elements in all or fewer. A partition that the data does not reach has arrived with the last that it
+// does.
 func (c *Comm) PrecvInit(base datatype.Pointer, parts int32, count int64, t *datatype.Type, source int, tag int32) uint64 {
 	return c.newChannel(&channel{peer: int32(source), tag: tag, base: base, typ: t, parts: parts, count: count})
 }
@@ -114,13 +122,13 @@ func (c *Comm) newChannel(ch *channel) uint64 {
 func (ch *channel) open(e *Engine) {
 	s := ch.comm.partitioned()
 	if !ch.sending {
-		e.postRecv(ch.receive(e, s.offers, datatype.Pointer(&ch.offer), 3, offerType, ch.tag, partOffer))
+		e.postRecv(ch.receive(e, s.offers, datatype.Pointer(&ch.offer), offerWords, offerType, ch.tag, partOffer))
 		return
 	}
 	answerTag := s.take(1)
-	ch.offer = [3]int64{int64(ch.parts) * ch.count, int64(ch.parts), int64(answerTag)}
-	e.postRecv(ch.receive(e, s.data, datatype.Pointer(&ch.answer), 3, offerType, answerTag, partAnswer))
-	e.start(ch.send(e, s.offers, datatype.Pointer(&ch.offer), 3, offerType, ch.tag, partOffer))
+	ch.offer = [...]int64{ch.elements(), int64(ch.parts), int64(answerTag), ch.bytes(ch.elements())}
+	e.postRecv(ch.receive(e, s.data, datatype.Pointer(&ch.answer), answerWords, offerType, answerTag, partAnswer))
+	e.start(ch.send(e, s.offers, datatype.Pointer(&ch.offer), offerWords, offerType, ch.tag, partOffer))
 }
 
 func (ch *channel) send(e *Engine, ctx *context, base datatype.Pointer, count int64, t *datatype.Type, tag int32, part int) *Request {
@@ -147,37 +155,68 @@ func (ch *channel) partDone(e *Engine, message *Request) {
 	}
 }
 
+// elements is how many the channel's buffer has, and bytes how long so many are in a message.
+func (ch *channel) elements() int64 { return int64(ch.parts) * ch.count }
+
+func (ch *channel) bytes(elements int64) int64 {
+	return ch.typ.PackedSize(elements, ch.comm.rep(ch.comm.group.World(int(ch.peer))))
+}
+
 // offered takes the sender's offer and answers it.
 func (ch *channel) offered(e *Engine, message *Request) {
 	s := ch.comm.partitioned()
-	elements := int64(ch.parts) * ch.count
-	if o := ch.offer; message.failure() != nil || message.status.Bytes != message.size ||
-		o[0] < 0 || o[1] < 0 || o[1] > math.MaxInt32 || o[2] < 0 || o[2] > math.MaxInt32 {
+	o := ch.offer
+	if message.failure() != nil || message.status.Bytes != message.size ||
+		o[0] < 0 || o[1] < 0 || o[1] > math.MaxInt32 || o[2] < 0 || o[2] > math.MaxInt32 || o[3] < 0 {
 		e.breach(message.peer, "offer of a partitioned send that makes no sense")
 		return
 	}
-	ch.shares = shares(ch.offer[0], elements, ch.offer[1], int64(ch.parts))
-	ch.answer = [3]int64{elements, int64(ch.parts), int64(s.take(ch.shares))}
+	elements, whole := ch.filled(o[3])
+	if ch.shares = 1; whole {
+		ch.shares = shares(o[0], elements, o[1], ch.partsOf(elements))
+	} else {
+		elements = ch.elements()
+	}
+	ch.each = elements / int64(ch.shares)
+	ch.answer = [...]int64{int64(ch.shares), int64(s.take(ch.shares))}
 	ch.arrived = make([]bool, ch.shares)
 	ch.tuned = true
-	e.start(ch.send(e, s.data, datatype.Pointer(&ch.answer), 3, offerType, int32(ch.offer[2]), partAnswer))
+	e.start(ch.send(e, s.data, datatype.Pointer(&ch.answer), answerWords, offerType, int32(o[2]), partAnswer))
 	if ch.r != nil && ch.r.active {
 		ch.postAll(e)
 	}
 }
 
+// filled is how many elements of the receive's buffer so many bytes are; whole says that they end with one, and fit.
+func (ch *channel) filled(bytes int64) (elements int64, whole bool) {
+	each := ch.bytes(1)
+	if each == 0 {
+		return 0, bytes == 0
+	}
+	return bytes / each, bytes%each == 0 && bytes/each <= ch.elements()
+}
+
+// partsOf is into how many of the receiver's partitions so many of its elements fall, if they end with one; else 1.
+func (ch *channel) partsOf(elements int64) int64 {
+	if elements == 0 || elements%ch.count != 0 {
+		return 1
+	}
+	return elements / ch.count
+}
+
 // answered takes the receiver's answer, and sends what has become ready.
 func (ch *channel) answered(e *Engine, message *Request) {
-	a := ch.answer
-	if message.failure() != nil || message.status.Bytes != message.size || a[0] < 0 || a[1] < 0 || a[1] > math.MaxInt32 {
+	n, first, elements := ch.answer[0], ch.answer[1], ch.offer[0]
+	if message.failure() != nil || message.status.Bytes != message.size ||
+		n < 1 || n > max(elements, 1) || n > math.MaxInt32 || elements%n != 0 {
 		e.breach(message.peer, "answer to a partitioned send that makes no sense")
 		return
 	}
-	ch.shares = shares(ch.offer[0], a[0], ch.offer[1], a[1])
-	if a[2] < 0 || a[2] > math.MaxInt32-int64(ch.shares) {
+	if first < 0 || first > math.MaxInt32-n {
 		e.breach(message.peer, "tags of a partitioned send that do not exist")
 		return
 	}
+	ch.shares, ch.each = int32(n), elements/n
 	ch.missing = make([]int32, ch.shares)
 	ch.tuned = true
 	if ch.r != nil && ch.r.active {
@@ -218,8 +257,7 @@ func overlap(i, n, m int32) (first, last int32) {
 
 // share is the memory of message j: its first element and their number.
 func (ch *channel) share(j int32) (datatype.Pointer, int64) {
-	n := int64(ch.parts) * ch.count / int64(ch.shares)
-	return offset(ch.base, int64(j)*n*ch.typ.Extent()), n
+	return offset(ch.base, int64(j)*ch.each*ch.typ.Extent()), ch.each
 }
 
 // start implements compound.
@@ -252,7 +290,7 @@ func (ch *channel) postAll(e *Engine) {
 	ch.left = ch.shares + 1 // one for this function: the cycle does not end in the middle of it
 	for j := range ch.shares {
 		base, n := ch.share(j)
-		e.postRecv(ch.receive(e, ch.comm.parts.data, base, n, ch.typ, int32(ch.answer[2])+j, int(j)))
+		e.postRecv(ch.receive(e, ch.comm.parts.data, base, n, ch.typ, int32(ch.answer[1])+j, int(j)))
 	}
 	ch.less(e)
 }
@@ -285,7 +323,7 @@ func (ch *channel) contribute(e *Engine, partition int32) {
 
 func (ch *channel) sendShare(e *Engine, j int32) {
 	base, n := ch.share(j)
-	e.start(ch.send(e, ch.comm.parts.data, base, n, ch.typ, int32(ch.answer[2])+j, int(j)))
+	e.start(ch.send(e, ch.comm.parts.data, base, n, ch.typ, int32(ch.answer[1])+j, int(j)))
 }
 
 // dataDone notes that a message has been sent or received.
@@ -438,8 +476,11 @@ func (ch *channel) has(partition int32) bool {
 	if !ch.tuned {
 		return false
 	}
-	first, last := overlap(partition, ch.parts, ch.shares)
-	for j := first; j <= last; j++ {
+	if ch.each == 0 {
+		return ch.arrived[0]
+	}
+	last := int64(ch.shares) - 1
+	for j := min(int64(partition)*ch.count/ch.each, last); j <= min((int64(partition+1)*ch.count-1)/ch.each, last); j++ {
 		if !ch.arrived[j] {
 			return false
 		}

@@ -32,6 +32,56 @@ func TestSharesAreWholeElementsOnBothSides(t *testing.T) {
 	}
 }
 
+// A receive may have more room than there is data, in partitions of any size; the data lies at its start, and a partition
+// has arrived when what it has of the data is there.
+func TestDataOfAPartitionedSendLiesAtTheStartOfALargerReceive(t *testing.T) {
+	for name, build := range worlds {
+		t.Run(name, func(t *testing.T) {
+			es := build(t)
+			a, b, dest, source := ends(es)
+			for _, x := range []struct{ sendParts, sendCount, parts, count int }{
+				{4, 3, 4, 6}, {4, 3, 3, 5}, {6, 2, 5, 3}, {1, 12, 13, 1}, {12, 1, 1, 100}, {3, 4, 2, 6}, {2, 6, 4, 6}, {3, 0, 2, 4},
+			} {
+				n := x.sendParts * x.sendCount
+				out, in := pattern(n, 1), make([]byte, x.parts*x.count)
+				send := a.World().PsendInit(at(out), int32(x.sendParts), int64(x.sendCount), byteT, dest, 3)
+				recv := b.World().PrecvInit(at(in), int32(x.parts), int64(x.count), byteT, source, 3)
+				must(t, asError(a.Start(send)))
+				must(t, asError(b.Start(recv)))
+				must(t, asError(a.Pready(send, 0, int32(x.sendParts)-1)))
+				for p := range x.parts {
+					for arrived := false; !arrived; {
+						var err *Error
+						a.Progress()
+						if arrived, err = b.Parrived(recv, int32(p)); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if have := min(n, (p+1)*x.count); !bytes.Equal(in[:have], out[:have]) {
+						t.Fatalf("%v: partition %d has arrived: %v", x, p, in)
+					}
+				}
+				finishAll(t, es, a, &send)
+				st := finishAll(t, es, b, &recv)
+				if st[0].Bytes() != int64(n) || !bytes.Equal(in[:n], out) || bytes.ContainsFunc(in[n:], func(r rune) bool { return r != 0 }) {
+					t.Errorf("%v: %v of %v, %d bytes", x, in, out, st[0].Bytes())
+				}
+				must(t, a.FreeRequest(&send))
+				must(t, b.FreeRequest(&recv))
+			}
+			noFailure(t, es)
+		})
+	}
+}
+
+// asError is err as an error that is nil if there is none.
+func asError(err *Error) error {
+	if err == nil {
+		return nil
+	}
+	return err
+}
+
 // The overlap is what comparing the ends of all shares finds.
 func TestOverlapIsWhatTheEndsSay(t *testing.T) {
 	check := func(a, b, c uint8) bool {
@@ -130,8 +180,9 @@ func TestOffersAndAnswersThatMakeNoSenseAreBreaches(t *testing.T) {
 	}
 	buf := make([]byte, 4)
 	for name, payload := range map[string][]byte{
-		"short": words(4, 4), "long": words(4, 4, 0, 0), "fewer than none": words(-4, 4, 0), "no partitions": words(4, -1, 0),
-		"too many partitions": words(4, 1<<31, 0), "no tag": words(4, 4, -1), "large tag": words(4, 4, 1<<31), "empty": nil,
+		"short": words(4, 4, 0), "long": words(4, 4, 0, 4, 0), "fewer than none": words(-4, 4, 0, 4), "no partitions": words(4, -1, 0, 4),
+		"too many partitions": words(4, 1<<31, 0, 4), "no tag": words(4, 4, -1, 4), "large tag": words(4, 4, 1<<31, 4),
+		"no bytes": words(4, 4, 0, -1), "empty": nil,
 	} {
 		e := world(t, 2)[0]
 		c := e.World()
@@ -139,6 +190,13 @@ func TestOffersAndAnswersThatMakeNoSenseAreBreaches(t *testing.T) {
 		e.deliver(transport.Header{Kind: transport.Data, Src: 1, LSRank: 1, Tag: 7, CID: c.parts.offers.cid}, payload)
 		wantBreach(t, e, "1", "offer: "+name)
 		must(t, e.FreeRequest(&recv))
+	}
+	for name, payload := range map[string][]byte{
+		"short": words(4), "long": words(4, 0, 0), "no messages": words(0, 0), "fewer than none": words(-1, 0), "parts of elements": words(3, 0),
+		"more than elements": words(8, 0), "no tag": words(4, -1), "large tag": words(4, 1<<31), "empty": nil,
+	} {
+		e := world(t, 2)[0]
+		c := e.World()
 		send := c.PsendInit(at(buf), 4, 1, byteT, 1, 7)
 		e.deliver(transport.Header{Kind: transport.Data, Src: 1, LSRank: 1, Tag: 0, CID: c.parts.data.cid}, payload)
 		wantBreach(t, e, "1", "answer: "+name)

@@ -64,6 +64,30 @@ static void in_turn(int sp, int rp)
     MPI_Request_free(&request[1]);
 }
 
+/* A receive with more room than there is data: it lies at the start, also where its elements are others. */
+static void larger(int parts, int count, MPI_Datatype type)
+{
+    enum { SENT = 12, ROOM = 60 };
+    int out[SENT], in[ROOM], n = -1;
+    MPI_Request request[2];
+    MPI_Status status;
+    for (int i = 0; i < SENT; i++) out[i] = check_rank * 100 + i;
+    memset(in, 0xff, sizeof in);
+    MPI_Precv_init(in, parts, count, type, previous, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
+    MPI_Psend_init(out, 4, SENT / 4, MPI_INT, next, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+    for (int cycle = 0; cycle < 2; cycle++) {
+        MPI_Startall(2, request);
+        MPI_Pready_range(0, 3, request[1]);
+        MPI_Wait(&request[0], &status);
+        MPI_Wait(&request[1], MPI_STATUS_IGNORE);
+        MPI_Get_count(&status, MPI_INT, &n);
+        CHECK_EQ(n, SENT);
+        for (int i = 0; i < ROOM; i++) CHECK_EQ(in[i], i < SENT ? previous * 100 + i : -1);
+    }
+    MPI_Request_free(&request[0]);
+    MPI_Request_free(&request[1]);
+}
+
 /* Channels with the same tag are matched in the order of their creation, and never with ordinary messages. */
 static void same_tag(void)
 {
@@ -134,6 +158,18 @@ int main(int argc, char **argv)
     cycles(24, 4, 6, three, 3, MPI_INT, 1, 0);
     cycles(9000, 3, 2, MPI_INT, 1, three, 3, 0);
     cycles(120000, 4, 3, MPI_INT, 1, MPI_INT, 1, 1);
+    if (!check_library("MPICH") && !check_library("Open MPI")) { /* MPICH asks for equal sizes */
+        MPI_Datatype five;
+        MPI_Type_contiguous(5, MPI_INT, &five);
+        MPI_Type_commit(&five);
+        larger(4, 6, MPI_INT);
+        larger(1, 60, MPI_INT);
+        larger(7, 5, MPI_INT);
+        larger(4, 2, three);
+        larger(5, 4, three);
+        larger(3, 1, five); /* the data ends inside an element */
+        MPI_Type_free(&five);
+    }
     MPI_Type_free(&three);
     if (!check_library("MPICH")) { /* which sends when all partitions are ready */
         in_turn(4, 4);
