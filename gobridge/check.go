@@ -1,6 +1,9 @@
 package main
 
 import (
+	"math"
+	"math/bits"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi"
@@ -118,6 +121,40 @@ func (k *check) buffer(p uintptr, count int64, t *datatype.Type, arg string) {
 	if p == abi.MPI_IN_PLACE {
 		k.set(abi.MPI_ERR_BUFFER, "argument %s is MPI_IN_PLACE, which has no meaning here", arg)
 	}
+	k.volume(count, 1, t, arg)
+}
+
+// volume looks whether 64 bits can count the bytes of so many blocks of count elements each, as they are packed and as they
+// lie in memory: what is derived from the counts of a call is a number then.
+func (k *check) volume(count, blocks int64, t *datatype.Type, arg string) {
+	if k.err != nil || t == nil || t.Size() == 0 {
+		return
+	}
+	longest := max(t.Size(), t.PackedSize(1, datatype.External32), t.Extent(), -t.Extent())
+	if n := product(count, blocks); n < 0 || product(n, longest) < 0 {
+		k.set(abi.MPI_ERR_COUNT, "argument %s: %d times %d elements of %d bytes are more than 2^63-1 bytes", arg, blocks, count, longest)
+	}
+}
+
+// product is a*b, neither of which is negative; -1 if that is more than 63 bits.
+func product(a, b int64) int64 {
+	if uint64(a|b)>>31 == 0 {
+		return a * b
+	}
+	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo <= math.MaxInt64 {
+		return int64(lo)
+	}
+	return -1
+}
+
+// sum is the sum of numbers none of which is negative; -1 if that is more than 63 bits.
+func sum(numbers []int64) (n int64) {
+	for _, x := range numbers {
+		if n += x; n < 0 {
+			return -1
+		}
+	}
+	return n
 }
 
 // dest looks at the rank a message goes to.

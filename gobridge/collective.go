@@ -19,6 +19,22 @@ func (k *check) buf(p uintptr, count int64, dt uintptr, names [3]string) coll.Bu
 	return coll.Buf{Base: at(p), Count: count, Type: t}
 }
 
+// perRank is buf for a block of count elements for each rank.
+func (k *check) perRank(p uintptr, count int64, dt uintptr, names [3]string) coll.Buf {
+	b := k.buf(p, count, dt, names)
+	k.volume(count, int64(k.c.Ranks()), b.Type, names[0])
+	return b
+}
+
+// total looks at the elements of blocks of several sizes together.
+func (k *check) total(counts []int64, t *datatype.Type, arg string) {
+	n := sum(counts)
+	if n < 0 {
+		k.set(abi.MPI_ERR_COUNT, "argument %s has more than 2^63-1 elements", arg)
+	}
+	k.volume(n, 1, t, arg)
+}
+
 var (
 	sendNames = [3]string{"sendbuf", "sendcount", "sendtype"}
 	recvNames = [3]string{"recvbuf", "recvcount", "recvtype"}
@@ -38,6 +54,7 @@ func (k *check) vbuf(p, counts, displs, dt uintptr, wide int32, names [4]string)
 	for _, c := range b.Counts {
 		k.buffer(p, c, t, names[0])
 	}
+	k.total(b.Counts, t, names[0])
 	return b
 }
 
@@ -123,7 +140,7 @@ func impi_Gather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, re
 	}
 	var send, recv coll.Buf
 	if k.isRoot(root) {
-		recv = k.buf(recvbuf, recvcount, recvtype, recvNames)
+		recv = k.perRank(recvbuf, recvcount, recvtype, recvNames)
 	}
 	if k.inPlace(sendbuf) && k.isRoot(root) {
 		send = coll.InPlace()
@@ -166,7 +183,7 @@ func impi_Scatter(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, r
 	}
 	var send, recv coll.Buf
 	if k.isRoot(root) {
-		send = k.buf(sendbuf, sendcount, sendtype, sendNames)
+		send = k.perRank(sendbuf, sendcount, sendtype, sendNames)
 	}
 	if k.inPlace(recvbuf) && k.isRoot(root) {
 		recv = coll.InPlace()
@@ -216,7 +233,7 @@ func impi_Allgather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr,
 		return k.fail()
 	}
 	send := k.sendSide(sendbuf, sendcount, sendtype)
-	recv := k.buf(recvbuf, recvcount, recvtype, recvNames)
+	recv := k.perRank(recvbuf, recvcount, recvtype, recvNames)
 	if k.err != nil {
 		return k.fail()
 	}
@@ -244,7 +261,10 @@ func impi_Alltoall(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, 
 		return k.fail()
 	}
 	send := k.sendSide(sendbuf, sendcount, sendtype)
-	recv := k.buf(recvbuf, recvcount, recvtype, recvNames)
+	if !k.inPlace(sendbuf) {
+		k.volume(sendcount, int64(k.c.Ranks()), send.Type, "sendbuf")
+	}
+	recv := k.perRank(recvbuf, recvcount, recvtype, recvNames)
 	if k.err != nil {
 		return k.fail()
 	}
@@ -281,6 +301,7 @@ func (k *check) wbuf(p, counts, displs, dts uintptr, wide int32, side string) co
 	k.counts(b.Counts, side+"counts")
 	for i, h := range slice[uintptr](dts, n) {
 		b.Types[i] = k.typ(h, side+"types")
+		k.volume(b.Counts[i], 1, b.Types[i], side+"buf")
 	}
 	return b
 }
@@ -386,6 +407,13 @@ func impi_Exscan(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintp
 
 //export impi_Reduce_scatter_block
 func impi_Reduce_scatter_block(sendbuf, recvbuf uintptr, recvcount int64, datatype, op, comm uintptr) int32 {
+	k := collective("MPI_Reduce_scatter_block", comm)
+	if k.err == nil && recvcount > 0 {
+		k.volume(recvcount, int64(max(k.c.Size(), k.c.Ranks())), typeOf(datatype), "recvbuf")
+	}
+	if k.err != nil {
+		return k.fail()
+	}
 	return reduceAll("MPI_Reduce_scatter_block", sendbuf, recvbuf, recvcount, datatype, op, comm,
 		func(c *communicator, send, recv coll.Buf, o coll.Op) error {
 			return c.ReduceScatterBlock(send, recv, o)
@@ -406,6 +434,7 @@ func impi_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm uintpt
 	if k.counts(counts, "recvcounts"); k.err != nil {
 		return k.fail()
 	}
+	k.total(counts, typeOf(datatype), "sendbuf")
 	send, recv, o := k.reduction(sendbuf, recvbuf, counts[k.c.Rank()], datatype, op, true, !k.c.Inter())
 	if k.err != nil {
 		return k.fail()

@@ -3,6 +3,7 @@ package main
 import "C"
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
@@ -191,6 +192,14 @@ func impi_Unpack(inbuf uintptr, insize int64, position, outbuf uintptr, outcount
 	return k.pack(outbuf, outcount, t, inbuf, insize, position, k.c.packed(), false)
 }
 
+// packedSize is how many bytes so many elements take, MPI_UNDEFINED if 63 bits cannot count them (MPI 5.0, 5.2).
+func packedSize(count int64, t *datatype.Type, rep datatype.Rep) int64 {
+	if n := t.PackedSize(count, rep); n < math.MaxInt64 {
+		return n
+	}
+	return abi.MPI_UNDEFINED
+}
+
 //export impi_Pack_size
 func impi_Pack_size(incount int64, datatype, comm, size uintptr) int32 {
 	k := check{fn: "MPI_Pack_size"}
@@ -203,7 +212,7 @@ func impi_Pack_size(incount int64, datatype, comm, size uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	put(size, t.PackedSize(incount, k.c.packed()))
+	put(size, packedSize(incount, t, k.c.packed()))
 	return 0
 }
 
@@ -252,6 +261,6 @@ func impi_Pack_external_size(datarep uintptr, incount int64, dt, size uintptr) i
 	if k.err != nil {
 		return k.fail()
 	}
-	put(size, t.PackedSize(incount, datatype.External32))
+	put(size, packedSize(incount, t, datatype.External32))
 	return 0
 }

@@ -20,7 +20,7 @@ static inline int native(MPI_Comm comm)
 /* Is there room for n bytes from position on, in a buffer that may be one? */
 static inline int fits(int64_t n, const void *buffer, int64_t size, int64_t position)
 {
-    return LIKELY(n >= 0 && position >= 0 && n <= size - position && (uintptr_t)buffer >= 4096);
+    return LIKELY(n >= 0 && size >= 0 && position >= 0 && n <= size - position && (uintptr_t)buffer >= 4096);
 }
 
 /* Moves count elements from or to `buffer` from *position on, which it advances; 0 if Go has to. */

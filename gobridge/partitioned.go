@@ -18,6 +18,7 @@ func (a *endpoint) partitioned(buf uintptr, partitions int32, count int64, dt ui
 	a.t = a.typ(dt, "datatype")
 	if a.err == nil {
 		a.buffer(buf, count*int64(min(partitions, 1)), a.t, "buf")
+		a.volume(count, int64(partitions), a.t, "buf")
 	}
 }
 
