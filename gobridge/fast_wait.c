@@ -93,6 +93,21 @@ static inline void release(struct impi_quick_slot *s)
     impi_quick.idle = (uint32_t)(s - impi_quick.slots) + 1;
 }
 
+/* Is a request that is READY an operation that has ended, and not just no operation? */
+static inline int operation(MPI_Request request, const struct impi_quick_slot *s)
+{
+    if (s || (uintptr_t)request == IMPI_SENT_REQUEST) return 1;
+    struct impi_persistent *p = persistent(request);
+    return p && __atomic_load_n(&p->state, __ATOMIC_RELAXED) == IMPI_PERSISTENT_SENT;
+}
+
+/* The status of no operation: its error is MPI_SUCCESS, which other statuses leave as it was. */
+static inline void set_empty(MPI_Status *status)
+{
+    set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
+}
+
 /* Completes a request that was READY; 0 if it is not any more: it stood twice in the program's array, or another thread has
  * completed it. Lock held. */
 HOT int settle(MPI_Request *request, MPI_Status *status)
@@ -102,8 +117,10 @@ HOT int settle(MPI_Request *request, MPI_Status *status)
     if (LIKELY(s)) {
         set_status(status, s->source, s->tag, s->bytes);
         release(s);
-    } else {
+    } else if (operation(*request, s)) {
         set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    } else {
+        set_empty(status);
     }
     struct impi_persistent *p = UNLIKELY(!settled(*request)) ? persistent(*request) : NULL;
     if (UNLIKELY(p)) __atomic_store_n(&p->state, IMPI_PERSISTENT_INACTIVE, __ATOMIC_RELAXED);
@@ -203,14 +220,6 @@ static inline void note_completed(int i, MPI_Request request)
     __atomic_store_n(&last.request, persistent(request) ? (uintptr_t)request : 0, __ATOMIC_RELAXED);
 }
 
-/* Is a request that is READY an operation that has ended, and not just no operation? */
-static inline int operation(MPI_Request request, const struct impi_quick_slot *s)
-{
-    if (s || (uintptr_t)request == IMPI_SENT_REQUEST) return 1;
-    struct impi_persistent *p = persistent(request);
-    return p && __atomic_load_n(&p->state, __ATOMIC_RELAXED) == IMPI_PERSISTENT_SENT;
-}
-
 /* Finds an operation that has ended, after at most so many looks at all; *index is MPI_UNDEFINED if none is active. */
 static enum progress find_ended(int count, const MPI_Request requests[], uint32_t looks, int *index)
 {
@@ -242,7 +251,7 @@ static inline enum progress complete_any(int count, MPI_Request requests[], uint
     if (got != READY) return got;
     count_turn();
     if (*index == MPI_UNDEFINED) {
-        set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+        set_empty(status);
         return READY;
     }
     if (UNLIKELY(!try_lock(impi_fast.shm))) return FOR_GO;

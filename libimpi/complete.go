@@ -64,9 +64,11 @@ func (s *CStatus) setFlag(flag uint32, on bool) {
 	}
 }
 
+// setEmpty stores the status of no operation, whose Error is MPI_SUCCESS (MPI 5.0, 3.7.3).
 func (s *CStatus) setEmpty() {
 	if s != nil {
 		s.Set(&emptyStatus)
+		s.Error = abi.MPI_SUCCESS
 	}
 }
 
@@ -302,10 +304,15 @@ func (e *Engine) TestAny(ids []uint64, st *CStatus) (at int, flag bool, err erro
 	return at, true, err
 }
 
-// anyDone finds a done request, -1 if there is none, and says whether any is active. It begins behind the one that was
-// completed last, so that one which is started again and again, and always done, does not keep the others waiting.
+// anyDone finds a done request, -1 if there is none, and says whether any is active. It looks at the first one first, as
+// programs expect; but where the persistent request that was completed last stands again, it begins behind that, so that
+// one which is started again and again, and always done, does not keep the others waiting. gobridge/fast_wait.c does the
+// same (first_to_look_at).
 func (e *Engine) anyDone(ids []uint64) (at int, active bool) {
-	i := e.turn
+	i := -1
+	if e.last.id != 0 && e.last.index < len(ids) && ids[e.last.index] == e.last.id {
+		i = e.last.index
+	}
 	for range ids {
 		if i++; i >= len(ids) {
 			i = 0
@@ -330,8 +337,11 @@ func (e *Engine) collectAny(ids []uint64, at int, active bool, st *CStatus) (int
 		st.setEmpty()
 		return abi.MPI_UNDEFINED, nil
 	}
-	e.turn = at
 	r, _, _ := e.lookup(ids[at])
+	e.last.index, e.last.id = at, 0
+	if r.persistent {
+		e.last.id = r.id
+	}
 	return at, e.collect(r, &ids[at], st)
 }
 

@@ -67,7 +67,10 @@ type Engine struct {
 
 	helper helper // goes on with long transfers while the program computes
 
-	turn int // index that the last WaitAny or TestAny answered
+	last struct { // what WaitAny or TestAny has completed last
+		id    uint64 // of a persistent request; 0: of another one
+		index int
+	}
 
 	header transport.Header
 	reply  transport.Header

@@ -547,18 +547,20 @@ func TestWaitsEndWhenAPeerIsLost(t *testing.T) {
 	sound(t, e)
 }
 
-// Requests that are all done are answered in turn: one that is done again each time does not keep the others waiting.
-func TestWaitAnyAnswersInTurn(t *testing.T) {
+// Persistent requests that are all done are answered in turn: one that is done again each time does not keep the others
+// waiting.
+func TestWaitAnyAnswersPersistentRequestsInTurn(t *testing.T) {
 	es := world(t, 2)
 	word := make([]byte, 1)
 	const n = 5
 	ids := make([]uint64, n)
 	again := func(i int) {
 		must(t, es[1].World().Send(at(word), 1, byteT, 0, int32(i), Standard))
-		ids[i] = es[0].World().Irecv(at(word), 1, byteT, 1, int32(i))
+		must(t, asError(es[0].Start(ids[i])))
 		settle(es...)
 	}
 	for i := range ids {
+		ids[i] = es[0].World().RecvInit(at(word), 1, byteT, 1, int32(i))
 		again(i)
 	}
 	seen := map[int]int{}
@@ -574,4 +576,26 @@ func TestWaitAnyAnswersInTurn(t *testing.T) {
 		}
 	}
 	must(t, es[0].WaitAll(ids, nil))
+}
+
+// Of an array in which nothing stands that was completed before, the first request that is done is answered, whatever
+// another array has had.
+func TestWaitAnyAnswersTheFirstOfAFreshArray(t *testing.T) {
+	e := world(t, 2)[0]
+	word := make([]byte, 1)
+	for range 3 {
+		ids := make([]uint64, 4)
+		for i := range ids {
+			ids[i] = e.World().Isend(at(word), 1, byteT, 1, 0, Standard)
+		}
+		for want := range ids {
+			i, err := e.WaitAny(ids, nil)
+			if must(t, err); i != want {
+				t.Errorf("request %d was answered, not %d", i, want)
+			}
+			if i, flag, err := e.TestAny(ids[:want+1], nil); i != abi.MPI_UNDEFINED || !flag || err != nil {
+				t.Errorf("of null requests: %d %t %v", i, flag, err)
+			}
+		}
+	}
 }

@@ -187,6 +187,66 @@ static void freed(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* An array in which all is done is answered from its first request on, whatever another array has had. long ones are not
+ * completed by the same code as short ones. */
+static void in_order(int bytes)
+{
+    char *out = calloc(1, (size_t)bytes), *back = malloc((size_t)bytes);
+    for (int round = 0; round < 3; round++) {
+        MPI_Request r[4];
+        for (int i = 0; i < 4; i++) MPI_Isend(out, bytes, MPI_CHAR, next, i, MPI_COMM_WORLD, &r[i]);
+        for (int i = 0; i < 4; i++) MPI_Recv(back, bytes, MPI_CHAR, previous, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+        int flag = 0;
+        while (!flag) MPI_Request_get_status(r[3], &flag, MPI_STATUS_IGNORE);
+        for (int i = 0; i < 4; i++) {
+            int index = -1, done = 1;
+            if (i % 2) MPI_Waitany(4, r, &index, MPI_STATUS_IGNORE);
+            else MPI_Testany(4, r, &index, &done, MPI_STATUS_IGNORE);
+            CHECK_EQ(done, 1);
+            CHECK_EQ(index, i);
+        }
+    }
+    free(out);
+    free(back);
+}
+
+/* The status of no operation has MPI_SUCCESS as its error, whichever function answers it; that of one operation keeps what
+ * the program has there. */
+static void no_operation(void)
+{
+    enum { BEFORE = 12345 };
+    MPI_Request none = MPI_REQUEST_NULL, still, both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status s[2];
+    int flag, index, word = 1;
+    MPI_Recv_init(&word, 1, MPI_INT, previous, 0, MPI_COMM_WORLD, &still);
+    MPI_Request *one[] = {&none, &still};
+    for (int i = 0; i < 2; i++) {
+        for (int way = 0; way < 9; way++) {
+            s[0].MPI_ERROR = s[1].MPI_ERROR = BEFORE;
+            if (way == 0) MPI_Wait(one[i], s);
+            if (way == 1) MPI_Test(one[i], &flag, s);
+            if (way == 2) MPI_Waitany(1, one[i], &index, s);
+            if (way == 3) MPI_Testany(1, one[i], &index, &flag, s);
+            if (way == 4) MPI_Waitall(1, one[i], s);
+            if (way == 5) MPI_Testall(1, one[i], &flag, s);
+            if (way == 6) MPI_Request_get_status(*one[i], &flag, s);
+#if MPI_VERSION > 4 || MPI_VERSION == 4 && MPI_SUBVERSION >= 1
+            if (way == 7) MPI_Request_get_status_any(1, one[i], &index, &flag, s);
+            if (way == 8) MPI_Request_get_status_all(1, one[i], &flag, s);
+#else
+            if (way > 6) continue;
+#endif
+            CHECK_SAY(s->MPI_ERROR == MPI_SUCCESS, "way %d leaves error %d", way, s->MPI_ERROR);
+            CHECK(s->MPI_SOURCE == MPI_ANY_SOURCE && s->MPI_TAG == MPI_ANY_TAG);
+        }
+    }
+    s[0].MPI_ERROR = s[1].MPI_ERROR = BEFORE;
+    MPI_Waitall(2, both, s);
+    CHECK(s[0].MPI_ERROR == MPI_SUCCESS && s[1].MPI_ERROR == MPI_SUCCESS);
+    MPI_Request_free(&still);
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
@@ -196,5 +256,10 @@ int main(int argc, char **argv)
     tests_wait_for_messages();
     all_at_once();
     freed();
+    if (!check_library("Open MPI")) {
+        in_order(4);
+        in_order(300000);
+    }
+    no_operation();
     return check_end();
 }
