@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"runtime/debug"
 	"slices"
 
 	"github.com/libimpi/libimpi/abi"
@@ -170,45 +171,68 @@ func (r *Request) fill(p []byte) {
 	r.moved += int64(len(p))
 }
 
-// requestTable finds requests by id. Ids are generation<<32 | slot+1, never 0.
+// requestTable finds requests by id. Ids are generation<<32 | slot+1, never 0. The memory of slots comes in chunks, and goes
+// again when far fewer requests are in use than there are.
 type requestTable struct {
-	slots    []*Request
+	slots    []*Request // nil where the memory is gone
 	idle     []*Request
 	quick    *Quick // receives that C posts; nil if it does not
 	heldType HeldType
 
 	persistent *PersistentTable // persistent requests that C starts; nil if it does not
+
+	bare        []int    // chunks without memory
+	generations []uint32 // by chunk: what its requests begin with when they have memory
+	unneeded    int      // how many requests have been idle all the time since the last review
+	ended       int      // how many have ended since
 }
 
 const requestChunk = 64
+
+// fewRequests is how many more than are needed are kept.
+const fewRequests = 4096
 
 // get takes a request for an operation on a communicator, which stays as long as the request does; nil: on none.
 func (t *requestTable) get(c *Comm) *Request {
 	if len(t.idle) == 0 {
 		t.grow()
 	}
-	r := t.idle[len(t.idle)-1]
-	t.idle = t.idle[:len(t.idle)-1]
+	n := len(t.idle) - 1
+	r := t.idle[n]
+	t.idle = t.idle[:n]
+	t.unneeded = min(t.unneeded, n)
 	if r.comm = c; c != nil {
 		c.uses++
 	}
 	return r
 }
 
+// grow makes idle requests.
 func (t *requestTable) grow() {
+	var at int
+	if n := len(t.bare); n > 0 {
+		at, t.bare = t.bare[n-1], t.bare[:n-1]
+	} else {
+		at = len(t.slots) / requestChunk
+		t.slots = append(t.slots, make([]*Request, requestChunk)...)
+		t.generations = append(t.generations, 1)
+	}
 	chunk := make([]Request, requestChunk)
 	for i := range chunk {
-		r := &chunk[i]
-		t.slots = append(t.slots, r)
-		r.id = 1<<32 | uint64(len(t.slots))
+		slot := at*requestChunk + i
+		t.slots[slot] = &chunk[i]
+		chunk[i].id = uint64(t.generations[at])<<32 | uint64(slot+1)
+	}
+	if n := t.live(); cap(t.idle) < n {
+		t.idle = append(make([]*Request, 0, 2*n), t.idle...)
 	}
 	for i := range chunk {
 		t.idle = append(t.idle, &chunk[requestChunk-1-i]) // the first slot is used first
 	}
-	if cap(t.idle) < len(t.slots) {
-		t.idle = append(make([]*Request, 0, 2*len(t.slots)), t.idle...)
-	}
 }
+
+// live is how many requests there is memory for.
+func (t *requestTable) live() int { return len(t.slots) - requestChunk*len(t.bare) }
 
 // put gives a request back. Its id names nothing from now on. The one that stands for all complete sends stays.
 func (t *requestTable) put(r *Request) {
@@ -229,6 +253,44 @@ func (t *requestTable) put(r *Request) {
 	if comm != nil {
 		comm.letGo()
 	}
+	if t.ended++; t.ended > 2*t.live()+fewRequests {
+		t.review()
+	}
+}
+
+// review gives memory back of which nothing has been used while twice as many requests ended as there are: a program
+// that comes to its peak again and again keeps what it needs for it. What is needed is kept twice.
+func (t *requestTable) review() {
+	needed := t.live() - t.unneeded
+	if spare := t.unneeded - needed; spare > fewRequests {
+		t.shrink(spare)
+		go debug.FreeOSMemory() // without it the collector comes when the program makes objects, which it may not
+	}
+	t.unneeded, t.ended = len(t.idle), 0
+}
+
+// shrink gives back the memory of about n idle requests, of whole chunks.
+func (t *requestTable) shrink(n int) {
+	idle := make([]int, len(t.generations))
+	for _, r := range t.idle {
+		at := (int(uint32(r.id)) - 1) / requestChunk
+		idle[at]++
+		t.generations[at] = max(t.generations[at], uint32(r.id>>32))
+	}
+	for at := len(idle) - 1; at > 0 && n >= requestChunk; at-- { // the first has SentRequest
+		if idle[at] == requestChunk {
+			clear(t.slots[at*requestChunk:][:requestChunk])
+			t.bare = append(t.bare, at)
+			n -= requestChunk
+		}
+	}
+	kept := make([]*Request, 0, 2*t.live())
+	for _, r := range t.idle {
+		if t.slots[uint32(r.id)-1] != nil {
+			kept = append(kept, r)
+		}
+	}
+	t.idle = kept
 }
 
 // release gives back what a request has of C's.
@@ -251,7 +313,7 @@ func (t *requestTable) deactivate(r *Request) {
 // underWay says whether a communicator has requests that are not complete, also such as the program has freed.
 func (t *requestTable) underWay(c *Comm) bool {
 	return c.uses > 0 && slices.ContainsFunc(t.slots, func(r *Request) bool {
-		return r.comm == c && !r.done && (r.active || !r.persistent)
+		return r != nil && r.comm == c && !r.done && (r.active || !r.persistent)
 	})
 }
 
@@ -268,7 +330,7 @@ func (t *requestTable) at(slot uint32) *Request {
 	if slot == 0 || uint64(slot) > uint64(len(t.slots)) {
 		return nil
 	}
-	if r := t.slots[slot-1]; r.kind != noRequest {
+	if r := t.slots[slot-1]; r != nil && r.kind != noRequest {
 		return r
 	}
 	return nil
