@@ -22,7 +22,6 @@ const (
 //export impi_Comm_split_type
 func impi_Comm_split_type(comm uintptr, split_type, key int32, info, newcomm uintptr) int32 {
 	k := commQuery("MPI_Comm_split_type", comm)
-	k.intra()
 	k.result(newcomm, "newcomm")
 	hints := k.info(info)
 	switch split_type {

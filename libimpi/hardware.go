@@ -55,7 +55,7 @@ func (c *Comm) SplitHardware(typ string, key int32) (*Comm, error) {
 	}
 	color := int32(abi.MPI_UNDEFINED)
 	if i := slices.Index(hardware.Types, typ); i >= 0 {
-		color = places.colors(i)[c.Rank()]
+		color = places.colors(i)[places.mine]
 	}
 	return c.Split(color, key)
 }
@@ -70,7 +70,7 @@ func (c *Comm) SplitUnguided(key int32) (made *Comm, typ string, err error) {
 	color := int32(abi.MPI_UNDEFINED)
 	for i, t := range hardware.Types {
 		if colors := places.colors(i); properParts(colors) {
-			color, typ = colors[c.Rank()], t
+			color, typ = colors[places.mine], t
 			break
 		}
 	}
@@ -97,23 +97,43 @@ func (c *Comm) whereabouts() []int32 {
 	return at
 }
 
-// hardwarePlaces are the whereabouts of each process of a communicator.
-type hardwarePlaces []int32
+// hardwarePlaces are the whereabouts of each process of a communicator; of an intercommunicator, of both groups, in an
+// order that both have.
+type hardwarePlaces struct {
+	all  []int32
+	mine int // the caller's place
+}
 
-func (c *Comm) hardwarePlaces() (hardwarePlaces, error) {
-	all := make(hardwarePlaces, lengthOfWhereabouts*c.Size())
-	recv := intBuf(all)
+func (c *Comm) hardwarePlaces() (p hardwarePlaces, err error) {
+	home := c
+	if c.local != nil {
+		home = c.local
+	}
+	p.all, p.mine = make([]int32, lengthOfWhereabouts*home.Size()), home.Rank()
+	recv := intBuf(p.all)
 	recv.Count = int64(lengthOfWhereabouts)
-	return all, c.Allgather(intBuf(c.whereabouts()), recv)
+	if err = home.Allgather(intBuf(c.whereabouts()), recv); err != nil || c.local == nil {
+		return p, err
+	}
+	theirs := make([]int32, lengthOfWhereabouts*c.Ranks())
+	if err = c.swapEqual(p.all, theirs); err != nil {
+		return p, err
+	}
+	if slices.Min(c.group.Worlds()) > slices.Min(home.group.Worlds()) {
+		p.all = append(p.all, theirs...)
+	} else {
+		p.all, p.mine = append(theirs, p.all...), c.Ranks()+p.mine
+	}
+	return p, nil
 }
 
 // colors gives the processes in one part of a type the rank of the first of them, and MPI_UNDEFINED to those that are
 // restricted to none.
 func (p hardwarePlaces) colors(typ int) []int32 {
-	colors := make([]int32, len(p)/lengthOfWhereabouts)
+	colors := make([]int32, len(p.all)/lengthOfWhereabouts)
 	first := map[[2]int32]int32{}
 	for r := range colors {
-		of := p[r*lengthOfWhereabouts:]
+		of := p.all[r*lengthOfWhereabouts:]
 		place := [2]int32{of[memoryAt], of[partsAt+typ]}
 		if place[1] < 0 {
 			colors[r] = abi.MPI_UNDEFINED

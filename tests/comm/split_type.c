@@ -57,6 +57,43 @@ static int restricted(const char *type)
     return value[0] == 't';
 }
 
+/* On an intercommunicator both groups are split by the same parts, and the results are intercommunicators. */
+static void between_groups(void)
+{
+    static const int kinds[] = {MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_UNDEFINED};
+    MPI_Comm half, inter, c;
+    MPI_Info info;
+    int mine = check_rank % 2;
+    if (check_size < 2 || check_spans()) return;
+    MPI_Comm_split(MPI_COMM_WORLD, mine, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !mine, 3, &inter);
+    MPI_Info_create(&info);
+    for (int i = 0; i < 4; i++) {
+        int is = 0, ours = 0, theirs = 0, sum = -1, all[64];
+        MPI_Info_set(info, "mpi_hw_resource_type", i == 1 ? "hwloc://Machine" : "hwloc://PU");
+        CHECK_EQ(MPI_Comm_split_type(inter, kinds[i], -check_rank, info, &c), MPI_SUCCESS);
+        if (i >= 2) { /* nobody shares a CPU with the other group, if there are several */
+            if (i == 3 || ncpus > 1) CHECK(c == MPI_COMM_NULL);
+            if (c != MPI_COMM_NULL) MPI_Comm_free(&c);
+            continue;
+        }
+        CHECK(c != MPI_COMM_NULL);
+        MPI_Comm_test_inter(c, &is);
+        CHECK_EQ(is, 1);
+        MPI_Comm_size(c, &ours);
+        MPI_Comm_remote_size(c, &theirs);
+        CHECK_EQ(ours + theirs, check_size);
+        MPI_Allreduce(&ours, &sum, 1, MPI_INT, MPI_SUM, c);
+        CHECK_EQ(sum, theirs * theirs);
+        MPI_Allgather(&check_rank, 1, MPI_INT, all, 1, MPI_INT, c);
+        for (int k = 0; k < theirs; k++) CHECK_EQ(all[k], 2 * (theirs - 1 - k) + !mine); /* the key */
+        MPI_Comm_free(&c);
+    }
+    MPI_Info_free(&info);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
 int main(int argc, char **argv)
 {
     cpu_set_t mine;
@@ -140,5 +177,8 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Comm_split_type(MPI_COMM_NULL, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Get_hw_resource_info(NULL), MPI_ERR_ARG);
     MPI_Comm_free(&shared);
+    bind(check_rank);
+    if (!check_library("Open MPI")) between_groups();
+    unbind();
     return check_end();
 }
