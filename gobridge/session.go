@@ -77,7 +77,7 @@ func impi_Session_init(info, errhandler, newsession uintptr) int32 {
 
 // sessionInfo is what MPI_Session_get_info answers: the reserved keys (MPI 5.0, 11.3.1), and no others.
 func sessionInfo(with *info) *info {
-	level := "MPI_THREAD_SINGLE"
+	level := "MPI_THREAD_MULTIPLE" // what the library supports, unless the program asks for less
 	if with != nil {
 		if asked, ok := with.get("thread_level"); ok && threadLevels[asked] {
 			level = asked

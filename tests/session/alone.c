@@ -76,6 +76,18 @@ static void names(MPI_Session s)
     CHECK_CLASS(MPI_Session_get_pset_info(s, "mpi://nowhere", &info), MPI_ERR_ARG);
 }
 
+/* A program that does not say what its threads do may do anything. */
+static void thread_level(MPI_Session s)
+{
+    MPI_Info used;
+    char level[64] = "";
+    int room = sizeof level, flag = 0;
+    CHECK_EQ(MPI_Session_get_info(s, &used), MPI_SUCCESS);
+    CHECK_EQ(MPI_Info_get_string(used, "thread_level", &room, level, &flag), MPI_SUCCESS);
+    CHECK(flag && !strcmp(level, "MPI_THREAD_MULTIPLE"));
+    MPI_Info_free(&used);
+}
+
 int main(void)
 {
     int up = -1, down = -1;
@@ -100,6 +112,7 @@ int main(void)
         CHECK(!up && !down);
         if (round == 0) {
             names(s);
+            thread_level(s);
             MPI_Comm dup;
             CHECK_EQ(MPI_Comm_dup(c, &dup), MPI_SUCCESS);
             CHECK_EQ(MPI_Barrier(dup), MPI_SUCCESS);
