@@ -355,13 +355,16 @@ func impi_Comm_set_name(comm, comm_name uintptr) int32 {
 
 //export impi_Comm_get_name
 func impi_Comm_get_name(comm, comm_name, resultlen uintptr) int32 {
-	k := objectQuery("MPI_Comm_get_name", comm)
+	k, name := check{fn: "MPI_Comm_get_name"}, "MPI_COMM_NULL"
+	if comm != abi.MPI_COMM_NULL && k.object(comm) != nil {
+		name = k.c.Name
+	}
 	k.result(comm_name, "comm_name")
 	k.result(resultlen, "resultlen")
 	if k.err != nil {
 		return k.fail()
 	}
-	put(resultlen, int32(putText(comm_name, k.c.Name, abi.MPI_MAX_OBJECT_NAME)))
+	put(resultlen, int32(putText(comm_name, name, abi.MPI_MAX_OBJECT_NAME)))
 	return 0
 }
 

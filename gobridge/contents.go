@@ -90,13 +90,19 @@ func contentHandle(t *datatype.Type) uintptr {
 
 //export impi_Type_get_name
 func impi_Type_get_name(datatype, type_name, resultlen uintptr) int32 {
-	k, _ := typeQuery("MPI_Type_get_name", datatype)
+	k, name := check{fn: "MPI_Type_get_name"}, "MPI_DATATYPE_NULL"
+	if datatype != abi.MPI_DATATYPE_NULL {
+		k, _ = typeQuery(k.fn, datatype)
+	}
 	k.result(type_name, "type_name")
 	k.result(resultlen, "resultlen")
 	if k.err != nil {
 		return k.fail()
 	}
-	put(resultlen, int32(putText(type_name, dataTypeOf(datatype).name, abi.MPI_MAX_OBJECT_NAME)))
+	if datatype != abi.MPI_DATATYPE_NULL {
+		name = dataTypeOf(datatype).name
+	}
+	put(resultlen, int32(putText(type_name, name, abi.MPI_MAX_OBJECT_NAME)))
 	return 0
 }
 

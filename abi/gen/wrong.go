@@ -58,6 +58,10 @@ func wrongs(f table.Function, p table.Param) []wrong {
 	switch {
 	case unspecific(f, p):
 		return nil
+	case strings.HasSuffix(f.Name, "_get_name") && depth == 0 && p.Type == "MPI_Comm": // the null handle has a name
+		return handle("MPI_COMM_NULL", "good.freed_comm", "MPI_ERR_COMM")[1:]
+	case strings.HasSuffix(f.Name, "_get_name") && depth == 0 && p.Type == "MPI_Datatype":
+		return handle("MPI_DATATYPE_NULL", "good.freed_type", "MPI_ERR_TYPE")[1:]
 	case depth == 0 && p.Type == "MPI_Comm":
 		return handle("MPI_COMM_NULL", "good.freed_comm", "MPI_ERR_COMM")
 	case depth == 0 && p.Type == "MPI_Datatype":

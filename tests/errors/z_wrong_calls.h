@@ -186,1442 +186,1440 @@ static int wrong181(void) { return MPI_Comm_get_info(good.freed_comm, (void *)go
 static int wrong182(void) { return MPI_Comm_get_info((MPI_Comm)good.junk, (void *)good.memory); }
 static int wrong183(void) { return MPI_Comm_get_info((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
 static int wrong184(void) { return MPI_Comm_get_info(good.comm, NULL); }
-static int wrong185(void) { return MPI_Comm_get_name(MPI_COMM_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong186(void) { return MPI_Comm_get_name(good.freed_comm, (void *)good.memory, (void *)good.memory); }
-static int wrong187(void) { return MPI_Comm_get_name((MPI_Comm)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong188(void) { return MPI_Comm_get_name((MPI_Comm)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong189(void) { return MPI_Comm_get_name(good.comm, (void *)good.memory, NULL); }
-static int wrong190(void) { return MPI_Comm_group(MPI_COMM_NULL, (void *)good.memory); }
-static int wrong191(void) { return MPI_Comm_group(good.freed_comm, (void *)good.memory); }
-static int wrong192(void) { return MPI_Comm_group((MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong193(void) { return MPI_Comm_group((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong194(void) { return MPI_Comm_group(good.comm, NULL); }
-static int wrong195(void) { return MPI_Comm_idup(MPI_COMM_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong196(void) { return MPI_Comm_idup(good.freed_comm, (void *)good.memory, (void *)good.memory); }
-static int wrong197(void) { return MPI_Comm_idup((MPI_Comm)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong198(void) { return MPI_Comm_idup((MPI_Comm)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong199(void) { return MPI_Comm_idup(good.comm, NULL, (void *)good.memory); }
-static int wrong200(void) { return MPI_Comm_idup(good.comm, (void *)good.memory, NULL); }
-static int wrong201(void) { return MPI_Comm_idup_with_info(MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong202(void) { return MPI_Comm_idup_with_info(good.freed_comm, MPI_INFO_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong203(void) { return MPI_Comm_idup_with_info((MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong204(void) { return MPI_Comm_idup_with_info((MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong205(void) { return MPI_Comm_idup_with_info(good.comm, good.freed_info, (void *)good.memory, (void *)good.memory); }
-static int wrong206(void) { return MPI_Comm_idup_with_info(good.comm, MPI_INFO_NULL, NULL, (void *)good.memory); }
-static int wrong207(void) { return MPI_Comm_idup_with_info(good.comm, MPI_INFO_NULL, (void *)good.memory, NULL); }
-static int wrong208(void) { return MPI_Comm_iflush_buffer(MPI_COMM_NULL, (void *)good.memory); }
-static int wrong209(void) { return MPI_Comm_iflush_buffer(good.freed_comm, (void *)good.memory); }
-static int wrong210(void) { return MPI_Comm_iflush_buffer((MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong211(void) { return MPI_Comm_iflush_buffer((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong212(void) { return MPI_Comm_iflush_buffer(good.comm, NULL); }
-static int wrong213(void) { return MPI_Comm_rank(MPI_COMM_NULL, (void *)good.memory); }
-static int wrong214(void) { return MPI_Comm_rank(good.freed_comm, (void *)good.memory); }
-static int wrong215(void) { return MPI_Comm_rank((MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong216(void) { return MPI_Comm_rank((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong217(void) { return MPI_Comm_rank(good.comm, NULL); }
-static int wrong218(void) { return MPI_Comm_set_attr(MPI_COMM_NULL, 1, (void *)good.memory); }
-static int wrong219(void) { return MPI_Comm_set_attr(good.freed_comm, 1, (void *)good.memory); }
-static int wrong220(void) { return MPI_Comm_set_attr((MPI_Comm)good.junk, 1, (void *)good.memory); }
-static int wrong221(void) { return MPI_Comm_set_attr((MPI_Comm)0x7fffffffffffffff, 1, (void *)good.memory); }
-static int wrong222(void) { return MPI_Comm_set_info(MPI_COMM_NULL, MPI_INFO_NULL); }
-static int wrong223(void) { return MPI_Comm_set_info(good.freed_comm, MPI_INFO_NULL); }
-static int wrong224(void) { return MPI_Comm_set_info((MPI_Comm)good.junk, MPI_INFO_NULL); }
-static int wrong225(void) { return MPI_Comm_set_info((MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL); }
-static int wrong226(void) { return MPI_Comm_set_info(good.comm, good.freed_info); }
-static int wrong227(void) { return MPI_Comm_set_name(MPI_COMM_NULL, (void *)good.memory); }
-static int wrong228(void) { return MPI_Comm_set_name(good.freed_comm, (void *)good.memory); }
-static int wrong229(void) { return MPI_Comm_set_name((MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong230(void) { return MPI_Comm_set_name((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong231(void) { return MPI_Comm_size(MPI_COMM_NULL, (void *)good.memory); }
-static int wrong232(void) { return MPI_Comm_size(good.freed_comm, (void *)good.memory); }
-static int wrong233(void) { return MPI_Comm_size((MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong234(void) { return MPI_Comm_size((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong235(void) { return MPI_Comm_size(good.comm, NULL); }
-static int wrong236(void) { return MPI_Comm_split(MPI_COMM_NULL, 1, 1, (void *)good.memory); }
-static int wrong237(void) { return MPI_Comm_split(good.freed_comm, 1, 1, (void *)good.memory); }
-static int wrong238(void) { return MPI_Comm_split((MPI_Comm)good.junk, 1, 1, (void *)good.memory); }
-static int wrong239(void) { return MPI_Comm_split((MPI_Comm)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
-static int wrong240(void) { return MPI_Comm_split(good.comm, 1, 1, NULL); }
-static int wrong241(void) { return MPI_Comm_split_type(MPI_COMM_NULL, 1, 1, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong242(void) { return MPI_Comm_split_type(good.freed_comm, 1, 1, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong243(void) { return MPI_Comm_split_type((MPI_Comm)good.junk, 1, 1, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong244(void) { return MPI_Comm_split_type((MPI_Comm)0x7fffffffffffffff, 1, 1, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong245(void) { return MPI_Comm_split_type(good.comm, 1, 1, good.freed_info, (void *)good.memory); }
-static int wrong246(void) { return MPI_Comm_split_type(good.comm, 1, 1, MPI_INFO_NULL, NULL); }
-static int wrong247(void) { return MPI_Comm_test_inter(MPI_COMM_NULL, (void *)good.memory); }
-static int wrong248(void) { return MPI_Comm_test_inter(good.freed_comm, (void *)good.memory); }
-static int wrong249(void) { return MPI_Comm_test_inter((MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong250(void) { return MPI_Comm_test_inter((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong251(void) { return MPI_Comm_test_inter(good.comm, NULL); }
-static int wrong252(void) { return MPI_Dist_graph_neighbors(MPI_COMM_NULL, 1, (void *)good.memory, (void *)good.memory, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong253(void) { return MPI_Dist_graph_neighbors(good.freed_comm, 1, (void *)good.memory, (void *)good.memory, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong254(void) { return MPI_Dist_graph_neighbors((MPI_Comm)good.junk, 1, (void *)good.memory, (void *)good.memory, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong255(void) { return MPI_Dist_graph_neighbors((MPI_Comm)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong256(void) { return MPI_Dist_graph_neighbors_count(MPI_COMM_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong257(void) { return MPI_Dist_graph_neighbors_count(good.freed_comm, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong258(void) { return MPI_Dist_graph_neighbors_count((MPI_Comm)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong259(void) { return MPI_Dist_graph_neighbors_count((MPI_Comm)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong260(void) { return MPI_Get_address((void *)good.memory, NULL); }
-static int wrong261(void) { return MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, (void *)good.memory); }
-static int wrong262(void) { return MPI_Get_count((void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong263(void) { return MPI_Get_count((void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong264(void) { return MPI_Get_count((void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong265(void) { return MPI_Get_count((void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong266(void) { return MPI_Get_count((void *)good.memory, MPI_INT, NULL); }
-static int wrong267(void) { return MPI_Get_count_c(MPI_STATUS_IGNORE, MPI_INT, (void *)good.memory); }
-static int wrong268(void) { return MPI_Get_count_c((void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong269(void) { return MPI_Get_count_c((void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong270(void) { return MPI_Get_count_c((void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong271(void) { return MPI_Get_count_c((void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong272(void) { return MPI_Get_count_c((void *)good.memory, MPI_INT, NULL); }
-static int wrong273(void) { return MPI_Get_elements(MPI_STATUS_IGNORE, MPI_INT, (void *)good.memory); }
-static int wrong274(void) { return MPI_Get_elements((void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong275(void) { return MPI_Get_elements((void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong276(void) { return MPI_Get_elements((void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong277(void) { return MPI_Get_elements((void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong278(void) { return MPI_Get_elements((void *)good.memory, MPI_INT, NULL); }
-static int wrong279(void) { return MPI_Get_elements_c(MPI_STATUS_IGNORE, MPI_INT, (void *)good.memory); }
-static int wrong280(void) { return MPI_Get_elements_c((void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong281(void) { return MPI_Get_elements_c((void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong282(void) { return MPI_Get_elements_c((void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong283(void) { return MPI_Get_elements_c((void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong284(void) { return MPI_Get_elements_c((void *)good.memory, MPI_INT, NULL); }
-static int wrong285(void) { return MPI_Graph_get(MPI_COMM_NULL, 1, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong286(void) { return MPI_Graph_get(good.freed_comm, 1, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong287(void) { return MPI_Graph_get((MPI_Comm)good.junk, 1, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong288(void) { return MPI_Graph_get((MPI_Comm)0x7fffffffffffffff, 1, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong289(void) { return MPI_Graph_map(MPI_COMM_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong290(void) { return MPI_Graph_map(good.freed_comm, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong291(void) { return MPI_Graph_map((MPI_Comm)good.junk, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong292(void) { return MPI_Graph_map((MPI_Comm)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong293(void) { return MPI_Graph_neighbors(MPI_COMM_NULL, MPI_PROC_NULL, 1, (void *)good.memory); }
-static int wrong294(void) { return MPI_Graph_neighbors(good.freed_comm, MPI_PROC_NULL, 1, (void *)good.memory); }
-static int wrong295(void) { return MPI_Graph_neighbors((MPI_Comm)good.junk, MPI_PROC_NULL, 1, (void *)good.memory); }
-static int wrong296(void) { return MPI_Graph_neighbors((MPI_Comm)0x7fffffffffffffff, MPI_PROC_NULL, 1, (void *)good.memory); }
-static int wrong297(void) { return MPI_Graph_neighbors_count(MPI_COMM_NULL, MPI_PROC_NULL, (void *)good.memory); }
-static int wrong298(void) { return MPI_Graph_neighbors_count(good.freed_comm, MPI_PROC_NULL, (void *)good.memory); }
-static int wrong299(void) { return MPI_Graph_neighbors_count((MPI_Comm)good.junk, MPI_PROC_NULL, (void *)good.memory); }
-static int wrong300(void) { return MPI_Graph_neighbors_count((MPI_Comm)0x7fffffffffffffff, MPI_PROC_NULL, (void *)good.memory); }
-static int wrong301(void) { return MPI_Graphdims_get(MPI_COMM_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong302(void) { return MPI_Graphdims_get(good.freed_comm, (void *)good.memory, (void *)good.memory); }
-static int wrong303(void) { return MPI_Graphdims_get((MPI_Comm)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong304(void) { return MPI_Graphdims_get((MPI_Comm)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong305(void) { return MPI_Group_compare(MPI_GROUP_NULL, good.group, (void *)good.memory); }
-static int wrong306(void) { return MPI_Group_compare(good.freed_group, good.group, (void *)good.memory); }
-static int wrong307(void) { return MPI_Group_compare((MPI_Group)good.junk, good.group, (void *)good.memory); }
-static int wrong308(void) { return MPI_Group_compare((MPI_Group)0x7fffffffffffffff, good.group, (void *)good.memory); }
-static int wrong309(void) { return MPI_Group_compare(good.group, MPI_GROUP_NULL, (void *)good.memory); }
-static int wrong310(void) { return MPI_Group_compare(good.group, good.freed_group, (void *)good.memory); }
-static int wrong311(void) { return MPI_Group_compare(good.group, (MPI_Group)good.junk, (void *)good.memory); }
-static int wrong312(void) { return MPI_Group_compare(good.group, (MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong313(void) { return MPI_Group_compare(good.group, good.group, NULL); }
-static int wrong314(void) { return MPI_Group_difference(MPI_GROUP_NULL, good.group, (void *)good.memory); }
-static int wrong315(void) { return MPI_Group_difference(good.freed_group, good.group, (void *)good.memory); }
-static int wrong316(void) { return MPI_Group_difference((MPI_Group)good.junk, good.group, (void *)good.memory); }
-static int wrong317(void) { return MPI_Group_difference((MPI_Group)0x7fffffffffffffff, good.group, (void *)good.memory); }
-static int wrong318(void) { return MPI_Group_difference(good.group, MPI_GROUP_NULL, (void *)good.memory); }
-static int wrong319(void) { return MPI_Group_difference(good.group, good.freed_group, (void *)good.memory); }
-static int wrong320(void) { return MPI_Group_difference(good.group, (MPI_Group)good.junk, (void *)good.memory); }
-static int wrong321(void) { return MPI_Group_difference(good.group, (MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong322(void) { return MPI_Group_difference(good.group, good.group, NULL); }
-static int wrong323(void) { return MPI_Group_excl(MPI_GROUP_NULL, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong324(void) { return MPI_Group_excl(good.freed_group, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong325(void) { return MPI_Group_excl((MPI_Group)good.junk, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong326(void) { return MPI_Group_excl((MPI_Group)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong327(void) { return MPI_Group_excl(good.group, 1, (void *)good.memory, NULL); }
-static int wrong328(void) { return MPI_Group_free(NULL); }
-static int wrong329(void) { return MPI_Group_free(&(MPI_Group){MPI_GROUP_NULL}); }
-static int wrong330(void) { return MPI_Group_free(&(MPI_Group){good.freed_group}); }
-static int wrong331(void) { return MPI_Group_free(&(MPI_Group){(MPI_Group)good.junk}); }
-static int wrong332(void) { return MPI_Group_incl(MPI_GROUP_NULL, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong333(void) { return MPI_Group_incl(good.freed_group, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong334(void) { return MPI_Group_incl((MPI_Group)good.junk, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong335(void) { return MPI_Group_incl((MPI_Group)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong336(void) { return MPI_Group_incl(good.group, 1, (void *)good.memory, NULL); }
-static int wrong337(void) { return MPI_Group_intersection(MPI_GROUP_NULL, good.group, (void *)good.memory); }
-static int wrong338(void) { return MPI_Group_intersection(good.freed_group, good.group, (void *)good.memory); }
-static int wrong339(void) { return MPI_Group_intersection((MPI_Group)good.junk, good.group, (void *)good.memory); }
-static int wrong340(void) { return MPI_Group_intersection((MPI_Group)0x7fffffffffffffff, good.group, (void *)good.memory); }
-static int wrong341(void) { return MPI_Group_intersection(good.group, MPI_GROUP_NULL, (void *)good.memory); }
-static int wrong342(void) { return MPI_Group_intersection(good.group, good.freed_group, (void *)good.memory); }
-static int wrong343(void) { return MPI_Group_intersection(good.group, (MPI_Group)good.junk, (void *)good.memory); }
-static int wrong344(void) { return MPI_Group_intersection(good.group, (MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong345(void) { return MPI_Group_intersection(good.group, good.group, NULL); }
-static int wrong346(void) { return MPI_Group_range_excl(MPI_GROUP_NULL, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong347(void) { return MPI_Group_range_excl(good.freed_group, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong348(void) { return MPI_Group_range_excl((MPI_Group)good.junk, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong349(void) { return MPI_Group_range_excl((MPI_Group)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong350(void) { return MPI_Group_range_excl(good.group, 1, (void *)good.memory, NULL); }
-static int wrong351(void) { return MPI_Group_range_incl(MPI_GROUP_NULL, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong352(void) { return MPI_Group_range_incl(good.freed_group, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong353(void) { return MPI_Group_range_incl((MPI_Group)good.junk, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong354(void) { return MPI_Group_range_incl((MPI_Group)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong355(void) { return MPI_Group_range_incl(good.group, 1, (void *)good.memory, NULL); }
-static int wrong356(void) { return MPI_Group_rank(MPI_GROUP_NULL, (void *)good.memory); }
-static int wrong357(void) { return MPI_Group_rank(good.freed_group, (void *)good.memory); }
-static int wrong358(void) { return MPI_Group_rank((MPI_Group)good.junk, (void *)good.memory); }
-static int wrong359(void) { return MPI_Group_rank((MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong360(void) { return MPI_Group_rank(good.group, NULL); }
-static int wrong361(void) { return MPI_Group_size(MPI_GROUP_NULL, (void *)good.memory); }
-static int wrong362(void) { return MPI_Group_size(good.freed_group, (void *)good.memory); }
-static int wrong363(void) { return MPI_Group_size((MPI_Group)good.junk, (void *)good.memory); }
-static int wrong364(void) { return MPI_Group_size((MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong365(void) { return MPI_Group_size(good.group, NULL); }
-static int wrong366(void) { return MPI_Group_translate_ranks(MPI_GROUP_NULL, 1, (void *)good.memory, good.group, (void *)good.memory); }
-static int wrong367(void) { return MPI_Group_translate_ranks(good.freed_group, 1, (void *)good.memory, good.group, (void *)good.memory); }
-static int wrong368(void) { return MPI_Group_translate_ranks((MPI_Group)good.junk, 1, (void *)good.memory, good.group, (void *)good.memory); }
-static int wrong369(void) { return MPI_Group_translate_ranks((MPI_Group)0x7fffffffffffffff, 1, (void *)good.memory, good.group, (void *)good.memory); }
-static int wrong370(void) { return MPI_Group_translate_ranks(good.group, 1, (void *)good.memory, MPI_GROUP_NULL, (void *)good.memory); }
-static int wrong371(void) { return MPI_Group_translate_ranks(good.group, 1, (void *)good.memory, good.freed_group, (void *)good.memory); }
-static int wrong372(void) { return MPI_Group_translate_ranks(good.group, 1, (void *)good.memory, (MPI_Group)good.junk, (void *)good.memory); }
-static int wrong373(void) { return MPI_Group_translate_ranks(good.group, 1, (void *)good.memory, (MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong374(void) { return MPI_Group_union(MPI_GROUP_NULL, good.group, (void *)good.memory); }
-static int wrong375(void) { return MPI_Group_union(good.freed_group, good.group, (void *)good.memory); }
-static int wrong376(void) { return MPI_Group_union((MPI_Group)good.junk, good.group, (void *)good.memory); }
-static int wrong377(void) { return MPI_Group_union((MPI_Group)0x7fffffffffffffff, good.group, (void *)good.memory); }
-static int wrong378(void) { return MPI_Group_union(good.group, MPI_GROUP_NULL, (void *)good.memory); }
-static int wrong379(void) { return MPI_Group_union(good.group, good.freed_group, (void *)good.memory); }
-static int wrong380(void) { return MPI_Group_union(good.group, (MPI_Group)good.junk, (void *)good.memory); }
-static int wrong381(void) { return MPI_Group_union(good.group, (MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong382(void) { return MPI_Group_union(good.group, good.group, NULL); }
-static int wrong383(void) { return MPI_Ibsend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong384(void) { return MPI_Ibsend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong385(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong386(void) { return MPI_Ibsend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong387(void) { return MPI_Ibsend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong388(void) { return MPI_Ibsend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong389(void) { return MPI_Ibsend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong390(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong391(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong392(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong393(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong394(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong395(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong396(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong397(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong398(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong399(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong400(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong401(void) { return MPI_Ibsend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong402(void) { return MPI_Ibsend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong403(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong404(void) { return MPI_Ibsend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong405(void) { return MPI_Ibsend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong406(void) { return MPI_Ibsend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong407(void) { return MPI_Ibsend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong408(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong409(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong410(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong411(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong412(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong413(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong414(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong415(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong416(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong417(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong418(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong419(void) { return MPI_Improbe(-77, 0, good.comm, (void *)good.memory, &good.message, (void *)good.memory); }
-static int wrong420(void) { return MPI_Improbe(check_size, 0, good.comm, (void *)good.memory, &good.message, (void *)good.memory); }
-static int wrong421(void) { return MPI_Improbe(2147483647, 0, good.comm, (void *)good.memory, &good.message, (void *)good.memory); }
-static int wrong422(void) { return MPI_Improbe(MPI_PROC_NULL, -77, good.comm, (void *)good.memory, &good.message, (void *)good.memory); }
-static int wrong423(void) { return MPI_Improbe(MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory, &good.message, (void *)good.memory); }
-static int wrong424(void) { return MPI_Improbe(MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory, &good.message, (void *)good.memory); }
-static int wrong425(void) { return MPI_Improbe(MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory, &good.message, (void *)good.memory); }
-static int wrong426(void) { return MPI_Improbe(MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory, &good.message, (void *)good.memory); }
-static int wrong427(void) { return MPI_Improbe(MPI_PROC_NULL, 0, good.comm, NULL, &good.message, (void *)good.memory); }
-static int wrong428(void) { return MPI_Improbe(MPI_PROC_NULL, 0, good.comm, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong429(void) { return MPI_Imrecv(NULL, 1, MPI_INT, &good.message, (void *)good.memory); }
-static int wrong430(void) { return MPI_Imrecv((void *)good.memory, -1, MPI_INT, &good.message, (void *)good.memory); }
-static int wrong431(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_DATATYPE_NULL, &good.message, (void *)good.memory); }
-static int wrong432(void) { return MPI_Imrecv((void *)good.memory, 1, good.freed_type, &good.message, (void *)good.memory); }
-static int wrong433(void) { return MPI_Imrecv((void *)good.memory, 1, (MPI_Datatype)good.junk, &good.message, (void *)good.memory); }
-static int wrong434(void) { return MPI_Imrecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, &good.message, (void *)good.memory); }
-static int wrong435(void) { return MPI_Imrecv((void *)good.memory, 1, good.raw_type, &good.message, (void *)good.memory); }
-static int wrong436(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_INT, NULL, (void *)good.memory); }
-static int wrong437(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){MPI_MESSAGE_NULL}, (void *)good.memory); }
-static int wrong438(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){good.freed_message}, (void *)good.memory); }
-static int wrong439(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){(MPI_Message)good.junk}, (void *)good.memory); }
-static int wrong440(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_INT, &good.message, NULL); }
-static int wrong441(void) { return MPI_Imrecv_c(NULL, 1, MPI_INT, &good.message, (void *)good.memory); }
-static int wrong442(void) { return MPI_Imrecv_c((void *)good.memory, -1, MPI_INT, &good.message, (void *)good.memory); }
-static int wrong443(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, &good.message, (void *)good.memory); }
-static int wrong444(void) { return MPI_Imrecv_c((void *)good.memory, 1, good.freed_type, &good.message, (void *)good.memory); }
-static int wrong445(void) { return MPI_Imrecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, &good.message, (void *)good.memory); }
-static int wrong446(void) { return MPI_Imrecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, &good.message, (void *)good.memory); }
-static int wrong447(void) { return MPI_Imrecv_c((void *)good.memory, 1, good.raw_type, &good.message, (void *)good.memory); }
-static int wrong448(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_INT, NULL, (void *)good.memory); }
-static int wrong449(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){MPI_MESSAGE_NULL}, (void *)good.memory); }
-static int wrong450(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){good.freed_message}, (void *)good.memory); }
-static int wrong451(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){(MPI_Message)good.junk}, (void *)good.memory); }
-static int wrong452(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_INT, &good.message, NULL); }
-static int wrong453(void) { return MPI_Iprobe(-77, 0, good.comm, (void *)good.memory, (void *)good.memory); }
-static int wrong454(void) { return MPI_Iprobe(check_size, 0, good.comm, (void *)good.memory, (void *)good.memory); }
-static int wrong455(void) { return MPI_Iprobe(2147483647, 0, good.comm, (void *)good.memory, (void *)good.memory); }
-static int wrong456(void) { return MPI_Iprobe(MPI_PROC_NULL, -77, good.comm, (void *)good.memory, (void *)good.memory); }
-static int wrong457(void) { return MPI_Iprobe(MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong458(void) { return MPI_Iprobe(MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory, (void *)good.memory); }
-static int wrong459(void) { return MPI_Iprobe(MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong460(void) { return MPI_Iprobe(MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong461(void) { return MPI_Iprobe(MPI_PROC_NULL, 0, good.comm, NULL, (void *)good.memory); }
-static int wrong462(void) { return MPI_Irecv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong463(void) { return MPI_Irecv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong464(void) { return MPI_Irecv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong465(void) { return MPI_Irecv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong466(void) { return MPI_Irecv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong467(void) { return MPI_Irecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong468(void) { return MPI_Irecv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong469(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong470(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong471(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong472(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong473(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong474(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong475(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong476(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong477(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong478(void) { return MPI_Irecv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong479(void) { return MPI_Irecv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong480(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong481(void) { return MPI_Irecv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong482(void) { return MPI_Irecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong483(void) { return MPI_Irecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong484(void) { return MPI_Irecv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong485(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong486(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong487(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong488(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong489(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong490(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong491(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong492(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong493(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong494(void) { return MPI_Irsend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong495(void) { return MPI_Irsend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong496(void) { return MPI_Irsend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong497(void) { return MPI_Irsend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong498(void) { return MPI_Irsend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong499(void) { return MPI_Irsend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong500(void) { return MPI_Irsend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong501(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong502(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong503(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong504(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong505(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong506(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong507(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong508(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong509(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong510(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong511(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong512(void) { return MPI_Irsend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong513(void) { return MPI_Irsend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong514(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong515(void) { return MPI_Irsend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong516(void) { return MPI_Irsend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong517(void) { return MPI_Irsend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong518(void) { return MPI_Irsend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong519(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong520(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong521(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong522(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong523(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong524(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong525(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong526(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong527(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong528(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong529(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong530(void) { return MPI_Isend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong531(void) { return MPI_Isend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong532(void) { return MPI_Isend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong533(void) { return MPI_Isend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong534(void) { return MPI_Isend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong535(void) { return MPI_Isend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong536(void) { return MPI_Isend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong537(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong538(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong539(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong540(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong541(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong542(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong543(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong544(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong545(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong546(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong547(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong548(void) { return MPI_Isend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong549(void) { return MPI_Isend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong550(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong551(void) { return MPI_Isend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong552(void) { return MPI_Isend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong553(void) { return MPI_Isend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong554(void) { return MPI_Isend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong555(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong556(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong557(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong558(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong559(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong560(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong561(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong562(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong563(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong564(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong565(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong566(void) { return MPI_Isendrecv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong567(void) { return MPI_Isendrecv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong568(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong569(void) { return MPI_Isendrecv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong570(void) { return MPI_Isendrecv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong571(void) { return MPI_Isendrecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong572(void) { return MPI_Isendrecv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong573(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong574(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong575(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong576(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong577(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong578(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong579(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong580(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong581(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong582(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong583(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong584(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong585(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong586(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong587(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong588(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong589(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong590(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong591(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong592(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong593(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong594(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong595(void) { return MPI_Isendrecv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong596(void) { return MPI_Isendrecv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong597(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong598(void) { return MPI_Isendrecv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong599(void) { return MPI_Isendrecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong600(void) { return MPI_Isendrecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong601(void) { return MPI_Isendrecv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong602(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong603(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong604(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong605(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong606(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong607(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong608(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong609(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong610(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong611(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong612(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong613(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong614(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong615(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong616(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong617(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong618(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong619(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong620(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong621(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong622(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong623(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong624(void) { return MPI_Isendrecv_replace(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong625(void) { return MPI_Isendrecv_replace((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong626(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong627(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong628(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong629(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong630(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong631(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong632(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong633(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong634(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong635(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong636(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong637(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
-static int wrong638(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong639(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong640(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong641(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong642(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong643(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong644(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong645(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong646(void) { return MPI_Isendrecv_replace_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong647(void) { return MPI_Isendrecv_replace_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong648(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong649(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong650(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong651(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong652(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong653(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong654(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong655(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong656(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong657(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong658(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong659(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
-static int wrong660(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong661(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong662(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong663(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong664(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong665(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong666(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong667(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong668(void) { return MPI_Issend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong669(void) { return MPI_Issend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong670(void) { return MPI_Issend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong671(void) { return MPI_Issend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong672(void) { return MPI_Issend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong673(void) { return MPI_Issend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong674(void) { return MPI_Issend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong675(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong676(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong677(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong678(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong679(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong680(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong681(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong682(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong683(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong684(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong685(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong686(void) { return MPI_Issend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong687(void) { return MPI_Issend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong688(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong689(void) { return MPI_Issend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong690(void) { return MPI_Issend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong691(void) { return MPI_Issend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong692(void) { return MPI_Issend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong693(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong694(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong695(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong696(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong697(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong698(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong699(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong700(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong701(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong702(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong703(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong704(void) { return MPI_Mprobe(-77, 0, good.comm, &good.message, (void *)good.memory); }
-static int wrong705(void) { return MPI_Mprobe(check_size, 0, good.comm, &good.message, (void *)good.memory); }
-static int wrong706(void) { return MPI_Mprobe(2147483647, 0, good.comm, &good.message, (void *)good.memory); }
-static int wrong707(void) { return MPI_Mprobe(MPI_PROC_NULL, -77, good.comm, &good.message, (void *)good.memory); }
-static int wrong708(void) { return MPI_Mprobe(MPI_PROC_NULL, 0, MPI_COMM_NULL, &good.message, (void *)good.memory); }
-static int wrong709(void) { return MPI_Mprobe(MPI_PROC_NULL, 0, good.freed_comm, &good.message, (void *)good.memory); }
-static int wrong710(void) { return MPI_Mprobe(MPI_PROC_NULL, 0, (MPI_Comm)good.junk, &good.message, (void *)good.memory); }
-static int wrong711(void) { return MPI_Mprobe(MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, &good.message, (void *)good.memory); }
-static int wrong712(void) { return MPI_Mprobe(MPI_PROC_NULL, 0, good.comm, NULL, (void *)good.memory); }
-static int wrong713(void) { return MPI_Mrecv(NULL, 1, MPI_INT, &good.message, (void *)good.memory); }
-static int wrong714(void) { return MPI_Mrecv((void *)good.memory, -1, MPI_INT, &good.message, (void *)good.memory); }
-static int wrong715(void) { return MPI_Mrecv((void *)good.memory, 1, MPI_DATATYPE_NULL, &good.message, (void *)good.memory); }
-static int wrong716(void) { return MPI_Mrecv((void *)good.memory, 1, good.freed_type, &good.message, (void *)good.memory); }
-static int wrong717(void) { return MPI_Mrecv((void *)good.memory, 1, (MPI_Datatype)good.junk, &good.message, (void *)good.memory); }
-static int wrong718(void) { return MPI_Mrecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, &good.message, (void *)good.memory); }
-static int wrong719(void) { return MPI_Mrecv((void *)good.memory, 1, good.raw_type, &good.message, (void *)good.memory); }
-static int wrong720(void) { return MPI_Mrecv((void *)good.memory, 1, MPI_INT, NULL, (void *)good.memory); }
-static int wrong721(void) { return MPI_Mrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){MPI_MESSAGE_NULL}, (void *)good.memory); }
-static int wrong722(void) { return MPI_Mrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){good.freed_message}, (void *)good.memory); }
-static int wrong723(void) { return MPI_Mrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){(MPI_Message)good.junk}, (void *)good.memory); }
-static int wrong724(void) { return MPI_Mrecv_c(NULL, 1, MPI_INT, &good.message, (void *)good.memory); }
-static int wrong725(void) { return MPI_Mrecv_c((void *)good.memory, -1, MPI_INT, &good.message, (void *)good.memory); }
-static int wrong726(void) { return MPI_Mrecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, &good.message, (void *)good.memory); }
-static int wrong727(void) { return MPI_Mrecv_c((void *)good.memory, 1, good.freed_type, &good.message, (void *)good.memory); }
-static int wrong728(void) { return MPI_Mrecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, &good.message, (void *)good.memory); }
-static int wrong729(void) { return MPI_Mrecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, &good.message, (void *)good.memory); }
-static int wrong730(void) { return MPI_Mrecv_c((void *)good.memory, 1, good.raw_type, &good.message, (void *)good.memory); }
-static int wrong731(void) { return MPI_Mrecv_c((void *)good.memory, 1, MPI_INT, NULL, (void *)good.memory); }
-static int wrong732(void) { return MPI_Mrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){MPI_MESSAGE_NULL}, (void *)good.memory); }
-static int wrong733(void) { return MPI_Mrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){good.freed_message}, (void *)good.memory); }
-static int wrong734(void) { return MPI_Mrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){(MPI_Message)good.junk}, (void *)good.memory); }
-static int wrong735(void) { return MPI_Pack((void *)good.memory, -1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, good.comm); }
-static int wrong736(void) { return MPI_Pack((void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory, 1, (void *)good.memory, good.comm); }
-static int wrong737(void) { return MPI_Pack((void *)good.memory, 1, good.freed_type, (void *)good.memory, 1, (void *)good.memory, good.comm); }
-static int wrong738(void) { return MPI_Pack((void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory, 1, (void *)good.memory, good.comm); }
-static int wrong739(void) { return MPI_Pack((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, 1, (void *)good.memory, good.comm); }
-static int wrong740(void) { return MPI_Pack((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, NULL, good.comm); }
-static int wrong741(void) { return MPI_Pack((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, MPI_COMM_NULL); }
-static int wrong742(void) { return MPI_Pack((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, good.freed_comm); }
-static int wrong743(void) { return MPI_Pack((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, (MPI_Comm)good.junk); }
-static int wrong744(void) { return MPI_Pack((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong745(void) { return MPI_Pack_c((void *)good.memory, -1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, good.comm); }
-static int wrong746(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory, 1, (void *)good.memory, good.comm); }
-static int wrong747(void) { return MPI_Pack_c((void *)good.memory, 1, good.freed_type, (void *)good.memory, 1, (void *)good.memory, good.comm); }
-static int wrong748(void) { return MPI_Pack_c((void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory, 1, (void *)good.memory, good.comm); }
-static int wrong749(void) { return MPI_Pack_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, 1, (void *)good.memory, good.comm); }
-static int wrong750(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, NULL, good.comm); }
-static int wrong751(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, MPI_COMM_NULL); }
-static int wrong752(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, good.freed_comm); }
-static int wrong753(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, (MPI_Comm)good.junk); }
-static int wrong754(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong755(void) { return MPI_Pack_external("external32", (void *)good.memory, -1, MPI_INT, (void *)good.memory, 1, (void *)good.memory); }
-static int wrong756(void) { return MPI_Pack_external("external32", (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory, 1, (void *)good.memory); }
-static int wrong757(void) { return MPI_Pack_external("external32", (void *)good.memory, 1, good.freed_type, (void *)good.memory, 1, (void *)good.memory); }
-static int wrong758(void) { return MPI_Pack_external("external32", (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory, 1, (void *)good.memory); }
-static int wrong759(void) { return MPI_Pack_external("external32", (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, 1, (void *)good.memory); }
-static int wrong760(void) { return MPI_Pack_external("external32", (void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, NULL); }
-static int wrong761(void) { return MPI_Pack_external_c("external32", (void *)good.memory, -1, MPI_INT, (void *)good.memory, 1, (void *)good.memory); }
-static int wrong762(void) { return MPI_Pack_external_c("external32", (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory, 1, (void *)good.memory); }
-static int wrong763(void) { return MPI_Pack_external_c("external32", (void *)good.memory, 1, good.freed_type, (void *)good.memory, 1, (void *)good.memory); }
-static int wrong764(void) { return MPI_Pack_external_c("external32", (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory, 1, (void *)good.memory); }
-static int wrong765(void) { return MPI_Pack_external_c("external32", (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, 1, (void *)good.memory); }
-static int wrong766(void) { return MPI_Pack_external_c("external32", (void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, NULL); }
-static int wrong767(void) { return MPI_Pack_external_size("external32", -1, MPI_INT, (void *)good.memory); }
-static int wrong768(void) { return MPI_Pack_external_size("external32", 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong769(void) { return MPI_Pack_external_size("external32", 1, good.freed_type, (void *)good.memory); }
-static int wrong770(void) { return MPI_Pack_external_size("external32", 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong771(void) { return MPI_Pack_external_size("external32", 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong772(void) { return MPI_Pack_external_size("external32", 1, MPI_INT, NULL); }
-static int wrong773(void) { return MPI_Pack_external_size_c("external32", -1, MPI_INT, (void *)good.memory); }
-static int wrong774(void) { return MPI_Pack_external_size_c("external32", 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong775(void) { return MPI_Pack_external_size_c("external32", 1, good.freed_type, (void *)good.memory); }
-static int wrong776(void) { return MPI_Pack_external_size_c("external32", 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong777(void) { return MPI_Pack_external_size_c("external32", 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong778(void) { return MPI_Pack_external_size_c("external32", 1, MPI_INT, NULL); }
-static int wrong779(void) { return MPI_Pack_size(-1, MPI_INT, good.comm, (void *)good.memory); }
-static int wrong780(void) { return MPI_Pack_size(1, MPI_DATATYPE_NULL, good.comm, (void *)good.memory); }
-static int wrong781(void) { return MPI_Pack_size(1, good.freed_type, good.comm, (void *)good.memory); }
-static int wrong782(void) { return MPI_Pack_size(1, (MPI_Datatype)good.junk, good.comm, (void *)good.memory); }
-static int wrong783(void) { return MPI_Pack_size(1, (MPI_Datatype)0x7fffffffffffffff, good.comm, (void *)good.memory); }
-static int wrong784(void) { return MPI_Pack_size(1, MPI_INT, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong785(void) { return MPI_Pack_size(1, MPI_INT, good.freed_comm, (void *)good.memory); }
-static int wrong786(void) { return MPI_Pack_size(1, MPI_INT, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong787(void) { return MPI_Pack_size(1, MPI_INT, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong788(void) { return MPI_Pack_size(1, MPI_INT, good.comm, NULL); }
-static int wrong789(void) { return MPI_Pack_size_c(-1, MPI_INT, good.comm, (void *)good.memory); }
-static int wrong790(void) { return MPI_Pack_size_c(1, MPI_DATATYPE_NULL, good.comm, (void *)good.memory); }
-static int wrong791(void) { return MPI_Pack_size_c(1, good.freed_type, good.comm, (void *)good.memory); }
-static int wrong792(void) { return MPI_Pack_size_c(1, (MPI_Datatype)good.junk, good.comm, (void *)good.memory); }
-static int wrong793(void) { return MPI_Pack_size_c(1, (MPI_Datatype)0x7fffffffffffffff, good.comm, (void *)good.memory); }
-static int wrong794(void) { return MPI_Pack_size_c(1, MPI_INT, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong795(void) { return MPI_Pack_size_c(1, MPI_INT, good.freed_comm, (void *)good.memory); }
-static int wrong796(void) { return MPI_Pack_size_c(1, MPI_INT, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong797(void) { return MPI_Pack_size_c(1, MPI_INT, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong798(void) { return MPI_Pack_size_c(1, MPI_INT, good.comm, NULL); }
-static int wrong799(void) { return MPI_Parrived(MPI_REQUEST_NULL, 1, (void *)good.memory); }
-static int wrong800(void) { return MPI_Parrived(good.freed_request, 1, (void *)good.memory); }
-static int wrong801(void) { return MPI_Parrived((MPI_Request)good.junk, 1, (void *)good.memory); }
-static int wrong802(void) { return MPI_Parrived((MPI_Request)0x7fffffffffffffff, 1, (void *)good.memory); }
-static int wrong803(void) { return MPI_Parrived(MPI_REQUEST_NULL, 1, NULL); }
-static int wrong804(void) { return MPI_Pready(1, MPI_REQUEST_NULL); }
-static int wrong805(void) { return MPI_Pready(1, good.freed_request); }
-static int wrong806(void) { return MPI_Pready(1, (MPI_Request)good.junk); }
-static int wrong807(void) { return MPI_Pready(1, (MPI_Request)0x7fffffffffffffff); }
-static int wrong808(void) { return MPI_Pready_list(1, (void *)good.memory, MPI_REQUEST_NULL); }
-static int wrong809(void) { return MPI_Pready_list(1, (void *)good.memory, good.freed_request); }
-static int wrong810(void) { return MPI_Pready_list(1, (void *)good.memory, (MPI_Request)good.junk); }
-static int wrong811(void) { return MPI_Pready_list(1, (void *)good.memory, (MPI_Request)0x7fffffffffffffff); }
-static int wrong812(void) { return MPI_Pready_range(1, 1, MPI_REQUEST_NULL); }
-static int wrong813(void) { return MPI_Pready_range(1, 1, good.freed_request); }
-static int wrong814(void) { return MPI_Pready_range(1, 1, (MPI_Request)good.junk); }
-static int wrong815(void) { return MPI_Pready_range(1, 1, (MPI_Request)0x7fffffffffffffff); }
-static int wrong816(void) { return MPI_Precv_init(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong817(void) { return MPI_Precv_init((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong818(void) { return MPI_Precv_init((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong819(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong820(void) { return MPI_Precv_init((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong821(void) { return MPI_Precv_init((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong822(void) { return MPI_Precv_init((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong823(void) { return MPI_Precv_init((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong824(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong825(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong826(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong827(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong828(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong829(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong830(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong831(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong832(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
-static int wrong833(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
-static int wrong834(void) { return MPI_Precv_init_c(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong835(void) { return MPI_Precv_init_c((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong836(void) { return MPI_Precv_init_c((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong837(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong838(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong839(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong840(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong841(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong842(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong843(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong844(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong845(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong846(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong847(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong848(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong849(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong850(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
-static int wrong851(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
-static int wrong852(void) { return MPI_Probe(-77, 0, good.comm, (void *)good.memory); }
-static int wrong853(void) { return MPI_Probe(check_size, 0, good.comm, (void *)good.memory); }
-static int wrong854(void) { return MPI_Probe(2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong855(void) { return MPI_Probe(MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong856(void) { return MPI_Probe(MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong857(void) { return MPI_Probe(MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong858(void) { return MPI_Probe(MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong859(void) { return MPI_Probe(MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong860(void) { return MPI_Psend_init(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong861(void) { return MPI_Psend_init((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong862(void) { return MPI_Psend_init((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong863(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong864(void) { return MPI_Psend_init((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong865(void) { return MPI_Psend_init((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong866(void) { return MPI_Psend_init((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong867(void) { return MPI_Psend_init((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong868(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong869(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong870(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong871(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong872(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong873(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong874(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong875(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong876(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong877(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong878(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
-static int wrong879(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
-static int wrong880(void) { return MPI_Psend_init_c(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong881(void) { return MPI_Psend_init_c((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong882(void) { return MPI_Psend_init_c((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong883(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong884(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong885(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong886(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong887(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong888(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong889(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong890(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong891(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong892(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong893(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong894(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong895(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong896(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong897(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong898(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
-static int wrong899(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
-static int wrong900(void) { return MPI_Recv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong901(void) { return MPI_Recv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong902(void) { return MPI_Recv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong903(void) { return MPI_Recv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong904(void) { return MPI_Recv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong905(void) { return MPI_Recv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong906(void) { return MPI_Recv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong907(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong908(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong909(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong910(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong911(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong912(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong913(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong914(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong915(void) { return MPI_Recv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong916(void) { return MPI_Recv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong917(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong918(void) { return MPI_Recv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong919(void) { return MPI_Recv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong920(void) { return MPI_Recv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong921(void) { return MPI_Recv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong922(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong923(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong924(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong925(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong926(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong927(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong928(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong929(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong930(void) { return MPI_Recv_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong931(void) { return MPI_Recv_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong932(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong933(void) { return MPI_Recv_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong934(void) { return MPI_Recv_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong935(void) { return MPI_Recv_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong936(void) { return MPI_Recv_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong937(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong938(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong939(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong940(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong941(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong942(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong943(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong944(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong945(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong946(void) { return MPI_Recv_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong947(void) { return MPI_Recv_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong948(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong949(void) { return MPI_Recv_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong950(void) { return MPI_Recv_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong951(void) { return MPI_Recv_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong952(void) { return MPI_Recv_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong953(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong954(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong955(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong956(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong957(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong958(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong959(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong960(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong961(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong962(void) { return MPI_Request_free(NULL); }
-static int wrong963(void) { return MPI_Request_free(&(MPI_Request){MPI_REQUEST_NULL}); }
-static int wrong964(void) { return MPI_Request_free(&(MPI_Request){good.freed_request}); }
-static int wrong965(void) { return MPI_Request_free(&(MPI_Request){(MPI_Request)good.junk}); }
-static int wrong966(void) { return MPI_Request_get_status(good.freed_request, (void *)good.memory, (void *)good.memory); }
-static int wrong967(void) { return MPI_Request_get_status((MPI_Request)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong968(void) { return MPI_Request_get_status(MPI_REQUEST_NULL, NULL, (void *)good.memory); }
-static int wrong969(void) { return MPI_Request_get_status_all(-1, good.requests, (void *)good.memory, (void *)good.memory); }
-static int wrong970(void) { return MPI_Request_get_status_all(1, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong971(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong972(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong973(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
-static int wrong974(void) { return MPI_Request_get_status_all(1, good.requests, NULL, (void *)good.memory); }
-static int wrong975(void) { return MPI_Request_get_status_any(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong976(void) { return MPI_Request_get_status_any(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong977(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong978(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong979(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong980(void) { return MPI_Request_get_status_any(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong981(void) { return MPI_Request_get_status_any(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong982(void) { return MPI_Request_get_status_some(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong983(void) { return MPI_Request_get_status_some(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong984(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong985(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong986(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong987(void) { return MPI_Request_get_status_some(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong988(void) { return MPI_Request_get_status_some(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong989(void) { return MPI_Rsend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong990(void) { return MPI_Rsend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong991(void) { return MPI_Rsend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong992(void) { return MPI_Rsend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong993(void) { return MPI_Rsend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong994(void) { return MPI_Rsend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong995(void) { return MPI_Rsend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong996(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong997(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong998(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong999(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1000(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1001(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1002(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1003(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1004(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1005(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1006(void) { return MPI_Rsend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1007(void) { return MPI_Rsend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1008(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1009(void) { return MPI_Rsend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1010(void) { return MPI_Rsend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1011(void) { return MPI_Rsend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1012(void) { return MPI_Rsend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1013(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong1014(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong1015(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong1016(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1017(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1018(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1019(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1020(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1021(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1022(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1023(void) { return MPI_Rsend_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1024(void) { return MPI_Rsend_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1025(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1026(void) { return MPI_Rsend_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1027(void) { return MPI_Rsend_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1028(void) { return MPI_Rsend_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1029(void) { return MPI_Rsend_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1030(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1031(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1032(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1033(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1034(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1035(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1036(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1037(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1038(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1039(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1040(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1041(void) { return MPI_Rsend_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1042(void) { return MPI_Rsend_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1043(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1044(void) { return MPI_Rsend_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1045(void) { return MPI_Rsend_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1046(void) { return MPI_Rsend_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1047(void) { return MPI_Rsend_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1048(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1049(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1050(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1051(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1052(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1053(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1054(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1055(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1056(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1057(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1058(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1059(void) { return MPI_Send(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1060(void) { return MPI_Send((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1061(void) { return MPI_Send((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1062(void) { return MPI_Send((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1063(void) { return MPI_Send((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1064(void) { return MPI_Send((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1065(void) { return MPI_Send((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1066(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong1067(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong1068(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong1069(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1070(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1071(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1072(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1073(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1074(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1075(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1076(void) { return MPI_Send_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1077(void) { return MPI_Send_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1078(void) { return MPI_Send_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1079(void) { return MPI_Send_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1080(void) { return MPI_Send_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1081(void) { return MPI_Send_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1082(void) { return MPI_Send_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1083(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong1084(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong1085(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong1086(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1087(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1088(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1089(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1090(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1091(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1092(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1093(void) { return MPI_Send_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1094(void) { return MPI_Send_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1095(void) { return MPI_Send_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1096(void) { return MPI_Send_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1097(void) { return MPI_Send_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1098(void) { return MPI_Send_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1099(void) { return MPI_Send_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1100(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1101(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1102(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1103(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1104(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1105(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1106(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1107(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1108(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1109(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1110(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1111(void) { return MPI_Send_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1112(void) { return MPI_Send_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1113(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1114(void) { return MPI_Send_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1115(void) { return MPI_Send_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1116(void) { return MPI_Send_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1117(void) { return MPI_Send_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1118(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1119(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1120(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1121(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1122(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1123(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1124(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1125(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1126(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1127(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1128(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1129(void) { return MPI_Sendrecv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1130(void) { return MPI_Sendrecv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1131(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1132(void) { return MPI_Sendrecv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1133(void) { return MPI_Sendrecv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1134(void) { return MPI_Sendrecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1135(void) { return MPI_Sendrecv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1136(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1137(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1138(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1139(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1140(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1141(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1142(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1143(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1144(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1145(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1146(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1147(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1148(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1149(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1150(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1151(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1152(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1153(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1154(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1155(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1156(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1157(void) { return MPI_Sendrecv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1158(void) { return MPI_Sendrecv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1159(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1160(void) { return MPI_Sendrecv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1161(void) { return MPI_Sendrecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1162(void) { return MPI_Sendrecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1163(void) { return MPI_Sendrecv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1164(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1165(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1166(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1167(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1168(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1169(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1170(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1171(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1172(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1173(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1174(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1175(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1176(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1177(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1178(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1179(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1180(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1181(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1182(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1183(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1184(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1185(void) { return MPI_Sendrecv_replace(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1186(void) { return MPI_Sendrecv_replace((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1187(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1188(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1189(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1190(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1191(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1192(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1193(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1194(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1195(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1196(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1197(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1198(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1199(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1200(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1201(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1202(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1203(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1204(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1205(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1206(void) { return MPI_Sendrecv_replace_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1207(void) { return MPI_Sendrecv_replace_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1208(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1209(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1210(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1211(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1212(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1213(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1214(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1215(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1216(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1217(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1218(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1219(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1220(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1221(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1222(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1223(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1224(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1225(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1226(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1227(void) { return MPI_Ssend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1228(void) { return MPI_Ssend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1229(void) { return MPI_Ssend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1230(void) { return MPI_Ssend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1231(void) { return MPI_Ssend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1232(void) { return MPI_Ssend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1233(void) { return MPI_Ssend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1234(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong1235(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong1236(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong1237(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1238(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1239(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1240(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1241(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1242(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1243(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1244(void) { return MPI_Ssend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1245(void) { return MPI_Ssend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1246(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1247(void) { return MPI_Ssend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1248(void) { return MPI_Ssend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1249(void) { return MPI_Ssend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1250(void) { return MPI_Ssend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1251(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong1252(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong1253(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong1254(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1255(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1256(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1257(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1258(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1259(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1260(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1261(void) { return MPI_Ssend_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1262(void) { return MPI_Ssend_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1263(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1264(void) { return MPI_Ssend_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1265(void) { return MPI_Ssend_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1266(void) { return MPI_Ssend_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1267(void) { return MPI_Ssend_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1268(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1269(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1270(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1271(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1272(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1273(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1274(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1275(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1276(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1277(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1278(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1279(void) { return MPI_Ssend_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1280(void) { return MPI_Ssend_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1281(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1282(void) { return MPI_Ssend_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1283(void) { return MPI_Ssend_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1284(void) { return MPI_Ssend_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1285(void) { return MPI_Ssend_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1286(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1287(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1288(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1289(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1290(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1291(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1292(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1293(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1294(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1295(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1296(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1297(void) { return MPI_Start(NULL); }
-static int wrong1298(void) { return MPI_Start(&(MPI_Request){MPI_REQUEST_NULL}); }
-static int wrong1299(void) { return MPI_Start(&(MPI_Request){good.freed_request}); }
-static int wrong1300(void) { return MPI_Start(&(MPI_Request){(MPI_Request)good.junk}); }
-static int wrong1301(void) { return MPI_Startall(-1, good.requests); }
-static int wrong1302(void) { return MPI_Startall(1, NULL); }
-static int wrong1303(void) { return MPI_Startall(1, (MPI_Request[]){good.freed_request}); }
-static int wrong1304(void) { return MPI_Startall(1, (MPI_Request[]){(MPI_Request)good.junk}); }
-static int wrong1305(void) { return MPI_Startall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}); }
-static int wrong1306(void) { return MPI_Startall(1, (MPI_Request[]){MPI_REQUEST_NULL}); }
-static int wrong1307(void) { return MPI_Test(NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1308(void) { return MPI_Test(&(MPI_Request){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong1309(void) { return MPI_Test(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong1310(void) { return MPI_Test((void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1311(void) { return MPI_Test_cancelled(MPI_STATUS_IGNORE, (void *)good.memory); }
-static int wrong1312(void) { return MPI_Test_cancelled((void *)good.memory, NULL); }
-static int wrong1313(void) { return MPI_Testall(-1, good.requests, (void *)good.memory, (void *)good.memory); }
-static int wrong1314(void) { return MPI_Testall(1, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1315(void) { return MPI_Testall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong1316(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong1317(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
-static int wrong1318(void) { return MPI_Testall(1, good.requests, NULL, (void *)good.memory); }
-static int wrong1319(void) { return MPI_Testany(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1320(void) { return MPI_Testany(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1321(void) { return MPI_Testany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1322(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1323(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1324(void) { return MPI_Testany(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1325(void) { return MPI_Testany(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1326(void) { return MPI_Testsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1327(void) { return MPI_Testsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1328(void) { return MPI_Testsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1329(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1330(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1331(void) { return MPI_Testsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1332(void) { return MPI_Testsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1333(void) { return MPI_Topo_test(MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1334(void) { return MPI_Topo_test(good.freed_comm, (void *)good.memory); }
-static int wrong1335(void) { return MPI_Topo_test((MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1336(void) { return MPI_Topo_test((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1337(void) { return MPI_Type_commit(NULL); }
-static int wrong1338(void) { return MPI_Type_commit(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
-static int wrong1339(void) { return MPI_Type_commit(&(MPI_Datatype){good.freed_type}); }
-static int wrong1340(void) { return MPI_Type_commit(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
-static int wrong1341(void) { return MPI_Type_contiguous(-1, MPI_INT, (void *)good.memory); }
-static int wrong1342(void) { return MPI_Type_contiguous(1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1343(void) { return MPI_Type_contiguous(1, good.freed_type, (void *)good.memory); }
-static int wrong1344(void) { return MPI_Type_contiguous(1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1345(void) { return MPI_Type_contiguous(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1346(void) { return MPI_Type_contiguous(1, MPI_INT, NULL); }
-static int wrong1347(void) { return MPI_Type_contiguous_c(-1, MPI_INT, (void *)good.memory); }
-static int wrong1348(void) { return MPI_Type_contiguous_c(1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1349(void) { return MPI_Type_contiguous_c(1, good.freed_type, (void *)good.memory); }
-static int wrong1350(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1351(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1352(void) { return MPI_Type_contiguous_c(1, MPI_INT, NULL); }
-static int wrong1353(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1354(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1355(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1356(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1357(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1358(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1359(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1360(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1361(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1362(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1363(void) { return MPI_Type_create_hindexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1364(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1365(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1366(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1367(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1368(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1369(void) { return MPI_Type_create_hindexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1370(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1371(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1372(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1373(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1374(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1375(void) { return MPI_Type_create_hindexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1376(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1377(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1378(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1379(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1380(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1381(void) { return MPI_Type_create_hindexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1382(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1383(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1384(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1385(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1386(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1387(void) { return MPI_Type_create_hvector(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1388(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1389(void) { return MPI_Type_create_hvector(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1390(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1391(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1392(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_INT, NULL); }
-static int wrong1393(void) { return MPI_Type_create_hvector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1394(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1395(void) { return MPI_Type_create_hvector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1396(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1397(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1398(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_INT, NULL); }
-static int wrong1399(void) { return MPI_Type_create_indexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1400(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1401(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1402(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1403(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1404(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1405(void) { return MPI_Type_create_indexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1406(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1407(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1408(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1409(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1410(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1411(void) { return MPI_Type_create_resized(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
-static int wrong1412(void) { return MPI_Type_create_resized(good.freed_type, 1, 1, (void *)good.memory); }
-static int wrong1413(void) { return MPI_Type_create_resized((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
-static int wrong1414(void) { return MPI_Type_create_resized((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
-static int wrong1415(void) { return MPI_Type_create_resized(MPI_INT, 1, 1, NULL); }
-static int wrong1416(void) { return MPI_Type_create_resized_c(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
-static int wrong1417(void) { return MPI_Type_create_resized_c(good.freed_type, 1, 1, (void *)good.memory); }
-static int wrong1418(void) { return MPI_Type_create_resized_c((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
-static int wrong1419(void) { return MPI_Type_create_resized_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
-static int wrong1420(void) { return MPI_Type_create_resized_c(MPI_INT, 1, 1, NULL); }
-static int wrong1421(void) { return MPI_Type_create_struct(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
-static int wrong1422(void) { return MPI_Type_create_struct(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
-static int wrong1423(void) { return MPI_Type_create_struct_c(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
-static int wrong1424(void) { return MPI_Type_create_struct_c(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
-static int wrong1425(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1426(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1427(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1428(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1429(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1430(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1431(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1432(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1433(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1434(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1435(void) { return MPI_Type_delete_attr(MPI_DATATYPE_NULL, 1); }
-static int wrong1436(void) { return MPI_Type_delete_attr(good.freed_type, 1); }
-static int wrong1437(void) { return MPI_Type_delete_attr((MPI_Datatype)good.junk, 1); }
-static int wrong1438(void) { return MPI_Type_delete_attr((MPI_Datatype)0x7fffffffffffffff, 1); }
-static int wrong1439(void) { return MPI_Type_dup(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1440(void) { return MPI_Type_dup(good.freed_type, (void *)good.memory); }
-static int wrong1441(void) { return MPI_Type_dup((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1442(void) { return MPI_Type_dup((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1443(void) { return MPI_Type_dup(MPI_INT, NULL); }
-static int wrong1444(void) { return MPI_Type_extent(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1445(void) { return MPI_Type_extent(good.freed_type, (void *)good.memory); }
-static int wrong1446(void) { return MPI_Type_extent((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1447(void) { return MPI_Type_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1448(void) { return MPI_Type_extent(MPI_INT, NULL); }
-static int wrong1449(void) { return MPI_Type_free(NULL); }
-static int wrong1450(void) { return MPI_Type_free(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
-static int wrong1451(void) { return MPI_Type_free(&(MPI_Datatype){good.freed_type}); }
-static int wrong1452(void) { return MPI_Type_free(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
-static int wrong1453(void) { return MPI_Type_get_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1454(void) { return MPI_Type_get_attr(good.freed_type, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1455(void) { return MPI_Type_get_attr((MPI_Datatype)good.junk, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1456(void) { return MPI_Type_get_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1457(void) { return MPI_Type_get_contents(MPI_DATATYPE_NULL, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1458(void) { return MPI_Type_get_contents(good.freed_type, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1459(void) { return MPI_Type_get_contents((MPI_Datatype)good.junk, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1460(void) { return MPI_Type_get_contents((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1461(void) { return MPI_Type_get_contents_c(MPI_DATATYPE_NULL, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1462(void) { return MPI_Type_get_contents_c(good.freed_type, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1463(void) { return MPI_Type_get_contents_c((MPI_Datatype)good.junk, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1464(void) { return MPI_Type_get_contents_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1465(void) { return MPI_Type_get_envelope(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1466(void) { return MPI_Type_get_envelope(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1467(void) { return MPI_Type_get_envelope((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1468(void) { return MPI_Type_get_envelope((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1469(void) { return MPI_Type_get_envelope(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1470(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1471(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1472(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
-static int wrong1473(void) { return MPI_Type_get_envelope_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1474(void) { return MPI_Type_get_envelope_c(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1475(void) { return MPI_Type_get_envelope_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1476(void) { return MPI_Type_get_envelope_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1477(void) { return MPI_Type_get_envelope_c(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1478(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1479(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1480(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1481(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
-static int wrong1482(void) { return MPI_Type_get_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1483(void) { return MPI_Type_get_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1484(void) { return MPI_Type_get_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1485(void) { return MPI_Type_get_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1486(void) { return MPI_Type_get_extent(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1487(void) { return MPI_Type_get_extent(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1488(void) { return MPI_Type_get_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1489(void) { return MPI_Type_get_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1490(void) { return MPI_Type_get_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1491(void) { return MPI_Type_get_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1492(void) { return MPI_Type_get_extent_c(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1493(void) { return MPI_Type_get_extent_c(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1494(void) { return MPI_Type_get_name(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1495(void) { return MPI_Type_get_name(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1496(void) { return MPI_Type_get_name((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1497(void) { return MPI_Type_get_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1498(void) { return MPI_Type_get_name(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1499(void) { return MPI_Type_get_true_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1500(void) { return MPI_Type_get_true_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1501(void) { return MPI_Type_get_true_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1502(void) { return MPI_Type_get_true_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1503(void) { return MPI_Type_get_true_extent(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1504(void) { return MPI_Type_get_true_extent(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1505(void) { return MPI_Type_get_true_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1506(void) { return MPI_Type_get_true_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1507(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1508(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1509(void) { return MPI_Type_get_true_extent_c(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1510(void) { return MPI_Type_get_true_extent_c(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1511(void) { return MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, (void *)good.memory); }
-static int wrong1512(void) { return MPI_Type_get_value_index(good.freed_type, MPI_INT, (void *)good.memory); }
-static int wrong1513(void) { return MPI_Type_get_value_index((MPI_Datatype)good.junk, MPI_INT, (void *)good.memory); }
-static int wrong1514(void) { return MPI_Type_get_value_index((MPI_Datatype)0x7fffffffffffffff, MPI_INT, (void *)good.memory); }
-static int wrong1515(void) { return MPI_Type_get_value_index(MPI_INT, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1516(void) { return MPI_Type_get_value_index(MPI_INT, good.freed_type, (void *)good.memory); }
-static int wrong1517(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1518(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1519(void) { return MPI_Type_get_value_index(MPI_INT, MPI_INT, NULL); }
-static int wrong1520(void) { return MPI_Type_indexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1521(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1522(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1523(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1524(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1525(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1526(void) { return MPI_Type_indexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1527(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1528(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1529(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1530(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1531(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1532(void) { return MPI_Type_lb(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1533(void) { return MPI_Type_lb(good.freed_type, (void *)good.memory); }
-static int wrong1534(void) { return MPI_Type_lb((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1535(void) { return MPI_Type_lb((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1536(void) { return MPI_Type_lb(MPI_INT, NULL); }
-static int wrong1537(void) { return MPI_Type_set_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory); }
-static int wrong1538(void) { return MPI_Type_set_attr(good.freed_type, 1, (void *)good.memory); }
-static int wrong1539(void) { return MPI_Type_set_attr((MPI_Datatype)good.junk, 1, (void *)good.memory); }
-static int wrong1540(void) { return MPI_Type_set_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory); }
-static int wrong1541(void) { return MPI_Type_set_name(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1542(void) { return MPI_Type_set_name(good.freed_type, (void *)good.memory); }
-static int wrong1543(void) { return MPI_Type_set_name((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1544(void) { return MPI_Type_set_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1545(void) { return MPI_Type_size(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1546(void) { return MPI_Type_size(good.freed_type, (void *)good.memory); }
-static int wrong1547(void) { return MPI_Type_size((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1548(void) { return MPI_Type_size((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1549(void) { return MPI_Type_size(MPI_INT, NULL); }
-static int wrong1550(void) { return MPI_Type_size_c(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1551(void) { return MPI_Type_size_c(good.freed_type, (void *)good.memory); }
-static int wrong1552(void) { return MPI_Type_size_c((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1553(void) { return MPI_Type_size_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1554(void) { return MPI_Type_size_c(MPI_INT, NULL); }
-static int wrong1555(void) { return MPI_Type_ub(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1556(void) { return MPI_Type_ub(good.freed_type, (void *)good.memory); }
-static int wrong1557(void) { return MPI_Type_ub((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1558(void) { return MPI_Type_ub((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1559(void) { return MPI_Type_ub(MPI_INT, NULL); }
-static int wrong1560(void) { return MPI_Type_vector(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1561(void) { return MPI_Type_vector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1562(void) { return MPI_Type_vector(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1563(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1564(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1565(void) { return MPI_Type_vector(1, 1, 1, MPI_INT, NULL); }
-static int wrong1566(void) { return MPI_Type_vector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1567(void) { return MPI_Type_vector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1568(void) { return MPI_Type_vector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1569(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1570(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1571(void) { return MPI_Type_vector_c(1, 1, 1, MPI_INT, NULL); }
-static int wrong1572(void) { return MPI_Unpack((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
-static int wrong1573(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
-static int wrong1574(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
-static int wrong1575(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
-static int wrong1576(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
-static int wrong1577(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
-static int wrong1578(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
-static int wrong1579(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
-static int wrong1580(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1581(void) { return MPI_Unpack_c((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
-static int wrong1582(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
-static int wrong1583(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
-static int wrong1584(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
-static int wrong1585(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
-static int wrong1586(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
-static int wrong1587(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
-static int wrong1588(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
-static int wrong1589(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1590(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
-static int wrong1591(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
-static int wrong1592(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
-static int wrong1593(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
-static int wrong1594(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
-static int wrong1595(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
-static int wrong1596(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
-static int wrong1597(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
-static int wrong1598(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
-static int wrong1599(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
-static int wrong1600(void) { return MPI_Wait(NULL, (void *)good.memory); }
-static int wrong1601(void) { return MPI_Wait(&(MPI_Request){good.freed_request}, (void *)good.memory); }
-static int wrong1602(void) { return MPI_Wait(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory); }
-static int wrong1603(void) { return MPI_Waitall(-1, good.requests, (void *)good.memory); }
-static int wrong1604(void) { return MPI_Waitall(1, NULL, (void *)good.memory); }
-static int wrong1605(void) { return MPI_Waitall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory); }
-static int wrong1606(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory); }
-static int wrong1607(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory); }
-static int wrong1608(void) { return MPI_Waitany(-1, good.requests, (void *)good.memory, (void *)good.memory); }
-static int wrong1609(void) { return MPI_Waitany(1, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1610(void) { return MPI_Waitany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong1611(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong1612(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
-static int wrong1613(void) { return MPI_Waitany(1, good.requests, NULL, (void *)good.memory); }
-static int wrong1614(void) { return MPI_Waitsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1615(void) { return MPI_Waitsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1616(void) { return MPI_Waitsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1617(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1618(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1619(void) { return MPI_Waitsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1620(void) { return MPI_Waitsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong185(void) { return MPI_Comm_get_name(good.freed_comm, (void *)good.memory, (void *)good.memory); }
+static int wrong186(void) { return MPI_Comm_get_name((MPI_Comm)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong187(void) { return MPI_Comm_get_name((MPI_Comm)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong188(void) { return MPI_Comm_get_name(good.comm, (void *)good.memory, NULL); }
+static int wrong189(void) { return MPI_Comm_group(MPI_COMM_NULL, (void *)good.memory); }
+static int wrong190(void) { return MPI_Comm_group(good.freed_comm, (void *)good.memory); }
+static int wrong191(void) { return MPI_Comm_group((MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong192(void) { return MPI_Comm_group((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong193(void) { return MPI_Comm_group(good.comm, NULL); }
+static int wrong194(void) { return MPI_Comm_idup(MPI_COMM_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong195(void) { return MPI_Comm_idup(good.freed_comm, (void *)good.memory, (void *)good.memory); }
+static int wrong196(void) { return MPI_Comm_idup((MPI_Comm)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong197(void) { return MPI_Comm_idup((MPI_Comm)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong198(void) { return MPI_Comm_idup(good.comm, NULL, (void *)good.memory); }
+static int wrong199(void) { return MPI_Comm_idup(good.comm, (void *)good.memory, NULL); }
+static int wrong200(void) { return MPI_Comm_idup_with_info(MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong201(void) { return MPI_Comm_idup_with_info(good.freed_comm, MPI_INFO_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong202(void) { return MPI_Comm_idup_with_info((MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong203(void) { return MPI_Comm_idup_with_info((MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong204(void) { return MPI_Comm_idup_with_info(good.comm, good.freed_info, (void *)good.memory, (void *)good.memory); }
+static int wrong205(void) { return MPI_Comm_idup_with_info(good.comm, MPI_INFO_NULL, NULL, (void *)good.memory); }
+static int wrong206(void) { return MPI_Comm_idup_with_info(good.comm, MPI_INFO_NULL, (void *)good.memory, NULL); }
+static int wrong207(void) { return MPI_Comm_iflush_buffer(MPI_COMM_NULL, (void *)good.memory); }
+static int wrong208(void) { return MPI_Comm_iflush_buffer(good.freed_comm, (void *)good.memory); }
+static int wrong209(void) { return MPI_Comm_iflush_buffer((MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong210(void) { return MPI_Comm_iflush_buffer((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong211(void) { return MPI_Comm_iflush_buffer(good.comm, NULL); }
+static int wrong212(void) { return MPI_Comm_rank(MPI_COMM_NULL, (void *)good.memory); }
+static int wrong213(void) { return MPI_Comm_rank(good.freed_comm, (void *)good.memory); }
+static int wrong214(void) { return MPI_Comm_rank((MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong215(void) { return MPI_Comm_rank((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong216(void) { return MPI_Comm_rank(good.comm, NULL); }
+static int wrong217(void) { return MPI_Comm_set_attr(MPI_COMM_NULL, 1, (void *)good.memory); }
+static int wrong218(void) { return MPI_Comm_set_attr(good.freed_comm, 1, (void *)good.memory); }
+static int wrong219(void) { return MPI_Comm_set_attr((MPI_Comm)good.junk, 1, (void *)good.memory); }
+static int wrong220(void) { return MPI_Comm_set_attr((MPI_Comm)0x7fffffffffffffff, 1, (void *)good.memory); }
+static int wrong221(void) { return MPI_Comm_set_info(MPI_COMM_NULL, MPI_INFO_NULL); }
+static int wrong222(void) { return MPI_Comm_set_info(good.freed_comm, MPI_INFO_NULL); }
+static int wrong223(void) { return MPI_Comm_set_info((MPI_Comm)good.junk, MPI_INFO_NULL); }
+static int wrong224(void) { return MPI_Comm_set_info((MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL); }
+static int wrong225(void) { return MPI_Comm_set_info(good.comm, good.freed_info); }
+static int wrong226(void) { return MPI_Comm_set_name(MPI_COMM_NULL, (void *)good.memory); }
+static int wrong227(void) { return MPI_Comm_set_name(good.freed_comm, (void *)good.memory); }
+static int wrong228(void) { return MPI_Comm_set_name((MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong229(void) { return MPI_Comm_set_name((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong230(void) { return MPI_Comm_size(MPI_COMM_NULL, (void *)good.memory); }
+static int wrong231(void) { return MPI_Comm_size(good.freed_comm, (void *)good.memory); }
+static int wrong232(void) { return MPI_Comm_size((MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong233(void) { return MPI_Comm_size((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong234(void) { return MPI_Comm_size(good.comm, NULL); }
+static int wrong235(void) { return MPI_Comm_split(MPI_COMM_NULL, 1, 1, (void *)good.memory); }
+static int wrong236(void) { return MPI_Comm_split(good.freed_comm, 1, 1, (void *)good.memory); }
+static int wrong237(void) { return MPI_Comm_split((MPI_Comm)good.junk, 1, 1, (void *)good.memory); }
+static int wrong238(void) { return MPI_Comm_split((MPI_Comm)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
+static int wrong239(void) { return MPI_Comm_split(good.comm, 1, 1, NULL); }
+static int wrong240(void) { return MPI_Comm_split_type(MPI_COMM_NULL, 1, 1, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong241(void) { return MPI_Comm_split_type(good.freed_comm, 1, 1, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong242(void) { return MPI_Comm_split_type((MPI_Comm)good.junk, 1, 1, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong243(void) { return MPI_Comm_split_type((MPI_Comm)0x7fffffffffffffff, 1, 1, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong244(void) { return MPI_Comm_split_type(good.comm, 1, 1, good.freed_info, (void *)good.memory); }
+static int wrong245(void) { return MPI_Comm_split_type(good.comm, 1, 1, MPI_INFO_NULL, NULL); }
+static int wrong246(void) { return MPI_Comm_test_inter(MPI_COMM_NULL, (void *)good.memory); }
+static int wrong247(void) { return MPI_Comm_test_inter(good.freed_comm, (void *)good.memory); }
+static int wrong248(void) { return MPI_Comm_test_inter((MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong249(void) { return MPI_Comm_test_inter((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong250(void) { return MPI_Comm_test_inter(good.comm, NULL); }
+static int wrong251(void) { return MPI_Dist_graph_neighbors(MPI_COMM_NULL, 1, (void *)good.memory, (void *)good.memory, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong252(void) { return MPI_Dist_graph_neighbors(good.freed_comm, 1, (void *)good.memory, (void *)good.memory, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong253(void) { return MPI_Dist_graph_neighbors((MPI_Comm)good.junk, 1, (void *)good.memory, (void *)good.memory, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong254(void) { return MPI_Dist_graph_neighbors((MPI_Comm)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong255(void) { return MPI_Dist_graph_neighbors_count(MPI_COMM_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong256(void) { return MPI_Dist_graph_neighbors_count(good.freed_comm, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong257(void) { return MPI_Dist_graph_neighbors_count((MPI_Comm)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong258(void) { return MPI_Dist_graph_neighbors_count((MPI_Comm)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong259(void) { return MPI_Get_address((void *)good.memory, NULL); }
+static int wrong260(void) { return MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, (void *)good.memory); }
+static int wrong261(void) { return MPI_Get_count((void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong262(void) { return MPI_Get_count((void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong263(void) { return MPI_Get_count((void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong264(void) { return MPI_Get_count((void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong265(void) { return MPI_Get_count((void *)good.memory, MPI_INT, NULL); }
+static int wrong266(void) { return MPI_Get_count_c(MPI_STATUS_IGNORE, MPI_INT, (void *)good.memory); }
+static int wrong267(void) { return MPI_Get_count_c((void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong268(void) { return MPI_Get_count_c((void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong269(void) { return MPI_Get_count_c((void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong270(void) { return MPI_Get_count_c((void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong271(void) { return MPI_Get_count_c((void *)good.memory, MPI_INT, NULL); }
+static int wrong272(void) { return MPI_Get_elements(MPI_STATUS_IGNORE, MPI_INT, (void *)good.memory); }
+static int wrong273(void) { return MPI_Get_elements((void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong274(void) { return MPI_Get_elements((void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong275(void) { return MPI_Get_elements((void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong276(void) { return MPI_Get_elements((void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong277(void) { return MPI_Get_elements((void *)good.memory, MPI_INT, NULL); }
+static int wrong278(void) { return MPI_Get_elements_c(MPI_STATUS_IGNORE, MPI_INT, (void *)good.memory); }
+static int wrong279(void) { return MPI_Get_elements_c((void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong280(void) { return MPI_Get_elements_c((void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong281(void) { return MPI_Get_elements_c((void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong282(void) { return MPI_Get_elements_c((void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong283(void) { return MPI_Get_elements_c((void *)good.memory, MPI_INT, NULL); }
+static int wrong284(void) { return MPI_Graph_get(MPI_COMM_NULL, 1, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong285(void) { return MPI_Graph_get(good.freed_comm, 1, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong286(void) { return MPI_Graph_get((MPI_Comm)good.junk, 1, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong287(void) { return MPI_Graph_get((MPI_Comm)0x7fffffffffffffff, 1, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong288(void) { return MPI_Graph_map(MPI_COMM_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong289(void) { return MPI_Graph_map(good.freed_comm, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong290(void) { return MPI_Graph_map((MPI_Comm)good.junk, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong291(void) { return MPI_Graph_map((MPI_Comm)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong292(void) { return MPI_Graph_neighbors(MPI_COMM_NULL, MPI_PROC_NULL, 1, (void *)good.memory); }
+static int wrong293(void) { return MPI_Graph_neighbors(good.freed_comm, MPI_PROC_NULL, 1, (void *)good.memory); }
+static int wrong294(void) { return MPI_Graph_neighbors((MPI_Comm)good.junk, MPI_PROC_NULL, 1, (void *)good.memory); }
+static int wrong295(void) { return MPI_Graph_neighbors((MPI_Comm)0x7fffffffffffffff, MPI_PROC_NULL, 1, (void *)good.memory); }
+static int wrong296(void) { return MPI_Graph_neighbors_count(MPI_COMM_NULL, MPI_PROC_NULL, (void *)good.memory); }
+static int wrong297(void) { return MPI_Graph_neighbors_count(good.freed_comm, MPI_PROC_NULL, (void *)good.memory); }
+static int wrong298(void) { return MPI_Graph_neighbors_count((MPI_Comm)good.junk, MPI_PROC_NULL, (void *)good.memory); }
+static int wrong299(void) { return MPI_Graph_neighbors_count((MPI_Comm)0x7fffffffffffffff, MPI_PROC_NULL, (void *)good.memory); }
+static int wrong300(void) { return MPI_Graphdims_get(MPI_COMM_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong301(void) { return MPI_Graphdims_get(good.freed_comm, (void *)good.memory, (void *)good.memory); }
+static int wrong302(void) { return MPI_Graphdims_get((MPI_Comm)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong303(void) { return MPI_Graphdims_get((MPI_Comm)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong304(void) { return MPI_Group_compare(MPI_GROUP_NULL, good.group, (void *)good.memory); }
+static int wrong305(void) { return MPI_Group_compare(good.freed_group, good.group, (void *)good.memory); }
+static int wrong306(void) { return MPI_Group_compare((MPI_Group)good.junk, good.group, (void *)good.memory); }
+static int wrong307(void) { return MPI_Group_compare((MPI_Group)0x7fffffffffffffff, good.group, (void *)good.memory); }
+static int wrong308(void) { return MPI_Group_compare(good.group, MPI_GROUP_NULL, (void *)good.memory); }
+static int wrong309(void) { return MPI_Group_compare(good.group, good.freed_group, (void *)good.memory); }
+static int wrong310(void) { return MPI_Group_compare(good.group, (MPI_Group)good.junk, (void *)good.memory); }
+static int wrong311(void) { return MPI_Group_compare(good.group, (MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong312(void) { return MPI_Group_compare(good.group, good.group, NULL); }
+static int wrong313(void) { return MPI_Group_difference(MPI_GROUP_NULL, good.group, (void *)good.memory); }
+static int wrong314(void) { return MPI_Group_difference(good.freed_group, good.group, (void *)good.memory); }
+static int wrong315(void) { return MPI_Group_difference((MPI_Group)good.junk, good.group, (void *)good.memory); }
+static int wrong316(void) { return MPI_Group_difference((MPI_Group)0x7fffffffffffffff, good.group, (void *)good.memory); }
+static int wrong317(void) { return MPI_Group_difference(good.group, MPI_GROUP_NULL, (void *)good.memory); }
+static int wrong318(void) { return MPI_Group_difference(good.group, good.freed_group, (void *)good.memory); }
+static int wrong319(void) { return MPI_Group_difference(good.group, (MPI_Group)good.junk, (void *)good.memory); }
+static int wrong320(void) { return MPI_Group_difference(good.group, (MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong321(void) { return MPI_Group_difference(good.group, good.group, NULL); }
+static int wrong322(void) { return MPI_Group_excl(MPI_GROUP_NULL, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong323(void) { return MPI_Group_excl(good.freed_group, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong324(void) { return MPI_Group_excl((MPI_Group)good.junk, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong325(void) { return MPI_Group_excl((MPI_Group)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong326(void) { return MPI_Group_excl(good.group, 1, (void *)good.memory, NULL); }
+static int wrong327(void) { return MPI_Group_free(NULL); }
+static int wrong328(void) { return MPI_Group_free(&(MPI_Group){MPI_GROUP_NULL}); }
+static int wrong329(void) { return MPI_Group_free(&(MPI_Group){good.freed_group}); }
+static int wrong330(void) { return MPI_Group_free(&(MPI_Group){(MPI_Group)good.junk}); }
+static int wrong331(void) { return MPI_Group_incl(MPI_GROUP_NULL, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong332(void) { return MPI_Group_incl(good.freed_group, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong333(void) { return MPI_Group_incl((MPI_Group)good.junk, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong334(void) { return MPI_Group_incl((MPI_Group)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong335(void) { return MPI_Group_incl(good.group, 1, (void *)good.memory, NULL); }
+static int wrong336(void) { return MPI_Group_intersection(MPI_GROUP_NULL, good.group, (void *)good.memory); }
+static int wrong337(void) { return MPI_Group_intersection(good.freed_group, good.group, (void *)good.memory); }
+static int wrong338(void) { return MPI_Group_intersection((MPI_Group)good.junk, good.group, (void *)good.memory); }
+static int wrong339(void) { return MPI_Group_intersection((MPI_Group)0x7fffffffffffffff, good.group, (void *)good.memory); }
+static int wrong340(void) { return MPI_Group_intersection(good.group, MPI_GROUP_NULL, (void *)good.memory); }
+static int wrong341(void) { return MPI_Group_intersection(good.group, good.freed_group, (void *)good.memory); }
+static int wrong342(void) { return MPI_Group_intersection(good.group, (MPI_Group)good.junk, (void *)good.memory); }
+static int wrong343(void) { return MPI_Group_intersection(good.group, (MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong344(void) { return MPI_Group_intersection(good.group, good.group, NULL); }
+static int wrong345(void) { return MPI_Group_range_excl(MPI_GROUP_NULL, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong346(void) { return MPI_Group_range_excl(good.freed_group, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong347(void) { return MPI_Group_range_excl((MPI_Group)good.junk, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong348(void) { return MPI_Group_range_excl((MPI_Group)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong349(void) { return MPI_Group_range_excl(good.group, 1, (void *)good.memory, NULL); }
+static int wrong350(void) { return MPI_Group_range_incl(MPI_GROUP_NULL, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong351(void) { return MPI_Group_range_incl(good.freed_group, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong352(void) { return MPI_Group_range_incl((MPI_Group)good.junk, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong353(void) { return MPI_Group_range_incl((MPI_Group)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong354(void) { return MPI_Group_range_incl(good.group, 1, (void *)good.memory, NULL); }
+static int wrong355(void) { return MPI_Group_rank(MPI_GROUP_NULL, (void *)good.memory); }
+static int wrong356(void) { return MPI_Group_rank(good.freed_group, (void *)good.memory); }
+static int wrong357(void) { return MPI_Group_rank((MPI_Group)good.junk, (void *)good.memory); }
+static int wrong358(void) { return MPI_Group_rank((MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong359(void) { return MPI_Group_rank(good.group, NULL); }
+static int wrong360(void) { return MPI_Group_size(MPI_GROUP_NULL, (void *)good.memory); }
+static int wrong361(void) { return MPI_Group_size(good.freed_group, (void *)good.memory); }
+static int wrong362(void) { return MPI_Group_size((MPI_Group)good.junk, (void *)good.memory); }
+static int wrong363(void) { return MPI_Group_size((MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong364(void) { return MPI_Group_size(good.group, NULL); }
+static int wrong365(void) { return MPI_Group_translate_ranks(MPI_GROUP_NULL, 1, (void *)good.memory, good.group, (void *)good.memory); }
+static int wrong366(void) { return MPI_Group_translate_ranks(good.freed_group, 1, (void *)good.memory, good.group, (void *)good.memory); }
+static int wrong367(void) { return MPI_Group_translate_ranks((MPI_Group)good.junk, 1, (void *)good.memory, good.group, (void *)good.memory); }
+static int wrong368(void) { return MPI_Group_translate_ranks((MPI_Group)0x7fffffffffffffff, 1, (void *)good.memory, good.group, (void *)good.memory); }
+static int wrong369(void) { return MPI_Group_translate_ranks(good.group, 1, (void *)good.memory, MPI_GROUP_NULL, (void *)good.memory); }
+static int wrong370(void) { return MPI_Group_translate_ranks(good.group, 1, (void *)good.memory, good.freed_group, (void *)good.memory); }
+static int wrong371(void) { return MPI_Group_translate_ranks(good.group, 1, (void *)good.memory, (MPI_Group)good.junk, (void *)good.memory); }
+static int wrong372(void) { return MPI_Group_translate_ranks(good.group, 1, (void *)good.memory, (MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong373(void) { return MPI_Group_union(MPI_GROUP_NULL, good.group, (void *)good.memory); }
+static int wrong374(void) { return MPI_Group_union(good.freed_group, good.group, (void *)good.memory); }
+static int wrong375(void) { return MPI_Group_union((MPI_Group)good.junk, good.group, (void *)good.memory); }
+static int wrong376(void) { return MPI_Group_union((MPI_Group)0x7fffffffffffffff, good.group, (void *)good.memory); }
+static int wrong377(void) { return MPI_Group_union(good.group, MPI_GROUP_NULL, (void *)good.memory); }
+static int wrong378(void) { return MPI_Group_union(good.group, good.freed_group, (void *)good.memory); }
+static int wrong379(void) { return MPI_Group_union(good.group, (MPI_Group)good.junk, (void *)good.memory); }
+static int wrong380(void) { return MPI_Group_union(good.group, (MPI_Group)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong381(void) { return MPI_Group_union(good.group, good.group, NULL); }
+static int wrong382(void) { return MPI_Ibsend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong383(void) { return MPI_Ibsend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong384(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong385(void) { return MPI_Ibsend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong386(void) { return MPI_Ibsend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong387(void) { return MPI_Ibsend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong388(void) { return MPI_Ibsend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong389(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong390(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong391(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong392(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong393(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong394(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong395(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong396(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong397(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong398(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong399(void) { return MPI_Ibsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong400(void) { return MPI_Ibsend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong401(void) { return MPI_Ibsend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong402(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong403(void) { return MPI_Ibsend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong404(void) { return MPI_Ibsend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong405(void) { return MPI_Ibsend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong406(void) { return MPI_Ibsend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong407(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong408(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong409(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong410(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong411(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong412(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong413(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong414(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong415(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong416(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong417(void) { return MPI_Ibsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong418(void) { return MPI_Improbe(-77, 0, good.comm, (void *)good.memory, &good.message, (void *)good.memory); }
+static int wrong419(void) { return MPI_Improbe(check_size, 0, good.comm, (void *)good.memory, &good.message, (void *)good.memory); }
+static int wrong420(void) { return MPI_Improbe(2147483647, 0, good.comm, (void *)good.memory, &good.message, (void *)good.memory); }
+static int wrong421(void) { return MPI_Improbe(MPI_PROC_NULL, -77, good.comm, (void *)good.memory, &good.message, (void *)good.memory); }
+static int wrong422(void) { return MPI_Improbe(MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory, &good.message, (void *)good.memory); }
+static int wrong423(void) { return MPI_Improbe(MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory, &good.message, (void *)good.memory); }
+static int wrong424(void) { return MPI_Improbe(MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory, &good.message, (void *)good.memory); }
+static int wrong425(void) { return MPI_Improbe(MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory, &good.message, (void *)good.memory); }
+static int wrong426(void) { return MPI_Improbe(MPI_PROC_NULL, 0, good.comm, NULL, &good.message, (void *)good.memory); }
+static int wrong427(void) { return MPI_Improbe(MPI_PROC_NULL, 0, good.comm, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong428(void) { return MPI_Imrecv(NULL, 1, MPI_INT, &good.message, (void *)good.memory); }
+static int wrong429(void) { return MPI_Imrecv((void *)good.memory, -1, MPI_INT, &good.message, (void *)good.memory); }
+static int wrong430(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_DATATYPE_NULL, &good.message, (void *)good.memory); }
+static int wrong431(void) { return MPI_Imrecv((void *)good.memory, 1, good.freed_type, &good.message, (void *)good.memory); }
+static int wrong432(void) { return MPI_Imrecv((void *)good.memory, 1, (MPI_Datatype)good.junk, &good.message, (void *)good.memory); }
+static int wrong433(void) { return MPI_Imrecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, &good.message, (void *)good.memory); }
+static int wrong434(void) { return MPI_Imrecv((void *)good.memory, 1, good.raw_type, &good.message, (void *)good.memory); }
+static int wrong435(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_INT, NULL, (void *)good.memory); }
+static int wrong436(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){MPI_MESSAGE_NULL}, (void *)good.memory); }
+static int wrong437(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){good.freed_message}, (void *)good.memory); }
+static int wrong438(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){(MPI_Message)good.junk}, (void *)good.memory); }
+static int wrong439(void) { return MPI_Imrecv((void *)good.memory, 1, MPI_INT, &good.message, NULL); }
+static int wrong440(void) { return MPI_Imrecv_c(NULL, 1, MPI_INT, &good.message, (void *)good.memory); }
+static int wrong441(void) { return MPI_Imrecv_c((void *)good.memory, -1, MPI_INT, &good.message, (void *)good.memory); }
+static int wrong442(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, &good.message, (void *)good.memory); }
+static int wrong443(void) { return MPI_Imrecv_c((void *)good.memory, 1, good.freed_type, &good.message, (void *)good.memory); }
+static int wrong444(void) { return MPI_Imrecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, &good.message, (void *)good.memory); }
+static int wrong445(void) { return MPI_Imrecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, &good.message, (void *)good.memory); }
+static int wrong446(void) { return MPI_Imrecv_c((void *)good.memory, 1, good.raw_type, &good.message, (void *)good.memory); }
+static int wrong447(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_INT, NULL, (void *)good.memory); }
+static int wrong448(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){MPI_MESSAGE_NULL}, (void *)good.memory); }
+static int wrong449(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){good.freed_message}, (void *)good.memory); }
+static int wrong450(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){(MPI_Message)good.junk}, (void *)good.memory); }
+static int wrong451(void) { return MPI_Imrecv_c((void *)good.memory, 1, MPI_INT, &good.message, NULL); }
+static int wrong452(void) { return MPI_Iprobe(-77, 0, good.comm, (void *)good.memory, (void *)good.memory); }
+static int wrong453(void) { return MPI_Iprobe(check_size, 0, good.comm, (void *)good.memory, (void *)good.memory); }
+static int wrong454(void) { return MPI_Iprobe(2147483647, 0, good.comm, (void *)good.memory, (void *)good.memory); }
+static int wrong455(void) { return MPI_Iprobe(MPI_PROC_NULL, -77, good.comm, (void *)good.memory, (void *)good.memory); }
+static int wrong456(void) { return MPI_Iprobe(MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong457(void) { return MPI_Iprobe(MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory, (void *)good.memory); }
+static int wrong458(void) { return MPI_Iprobe(MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong459(void) { return MPI_Iprobe(MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong460(void) { return MPI_Iprobe(MPI_PROC_NULL, 0, good.comm, NULL, (void *)good.memory); }
+static int wrong461(void) { return MPI_Irecv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong462(void) { return MPI_Irecv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong463(void) { return MPI_Irecv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong464(void) { return MPI_Irecv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong465(void) { return MPI_Irecv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong466(void) { return MPI_Irecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong467(void) { return MPI_Irecv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong468(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong469(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong470(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong471(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong472(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong473(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong474(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong475(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong476(void) { return MPI_Irecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong477(void) { return MPI_Irecv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong478(void) { return MPI_Irecv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong479(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong480(void) { return MPI_Irecv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong481(void) { return MPI_Irecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong482(void) { return MPI_Irecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong483(void) { return MPI_Irecv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong484(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong485(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong486(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong487(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong488(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong489(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong490(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong491(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong492(void) { return MPI_Irecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong493(void) { return MPI_Irsend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong494(void) { return MPI_Irsend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong495(void) { return MPI_Irsend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong496(void) { return MPI_Irsend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong497(void) { return MPI_Irsend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong498(void) { return MPI_Irsend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong499(void) { return MPI_Irsend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong500(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong501(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong502(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong503(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong504(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong505(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong506(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong507(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong508(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong509(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong510(void) { return MPI_Irsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong511(void) { return MPI_Irsend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong512(void) { return MPI_Irsend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong513(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong514(void) { return MPI_Irsend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong515(void) { return MPI_Irsend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong516(void) { return MPI_Irsend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong517(void) { return MPI_Irsend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong518(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong519(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong520(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong521(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong522(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong523(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong524(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong525(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong526(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong527(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong528(void) { return MPI_Irsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong529(void) { return MPI_Isend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong530(void) { return MPI_Isend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong531(void) { return MPI_Isend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong532(void) { return MPI_Isend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong533(void) { return MPI_Isend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong534(void) { return MPI_Isend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong535(void) { return MPI_Isend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong536(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong537(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong538(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong539(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong540(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong541(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong542(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong543(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong544(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong545(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong546(void) { return MPI_Isend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong547(void) { return MPI_Isend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong548(void) { return MPI_Isend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong549(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong550(void) { return MPI_Isend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong551(void) { return MPI_Isend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong552(void) { return MPI_Isend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong553(void) { return MPI_Isend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong554(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong555(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong556(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong557(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong558(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong559(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong560(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong561(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong562(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong563(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong564(void) { return MPI_Isend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong565(void) { return MPI_Isendrecv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong566(void) { return MPI_Isendrecv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong567(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong568(void) { return MPI_Isendrecv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong569(void) { return MPI_Isendrecv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong570(void) { return MPI_Isendrecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong571(void) { return MPI_Isendrecv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong572(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong573(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong574(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong575(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong576(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong577(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong578(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong579(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong580(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong581(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong582(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong583(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong584(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong585(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong586(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong587(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong588(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong589(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong590(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong591(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong592(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong593(void) { return MPI_Isendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong594(void) { return MPI_Isendrecv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong595(void) { return MPI_Isendrecv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong596(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong597(void) { return MPI_Isendrecv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong598(void) { return MPI_Isendrecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong599(void) { return MPI_Isendrecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong600(void) { return MPI_Isendrecv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong601(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong602(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong603(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong604(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong605(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong606(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong607(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong608(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong609(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong610(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong611(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong612(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong613(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong614(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong615(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong616(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong617(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong618(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong619(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong620(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong621(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong622(void) { return MPI_Isendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong623(void) { return MPI_Isendrecv_replace(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong624(void) { return MPI_Isendrecv_replace((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong625(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong626(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong627(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong628(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong629(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong630(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong631(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong632(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong633(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong634(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong635(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong636(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
+static int wrong637(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong638(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong639(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong640(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong641(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong642(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong643(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong644(void) { return MPI_Isendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong645(void) { return MPI_Isendrecv_replace_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong646(void) { return MPI_Isendrecv_replace_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong647(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong648(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong649(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong650(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong651(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong652(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong653(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong654(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong655(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong656(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong657(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong658(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
+static int wrong659(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong660(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong661(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong662(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong663(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong664(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong665(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong666(void) { return MPI_Isendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong667(void) { return MPI_Issend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong668(void) { return MPI_Issend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong669(void) { return MPI_Issend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong670(void) { return MPI_Issend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong671(void) { return MPI_Issend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong672(void) { return MPI_Issend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong673(void) { return MPI_Issend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong674(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong675(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong676(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong677(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong678(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong679(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong680(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong681(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong682(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong683(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong684(void) { return MPI_Issend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong685(void) { return MPI_Issend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong686(void) { return MPI_Issend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong687(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong688(void) { return MPI_Issend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong689(void) { return MPI_Issend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong690(void) { return MPI_Issend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong691(void) { return MPI_Issend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong692(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong693(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong694(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong695(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong696(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong697(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong698(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong699(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong700(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong701(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong702(void) { return MPI_Issend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong703(void) { return MPI_Mprobe(-77, 0, good.comm, &good.message, (void *)good.memory); }
+static int wrong704(void) { return MPI_Mprobe(check_size, 0, good.comm, &good.message, (void *)good.memory); }
+static int wrong705(void) { return MPI_Mprobe(2147483647, 0, good.comm, &good.message, (void *)good.memory); }
+static int wrong706(void) { return MPI_Mprobe(MPI_PROC_NULL, -77, good.comm, &good.message, (void *)good.memory); }
+static int wrong707(void) { return MPI_Mprobe(MPI_PROC_NULL, 0, MPI_COMM_NULL, &good.message, (void *)good.memory); }
+static int wrong708(void) { return MPI_Mprobe(MPI_PROC_NULL, 0, good.freed_comm, &good.message, (void *)good.memory); }
+static int wrong709(void) { return MPI_Mprobe(MPI_PROC_NULL, 0, (MPI_Comm)good.junk, &good.message, (void *)good.memory); }
+static int wrong710(void) { return MPI_Mprobe(MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, &good.message, (void *)good.memory); }
+static int wrong711(void) { return MPI_Mprobe(MPI_PROC_NULL, 0, good.comm, NULL, (void *)good.memory); }
+static int wrong712(void) { return MPI_Mrecv(NULL, 1, MPI_INT, &good.message, (void *)good.memory); }
+static int wrong713(void) { return MPI_Mrecv((void *)good.memory, -1, MPI_INT, &good.message, (void *)good.memory); }
+static int wrong714(void) { return MPI_Mrecv((void *)good.memory, 1, MPI_DATATYPE_NULL, &good.message, (void *)good.memory); }
+static int wrong715(void) { return MPI_Mrecv((void *)good.memory, 1, good.freed_type, &good.message, (void *)good.memory); }
+static int wrong716(void) { return MPI_Mrecv((void *)good.memory, 1, (MPI_Datatype)good.junk, &good.message, (void *)good.memory); }
+static int wrong717(void) { return MPI_Mrecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, &good.message, (void *)good.memory); }
+static int wrong718(void) { return MPI_Mrecv((void *)good.memory, 1, good.raw_type, &good.message, (void *)good.memory); }
+static int wrong719(void) { return MPI_Mrecv((void *)good.memory, 1, MPI_INT, NULL, (void *)good.memory); }
+static int wrong720(void) { return MPI_Mrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){MPI_MESSAGE_NULL}, (void *)good.memory); }
+static int wrong721(void) { return MPI_Mrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){good.freed_message}, (void *)good.memory); }
+static int wrong722(void) { return MPI_Mrecv((void *)good.memory, 1, MPI_INT, &(MPI_Message){(MPI_Message)good.junk}, (void *)good.memory); }
+static int wrong723(void) { return MPI_Mrecv_c(NULL, 1, MPI_INT, &good.message, (void *)good.memory); }
+static int wrong724(void) { return MPI_Mrecv_c((void *)good.memory, -1, MPI_INT, &good.message, (void *)good.memory); }
+static int wrong725(void) { return MPI_Mrecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, &good.message, (void *)good.memory); }
+static int wrong726(void) { return MPI_Mrecv_c((void *)good.memory, 1, good.freed_type, &good.message, (void *)good.memory); }
+static int wrong727(void) { return MPI_Mrecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, &good.message, (void *)good.memory); }
+static int wrong728(void) { return MPI_Mrecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, &good.message, (void *)good.memory); }
+static int wrong729(void) { return MPI_Mrecv_c((void *)good.memory, 1, good.raw_type, &good.message, (void *)good.memory); }
+static int wrong730(void) { return MPI_Mrecv_c((void *)good.memory, 1, MPI_INT, NULL, (void *)good.memory); }
+static int wrong731(void) { return MPI_Mrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){MPI_MESSAGE_NULL}, (void *)good.memory); }
+static int wrong732(void) { return MPI_Mrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){good.freed_message}, (void *)good.memory); }
+static int wrong733(void) { return MPI_Mrecv_c((void *)good.memory, 1, MPI_INT, &(MPI_Message){(MPI_Message)good.junk}, (void *)good.memory); }
+static int wrong734(void) { return MPI_Pack((void *)good.memory, -1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, good.comm); }
+static int wrong735(void) { return MPI_Pack((void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory, 1, (void *)good.memory, good.comm); }
+static int wrong736(void) { return MPI_Pack((void *)good.memory, 1, good.freed_type, (void *)good.memory, 1, (void *)good.memory, good.comm); }
+static int wrong737(void) { return MPI_Pack((void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory, 1, (void *)good.memory, good.comm); }
+static int wrong738(void) { return MPI_Pack((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, 1, (void *)good.memory, good.comm); }
+static int wrong739(void) { return MPI_Pack((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, NULL, good.comm); }
+static int wrong740(void) { return MPI_Pack((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, MPI_COMM_NULL); }
+static int wrong741(void) { return MPI_Pack((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, good.freed_comm); }
+static int wrong742(void) { return MPI_Pack((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, (MPI_Comm)good.junk); }
+static int wrong743(void) { return MPI_Pack((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong744(void) { return MPI_Pack_c((void *)good.memory, -1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, good.comm); }
+static int wrong745(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory, 1, (void *)good.memory, good.comm); }
+static int wrong746(void) { return MPI_Pack_c((void *)good.memory, 1, good.freed_type, (void *)good.memory, 1, (void *)good.memory, good.comm); }
+static int wrong747(void) { return MPI_Pack_c((void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory, 1, (void *)good.memory, good.comm); }
+static int wrong748(void) { return MPI_Pack_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, 1, (void *)good.memory, good.comm); }
+static int wrong749(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, NULL, good.comm); }
+static int wrong750(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, MPI_COMM_NULL); }
+static int wrong751(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, good.freed_comm); }
+static int wrong752(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, (MPI_Comm)good.junk); }
+static int wrong753(void) { return MPI_Pack_c((void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, (void *)good.memory, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong754(void) { return MPI_Pack_external("external32", (void *)good.memory, -1, MPI_INT, (void *)good.memory, 1, (void *)good.memory); }
+static int wrong755(void) { return MPI_Pack_external("external32", (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory, 1, (void *)good.memory); }
+static int wrong756(void) { return MPI_Pack_external("external32", (void *)good.memory, 1, good.freed_type, (void *)good.memory, 1, (void *)good.memory); }
+static int wrong757(void) { return MPI_Pack_external("external32", (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory, 1, (void *)good.memory); }
+static int wrong758(void) { return MPI_Pack_external("external32", (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, 1, (void *)good.memory); }
+static int wrong759(void) { return MPI_Pack_external("external32", (void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, NULL); }
+static int wrong760(void) { return MPI_Pack_external_c("external32", (void *)good.memory, -1, MPI_INT, (void *)good.memory, 1, (void *)good.memory); }
+static int wrong761(void) { return MPI_Pack_external_c("external32", (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory, 1, (void *)good.memory); }
+static int wrong762(void) { return MPI_Pack_external_c("external32", (void *)good.memory, 1, good.freed_type, (void *)good.memory, 1, (void *)good.memory); }
+static int wrong763(void) { return MPI_Pack_external_c("external32", (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory, 1, (void *)good.memory); }
+static int wrong764(void) { return MPI_Pack_external_c("external32", (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, 1, (void *)good.memory); }
+static int wrong765(void) { return MPI_Pack_external_c("external32", (void *)good.memory, 1, MPI_INT, (void *)good.memory, 1, NULL); }
+static int wrong766(void) { return MPI_Pack_external_size("external32", -1, MPI_INT, (void *)good.memory); }
+static int wrong767(void) { return MPI_Pack_external_size("external32", 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong768(void) { return MPI_Pack_external_size("external32", 1, good.freed_type, (void *)good.memory); }
+static int wrong769(void) { return MPI_Pack_external_size("external32", 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong770(void) { return MPI_Pack_external_size("external32", 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong771(void) { return MPI_Pack_external_size("external32", 1, MPI_INT, NULL); }
+static int wrong772(void) { return MPI_Pack_external_size_c("external32", -1, MPI_INT, (void *)good.memory); }
+static int wrong773(void) { return MPI_Pack_external_size_c("external32", 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong774(void) { return MPI_Pack_external_size_c("external32", 1, good.freed_type, (void *)good.memory); }
+static int wrong775(void) { return MPI_Pack_external_size_c("external32", 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong776(void) { return MPI_Pack_external_size_c("external32", 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong777(void) { return MPI_Pack_external_size_c("external32", 1, MPI_INT, NULL); }
+static int wrong778(void) { return MPI_Pack_size(-1, MPI_INT, good.comm, (void *)good.memory); }
+static int wrong779(void) { return MPI_Pack_size(1, MPI_DATATYPE_NULL, good.comm, (void *)good.memory); }
+static int wrong780(void) { return MPI_Pack_size(1, good.freed_type, good.comm, (void *)good.memory); }
+static int wrong781(void) { return MPI_Pack_size(1, (MPI_Datatype)good.junk, good.comm, (void *)good.memory); }
+static int wrong782(void) { return MPI_Pack_size(1, (MPI_Datatype)0x7fffffffffffffff, good.comm, (void *)good.memory); }
+static int wrong783(void) { return MPI_Pack_size(1, MPI_INT, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong784(void) { return MPI_Pack_size(1, MPI_INT, good.freed_comm, (void *)good.memory); }
+static int wrong785(void) { return MPI_Pack_size(1, MPI_INT, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong786(void) { return MPI_Pack_size(1, MPI_INT, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong787(void) { return MPI_Pack_size(1, MPI_INT, good.comm, NULL); }
+static int wrong788(void) { return MPI_Pack_size_c(-1, MPI_INT, good.comm, (void *)good.memory); }
+static int wrong789(void) { return MPI_Pack_size_c(1, MPI_DATATYPE_NULL, good.comm, (void *)good.memory); }
+static int wrong790(void) { return MPI_Pack_size_c(1, good.freed_type, good.comm, (void *)good.memory); }
+static int wrong791(void) { return MPI_Pack_size_c(1, (MPI_Datatype)good.junk, good.comm, (void *)good.memory); }
+static int wrong792(void) { return MPI_Pack_size_c(1, (MPI_Datatype)0x7fffffffffffffff, good.comm, (void *)good.memory); }
+static int wrong793(void) { return MPI_Pack_size_c(1, MPI_INT, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong794(void) { return MPI_Pack_size_c(1, MPI_INT, good.freed_comm, (void *)good.memory); }
+static int wrong795(void) { return MPI_Pack_size_c(1, MPI_INT, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong796(void) { return MPI_Pack_size_c(1, MPI_INT, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong797(void) { return MPI_Pack_size_c(1, MPI_INT, good.comm, NULL); }
+static int wrong798(void) { return MPI_Parrived(MPI_REQUEST_NULL, 1, (void *)good.memory); }
+static int wrong799(void) { return MPI_Parrived(good.freed_request, 1, (void *)good.memory); }
+static int wrong800(void) { return MPI_Parrived((MPI_Request)good.junk, 1, (void *)good.memory); }
+static int wrong801(void) { return MPI_Parrived((MPI_Request)0x7fffffffffffffff, 1, (void *)good.memory); }
+static int wrong802(void) { return MPI_Parrived(MPI_REQUEST_NULL, 1, NULL); }
+static int wrong803(void) { return MPI_Pready(1, MPI_REQUEST_NULL); }
+static int wrong804(void) { return MPI_Pready(1, good.freed_request); }
+static int wrong805(void) { return MPI_Pready(1, (MPI_Request)good.junk); }
+static int wrong806(void) { return MPI_Pready(1, (MPI_Request)0x7fffffffffffffff); }
+static int wrong807(void) { return MPI_Pready_list(1, (void *)good.memory, MPI_REQUEST_NULL); }
+static int wrong808(void) { return MPI_Pready_list(1, (void *)good.memory, good.freed_request); }
+static int wrong809(void) { return MPI_Pready_list(1, (void *)good.memory, (MPI_Request)good.junk); }
+static int wrong810(void) { return MPI_Pready_list(1, (void *)good.memory, (MPI_Request)0x7fffffffffffffff); }
+static int wrong811(void) { return MPI_Pready_range(1, 1, MPI_REQUEST_NULL); }
+static int wrong812(void) { return MPI_Pready_range(1, 1, good.freed_request); }
+static int wrong813(void) { return MPI_Pready_range(1, 1, (MPI_Request)good.junk); }
+static int wrong814(void) { return MPI_Pready_range(1, 1, (MPI_Request)0x7fffffffffffffff); }
+static int wrong815(void) { return MPI_Precv_init(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong816(void) { return MPI_Precv_init((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong817(void) { return MPI_Precv_init((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong818(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong819(void) { return MPI_Precv_init((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong820(void) { return MPI_Precv_init((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong821(void) { return MPI_Precv_init((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong822(void) { return MPI_Precv_init((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong823(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong824(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong825(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong826(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong827(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong828(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong829(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong830(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong831(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
+static int wrong832(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
+static int wrong833(void) { return MPI_Precv_init_c(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong834(void) { return MPI_Precv_init_c((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong835(void) { return MPI_Precv_init_c((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong836(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong837(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong838(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong839(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong840(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong841(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong842(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong843(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong844(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong845(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong846(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong847(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong848(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong849(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
+static int wrong850(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
+static int wrong851(void) { return MPI_Probe(-77, 0, good.comm, (void *)good.memory); }
+static int wrong852(void) { return MPI_Probe(check_size, 0, good.comm, (void *)good.memory); }
+static int wrong853(void) { return MPI_Probe(2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong854(void) { return MPI_Probe(MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong855(void) { return MPI_Probe(MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong856(void) { return MPI_Probe(MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong857(void) { return MPI_Probe(MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong858(void) { return MPI_Probe(MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong859(void) { return MPI_Psend_init(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong860(void) { return MPI_Psend_init((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong861(void) { return MPI_Psend_init((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong862(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong863(void) { return MPI_Psend_init((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong864(void) { return MPI_Psend_init((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong865(void) { return MPI_Psend_init((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong866(void) { return MPI_Psend_init((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong867(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong868(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong869(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong870(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong871(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong872(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong873(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong874(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong875(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong876(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong877(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
+static int wrong878(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
+static int wrong879(void) { return MPI_Psend_init_c(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong880(void) { return MPI_Psend_init_c((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong881(void) { return MPI_Psend_init_c((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong882(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong883(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong884(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong885(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong886(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong887(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong888(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong889(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong890(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong891(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong892(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong893(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong894(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong895(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong896(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong897(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
+static int wrong898(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
+static int wrong899(void) { return MPI_Recv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong900(void) { return MPI_Recv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong901(void) { return MPI_Recv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong902(void) { return MPI_Recv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong903(void) { return MPI_Recv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong904(void) { return MPI_Recv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong905(void) { return MPI_Recv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong906(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong907(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong908(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong909(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong910(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong911(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong912(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong913(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong914(void) { return MPI_Recv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong915(void) { return MPI_Recv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong916(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong917(void) { return MPI_Recv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong918(void) { return MPI_Recv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong919(void) { return MPI_Recv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong920(void) { return MPI_Recv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong921(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong922(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong923(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong924(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong925(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong926(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong927(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong928(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong929(void) { return MPI_Recv_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong930(void) { return MPI_Recv_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong931(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong932(void) { return MPI_Recv_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong933(void) { return MPI_Recv_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong934(void) { return MPI_Recv_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong935(void) { return MPI_Recv_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong936(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong937(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong938(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong939(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong940(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong941(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong942(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong943(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong944(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong945(void) { return MPI_Recv_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong946(void) { return MPI_Recv_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong947(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong948(void) { return MPI_Recv_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong949(void) { return MPI_Recv_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong950(void) { return MPI_Recv_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong951(void) { return MPI_Recv_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong952(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong953(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong954(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong955(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong956(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong957(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong958(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong959(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong960(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong961(void) { return MPI_Request_free(NULL); }
+static int wrong962(void) { return MPI_Request_free(&(MPI_Request){MPI_REQUEST_NULL}); }
+static int wrong963(void) { return MPI_Request_free(&(MPI_Request){good.freed_request}); }
+static int wrong964(void) { return MPI_Request_free(&(MPI_Request){(MPI_Request)good.junk}); }
+static int wrong965(void) { return MPI_Request_get_status(good.freed_request, (void *)good.memory, (void *)good.memory); }
+static int wrong966(void) { return MPI_Request_get_status((MPI_Request)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong967(void) { return MPI_Request_get_status(MPI_REQUEST_NULL, NULL, (void *)good.memory); }
+static int wrong968(void) { return MPI_Request_get_status_all(-1, good.requests, (void *)good.memory, (void *)good.memory); }
+static int wrong969(void) { return MPI_Request_get_status_all(1, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong970(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong971(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong972(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
+static int wrong973(void) { return MPI_Request_get_status_all(1, good.requests, NULL, (void *)good.memory); }
+static int wrong974(void) { return MPI_Request_get_status_any(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong975(void) { return MPI_Request_get_status_any(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong976(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong977(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong978(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong979(void) { return MPI_Request_get_status_any(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong980(void) { return MPI_Request_get_status_any(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong981(void) { return MPI_Request_get_status_some(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong982(void) { return MPI_Request_get_status_some(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong983(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong984(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong985(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong986(void) { return MPI_Request_get_status_some(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong987(void) { return MPI_Request_get_status_some(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong988(void) { return MPI_Rsend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong989(void) { return MPI_Rsend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong990(void) { return MPI_Rsend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong991(void) { return MPI_Rsend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong992(void) { return MPI_Rsend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong993(void) { return MPI_Rsend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong994(void) { return MPI_Rsend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong995(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong996(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong997(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong998(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong999(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1000(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1001(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1002(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1003(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1004(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1005(void) { return MPI_Rsend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1006(void) { return MPI_Rsend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1007(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1008(void) { return MPI_Rsend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1009(void) { return MPI_Rsend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1010(void) { return MPI_Rsend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1011(void) { return MPI_Rsend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1012(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong1013(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong1014(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong1015(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong1016(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1017(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1018(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1019(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1020(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1021(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1022(void) { return MPI_Rsend_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1023(void) { return MPI_Rsend_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1024(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1025(void) { return MPI_Rsend_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1026(void) { return MPI_Rsend_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1027(void) { return MPI_Rsend_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1028(void) { return MPI_Rsend_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1029(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1030(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1031(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1032(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1033(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1034(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1035(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1036(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1037(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1038(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1039(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1040(void) { return MPI_Rsend_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1041(void) { return MPI_Rsend_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1042(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1043(void) { return MPI_Rsend_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1044(void) { return MPI_Rsend_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1045(void) { return MPI_Rsend_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1046(void) { return MPI_Rsend_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1047(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1048(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1049(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1050(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1051(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1052(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1053(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1054(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1055(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1056(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1057(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1058(void) { return MPI_Send(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1059(void) { return MPI_Send((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1060(void) { return MPI_Send((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1061(void) { return MPI_Send((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1062(void) { return MPI_Send((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1063(void) { return MPI_Send((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1064(void) { return MPI_Send((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1065(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong1066(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong1067(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong1068(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong1069(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1070(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1071(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1072(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1073(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1074(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1075(void) { return MPI_Send_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1076(void) { return MPI_Send_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1077(void) { return MPI_Send_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1078(void) { return MPI_Send_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1079(void) { return MPI_Send_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1080(void) { return MPI_Send_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1081(void) { return MPI_Send_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1082(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong1083(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong1084(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong1085(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong1086(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1087(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1088(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1089(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1090(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1091(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1092(void) { return MPI_Send_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1093(void) { return MPI_Send_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1094(void) { return MPI_Send_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1095(void) { return MPI_Send_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1096(void) { return MPI_Send_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1097(void) { return MPI_Send_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1098(void) { return MPI_Send_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1099(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1100(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1101(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1102(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1103(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1104(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1105(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1106(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1107(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1108(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1109(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1110(void) { return MPI_Send_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1111(void) { return MPI_Send_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1112(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1113(void) { return MPI_Send_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1114(void) { return MPI_Send_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1115(void) { return MPI_Send_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1116(void) { return MPI_Send_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1117(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1118(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1119(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1120(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1121(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1122(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1123(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1124(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1125(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1126(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1127(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1128(void) { return MPI_Sendrecv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1129(void) { return MPI_Sendrecv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1130(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1131(void) { return MPI_Sendrecv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1132(void) { return MPI_Sendrecv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1133(void) { return MPI_Sendrecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1134(void) { return MPI_Sendrecv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1135(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1136(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1137(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1138(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1139(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1140(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1141(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1142(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1143(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1144(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1145(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1146(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1147(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1148(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1149(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1150(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1151(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1152(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1153(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1154(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1155(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1156(void) { return MPI_Sendrecv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1157(void) { return MPI_Sendrecv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1158(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1159(void) { return MPI_Sendrecv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1160(void) { return MPI_Sendrecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1161(void) { return MPI_Sendrecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1162(void) { return MPI_Sendrecv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1163(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1164(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1165(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1166(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1167(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1168(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1169(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1170(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1171(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1172(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1173(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1174(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1175(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1176(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1177(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1178(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1179(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1180(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1181(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1182(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1183(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1184(void) { return MPI_Sendrecv_replace(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1185(void) { return MPI_Sendrecv_replace((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1186(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1187(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1188(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1189(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1190(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1191(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1192(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1193(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1194(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1195(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1196(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1197(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1198(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1199(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1200(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1201(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1202(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1203(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1204(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1205(void) { return MPI_Sendrecv_replace_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1206(void) { return MPI_Sendrecv_replace_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1207(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1208(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1209(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1210(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1211(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1212(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1213(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1214(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1215(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1216(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1217(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1218(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1219(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1220(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1221(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1222(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1223(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1224(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1225(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1226(void) { return MPI_Ssend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1227(void) { return MPI_Ssend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1228(void) { return MPI_Ssend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1229(void) { return MPI_Ssend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1230(void) { return MPI_Ssend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1231(void) { return MPI_Ssend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1232(void) { return MPI_Ssend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1233(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong1234(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong1235(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong1236(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong1237(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1238(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1239(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1240(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1241(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1242(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1243(void) { return MPI_Ssend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1244(void) { return MPI_Ssend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1245(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1246(void) { return MPI_Ssend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1247(void) { return MPI_Ssend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1248(void) { return MPI_Ssend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1249(void) { return MPI_Ssend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1250(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong1251(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong1252(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong1253(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong1254(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1255(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1256(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1257(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1258(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1259(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1260(void) { return MPI_Ssend_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1261(void) { return MPI_Ssend_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1262(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1263(void) { return MPI_Ssend_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1264(void) { return MPI_Ssend_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1265(void) { return MPI_Ssend_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1266(void) { return MPI_Ssend_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1267(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1268(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1269(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1270(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1271(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1272(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1273(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1274(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1275(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1276(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1277(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1278(void) { return MPI_Ssend_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1279(void) { return MPI_Ssend_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1280(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1281(void) { return MPI_Ssend_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1282(void) { return MPI_Ssend_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1283(void) { return MPI_Ssend_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1284(void) { return MPI_Ssend_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1285(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1286(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1287(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1288(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1289(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1290(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1291(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1292(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1293(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1294(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1295(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1296(void) { return MPI_Start(NULL); }
+static int wrong1297(void) { return MPI_Start(&(MPI_Request){MPI_REQUEST_NULL}); }
+static int wrong1298(void) { return MPI_Start(&(MPI_Request){good.freed_request}); }
+static int wrong1299(void) { return MPI_Start(&(MPI_Request){(MPI_Request)good.junk}); }
+static int wrong1300(void) { return MPI_Startall(-1, good.requests); }
+static int wrong1301(void) { return MPI_Startall(1, NULL); }
+static int wrong1302(void) { return MPI_Startall(1, (MPI_Request[]){good.freed_request}); }
+static int wrong1303(void) { return MPI_Startall(1, (MPI_Request[]){(MPI_Request)good.junk}); }
+static int wrong1304(void) { return MPI_Startall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}); }
+static int wrong1305(void) { return MPI_Startall(1, (MPI_Request[]){MPI_REQUEST_NULL}); }
+static int wrong1306(void) { return MPI_Test(NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1307(void) { return MPI_Test(&(MPI_Request){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong1308(void) { return MPI_Test(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong1309(void) { return MPI_Test((void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1310(void) { return MPI_Test_cancelled(MPI_STATUS_IGNORE, (void *)good.memory); }
+static int wrong1311(void) { return MPI_Test_cancelled((void *)good.memory, NULL); }
+static int wrong1312(void) { return MPI_Testall(-1, good.requests, (void *)good.memory, (void *)good.memory); }
+static int wrong1313(void) { return MPI_Testall(1, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1314(void) { return MPI_Testall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong1315(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong1316(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
+static int wrong1317(void) { return MPI_Testall(1, good.requests, NULL, (void *)good.memory); }
+static int wrong1318(void) { return MPI_Testany(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1319(void) { return MPI_Testany(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1320(void) { return MPI_Testany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1321(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1322(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1323(void) { return MPI_Testany(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1324(void) { return MPI_Testany(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1325(void) { return MPI_Testsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1326(void) { return MPI_Testsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1327(void) { return MPI_Testsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1328(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1329(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1330(void) { return MPI_Testsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1331(void) { return MPI_Testsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1332(void) { return MPI_Topo_test(MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1333(void) { return MPI_Topo_test(good.freed_comm, (void *)good.memory); }
+static int wrong1334(void) { return MPI_Topo_test((MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1335(void) { return MPI_Topo_test((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1336(void) { return MPI_Type_commit(NULL); }
+static int wrong1337(void) { return MPI_Type_commit(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
+static int wrong1338(void) { return MPI_Type_commit(&(MPI_Datatype){good.freed_type}); }
+static int wrong1339(void) { return MPI_Type_commit(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
+static int wrong1340(void) { return MPI_Type_contiguous(-1, MPI_INT, (void *)good.memory); }
+static int wrong1341(void) { return MPI_Type_contiguous(1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1342(void) { return MPI_Type_contiguous(1, good.freed_type, (void *)good.memory); }
+static int wrong1343(void) { return MPI_Type_contiguous(1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1344(void) { return MPI_Type_contiguous(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1345(void) { return MPI_Type_contiguous(1, MPI_INT, NULL); }
+static int wrong1346(void) { return MPI_Type_contiguous_c(-1, MPI_INT, (void *)good.memory); }
+static int wrong1347(void) { return MPI_Type_contiguous_c(1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1348(void) { return MPI_Type_contiguous_c(1, good.freed_type, (void *)good.memory); }
+static int wrong1349(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1350(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1351(void) { return MPI_Type_contiguous_c(1, MPI_INT, NULL); }
+static int wrong1352(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1353(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1354(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1355(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1356(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1357(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1358(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1359(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1360(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1361(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1362(void) { return MPI_Type_create_hindexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1363(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1364(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1365(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1366(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1367(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1368(void) { return MPI_Type_create_hindexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1369(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1370(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1371(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1372(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1373(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1374(void) { return MPI_Type_create_hindexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1375(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1376(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1377(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1378(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1379(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1380(void) { return MPI_Type_create_hindexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1381(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1382(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1383(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1384(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1385(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1386(void) { return MPI_Type_create_hvector(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1387(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1388(void) { return MPI_Type_create_hvector(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1389(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1390(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1391(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_INT, NULL); }
+static int wrong1392(void) { return MPI_Type_create_hvector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1393(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1394(void) { return MPI_Type_create_hvector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1395(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1396(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1397(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_INT, NULL); }
+static int wrong1398(void) { return MPI_Type_create_indexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1399(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1400(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1401(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1402(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1403(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1404(void) { return MPI_Type_create_indexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1405(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1406(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1407(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1408(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1409(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1410(void) { return MPI_Type_create_resized(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
+static int wrong1411(void) { return MPI_Type_create_resized(good.freed_type, 1, 1, (void *)good.memory); }
+static int wrong1412(void) { return MPI_Type_create_resized((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
+static int wrong1413(void) { return MPI_Type_create_resized((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
+static int wrong1414(void) { return MPI_Type_create_resized(MPI_INT, 1, 1, NULL); }
+static int wrong1415(void) { return MPI_Type_create_resized_c(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
+static int wrong1416(void) { return MPI_Type_create_resized_c(good.freed_type, 1, 1, (void *)good.memory); }
+static int wrong1417(void) { return MPI_Type_create_resized_c((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
+static int wrong1418(void) { return MPI_Type_create_resized_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
+static int wrong1419(void) { return MPI_Type_create_resized_c(MPI_INT, 1, 1, NULL); }
+static int wrong1420(void) { return MPI_Type_create_struct(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
+static int wrong1421(void) { return MPI_Type_create_struct(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
+static int wrong1422(void) { return MPI_Type_create_struct_c(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
+static int wrong1423(void) { return MPI_Type_create_struct_c(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
+static int wrong1424(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1425(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1426(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1427(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1428(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1429(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1430(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1431(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1432(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1433(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1434(void) { return MPI_Type_delete_attr(MPI_DATATYPE_NULL, 1); }
+static int wrong1435(void) { return MPI_Type_delete_attr(good.freed_type, 1); }
+static int wrong1436(void) { return MPI_Type_delete_attr((MPI_Datatype)good.junk, 1); }
+static int wrong1437(void) { return MPI_Type_delete_attr((MPI_Datatype)0x7fffffffffffffff, 1); }
+static int wrong1438(void) { return MPI_Type_dup(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1439(void) { return MPI_Type_dup(good.freed_type, (void *)good.memory); }
+static int wrong1440(void) { return MPI_Type_dup((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1441(void) { return MPI_Type_dup((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1442(void) { return MPI_Type_dup(MPI_INT, NULL); }
+static int wrong1443(void) { return MPI_Type_extent(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1444(void) { return MPI_Type_extent(good.freed_type, (void *)good.memory); }
+static int wrong1445(void) { return MPI_Type_extent((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1446(void) { return MPI_Type_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1447(void) { return MPI_Type_extent(MPI_INT, NULL); }
+static int wrong1448(void) { return MPI_Type_free(NULL); }
+static int wrong1449(void) { return MPI_Type_free(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
+static int wrong1450(void) { return MPI_Type_free(&(MPI_Datatype){good.freed_type}); }
+static int wrong1451(void) { return MPI_Type_free(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
+static int wrong1452(void) { return MPI_Type_get_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1453(void) { return MPI_Type_get_attr(good.freed_type, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1454(void) { return MPI_Type_get_attr((MPI_Datatype)good.junk, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1455(void) { return MPI_Type_get_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1456(void) { return MPI_Type_get_contents(MPI_DATATYPE_NULL, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1457(void) { return MPI_Type_get_contents(good.freed_type, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1458(void) { return MPI_Type_get_contents((MPI_Datatype)good.junk, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1459(void) { return MPI_Type_get_contents((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1460(void) { return MPI_Type_get_contents_c(MPI_DATATYPE_NULL, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1461(void) { return MPI_Type_get_contents_c(good.freed_type, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1462(void) { return MPI_Type_get_contents_c((MPI_Datatype)good.junk, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1463(void) { return MPI_Type_get_contents_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1464(void) { return MPI_Type_get_envelope(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1465(void) { return MPI_Type_get_envelope(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1466(void) { return MPI_Type_get_envelope((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1467(void) { return MPI_Type_get_envelope((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1468(void) { return MPI_Type_get_envelope(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1469(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1470(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1471(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
+static int wrong1472(void) { return MPI_Type_get_envelope_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1473(void) { return MPI_Type_get_envelope_c(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1474(void) { return MPI_Type_get_envelope_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1475(void) { return MPI_Type_get_envelope_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1476(void) { return MPI_Type_get_envelope_c(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1477(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1478(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1479(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1480(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
+static int wrong1481(void) { return MPI_Type_get_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1482(void) { return MPI_Type_get_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1483(void) { return MPI_Type_get_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1484(void) { return MPI_Type_get_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1485(void) { return MPI_Type_get_extent(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1486(void) { return MPI_Type_get_extent(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1487(void) { return MPI_Type_get_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1488(void) { return MPI_Type_get_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1489(void) { return MPI_Type_get_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1490(void) { return MPI_Type_get_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1491(void) { return MPI_Type_get_extent_c(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1492(void) { return MPI_Type_get_extent_c(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1493(void) { return MPI_Type_get_name(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1494(void) { return MPI_Type_get_name((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1495(void) { return MPI_Type_get_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1496(void) { return MPI_Type_get_name(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1497(void) { return MPI_Type_get_true_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1498(void) { return MPI_Type_get_true_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1499(void) { return MPI_Type_get_true_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1500(void) { return MPI_Type_get_true_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1501(void) { return MPI_Type_get_true_extent(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1502(void) { return MPI_Type_get_true_extent(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1503(void) { return MPI_Type_get_true_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1504(void) { return MPI_Type_get_true_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1505(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1506(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1507(void) { return MPI_Type_get_true_extent_c(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1508(void) { return MPI_Type_get_true_extent_c(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1509(void) { return MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, (void *)good.memory); }
+static int wrong1510(void) { return MPI_Type_get_value_index(good.freed_type, MPI_INT, (void *)good.memory); }
+static int wrong1511(void) { return MPI_Type_get_value_index((MPI_Datatype)good.junk, MPI_INT, (void *)good.memory); }
+static int wrong1512(void) { return MPI_Type_get_value_index((MPI_Datatype)0x7fffffffffffffff, MPI_INT, (void *)good.memory); }
+static int wrong1513(void) { return MPI_Type_get_value_index(MPI_INT, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1514(void) { return MPI_Type_get_value_index(MPI_INT, good.freed_type, (void *)good.memory); }
+static int wrong1515(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1516(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1517(void) { return MPI_Type_get_value_index(MPI_INT, MPI_INT, NULL); }
+static int wrong1518(void) { return MPI_Type_indexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1519(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1520(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1521(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1522(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1523(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1524(void) { return MPI_Type_indexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1525(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1526(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1527(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1528(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1529(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1530(void) { return MPI_Type_lb(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1531(void) { return MPI_Type_lb(good.freed_type, (void *)good.memory); }
+static int wrong1532(void) { return MPI_Type_lb((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1533(void) { return MPI_Type_lb((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1534(void) { return MPI_Type_lb(MPI_INT, NULL); }
+static int wrong1535(void) { return MPI_Type_set_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory); }
+static int wrong1536(void) { return MPI_Type_set_attr(good.freed_type, 1, (void *)good.memory); }
+static int wrong1537(void) { return MPI_Type_set_attr((MPI_Datatype)good.junk, 1, (void *)good.memory); }
+static int wrong1538(void) { return MPI_Type_set_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory); }
+static int wrong1539(void) { return MPI_Type_set_name(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1540(void) { return MPI_Type_set_name(good.freed_type, (void *)good.memory); }
+static int wrong1541(void) { return MPI_Type_set_name((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1542(void) { return MPI_Type_set_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1543(void) { return MPI_Type_size(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1544(void) { return MPI_Type_size(good.freed_type, (void *)good.memory); }
+static int wrong1545(void) { return MPI_Type_size((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1546(void) { return MPI_Type_size((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1547(void) { return MPI_Type_size(MPI_INT, NULL); }
+static int wrong1548(void) { return MPI_Type_size_c(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1549(void) { return MPI_Type_size_c(good.freed_type, (void *)good.memory); }
+static int wrong1550(void) { return MPI_Type_size_c((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1551(void) { return MPI_Type_size_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1552(void) { return MPI_Type_size_c(MPI_INT, NULL); }
+static int wrong1553(void) { return MPI_Type_ub(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1554(void) { return MPI_Type_ub(good.freed_type, (void *)good.memory); }
+static int wrong1555(void) { return MPI_Type_ub((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1556(void) { return MPI_Type_ub((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1557(void) { return MPI_Type_ub(MPI_INT, NULL); }
+static int wrong1558(void) { return MPI_Type_vector(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1559(void) { return MPI_Type_vector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1560(void) { return MPI_Type_vector(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1561(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1562(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1563(void) { return MPI_Type_vector(1, 1, 1, MPI_INT, NULL); }
+static int wrong1564(void) { return MPI_Type_vector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1565(void) { return MPI_Type_vector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1566(void) { return MPI_Type_vector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1567(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1568(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1569(void) { return MPI_Type_vector_c(1, 1, 1, MPI_INT, NULL); }
+static int wrong1570(void) { return MPI_Unpack((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
+static int wrong1571(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
+static int wrong1572(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
+static int wrong1573(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
+static int wrong1574(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
+static int wrong1575(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
+static int wrong1576(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
+static int wrong1577(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
+static int wrong1578(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1579(void) { return MPI_Unpack_c((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
+static int wrong1580(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
+static int wrong1581(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
+static int wrong1582(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
+static int wrong1583(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
+static int wrong1584(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
+static int wrong1585(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
+static int wrong1586(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
+static int wrong1587(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1588(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
+static int wrong1589(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
+static int wrong1590(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
+static int wrong1591(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
+static int wrong1592(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
+static int wrong1593(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
+static int wrong1594(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
+static int wrong1595(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
+static int wrong1596(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
+static int wrong1597(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
+static int wrong1598(void) { return MPI_Wait(NULL, (void *)good.memory); }
+static int wrong1599(void) { return MPI_Wait(&(MPI_Request){good.freed_request}, (void *)good.memory); }
+static int wrong1600(void) { return MPI_Wait(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory); }
+static int wrong1601(void) { return MPI_Waitall(-1, good.requests, (void *)good.memory); }
+static int wrong1602(void) { return MPI_Waitall(1, NULL, (void *)good.memory); }
+static int wrong1603(void) { return MPI_Waitall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory); }
+static int wrong1604(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory); }
+static int wrong1605(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory); }
+static int wrong1606(void) { return MPI_Waitany(-1, good.requests, (void *)good.memory, (void *)good.memory); }
+static int wrong1607(void) { return MPI_Waitany(1, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1608(void) { return MPI_Waitany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong1609(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong1610(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
+static int wrong1611(void) { return MPI_Waitany(1, good.requests, NULL, (void *)good.memory); }
+static int wrong1612(void) { return MPI_Waitsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1613(void) { return MPI_Waitsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1614(void) { return MPI_Waitsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1615(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1616(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1617(void) { return MPI_Waitsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1618(void) { return MPI_Waitsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
 
 static const struct wrong_call {
     int (*call)(void);
@@ -1814,1440 +1812,1438 @@ static const struct wrong_call {
     {wrong182, "MPI_Comm_get_info", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
     {wrong183, "MPI_Comm_get_info", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
     {wrong184, "MPI_Comm_get_info", "info_used", "NULL", MPI_ERR_ARG, 1},
-    {wrong185, "MPI_Comm_get_name", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong186, "MPI_Comm_get_name", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong187, "MPI_Comm_get_name", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong188, "MPI_Comm_get_name", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong189, "MPI_Comm_get_name", "resultlen", "NULL", MPI_ERR_ARG, 1},
-    {wrong190, "MPI_Comm_group", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong191, "MPI_Comm_group", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong192, "MPI_Comm_group", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong193, "MPI_Comm_group", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong194, "MPI_Comm_group", "group", "NULL", MPI_ERR_ARG, 1},
-    {wrong195, "MPI_Comm_idup", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong196, "MPI_Comm_idup", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong197, "MPI_Comm_idup", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong198, "MPI_Comm_idup", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong199, "MPI_Comm_idup", "newcomm", "NULL", MPI_ERR_ARG, 1},
-    {wrong200, "MPI_Comm_idup", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong201, "MPI_Comm_idup_with_info", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong202, "MPI_Comm_idup_with_info", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong203, "MPI_Comm_idup_with_info", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong204, "MPI_Comm_idup_with_info", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong205, "MPI_Comm_idup_with_info", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong206, "MPI_Comm_idup_with_info", "newcomm", "NULL", MPI_ERR_ARG, 1},
-    {wrong207, "MPI_Comm_idup_with_info", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong208, "MPI_Comm_iflush_buffer", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong209, "MPI_Comm_iflush_buffer", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong210, "MPI_Comm_iflush_buffer", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong211, "MPI_Comm_iflush_buffer", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong212, "MPI_Comm_iflush_buffer", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong213, "MPI_Comm_rank", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong214, "MPI_Comm_rank", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong215, "MPI_Comm_rank", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong216, "MPI_Comm_rank", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong217, "MPI_Comm_rank", "rank", "NULL", MPI_ERR_ARG, 1},
-    {wrong218, "MPI_Comm_set_attr", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong219, "MPI_Comm_set_attr", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong220, "MPI_Comm_set_attr", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong221, "MPI_Comm_set_attr", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong222, "MPI_Comm_set_info", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong223, "MPI_Comm_set_info", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong224, "MPI_Comm_set_info", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong225, "MPI_Comm_set_info", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong226, "MPI_Comm_set_info", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong227, "MPI_Comm_set_name", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong228, "MPI_Comm_set_name", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong229, "MPI_Comm_set_name", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong230, "MPI_Comm_set_name", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong231, "MPI_Comm_size", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong232, "MPI_Comm_size", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong233, "MPI_Comm_size", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong234, "MPI_Comm_size", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong235, "MPI_Comm_size", "size", "NULL", MPI_ERR_ARG, 1},
-    {wrong236, "MPI_Comm_split", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong237, "MPI_Comm_split", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong238, "MPI_Comm_split", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong239, "MPI_Comm_split", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong240, "MPI_Comm_split", "newcomm", "NULL", MPI_ERR_ARG, 1},
-    {wrong241, "MPI_Comm_split_type", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong242, "MPI_Comm_split_type", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong243, "MPI_Comm_split_type", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong244, "MPI_Comm_split_type", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong245, "MPI_Comm_split_type", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong246, "MPI_Comm_split_type", "newcomm", "NULL", MPI_ERR_ARG, 1},
-    {wrong247, "MPI_Comm_test_inter", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong248, "MPI_Comm_test_inter", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong249, "MPI_Comm_test_inter", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong250, "MPI_Comm_test_inter", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong251, "MPI_Comm_test_inter", "flag", "NULL", MPI_ERR_ARG, 1},
-    {wrong252, "MPI_Dist_graph_neighbors", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong253, "MPI_Dist_graph_neighbors", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong254, "MPI_Dist_graph_neighbors", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong255, "MPI_Dist_graph_neighbors", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong256, "MPI_Dist_graph_neighbors_count", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong257, "MPI_Dist_graph_neighbors_count", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong258, "MPI_Dist_graph_neighbors_count", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong259, "MPI_Dist_graph_neighbors_count", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong260, "MPI_Get_address", "address", "NULL", MPI_ERR_ARG, 0},
-    {wrong261, "MPI_Get_count", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong262, "MPI_Get_count", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong263, "MPI_Get_count", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong264, "MPI_Get_count", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong265, "MPI_Get_count", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong266, "MPI_Get_count", "count", "NULL", MPI_ERR_ARG, 0},
-    {wrong267, "MPI_Get_count", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong268, "MPI_Get_count", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong269, "MPI_Get_count", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong270, "MPI_Get_count", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong271, "MPI_Get_count", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong272, "MPI_Get_count", "count", "NULL", MPI_ERR_ARG, 0},
-    {wrong273, "MPI_Get_elements", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong274, "MPI_Get_elements", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong275, "MPI_Get_elements", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong276, "MPI_Get_elements", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong277, "MPI_Get_elements", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong278, "MPI_Get_elements", "count", "NULL", MPI_ERR_ARG, 0},
-    {wrong279, "MPI_Get_elements", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong280, "MPI_Get_elements", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong281, "MPI_Get_elements", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong282, "MPI_Get_elements", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong283, "MPI_Get_elements", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong284, "MPI_Get_elements", "count", "NULL", MPI_ERR_ARG, 0},
-    {wrong285, "MPI_Graph_get", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong286, "MPI_Graph_get", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong287, "MPI_Graph_get", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong288, "MPI_Graph_get", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong289, "MPI_Graph_map", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong290, "MPI_Graph_map", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong291, "MPI_Graph_map", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong292, "MPI_Graph_map", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong293, "MPI_Graph_neighbors", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong294, "MPI_Graph_neighbors", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong295, "MPI_Graph_neighbors", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong296, "MPI_Graph_neighbors", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong297, "MPI_Graph_neighbors_count", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong298, "MPI_Graph_neighbors_count", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong299, "MPI_Graph_neighbors_count", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong300, "MPI_Graph_neighbors_count", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong301, "MPI_Graphdims_get", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong302, "MPI_Graphdims_get", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong303, "MPI_Graphdims_get", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong304, "MPI_Graphdims_get", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong305, "MPI_Group_compare", "group1", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong306, "MPI_Group_compare", "group1", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong307, "MPI_Group_compare", "group1", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong308, "MPI_Group_compare", "group1", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong309, "MPI_Group_compare", "group2", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong310, "MPI_Group_compare", "group2", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong311, "MPI_Group_compare", "group2", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong312, "MPI_Group_compare", "group2", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong313, "MPI_Group_compare", "result", "NULL", MPI_ERR_ARG, 0},
-    {wrong314, "MPI_Group_difference", "group1", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong315, "MPI_Group_difference", "group1", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong316, "MPI_Group_difference", "group1", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong317, "MPI_Group_difference", "group1", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong318, "MPI_Group_difference", "group2", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong319, "MPI_Group_difference", "group2", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong320, "MPI_Group_difference", "group2", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong321, "MPI_Group_difference", "group2", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong322, "MPI_Group_difference", "newgroup", "NULL", MPI_ERR_ARG, 0},
-    {wrong323, "MPI_Group_excl", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong324, "MPI_Group_excl", "group", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong325, "MPI_Group_excl", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong326, "MPI_Group_excl", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong327, "MPI_Group_excl", "newgroup", "NULL", MPI_ERR_ARG, 0},
-    {wrong328, "MPI_Group_free", "group", "NULL", MPI_ERR_ARG, 0},
-    {wrong329, "MPI_Group_free", "group", "&(MPI_Group){MPI_GROUP_NULL}", MPI_ERR_GROUP, 0},
-    {wrong330, "MPI_Group_free", "group", "&(MPI_Group){good.freed_group}", MPI_ERR_GROUP, 0},
-    {wrong331, "MPI_Group_free", "group", "&(MPI_Group){(MPI_Group)good.junk}", MPI_ERR_GROUP, 0},
-    {wrong332, "MPI_Group_incl", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong333, "MPI_Group_incl", "group", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong334, "MPI_Group_incl", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong335, "MPI_Group_incl", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong336, "MPI_Group_incl", "newgroup", "NULL", MPI_ERR_ARG, 0},
-    {wrong337, "MPI_Group_intersection", "group1", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong338, "MPI_Group_intersection", "group1", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong339, "MPI_Group_intersection", "group1", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong340, "MPI_Group_intersection", "group1", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong341, "MPI_Group_intersection", "group2", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong342, "MPI_Group_intersection", "group2", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong343, "MPI_Group_intersection", "group2", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong344, "MPI_Group_intersection", "group2", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong345, "MPI_Group_intersection", "newgroup", "NULL", MPI_ERR_ARG, 0},
-    {wrong346, "MPI_Group_range_excl", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong347, "MPI_Group_range_excl", "group", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong348, "MPI_Group_range_excl", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong349, "MPI_Group_range_excl", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong350, "MPI_Group_range_excl", "newgroup", "NULL", MPI_ERR_ARG, 0},
-    {wrong351, "MPI_Group_range_incl", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong352, "MPI_Group_range_incl", "group", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong353, "MPI_Group_range_incl", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong354, "MPI_Group_range_incl", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong355, "MPI_Group_range_incl", "newgroup", "NULL", MPI_ERR_ARG, 0},
-    {wrong356, "MPI_Group_rank", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong357, "MPI_Group_rank", "group", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong358, "MPI_Group_rank", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong359, "MPI_Group_rank", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong360, "MPI_Group_rank", "rank", "NULL", MPI_ERR_ARG, 0},
-    {wrong361, "MPI_Group_size", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong362, "MPI_Group_size", "group", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong363, "MPI_Group_size", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong364, "MPI_Group_size", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong365, "MPI_Group_size", "size", "NULL", MPI_ERR_ARG, 0},
-    {wrong366, "MPI_Group_translate_ranks", "group1", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong367, "MPI_Group_translate_ranks", "group1", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong368, "MPI_Group_translate_ranks", "group1", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong369, "MPI_Group_translate_ranks", "group1", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong370, "MPI_Group_translate_ranks", "group2", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong371, "MPI_Group_translate_ranks", "group2", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong372, "MPI_Group_translate_ranks", "group2", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong373, "MPI_Group_translate_ranks", "group2", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong374, "MPI_Group_union", "group1", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong375, "MPI_Group_union", "group1", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong376, "MPI_Group_union", "group1", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong377, "MPI_Group_union", "group1", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong378, "MPI_Group_union", "group2", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
-    {wrong379, "MPI_Group_union", "group2", "good.freed_group", MPI_ERR_GROUP, 0},
-    {wrong380, "MPI_Group_union", "group2", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
-    {wrong381, "MPI_Group_union", "group2", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
-    {wrong382, "MPI_Group_union", "newgroup", "NULL", MPI_ERR_ARG, 0},
-    {wrong383, "MPI_Ibsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong384, "MPI_Ibsend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong385, "MPI_Ibsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong386, "MPI_Ibsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong387, "MPI_Ibsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong388, "MPI_Ibsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong389, "MPI_Ibsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong390, "MPI_Ibsend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong391, "MPI_Ibsend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong392, "MPI_Ibsend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong393, "MPI_Ibsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong394, "MPI_Ibsend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong395, "MPI_Ibsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong396, "MPI_Ibsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong397, "MPI_Ibsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong398, "MPI_Ibsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong399, "MPI_Ibsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong400, "MPI_Ibsend", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong401, "MPI_Ibsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong402, "MPI_Ibsend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong403, "MPI_Ibsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong404, "MPI_Ibsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong405, "MPI_Ibsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong406, "MPI_Ibsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong407, "MPI_Ibsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong408, "MPI_Ibsend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong409, "MPI_Ibsend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong410, "MPI_Ibsend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong411, "MPI_Ibsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong412, "MPI_Ibsend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong413, "MPI_Ibsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong414, "MPI_Ibsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong415, "MPI_Ibsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong416, "MPI_Ibsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong417, "MPI_Ibsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong418, "MPI_Ibsend", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong419, "MPI_Improbe", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong420, "MPI_Improbe", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong421, "MPI_Improbe", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong422, "MPI_Improbe", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong423, "MPI_Improbe", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong424, "MPI_Improbe", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong425, "MPI_Improbe", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong426, "MPI_Improbe", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong427, "MPI_Improbe", "flag", "NULL", MPI_ERR_ARG, 1},
-    {wrong428, "MPI_Improbe", "message", "NULL", MPI_ERR_ARG, 1},
-    {wrong429, "MPI_Imrecv", "buf", "NULL", MPI_ERR_BUFFER, 0},
-    {wrong430, "MPI_Imrecv", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong431, "MPI_Imrecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong432, "MPI_Imrecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong433, "MPI_Imrecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong434, "MPI_Imrecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong435, "MPI_Imrecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 0},
-    {wrong436, "MPI_Imrecv", "message", "NULL", MPI_ERR_ARG, 0},
-    {wrong437, "MPI_Imrecv", "message", "&(MPI_Message){MPI_MESSAGE_NULL}", MPI_ERR_ARG, 0},
-    {wrong438, "MPI_Imrecv", "message", "&(MPI_Message){good.freed_message}", MPI_ERR_ARG, 0},
-    {wrong439, "MPI_Imrecv", "message", "&(MPI_Message){(MPI_Message)good.junk}", MPI_ERR_ARG, 0},
-    {wrong440, "MPI_Imrecv", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong441, "MPI_Imrecv", "buf", "NULL", MPI_ERR_BUFFER, 0},
-    {wrong442, "MPI_Imrecv", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong443, "MPI_Imrecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong444, "MPI_Imrecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong445, "MPI_Imrecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong446, "MPI_Imrecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong447, "MPI_Imrecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 0},
-    {wrong448, "MPI_Imrecv", "message", "NULL", MPI_ERR_ARG, 0},
-    {wrong449, "MPI_Imrecv", "message", "&(MPI_Message){MPI_MESSAGE_NULL}", MPI_ERR_ARG, 0},
-    {wrong450, "MPI_Imrecv", "message", "&(MPI_Message){good.freed_message}", MPI_ERR_ARG, 0},
-    {wrong451, "MPI_Imrecv", "message", "&(MPI_Message){(MPI_Message)good.junk}", MPI_ERR_ARG, 0},
-    {wrong452, "MPI_Imrecv", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong453, "MPI_Iprobe", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong454, "MPI_Iprobe", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong455, "MPI_Iprobe", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong456, "MPI_Iprobe", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong457, "MPI_Iprobe", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong458, "MPI_Iprobe", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong459, "MPI_Iprobe", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong460, "MPI_Iprobe", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong461, "MPI_Iprobe", "flag", "NULL", MPI_ERR_ARG, 1},
-    {wrong462, "MPI_Irecv", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong463, "MPI_Irecv", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong464, "MPI_Irecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong465, "MPI_Irecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong466, "MPI_Irecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong467, "MPI_Irecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong468, "MPI_Irecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong469, "MPI_Irecv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong470, "MPI_Irecv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong471, "MPI_Irecv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong472, "MPI_Irecv", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong473, "MPI_Irecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong474, "MPI_Irecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong475, "MPI_Irecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong476, "MPI_Irecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong477, "MPI_Irecv", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong478, "MPI_Irecv", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong479, "MPI_Irecv", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong480, "MPI_Irecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong481, "MPI_Irecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong482, "MPI_Irecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong483, "MPI_Irecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong484, "MPI_Irecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong485, "MPI_Irecv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong486, "MPI_Irecv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong487, "MPI_Irecv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong488, "MPI_Irecv", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong489, "MPI_Irecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong490, "MPI_Irecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong491, "MPI_Irecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong492, "MPI_Irecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong493, "MPI_Irecv", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong494, "MPI_Irsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong495, "MPI_Irsend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong496, "MPI_Irsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong497, "MPI_Irsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong498, "MPI_Irsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong499, "MPI_Irsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong500, "MPI_Irsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong501, "MPI_Irsend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong502, "MPI_Irsend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong503, "MPI_Irsend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong504, "MPI_Irsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong505, "MPI_Irsend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong506, "MPI_Irsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong507, "MPI_Irsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong508, "MPI_Irsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong509, "MPI_Irsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong510, "MPI_Irsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong511, "MPI_Irsend", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong512, "MPI_Irsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong513, "MPI_Irsend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong514, "MPI_Irsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong515, "MPI_Irsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong516, "MPI_Irsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong517, "MPI_Irsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong518, "MPI_Irsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong519, "MPI_Irsend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong520, "MPI_Irsend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong521, "MPI_Irsend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong522, "MPI_Irsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong523, "MPI_Irsend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong524, "MPI_Irsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong525, "MPI_Irsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong526, "MPI_Irsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong527, "MPI_Irsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong528, "MPI_Irsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong529, "MPI_Irsend", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong530, "MPI_Isend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong531, "MPI_Isend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong532, "MPI_Isend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong533, "MPI_Isend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong534, "MPI_Isend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong535, "MPI_Isend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong536, "MPI_Isend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong537, "MPI_Isend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong538, "MPI_Isend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong539, "MPI_Isend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong540, "MPI_Isend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong541, "MPI_Isend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong542, "MPI_Isend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong543, "MPI_Isend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong544, "MPI_Isend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong545, "MPI_Isend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong546, "MPI_Isend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong547, "MPI_Isend", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong548, "MPI_Isend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong549, "MPI_Isend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong550, "MPI_Isend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong551, "MPI_Isend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong552, "MPI_Isend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong553, "MPI_Isend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong554, "MPI_Isend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong555, "MPI_Isend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong556, "MPI_Isend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong557, "MPI_Isend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong558, "MPI_Isend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong559, "MPI_Isend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong560, "MPI_Isend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong561, "MPI_Isend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong562, "MPI_Isend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong563, "MPI_Isend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong564, "MPI_Isend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong565, "MPI_Isend", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong566, "MPI_Isendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong567, "MPI_Isendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong568, "MPI_Isendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong569, "MPI_Isendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong570, "MPI_Isendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong571, "MPI_Isendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong572, "MPI_Isendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong573, "MPI_Isendrecv", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong574, "MPI_Isendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong575, "MPI_Isendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong576, "MPI_Isendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong577, "MPI_Isendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong578, "MPI_Isendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong579, "MPI_Isendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong580, "MPI_Isendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong581, "MPI_Isendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong582, "MPI_Isendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong583, "MPI_Isendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong584, "MPI_Isendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong585, "MPI_Isendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong586, "MPI_Isendrecv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong587, "MPI_Isendrecv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong588, "MPI_Isendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong589, "MPI_Isendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong590, "MPI_Isendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong591, "MPI_Isendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong592, "MPI_Isendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong593, "MPI_Isendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong594, "MPI_Isendrecv", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong595, "MPI_Isendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong596, "MPI_Isendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong597, "MPI_Isendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong598, "MPI_Isendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong599, "MPI_Isendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong600, "MPI_Isendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong601, "MPI_Isendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong602, "MPI_Isendrecv", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong603, "MPI_Isendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong604, "MPI_Isendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong605, "MPI_Isendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong606, "MPI_Isendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong607, "MPI_Isendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong608, "MPI_Isendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong609, "MPI_Isendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong610, "MPI_Isendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong611, "MPI_Isendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong612, "MPI_Isendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong613, "MPI_Isendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong614, "MPI_Isendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong615, "MPI_Isendrecv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong616, "MPI_Isendrecv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong617, "MPI_Isendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong618, "MPI_Isendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong619, "MPI_Isendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong620, "MPI_Isendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong621, "MPI_Isendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong622, "MPI_Isendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong623, "MPI_Isendrecv", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong624, "MPI_Isendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong625, "MPI_Isendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong626, "MPI_Isendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong627, "MPI_Isendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong628, "MPI_Isendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong629, "MPI_Isendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong630, "MPI_Isendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong631, "MPI_Isendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong632, "MPI_Isendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong633, "MPI_Isendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong634, "MPI_Isendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong635, "MPI_Isendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong636, "MPI_Isendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong637, "MPI_Isendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong638, "MPI_Isendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong639, "MPI_Isendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong640, "MPI_Isendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong641, "MPI_Isendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong642, "MPI_Isendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong643, "MPI_Isendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong644, "MPI_Isendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong645, "MPI_Isendrecv_replace", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong646, "MPI_Isendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong647, "MPI_Isendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong648, "MPI_Isendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong649, "MPI_Isendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong650, "MPI_Isendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong651, "MPI_Isendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong652, "MPI_Isendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong653, "MPI_Isendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong654, "MPI_Isendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong655, "MPI_Isendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong656, "MPI_Isendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong657, "MPI_Isendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong658, "MPI_Isendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong659, "MPI_Isendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong660, "MPI_Isendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong661, "MPI_Isendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong662, "MPI_Isendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong663, "MPI_Isendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong664, "MPI_Isendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong665, "MPI_Isendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong666, "MPI_Isendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong667, "MPI_Isendrecv_replace", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong668, "MPI_Issend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong669, "MPI_Issend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong670, "MPI_Issend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong671, "MPI_Issend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong672, "MPI_Issend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong673, "MPI_Issend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong674, "MPI_Issend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong675, "MPI_Issend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong676, "MPI_Issend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong677, "MPI_Issend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong678, "MPI_Issend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong679, "MPI_Issend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong680, "MPI_Issend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong681, "MPI_Issend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong682, "MPI_Issend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong683, "MPI_Issend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong684, "MPI_Issend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong685, "MPI_Issend", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong686, "MPI_Issend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong687, "MPI_Issend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong688, "MPI_Issend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong689, "MPI_Issend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong690, "MPI_Issend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong691, "MPI_Issend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong692, "MPI_Issend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong693, "MPI_Issend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong694, "MPI_Issend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong695, "MPI_Issend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong696, "MPI_Issend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong697, "MPI_Issend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong698, "MPI_Issend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong699, "MPI_Issend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong700, "MPI_Issend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong701, "MPI_Issend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong702, "MPI_Issend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong703, "MPI_Issend", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong704, "MPI_Mprobe", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong705, "MPI_Mprobe", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong706, "MPI_Mprobe", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong707, "MPI_Mprobe", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong708, "MPI_Mprobe", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong709, "MPI_Mprobe", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong710, "MPI_Mprobe", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong711, "MPI_Mprobe", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong712, "MPI_Mprobe", "message", "NULL", MPI_ERR_ARG, 1},
-    {wrong713, "MPI_Mrecv", "buf", "NULL", MPI_ERR_BUFFER, 0},
-    {wrong714, "MPI_Mrecv", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong715, "MPI_Mrecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong716, "MPI_Mrecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong717, "MPI_Mrecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong718, "MPI_Mrecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong719, "MPI_Mrecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 0},
-    {wrong720, "MPI_Mrecv", "message", "NULL", MPI_ERR_ARG, 0},
-    {wrong721, "MPI_Mrecv", "message", "&(MPI_Message){MPI_MESSAGE_NULL}", MPI_ERR_ARG, 0},
-    {wrong722, "MPI_Mrecv", "message", "&(MPI_Message){good.freed_message}", MPI_ERR_ARG, 0},
-    {wrong723, "MPI_Mrecv", "message", "&(MPI_Message){(MPI_Message)good.junk}", MPI_ERR_ARG, 0},
-    {wrong724, "MPI_Mrecv", "buf", "NULL", MPI_ERR_BUFFER, 0},
-    {wrong725, "MPI_Mrecv", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong726, "MPI_Mrecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong727, "MPI_Mrecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong728, "MPI_Mrecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong729, "MPI_Mrecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong730, "MPI_Mrecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 0},
-    {wrong731, "MPI_Mrecv", "message", "NULL", MPI_ERR_ARG, 0},
-    {wrong732, "MPI_Mrecv", "message", "&(MPI_Message){MPI_MESSAGE_NULL}", MPI_ERR_ARG, 0},
-    {wrong733, "MPI_Mrecv", "message", "&(MPI_Message){good.freed_message}", MPI_ERR_ARG, 0},
-    {wrong734, "MPI_Mrecv", "message", "&(MPI_Message){(MPI_Message)good.junk}", MPI_ERR_ARG, 0},
-    {wrong735, "MPI_Pack", "incount", "-1", MPI_ERR_COUNT, 1},
-    {wrong736, "MPI_Pack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong737, "MPI_Pack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong738, "MPI_Pack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong739, "MPI_Pack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong740, "MPI_Pack", "position", "NULL", MPI_ERR_ARG, 1},
-    {wrong741, "MPI_Pack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong742, "MPI_Pack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong743, "MPI_Pack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong744, "MPI_Pack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong745, "MPI_Pack", "incount", "-1", MPI_ERR_COUNT, 1},
-    {wrong746, "MPI_Pack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong747, "MPI_Pack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong748, "MPI_Pack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong749, "MPI_Pack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong750, "MPI_Pack", "position", "NULL", MPI_ERR_ARG, 1},
-    {wrong751, "MPI_Pack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong752, "MPI_Pack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong753, "MPI_Pack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong754, "MPI_Pack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong755, "MPI_Pack_external", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong756, "MPI_Pack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong757, "MPI_Pack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong758, "MPI_Pack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong759, "MPI_Pack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong760, "MPI_Pack_external", "position", "NULL", MPI_ERR_ARG, 0},
-    {wrong761, "MPI_Pack_external", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong762, "MPI_Pack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong763, "MPI_Pack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong764, "MPI_Pack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong765, "MPI_Pack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong766, "MPI_Pack_external", "position", "NULL", MPI_ERR_ARG, 0},
-    {wrong767, "MPI_Pack_external_size", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong768, "MPI_Pack_external_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong769, "MPI_Pack_external_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong770, "MPI_Pack_external_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong771, "MPI_Pack_external_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong772, "MPI_Pack_external_size", "size", "NULL", MPI_ERR_ARG, 0},
-    {wrong773, "MPI_Pack_external_size", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong774, "MPI_Pack_external_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong775, "MPI_Pack_external_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong776, "MPI_Pack_external_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong777, "MPI_Pack_external_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong778, "MPI_Pack_external_size", "size", "NULL", MPI_ERR_ARG, 0},
-    {wrong779, "MPI_Pack_size", "incount", "-1", MPI_ERR_COUNT, 1},
-    {wrong780, "MPI_Pack_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong781, "MPI_Pack_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong782, "MPI_Pack_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong783, "MPI_Pack_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong784, "MPI_Pack_size", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong785, "MPI_Pack_size", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong786, "MPI_Pack_size", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong787, "MPI_Pack_size", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong788, "MPI_Pack_size", "size", "NULL", MPI_ERR_ARG, 1},
-    {wrong789, "MPI_Pack_size", "incount", "-1", MPI_ERR_COUNT, 1},
-    {wrong790, "MPI_Pack_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong791, "MPI_Pack_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong792, "MPI_Pack_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong793, "MPI_Pack_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong794, "MPI_Pack_size", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong795, "MPI_Pack_size", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong796, "MPI_Pack_size", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong797, "MPI_Pack_size", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong798, "MPI_Pack_size", "size", "NULL", MPI_ERR_ARG, 1},
-    {wrong799, "MPI_Parrived", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
-    {wrong800, "MPI_Parrived", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
-    {wrong801, "MPI_Parrived", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
-    {wrong802, "MPI_Parrived", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
-    {wrong803, "MPI_Parrived", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong804, "MPI_Pready", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
-    {wrong805, "MPI_Pready", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
-    {wrong806, "MPI_Pready", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
-    {wrong807, "MPI_Pready", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
-    {wrong808, "MPI_Pready_list", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
-    {wrong809, "MPI_Pready_list", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
-    {wrong810, "MPI_Pready_list", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
-    {wrong811, "MPI_Pready_list", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
-    {wrong812, "MPI_Pready_range", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
-    {wrong813, "MPI_Pready_range", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
-    {wrong814, "MPI_Pready_range", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
-    {wrong815, "MPI_Pready_range", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
-    {wrong816, "MPI_Precv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong817, "MPI_Precv_init", "partitions", "-1", MPI_ERR_ARG, 1},
-    {wrong818, "MPI_Precv_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong819, "MPI_Precv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong820, "MPI_Precv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong821, "MPI_Precv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong822, "MPI_Precv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong823, "MPI_Precv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong824, "MPI_Precv_init", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong825, "MPI_Precv_init", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong826, "MPI_Precv_init", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong827, "MPI_Precv_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong828, "MPI_Precv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong829, "MPI_Precv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong830, "MPI_Precv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong831, "MPI_Precv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong832, "MPI_Precv_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong833, "MPI_Precv_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong834, "MPI_Precv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong835, "MPI_Precv_init", "partitions", "-1", MPI_ERR_ARG, 1},
-    {wrong836, "MPI_Precv_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong837, "MPI_Precv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong838, "MPI_Precv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong839, "MPI_Precv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong840, "MPI_Precv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong841, "MPI_Precv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong842, "MPI_Precv_init", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong843, "MPI_Precv_init", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong844, "MPI_Precv_init", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong845, "MPI_Precv_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong846, "MPI_Precv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong847, "MPI_Precv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong848, "MPI_Precv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong849, "MPI_Precv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong850, "MPI_Precv_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong851, "MPI_Precv_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong852, "MPI_Probe", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong853, "MPI_Probe", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong854, "MPI_Probe", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong855, "MPI_Probe", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong856, "MPI_Probe", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong857, "MPI_Probe", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong858, "MPI_Probe", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong859, "MPI_Probe", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong860, "MPI_Psend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong861, "MPI_Psend_init", "partitions", "-1", MPI_ERR_ARG, 1},
-    {wrong862, "MPI_Psend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong863, "MPI_Psend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong864, "MPI_Psend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong865, "MPI_Psend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong866, "MPI_Psend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong867, "MPI_Psend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong868, "MPI_Psend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong869, "MPI_Psend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong870, "MPI_Psend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong871, "MPI_Psend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong872, "MPI_Psend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong873, "MPI_Psend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong874, "MPI_Psend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong875, "MPI_Psend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong876, "MPI_Psend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong877, "MPI_Psend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong878, "MPI_Psend_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong879, "MPI_Psend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong880, "MPI_Psend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong881, "MPI_Psend_init", "partitions", "-1", MPI_ERR_ARG, 1},
-    {wrong882, "MPI_Psend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong883, "MPI_Psend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong884, "MPI_Psend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong885, "MPI_Psend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong886, "MPI_Psend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong887, "MPI_Psend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong888, "MPI_Psend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong889, "MPI_Psend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong890, "MPI_Psend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong891, "MPI_Psend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong892, "MPI_Psend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong893, "MPI_Psend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong894, "MPI_Psend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong895, "MPI_Psend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong896, "MPI_Psend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong897, "MPI_Psend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong898, "MPI_Psend_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong899, "MPI_Psend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong900, "MPI_Recv", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong901, "MPI_Recv", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong902, "MPI_Recv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong903, "MPI_Recv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong904, "MPI_Recv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong905, "MPI_Recv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong906, "MPI_Recv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong907, "MPI_Recv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong908, "MPI_Recv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong909, "MPI_Recv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong910, "MPI_Recv", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong911, "MPI_Recv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong912, "MPI_Recv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong913, "MPI_Recv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong914, "MPI_Recv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong915, "MPI_Recv", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong916, "MPI_Recv", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong917, "MPI_Recv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong918, "MPI_Recv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong919, "MPI_Recv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong920, "MPI_Recv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong921, "MPI_Recv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong922, "MPI_Recv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong923, "MPI_Recv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong924, "MPI_Recv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong925, "MPI_Recv", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong926, "MPI_Recv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong927, "MPI_Recv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong928, "MPI_Recv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong929, "MPI_Recv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong930, "MPI_Recv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong931, "MPI_Recv_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong932, "MPI_Recv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong933, "MPI_Recv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong934, "MPI_Recv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong935, "MPI_Recv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong936, "MPI_Recv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong937, "MPI_Recv_init", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong938, "MPI_Recv_init", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong939, "MPI_Recv_init", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong940, "MPI_Recv_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong941, "MPI_Recv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong942, "MPI_Recv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong943, "MPI_Recv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong944, "MPI_Recv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong945, "MPI_Recv_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong946, "MPI_Recv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong947, "MPI_Recv_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong948, "MPI_Recv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong949, "MPI_Recv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong950, "MPI_Recv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong951, "MPI_Recv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong952, "MPI_Recv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong953, "MPI_Recv_init", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong954, "MPI_Recv_init", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong955, "MPI_Recv_init", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong956, "MPI_Recv_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong957, "MPI_Recv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong958, "MPI_Recv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong959, "MPI_Recv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong960, "MPI_Recv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong961, "MPI_Recv_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong962, "MPI_Request_free", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong963, "MPI_Request_free", "request", "&(MPI_Request){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
-    {wrong964, "MPI_Request_free", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong965, "MPI_Request_free", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong966, "MPI_Request_get_status", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
-    {wrong967, "MPI_Request_get_status", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
-    {wrong968, "MPI_Request_get_status", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong969, "MPI_Request_get_status_all", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong970, "MPI_Request_get_status_all", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong971, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong972, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong973, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong974, "MPI_Request_get_status_all", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong975, "MPI_Request_get_status_any", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong976, "MPI_Request_get_status_any", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong977, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong978, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong979, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong980, "MPI_Request_get_status_any", "index", "NULL", MPI_ERR_ARG, 0},
-    {wrong981, "MPI_Request_get_status_any", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong982, "MPI_Request_get_status_some", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong983, "MPI_Request_get_status_some", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong984, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong985, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong986, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong987, "MPI_Request_get_status_some", "outcount", "NULL", MPI_ERR_ARG, 0},
-    {wrong988, "MPI_Request_get_status_some", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
-    {wrong989, "MPI_Rsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong990, "MPI_Rsend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong991, "MPI_Rsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong992, "MPI_Rsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong993, "MPI_Rsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong994, "MPI_Rsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong995, "MPI_Rsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong996, "MPI_Rsend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong997, "MPI_Rsend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong998, "MPI_Rsend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong999, "MPI_Rsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1000, "MPI_Rsend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1001, "MPI_Rsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1002, "MPI_Rsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1003, "MPI_Rsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1004, "MPI_Rsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1005, "MPI_Rsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1006, "MPI_Rsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1007, "MPI_Rsend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1008, "MPI_Rsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1009, "MPI_Rsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1010, "MPI_Rsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1011, "MPI_Rsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1012, "MPI_Rsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1013, "MPI_Rsend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1014, "MPI_Rsend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1015, "MPI_Rsend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1016, "MPI_Rsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1017, "MPI_Rsend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1018, "MPI_Rsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1019, "MPI_Rsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1020, "MPI_Rsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1021, "MPI_Rsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1022, "MPI_Rsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1023, "MPI_Rsend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1024, "MPI_Rsend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1025, "MPI_Rsend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1026, "MPI_Rsend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1027, "MPI_Rsend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1028, "MPI_Rsend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1029, "MPI_Rsend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1030, "MPI_Rsend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1031, "MPI_Rsend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1032, "MPI_Rsend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1033, "MPI_Rsend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1034, "MPI_Rsend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1035, "MPI_Rsend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1036, "MPI_Rsend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1037, "MPI_Rsend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1038, "MPI_Rsend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1039, "MPI_Rsend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1040, "MPI_Rsend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1041, "MPI_Rsend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1042, "MPI_Rsend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1043, "MPI_Rsend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1044, "MPI_Rsend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1045, "MPI_Rsend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1046, "MPI_Rsend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1047, "MPI_Rsend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1048, "MPI_Rsend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1049, "MPI_Rsend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1050, "MPI_Rsend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1051, "MPI_Rsend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1052, "MPI_Rsend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1053, "MPI_Rsend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1054, "MPI_Rsend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1055, "MPI_Rsend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1056, "MPI_Rsend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1057, "MPI_Rsend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1058, "MPI_Rsend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1059, "MPI_Send", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1060, "MPI_Send", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1061, "MPI_Send", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1062, "MPI_Send", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1063, "MPI_Send", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1064, "MPI_Send", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1065, "MPI_Send", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1066, "MPI_Send", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1067, "MPI_Send", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1068, "MPI_Send", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1069, "MPI_Send", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1070, "MPI_Send", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1071, "MPI_Send", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1072, "MPI_Send", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1073, "MPI_Send", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1074, "MPI_Send", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1075, "MPI_Send", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1076, "MPI_Send", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1077, "MPI_Send", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1078, "MPI_Send", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1079, "MPI_Send", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1080, "MPI_Send", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1081, "MPI_Send", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1082, "MPI_Send", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1083, "MPI_Send", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1084, "MPI_Send", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1085, "MPI_Send", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1086, "MPI_Send", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1087, "MPI_Send", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1088, "MPI_Send", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1089, "MPI_Send", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1090, "MPI_Send", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1091, "MPI_Send", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1092, "MPI_Send", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1093, "MPI_Send_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1094, "MPI_Send_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1095, "MPI_Send_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1096, "MPI_Send_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1097, "MPI_Send_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1098, "MPI_Send_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1099, "MPI_Send_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1100, "MPI_Send_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1101, "MPI_Send_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1102, "MPI_Send_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1103, "MPI_Send_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1104, "MPI_Send_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1105, "MPI_Send_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1106, "MPI_Send_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1107, "MPI_Send_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1108, "MPI_Send_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1109, "MPI_Send_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1110, "MPI_Send_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1111, "MPI_Send_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1112, "MPI_Send_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1113, "MPI_Send_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1114, "MPI_Send_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1115, "MPI_Send_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1116, "MPI_Send_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1117, "MPI_Send_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1118, "MPI_Send_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1119, "MPI_Send_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1120, "MPI_Send_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1121, "MPI_Send_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1122, "MPI_Send_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1123, "MPI_Send_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1124, "MPI_Send_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1125, "MPI_Send_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1126, "MPI_Send_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1127, "MPI_Send_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1128, "MPI_Send_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1129, "MPI_Sendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1130, "MPI_Sendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong1131, "MPI_Sendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1132, "MPI_Sendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1133, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1134, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1135, "MPI_Sendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1136, "MPI_Sendrecv", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1137, "MPI_Sendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1138, "MPI_Sendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1139, "MPI_Sendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1140, "MPI_Sendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1141, "MPI_Sendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1142, "MPI_Sendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1143, "MPI_Sendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong1144, "MPI_Sendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1145, "MPI_Sendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1146, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1147, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1148, "MPI_Sendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1149, "MPI_Sendrecv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong1150, "MPI_Sendrecv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong1151, "MPI_Sendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1152, "MPI_Sendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1153, "MPI_Sendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1154, "MPI_Sendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1155, "MPI_Sendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1156, "MPI_Sendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1157, "MPI_Sendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1158, "MPI_Sendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong1159, "MPI_Sendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1160, "MPI_Sendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1161, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1162, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1163, "MPI_Sendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1164, "MPI_Sendrecv", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1165, "MPI_Sendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1166, "MPI_Sendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1167, "MPI_Sendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1168, "MPI_Sendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1169, "MPI_Sendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1170, "MPI_Sendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1171, "MPI_Sendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong1172, "MPI_Sendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1173, "MPI_Sendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1174, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1175, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1176, "MPI_Sendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1177, "MPI_Sendrecv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong1178, "MPI_Sendrecv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong1179, "MPI_Sendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1180, "MPI_Sendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1181, "MPI_Sendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1182, "MPI_Sendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1183, "MPI_Sendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1184, "MPI_Sendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1185, "MPI_Sendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1186, "MPI_Sendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1187, "MPI_Sendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1188, "MPI_Sendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1189, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1190, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1191, "MPI_Sendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1192, "MPI_Sendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1193, "MPI_Sendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1194, "MPI_Sendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1195, "MPI_Sendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1196, "MPI_Sendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1197, "MPI_Sendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1198, "MPI_Sendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong1199, "MPI_Sendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong1200, "MPI_Sendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1201, "MPI_Sendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1202, "MPI_Sendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1203, "MPI_Sendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1204, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1205, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1206, "MPI_Sendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1207, "MPI_Sendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1208, "MPI_Sendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1209, "MPI_Sendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1210, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1211, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1212, "MPI_Sendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1213, "MPI_Sendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1214, "MPI_Sendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1215, "MPI_Sendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1216, "MPI_Sendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1217, "MPI_Sendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1218, "MPI_Sendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1219, "MPI_Sendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong1220, "MPI_Sendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong1221, "MPI_Sendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1222, "MPI_Sendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1223, "MPI_Sendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1224, "MPI_Sendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1225, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1226, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1227, "MPI_Ssend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1228, "MPI_Ssend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1229, "MPI_Ssend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1230, "MPI_Ssend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1231, "MPI_Ssend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1232, "MPI_Ssend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1233, "MPI_Ssend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1234, "MPI_Ssend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1235, "MPI_Ssend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1236, "MPI_Ssend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1237, "MPI_Ssend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1238, "MPI_Ssend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1239, "MPI_Ssend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1240, "MPI_Ssend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1241, "MPI_Ssend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1242, "MPI_Ssend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1243, "MPI_Ssend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1244, "MPI_Ssend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1245, "MPI_Ssend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1246, "MPI_Ssend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1247, "MPI_Ssend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1248, "MPI_Ssend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1249, "MPI_Ssend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1250, "MPI_Ssend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1251, "MPI_Ssend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1252, "MPI_Ssend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1253, "MPI_Ssend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1254, "MPI_Ssend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1255, "MPI_Ssend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1256, "MPI_Ssend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1257, "MPI_Ssend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1258, "MPI_Ssend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1259, "MPI_Ssend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1260, "MPI_Ssend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1261, "MPI_Ssend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1262, "MPI_Ssend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1263, "MPI_Ssend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1264, "MPI_Ssend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1265, "MPI_Ssend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1266, "MPI_Ssend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1267, "MPI_Ssend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1268, "MPI_Ssend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1269, "MPI_Ssend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1270, "MPI_Ssend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1271, "MPI_Ssend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1272, "MPI_Ssend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1273, "MPI_Ssend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1274, "MPI_Ssend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1275, "MPI_Ssend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1276, "MPI_Ssend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1277, "MPI_Ssend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1278, "MPI_Ssend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1279, "MPI_Ssend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1280, "MPI_Ssend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1281, "MPI_Ssend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1282, "MPI_Ssend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1283, "MPI_Ssend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1284, "MPI_Ssend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1285, "MPI_Ssend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1286, "MPI_Ssend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1287, "MPI_Ssend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1288, "MPI_Ssend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1289, "MPI_Ssend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1290, "MPI_Ssend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1291, "MPI_Ssend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1292, "MPI_Ssend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1293, "MPI_Ssend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1294, "MPI_Ssend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1295, "MPI_Ssend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1296, "MPI_Ssend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1297, "MPI_Start", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong1298, "MPI_Start", "request", "&(MPI_Request){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
-    {wrong1299, "MPI_Start", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1300, "MPI_Start", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1301, "MPI_Startall", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1302, "MPI_Startall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1303, "MPI_Startall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1304, "MPI_Startall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1305, "MPI_Startall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1306, "MPI_Startall", "array_of_requests", "(MPI_Request[]){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
-    {wrong1307, "MPI_Test", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong1308, "MPI_Test", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1309, "MPI_Test", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1310, "MPI_Test", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1311, "MPI_Test_cancelled", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1312, "MPI_Test_cancelled", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1313, "MPI_Testall", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1314, "MPI_Testall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1315, "MPI_Testall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1316, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1317, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1318, "MPI_Testall", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1319, "MPI_Testany", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1320, "MPI_Testany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1321, "MPI_Testany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1322, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1323, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1324, "MPI_Testany", "index", "NULL", MPI_ERR_ARG, 0},
-    {wrong1325, "MPI_Testany", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1326, "MPI_Testsome", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong1327, "MPI_Testsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1328, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1329, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1330, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1331, "MPI_Testsome", "outcount", "NULL", MPI_ERR_ARG, 0},
-    {wrong1332, "MPI_Testsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
-    {wrong1333, "MPI_Topo_test", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1334, "MPI_Topo_test", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1335, "MPI_Topo_test", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1336, "MPI_Topo_test", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1337, "MPI_Type_commit", "datatype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1338, "MPI_Type_commit", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
-    {wrong1339, "MPI_Type_commit", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
-    {wrong1340, "MPI_Type_commit", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
-    {wrong1341, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1342, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1343, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1344, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1345, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1346, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1347, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1348, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1349, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1350, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1351, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1352, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1353, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1354, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1355, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1356, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1357, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1358, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1359, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1360, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1361, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1362, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1363, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1364, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1365, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1366, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1367, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1368, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1369, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1370, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1371, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1372, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1373, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1374, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1375, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1376, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1377, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1378, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1379, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1380, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1381, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1382, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1383, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1384, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1385, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1386, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1387, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1388, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1389, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1390, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1391, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1392, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1393, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1394, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1395, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1396, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1397, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1398, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1399, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1400, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1401, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1402, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1403, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1404, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1405, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1406, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1407, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1408, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1409, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1410, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1411, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1412, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1413, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1414, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1415, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1416, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1417, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1418, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1419, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1420, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1421, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1422, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1423, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1424, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1425, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1426, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1427, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1428, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1429, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1430, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1431, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1432, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1433, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1434, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1435, "MPI_Type_delete_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1436, "MPI_Type_delete_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1437, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1438, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1439, "MPI_Type_dup", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1440, "MPI_Type_dup", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1441, "MPI_Type_dup", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1442, "MPI_Type_dup", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1443, "MPI_Type_dup", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1444, "MPI_Type_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1445, "MPI_Type_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1446, "MPI_Type_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1447, "MPI_Type_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1448, "MPI_Type_extent", "extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1449, "MPI_Type_free", "datatype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1450, "MPI_Type_free", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
-    {wrong1451, "MPI_Type_free", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
-    {wrong1452, "MPI_Type_free", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
-    {wrong1453, "MPI_Type_get_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1454, "MPI_Type_get_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1455, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1456, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1457, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1458, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1459, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1460, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1461, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1462, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1463, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1464, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1465, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1466, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1467, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1468, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1469, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
-    {wrong1470, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
-    {wrong1471, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
-    {wrong1472, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
-    {wrong1473, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1474, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1475, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1476, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1477, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
-    {wrong1478, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
-    {wrong1479, "MPI_Type_get_envelope", "num_large_counts", "NULL", MPI_ERR_ARG, 0},
-    {wrong1480, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
-    {wrong1481, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
-    {wrong1482, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1483, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1484, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1485, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1486, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1487, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1488, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1489, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1490, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1491, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1492, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1493, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1494, "MPI_Type_get_name", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1495, "MPI_Type_get_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1496, "MPI_Type_get_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1497, "MPI_Type_get_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1498, "MPI_Type_get_name", "resultlen", "NULL", MPI_ERR_ARG, 0},
-    {wrong1499, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1500, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1501, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1502, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1503, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1504, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1505, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1506, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1507, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1508, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1509, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1510, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1511, "MPI_Type_get_value_index", "value_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1512, "MPI_Type_get_value_index", "value_type", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1513, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1514, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1515, "MPI_Type_get_value_index", "index_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1516, "MPI_Type_get_value_index", "index_type", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1517, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1518, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1519, "MPI_Type_get_value_index", "pair_type", "NULL", MPI_ERR_ARG, 0},
-    {wrong1520, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1521, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1522, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1523, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1524, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1525, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1526, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1527, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1528, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1529, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1530, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1531, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1532, "MPI_Type_lb", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1533, "MPI_Type_lb", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1534, "MPI_Type_lb", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1535, "MPI_Type_lb", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1536, "MPI_Type_lb", "displacement", "NULL", MPI_ERR_ARG, 0},
-    {wrong1537, "MPI_Type_set_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1538, "MPI_Type_set_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1539, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1540, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1541, "MPI_Type_set_name", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1542, "MPI_Type_set_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1543, "MPI_Type_set_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1544, "MPI_Type_set_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1545, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1546, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1547, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1548, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1549, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
-    {wrong1550, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1551, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1552, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1553, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1554, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
-    {wrong1555, "MPI_Type_ub", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1556, "MPI_Type_ub", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1557, "MPI_Type_ub", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1558, "MPI_Type_ub", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1559, "MPI_Type_ub", "displacement", "NULL", MPI_ERR_ARG, 0},
-    {wrong1560, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1561, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1562, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1563, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1564, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1565, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1566, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1567, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1568, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1569, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1570, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1571, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1572, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
-    {wrong1573, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1574, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1575, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1576, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1577, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1578, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1579, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1580, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1581, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
-    {wrong1582, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1583, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1584, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1585, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1586, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1587, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1588, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1589, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1590, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
-    {wrong1591, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1592, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1593, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1594, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1595, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
-    {wrong1596, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1597, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1598, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1599, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1600, "MPI_Wait", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong1601, "MPI_Wait", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1602, "MPI_Wait", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1603, "MPI_Waitall", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1604, "MPI_Waitall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1605, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1606, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1607, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1608, "MPI_Waitany", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1609, "MPI_Waitany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1610, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1611, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1612, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1613, "MPI_Waitany", "index", "NULL", MPI_ERR_ARG, 0},
-    {wrong1614, "MPI_Waitsome", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong1615, "MPI_Waitsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1616, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1617, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1618, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1619, "MPI_Waitsome", "outcount", "NULL", MPI_ERR_ARG, 0},
-    {wrong1620, "MPI_Waitsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
+    {wrong185, "MPI_Comm_get_name", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong186, "MPI_Comm_get_name", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong187, "MPI_Comm_get_name", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong188, "MPI_Comm_get_name", "resultlen", "NULL", MPI_ERR_ARG, 1},
+    {wrong189, "MPI_Comm_group", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong190, "MPI_Comm_group", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong191, "MPI_Comm_group", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong192, "MPI_Comm_group", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong193, "MPI_Comm_group", "group", "NULL", MPI_ERR_ARG, 1},
+    {wrong194, "MPI_Comm_idup", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong195, "MPI_Comm_idup", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong196, "MPI_Comm_idup", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong197, "MPI_Comm_idup", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong198, "MPI_Comm_idup", "newcomm", "NULL", MPI_ERR_ARG, 1},
+    {wrong199, "MPI_Comm_idup", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong200, "MPI_Comm_idup_with_info", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong201, "MPI_Comm_idup_with_info", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong202, "MPI_Comm_idup_with_info", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong203, "MPI_Comm_idup_with_info", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong204, "MPI_Comm_idup_with_info", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong205, "MPI_Comm_idup_with_info", "newcomm", "NULL", MPI_ERR_ARG, 1},
+    {wrong206, "MPI_Comm_idup_with_info", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong207, "MPI_Comm_iflush_buffer", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong208, "MPI_Comm_iflush_buffer", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong209, "MPI_Comm_iflush_buffer", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong210, "MPI_Comm_iflush_buffer", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong211, "MPI_Comm_iflush_buffer", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong212, "MPI_Comm_rank", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong213, "MPI_Comm_rank", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong214, "MPI_Comm_rank", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong215, "MPI_Comm_rank", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong216, "MPI_Comm_rank", "rank", "NULL", MPI_ERR_ARG, 1},
+    {wrong217, "MPI_Comm_set_attr", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong218, "MPI_Comm_set_attr", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong219, "MPI_Comm_set_attr", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong220, "MPI_Comm_set_attr", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong221, "MPI_Comm_set_info", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong222, "MPI_Comm_set_info", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong223, "MPI_Comm_set_info", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong224, "MPI_Comm_set_info", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong225, "MPI_Comm_set_info", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong226, "MPI_Comm_set_name", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong227, "MPI_Comm_set_name", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong228, "MPI_Comm_set_name", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong229, "MPI_Comm_set_name", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong230, "MPI_Comm_size", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong231, "MPI_Comm_size", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong232, "MPI_Comm_size", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong233, "MPI_Comm_size", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong234, "MPI_Comm_size", "size", "NULL", MPI_ERR_ARG, 1},
+    {wrong235, "MPI_Comm_split", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong236, "MPI_Comm_split", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong237, "MPI_Comm_split", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong238, "MPI_Comm_split", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong239, "MPI_Comm_split", "newcomm", "NULL", MPI_ERR_ARG, 1},
+    {wrong240, "MPI_Comm_split_type", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong241, "MPI_Comm_split_type", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong242, "MPI_Comm_split_type", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong243, "MPI_Comm_split_type", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong244, "MPI_Comm_split_type", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong245, "MPI_Comm_split_type", "newcomm", "NULL", MPI_ERR_ARG, 1},
+    {wrong246, "MPI_Comm_test_inter", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong247, "MPI_Comm_test_inter", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong248, "MPI_Comm_test_inter", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong249, "MPI_Comm_test_inter", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong250, "MPI_Comm_test_inter", "flag", "NULL", MPI_ERR_ARG, 1},
+    {wrong251, "MPI_Dist_graph_neighbors", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong252, "MPI_Dist_graph_neighbors", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong253, "MPI_Dist_graph_neighbors", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong254, "MPI_Dist_graph_neighbors", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong255, "MPI_Dist_graph_neighbors_count", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong256, "MPI_Dist_graph_neighbors_count", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong257, "MPI_Dist_graph_neighbors_count", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong258, "MPI_Dist_graph_neighbors_count", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong259, "MPI_Get_address", "address", "NULL", MPI_ERR_ARG, 0},
+    {wrong260, "MPI_Get_count", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong261, "MPI_Get_count", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong262, "MPI_Get_count", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong263, "MPI_Get_count", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong264, "MPI_Get_count", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong265, "MPI_Get_count", "count", "NULL", MPI_ERR_ARG, 0},
+    {wrong266, "MPI_Get_count", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong267, "MPI_Get_count", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong268, "MPI_Get_count", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong269, "MPI_Get_count", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong270, "MPI_Get_count", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong271, "MPI_Get_count", "count", "NULL", MPI_ERR_ARG, 0},
+    {wrong272, "MPI_Get_elements", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong273, "MPI_Get_elements", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong274, "MPI_Get_elements", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong275, "MPI_Get_elements", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong276, "MPI_Get_elements", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong277, "MPI_Get_elements", "count", "NULL", MPI_ERR_ARG, 0},
+    {wrong278, "MPI_Get_elements", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong279, "MPI_Get_elements", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong280, "MPI_Get_elements", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong281, "MPI_Get_elements", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong282, "MPI_Get_elements", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong283, "MPI_Get_elements", "count", "NULL", MPI_ERR_ARG, 0},
+    {wrong284, "MPI_Graph_get", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong285, "MPI_Graph_get", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong286, "MPI_Graph_get", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong287, "MPI_Graph_get", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong288, "MPI_Graph_map", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong289, "MPI_Graph_map", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong290, "MPI_Graph_map", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong291, "MPI_Graph_map", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong292, "MPI_Graph_neighbors", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong293, "MPI_Graph_neighbors", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong294, "MPI_Graph_neighbors", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong295, "MPI_Graph_neighbors", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong296, "MPI_Graph_neighbors_count", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong297, "MPI_Graph_neighbors_count", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong298, "MPI_Graph_neighbors_count", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong299, "MPI_Graph_neighbors_count", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong300, "MPI_Graphdims_get", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong301, "MPI_Graphdims_get", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong302, "MPI_Graphdims_get", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong303, "MPI_Graphdims_get", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong304, "MPI_Group_compare", "group1", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong305, "MPI_Group_compare", "group1", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong306, "MPI_Group_compare", "group1", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong307, "MPI_Group_compare", "group1", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong308, "MPI_Group_compare", "group2", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong309, "MPI_Group_compare", "group2", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong310, "MPI_Group_compare", "group2", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong311, "MPI_Group_compare", "group2", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong312, "MPI_Group_compare", "result", "NULL", MPI_ERR_ARG, 0},
+    {wrong313, "MPI_Group_difference", "group1", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong314, "MPI_Group_difference", "group1", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong315, "MPI_Group_difference", "group1", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong316, "MPI_Group_difference", "group1", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong317, "MPI_Group_difference", "group2", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong318, "MPI_Group_difference", "group2", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong319, "MPI_Group_difference", "group2", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong320, "MPI_Group_difference", "group2", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong321, "MPI_Group_difference", "newgroup", "NULL", MPI_ERR_ARG, 0},
+    {wrong322, "MPI_Group_excl", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong323, "MPI_Group_excl", "group", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong324, "MPI_Group_excl", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong325, "MPI_Group_excl", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong326, "MPI_Group_excl", "newgroup", "NULL", MPI_ERR_ARG, 0},
+    {wrong327, "MPI_Group_free", "group", "NULL", MPI_ERR_ARG, 0},
+    {wrong328, "MPI_Group_free", "group", "&(MPI_Group){MPI_GROUP_NULL}", MPI_ERR_GROUP, 0},
+    {wrong329, "MPI_Group_free", "group", "&(MPI_Group){good.freed_group}", MPI_ERR_GROUP, 0},
+    {wrong330, "MPI_Group_free", "group", "&(MPI_Group){(MPI_Group)good.junk}", MPI_ERR_GROUP, 0},
+    {wrong331, "MPI_Group_incl", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong332, "MPI_Group_incl", "group", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong333, "MPI_Group_incl", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong334, "MPI_Group_incl", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong335, "MPI_Group_incl", "newgroup", "NULL", MPI_ERR_ARG, 0},
+    {wrong336, "MPI_Group_intersection", "group1", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong337, "MPI_Group_intersection", "group1", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong338, "MPI_Group_intersection", "group1", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong339, "MPI_Group_intersection", "group1", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong340, "MPI_Group_intersection", "group2", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong341, "MPI_Group_intersection", "group2", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong342, "MPI_Group_intersection", "group2", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong343, "MPI_Group_intersection", "group2", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong344, "MPI_Group_intersection", "newgroup", "NULL", MPI_ERR_ARG, 0},
+    {wrong345, "MPI_Group_range_excl", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong346, "MPI_Group_range_excl", "group", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong347, "MPI_Group_range_excl", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong348, "MPI_Group_range_excl", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong349, "MPI_Group_range_excl", "newgroup", "NULL", MPI_ERR_ARG, 0},
+    {wrong350, "MPI_Group_range_incl", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong351, "MPI_Group_range_incl", "group", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong352, "MPI_Group_range_incl", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong353, "MPI_Group_range_incl", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong354, "MPI_Group_range_incl", "newgroup", "NULL", MPI_ERR_ARG, 0},
+    {wrong355, "MPI_Group_rank", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong356, "MPI_Group_rank", "group", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong357, "MPI_Group_rank", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong358, "MPI_Group_rank", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong359, "MPI_Group_rank", "rank", "NULL", MPI_ERR_ARG, 0},
+    {wrong360, "MPI_Group_size", "group", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong361, "MPI_Group_size", "group", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong362, "MPI_Group_size", "group", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong363, "MPI_Group_size", "group", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong364, "MPI_Group_size", "size", "NULL", MPI_ERR_ARG, 0},
+    {wrong365, "MPI_Group_translate_ranks", "group1", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong366, "MPI_Group_translate_ranks", "group1", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong367, "MPI_Group_translate_ranks", "group1", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong368, "MPI_Group_translate_ranks", "group1", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong369, "MPI_Group_translate_ranks", "group2", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong370, "MPI_Group_translate_ranks", "group2", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong371, "MPI_Group_translate_ranks", "group2", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong372, "MPI_Group_translate_ranks", "group2", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong373, "MPI_Group_union", "group1", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong374, "MPI_Group_union", "group1", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong375, "MPI_Group_union", "group1", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong376, "MPI_Group_union", "group1", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong377, "MPI_Group_union", "group2", "MPI_GROUP_NULL", MPI_ERR_GROUP, 0},
+    {wrong378, "MPI_Group_union", "group2", "good.freed_group", MPI_ERR_GROUP, 0},
+    {wrong379, "MPI_Group_union", "group2", "(MPI_Group)good.junk", MPI_ERR_GROUP, 0},
+    {wrong380, "MPI_Group_union", "group2", "(MPI_Group)0x7fffffffffffffff", MPI_ERR_GROUP, 0},
+    {wrong381, "MPI_Group_union", "newgroup", "NULL", MPI_ERR_ARG, 0},
+    {wrong382, "MPI_Ibsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong383, "MPI_Ibsend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong384, "MPI_Ibsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong385, "MPI_Ibsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong386, "MPI_Ibsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong387, "MPI_Ibsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong388, "MPI_Ibsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong389, "MPI_Ibsend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong390, "MPI_Ibsend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong391, "MPI_Ibsend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong392, "MPI_Ibsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong393, "MPI_Ibsend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong394, "MPI_Ibsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong395, "MPI_Ibsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong396, "MPI_Ibsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong397, "MPI_Ibsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong398, "MPI_Ibsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong399, "MPI_Ibsend", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong400, "MPI_Ibsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong401, "MPI_Ibsend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong402, "MPI_Ibsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong403, "MPI_Ibsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong404, "MPI_Ibsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong405, "MPI_Ibsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong406, "MPI_Ibsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong407, "MPI_Ibsend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong408, "MPI_Ibsend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong409, "MPI_Ibsend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong410, "MPI_Ibsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong411, "MPI_Ibsend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong412, "MPI_Ibsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong413, "MPI_Ibsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong414, "MPI_Ibsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong415, "MPI_Ibsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong416, "MPI_Ibsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong417, "MPI_Ibsend", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong418, "MPI_Improbe", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong419, "MPI_Improbe", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong420, "MPI_Improbe", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong421, "MPI_Improbe", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong422, "MPI_Improbe", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong423, "MPI_Improbe", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong424, "MPI_Improbe", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong425, "MPI_Improbe", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong426, "MPI_Improbe", "flag", "NULL", MPI_ERR_ARG, 1},
+    {wrong427, "MPI_Improbe", "message", "NULL", MPI_ERR_ARG, 1},
+    {wrong428, "MPI_Imrecv", "buf", "NULL", MPI_ERR_BUFFER, 0},
+    {wrong429, "MPI_Imrecv", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong430, "MPI_Imrecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong431, "MPI_Imrecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong432, "MPI_Imrecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong433, "MPI_Imrecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong434, "MPI_Imrecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 0},
+    {wrong435, "MPI_Imrecv", "message", "NULL", MPI_ERR_ARG, 0},
+    {wrong436, "MPI_Imrecv", "message", "&(MPI_Message){MPI_MESSAGE_NULL}", MPI_ERR_ARG, 0},
+    {wrong437, "MPI_Imrecv", "message", "&(MPI_Message){good.freed_message}", MPI_ERR_ARG, 0},
+    {wrong438, "MPI_Imrecv", "message", "&(MPI_Message){(MPI_Message)good.junk}", MPI_ERR_ARG, 0},
+    {wrong439, "MPI_Imrecv", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong440, "MPI_Imrecv", "buf", "NULL", MPI_ERR_BUFFER, 0},
+    {wrong441, "MPI_Imrecv", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong442, "MPI_Imrecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong443, "MPI_Imrecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong444, "MPI_Imrecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong445, "MPI_Imrecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong446, "MPI_Imrecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 0},
+    {wrong447, "MPI_Imrecv", "message", "NULL", MPI_ERR_ARG, 0},
+    {wrong448, "MPI_Imrecv", "message", "&(MPI_Message){MPI_MESSAGE_NULL}", MPI_ERR_ARG, 0},
+    {wrong449, "MPI_Imrecv", "message", "&(MPI_Message){good.freed_message}", MPI_ERR_ARG, 0},
+    {wrong450, "MPI_Imrecv", "message", "&(MPI_Message){(MPI_Message)good.junk}", MPI_ERR_ARG, 0},
+    {wrong451, "MPI_Imrecv", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong452, "MPI_Iprobe", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong453, "MPI_Iprobe", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong454, "MPI_Iprobe", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong455, "MPI_Iprobe", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong456, "MPI_Iprobe", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong457, "MPI_Iprobe", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong458, "MPI_Iprobe", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong459, "MPI_Iprobe", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong460, "MPI_Iprobe", "flag", "NULL", MPI_ERR_ARG, 1},
+    {wrong461, "MPI_Irecv", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong462, "MPI_Irecv", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong463, "MPI_Irecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong464, "MPI_Irecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong465, "MPI_Irecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong466, "MPI_Irecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong467, "MPI_Irecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong468, "MPI_Irecv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong469, "MPI_Irecv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong470, "MPI_Irecv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong471, "MPI_Irecv", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong472, "MPI_Irecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong473, "MPI_Irecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong474, "MPI_Irecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong475, "MPI_Irecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong476, "MPI_Irecv", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong477, "MPI_Irecv", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong478, "MPI_Irecv", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong479, "MPI_Irecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong480, "MPI_Irecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong481, "MPI_Irecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong482, "MPI_Irecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong483, "MPI_Irecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong484, "MPI_Irecv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong485, "MPI_Irecv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong486, "MPI_Irecv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong487, "MPI_Irecv", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong488, "MPI_Irecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong489, "MPI_Irecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong490, "MPI_Irecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong491, "MPI_Irecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong492, "MPI_Irecv", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong493, "MPI_Irsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong494, "MPI_Irsend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong495, "MPI_Irsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong496, "MPI_Irsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong497, "MPI_Irsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong498, "MPI_Irsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong499, "MPI_Irsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong500, "MPI_Irsend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong501, "MPI_Irsend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong502, "MPI_Irsend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong503, "MPI_Irsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong504, "MPI_Irsend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong505, "MPI_Irsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong506, "MPI_Irsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong507, "MPI_Irsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong508, "MPI_Irsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong509, "MPI_Irsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong510, "MPI_Irsend", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong511, "MPI_Irsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong512, "MPI_Irsend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong513, "MPI_Irsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong514, "MPI_Irsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong515, "MPI_Irsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong516, "MPI_Irsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong517, "MPI_Irsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong518, "MPI_Irsend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong519, "MPI_Irsend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong520, "MPI_Irsend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong521, "MPI_Irsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong522, "MPI_Irsend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong523, "MPI_Irsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong524, "MPI_Irsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong525, "MPI_Irsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong526, "MPI_Irsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong527, "MPI_Irsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong528, "MPI_Irsend", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong529, "MPI_Isend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong530, "MPI_Isend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong531, "MPI_Isend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong532, "MPI_Isend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong533, "MPI_Isend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong534, "MPI_Isend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong535, "MPI_Isend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong536, "MPI_Isend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong537, "MPI_Isend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong538, "MPI_Isend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong539, "MPI_Isend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong540, "MPI_Isend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong541, "MPI_Isend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong542, "MPI_Isend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong543, "MPI_Isend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong544, "MPI_Isend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong545, "MPI_Isend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong546, "MPI_Isend", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong547, "MPI_Isend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong548, "MPI_Isend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong549, "MPI_Isend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong550, "MPI_Isend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong551, "MPI_Isend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong552, "MPI_Isend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong553, "MPI_Isend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong554, "MPI_Isend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong555, "MPI_Isend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong556, "MPI_Isend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong557, "MPI_Isend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong558, "MPI_Isend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong559, "MPI_Isend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong560, "MPI_Isend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong561, "MPI_Isend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong562, "MPI_Isend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong563, "MPI_Isend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong564, "MPI_Isend", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong565, "MPI_Isendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong566, "MPI_Isendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong567, "MPI_Isendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong568, "MPI_Isendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong569, "MPI_Isendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong570, "MPI_Isendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong571, "MPI_Isendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong572, "MPI_Isendrecv", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong573, "MPI_Isendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong574, "MPI_Isendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong575, "MPI_Isendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong576, "MPI_Isendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong577, "MPI_Isendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong578, "MPI_Isendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong579, "MPI_Isendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong580, "MPI_Isendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong581, "MPI_Isendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong582, "MPI_Isendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong583, "MPI_Isendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong584, "MPI_Isendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong585, "MPI_Isendrecv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong586, "MPI_Isendrecv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong587, "MPI_Isendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong588, "MPI_Isendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong589, "MPI_Isendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong590, "MPI_Isendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong591, "MPI_Isendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong592, "MPI_Isendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong593, "MPI_Isendrecv", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong594, "MPI_Isendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong595, "MPI_Isendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong596, "MPI_Isendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong597, "MPI_Isendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong598, "MPI_Isendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong599, "MPI_Isendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong600, "MPI_Isendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong601, "MPI_Isendrecv", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong602, "MPI_Isendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong603, "MPI_Isendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong604, "MPI_Isendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong605, "MPI_Isendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong606, "MPI_Isendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong607, "MPI_Isendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong608, "MPI_Isendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong609, "MPI_Isendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong610, "MPI_Isendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong611, "MPI_Isendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong612, "MPI_Isendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong613, "MPI_Isendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong614, "MPI_Isendrecv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong615, "MPI_Isendrecv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong616, "MPI_Isendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong617, "MPI_Isendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong618, "MPI_Isendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong619, "MPI_Isendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong620, "MPI_Isendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong621, "MPI_Isendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong622, "MPI_Isendrecv", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong623, "MPI_Isendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong624, "MPI_Isendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong625, "MPI_Isendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong626, "MPI_Isendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong627, "MPI_Isendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong628, "MPI_Isendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong629, "MPI_Isendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong630, "MPI_Isendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong631, "MPI_Isendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong632, "MPI_Isendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong633, "MPI_Isendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong634, "MPI_Isendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong635, "MPI_Isendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong636, "MPI_Isendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong637, "MPI_Isendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong638, "MPI_Isendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong639, "MPI_Isendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong640, "MPI_Isendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong641, "MPI_Isendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong642, "MPI_Isendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong643, "MPI_Isendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong644, "MPI_Isendrecv_replace", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong645, "MPI_Isendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong646, "MPI_Isendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong647, "MPI_Isendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong648, "MPI_Isendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong649, "MPI_Isendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong650, "MPI_Isendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong651, "MPI_Isendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong652, "MPI_Isendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong653, "MPI_Isendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong654, "MPI_Isendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong655, "MPI_Isendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong656, "MPI_Isendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong657, "MPI_Isendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong658, "MPI_Isendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong659, "MPI_Isendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong660, "MPI_Isendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong661, "MPI_Isendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong662, "MPI_Isendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong663, "MPI_Isendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong664, "MPI_Isendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong665, "MPI_Isendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong666, "MPI_Isendrecv_replace", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong667, "MPI_Issend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong668, "MPI_Issend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong669, "MPI_Issend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong670, "MPI_Issend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong671, "MPI_Issend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong672, "MPI_Issend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong673, "MPI_Issend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong674, "MPI_Issend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong675, "MPI_Issend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong676, "MPI_Issend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong677, "MPI_Issend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong678, "MPI_Issend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong679, "MPI_Issend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong680, "MPI_Issend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong681, "MPI_Issend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong682, "MPI_Issend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong683, "MPI_Issend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong684, "MPI_Issend", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong685, "MPI_Issend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong686, "MPI_Issend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong687, "MPI_Issend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong688, "MPI_Issend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong689, "MPI_Issend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong690, "MPI_Issend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong691, "MPI_Issend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong692, "MPI_Issend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong693, "MPI_Issend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong694, "MPI_Issend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong695, "MPI_Issend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong696, "MPI_Issend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong697, "MPI_Issend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong698, "MPI_Issend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong699, "MPI_Issend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong700, "MPI_Issend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong701, "MPI_Issend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong702, "MPI_Issend", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong703, "MPI_Mprobe", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong704, "MPI_Mprobe", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong705, "MPI_Mprobe", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong706, "MPI_Mprobe", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong707, "MPI_Mprobe", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong708, "MPI_Mprobe", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong709, "MPI_Mprobe", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong710, "MPI_Mprobe", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong711, "MPI_Mprobe", "message", "NULL", MPI_ERR_ARG, 1},
+    {wrong712, "MPI_Mrecv", "buf", "NULL", MPI_ERR_BUFFER, 0},
+    {wrong713, "MPI_Mrecv", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong714, "MPI_Mrecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong715, "MPI_Mrecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong716, "MPI_Mrecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong717, "MPI_Mrecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong718, "MPI_Mrecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 0},
+    {wrong719, "MPI_Mrecv", "message", "NULL", MPI_ERR_ARG, 0},
+    {wrong720, "MPI_Mrecv", "message", "&(MPI_Message){MPI_MESSAGE_NULL}", MPI_ERR_ARG, 0},
+    {wrong721, "MPI_Mrecv", "message", "&(MPI_Message){good.freed_message}", MPI_ERR_ARG, 0},
+    {wrong722, "MPI_Mrecv", "message", "&(MPI_Message){(MPI_Message)good.junk}", MPI_ERR_ARG, 0},
+    {wrong723, "MPI_Mrecv", "buf", "NULL", MPI_ERR_BUFFER, 0},
+    {wrong724, "MPI_Mrecv", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong725, "MPI_Mrecv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong726, "MPI_Mrecv", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong727, "MPI_Mrecv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong728, "MPI_Mrecv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong729, "MPI_Mrecv", "datatype", "good.raw_type", MPI_ERR_TYPE, 0},
+    {wrong730, "MPI_Mrecv", "message", "NULL", MPI_ERR_ARG, 0},
+    {wrong731, "MPI_Mrecv", "message", "&(MPI_Message){MPI_MESSAGE_NULL}", MPI_ERR_ARG, 0},
+    {wrong732, "MPI_Mrecv", "message", "&(MPI_Message){good.freed_message}", MPI_ERR_ARG, 0},
+    {wrong733, "MPI_Mrecv", "message", "&(MPI_Message){(MPI_Message)good.junk}", MPI_ERR_ARG, 0},
+    {wrong734, "MPI_Pack", "incount", "-1", MPI_ERR_COUNT, 1},
+    {wrong735, "MPI_Pack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong736, "MPI_Pack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong737, "MPI_Pack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong738, "MPI_Pack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong739, "MPI_Pack", "position", "NULL", MPI_ERR_ARG, 1},
+    {wrong740, "MPI_Pack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong741, "MPI_Pack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong742, "MPI_Pack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong743, "MPI_Pack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong744, "MPI_Pack", "incount", "-1", MPI_ERR_COUNT, 1},
+    {wrong745, "MPI_Pack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong746, "MPI_Pack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong747, "MPI_Pack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong748, "MPI_Pack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong749, "MPI_Pack", "position", "NULL", MPI_ERR_ARG, 1},
+    {wrong750, "MPI_Pack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong751, "MPI_Pack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong752, "MPI_Pack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong753, "MPI_Pack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong754, "MPI_Pack_external", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong755, "MPI_Pack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong756, "MPI_Pack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong757, "MPI_Pack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong758, "MPI_Pack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong759, "MPI_Pack_external", "position", "NULL", MPI_ERR_ARG, 0},
+    {wrong760, "MPI_Pack_external", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong761, "MPI_Pack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong762, "MPI_Pack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong763, "MPI_Pack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong764, "MPI_Pack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong765, "MPI_Pack_external", "position", "NULL", MPI_ERR_ARG, 0},
+    {wrong766, "MPI_Pack_external_size", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong767, "MPI_Pack_external_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong768, "MPI_Pack_external_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong769, "MPI_Pack_external_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong770, "MPI_Pack_external_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong771, "MPI_Pack_external_size", "size", "NULL", MPI_ERR_ARG, 0},
+    {wrong772, "MPI_Pack_external_size", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong773, "MPI_Pack_external_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong774, "MPI_Pack_external_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong775, "MPI_Pack_external_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong776, "MPI_Pack_external_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong777, "MPI_Pack_external_size", "size", "NULL", MPI_ERR_ARG, 0},
+    {wrong778, "MPI_Pack_size", "incount", "-1", MPI_ERR_COUNT, 1},
+    {wrong779, "MPI_Pack_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong780, "MPI_Pack_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong781, "MPI_Pack_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong782, "MPI_Pack_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong783, "MPI_Pack_size", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong784, "MPI_Pack_size", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong785, "MPI_Pack_size", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong786, "MPI_Pack_size", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong787, "MPI_Pack_size", "size", "NULL", MPI_ERR_ARG, 1},
+    {wrong788, "MPI_Pack_size", "incount", "-1", MPI_ERR_COUNT, 1},
+    {wrong789, "MPI_Pack_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong790, "MPI_Pack_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong791, "MPI_Pack_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong792, "MPI_Pack_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong793, "MPI_Pack_size", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong794, "MPI_Pack_size", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong795, "MPI_Pack_size", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong796, "MPI_Pack_size", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong797, "MPI_Pack_size", "size", "NULL", MPI_ERR_ARG, 1},
+    {wrong798, "MPI_Parrived", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
+    {wrong799, "MPI_Parrived", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
+    {wrong800, "MPI_Parrived", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
+    {wrong801, "MPI_Parrived", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
+    {wrong802, "MPI_Parrived", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong803, "MPI_Pready", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
+    {wrong804, "MPI_Pready", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
+    {wrong805, "MPI_Pready", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
+    {wrong806, "MPI_Pready", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
+    {wrong807, "MPI_Pready_list", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
+    {wrong808, "MPI_Pready_list", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
+    {wrong809, "MPI_Pready_list", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
+    {wrong810, "MPI_Pready_list", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
+    {wrong811, "MPI_Pready_range", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
+    {wrong812, "MPI_Pready_range", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
+    {wrong813, "MPI_Pready_range", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
+    {wrong814, "MPI_Pready_range", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
+    {wrong815, "MPI_Precv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong816, "MPI_Precv_init", "partitions", "-1", MPI_ERR_ARG, 1},
+    {wrong817, "MPI_Precv_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong818, "MPI_Precv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong819, "MPI_Precv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong820, "MPI_Precv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong821, "MPI_Precv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong822, "MPI_Precv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong823, "MPI_Precv_init", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong824, "MPI_Precv_init", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong825, "MPI_Precv_init", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong826, "MPI_Precv_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong827, "MPI_Precv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong828, "MPI_Precv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong829, "MPI_Precv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong830, "MPI_Precv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong831, "MPI_Precv_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong832, "MPI_Precv_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong833, "MPI_Precv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong834, "MPI_Precv_init", "partitions", "-1", MPI_ERR_ARG, 1},
+    {wrong835, "MPI_Precv_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong836, "MPI_Precv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong837, "MPI_Precv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong838, "MPI_Precv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong839, "MPI_Precv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong840, "MPI_Precv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong841, "MPI_Precv_init", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong842, "MPI_Precv_init", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong843, "MPI_Precv_init", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong844, "MPI_Precv_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong845, "MPI_Precv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong846, "MPI_Precv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong847, "MPI_Precv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong848, "MPI_Precv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong849, "MPI_Precv_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong850, "MPI_Precv_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong851, "MPI_Probe", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong852, "MPI_Probe", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong853, "MPI_Probe", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong854, "MPI_Probe", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong855, "MPI_Probe", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong856, "MPI_Probe", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong857, "MPI_Probe", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong858, "MPI_Probe", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong859, "MPI_Psend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong860, "MPI_Psend_init", "partitions", "-1", MPI_ERR_ARG, 1},
+    {wrong861, "MPI_Psend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong862, "MPI_Psend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong863, "MPI_Psend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong864, "MPI_Psend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong865, "MPI_Psend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong866, "MPI_Psend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong867, "MPI_Psend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong868, "MPI_Psend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong869, "MPI_Psend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong870, "MPI_Psend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong871, "MPI_Psend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong872, "MPI_Psend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong873, "MPI_Psend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong874, "MPI_Psend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong875, "MPI_Psend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong876, "MPI_Psend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong877, "MPI_Psend_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong878, "MPI_Psend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong879, "MPI_Psend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong880, "MPI_Psend_init", "partitions", "-1", MPI_ERR_ARG, 1},
+    {wrong881, "MPI_Psend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong882, "MPI_Psend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong883, "MPI_Psend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong884, "MPI_Psend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong885, "MPI_Psend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong886, "MPI_Psend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong887, "MPI_Psend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong888, "MPI_Psend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong889, "MPI_Psend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong890, "MPI_Psend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong891, "MPI_Psend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong892, "MPI_Psend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong893, "MPI_Psend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong894, "MPI_Psend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong895, "MPI_Psend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong896, "MPI_Psend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong897, "MPI_Psend_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong898, "MPI_Psend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong899, "MPI_Recv", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong900, "MPI_Recv", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong901, "MPI_Recv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong902, "MPI_Recv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong903, "MPI_Recv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong904, "MPI_Recv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong905, "MPI_Recv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong906, "MPI_Recv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong907, "MPI_Recv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong908, "MPI_Recv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong909, "MPI_Recv", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong910, "MPI_Recv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong911, "MPI_Recv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong912, "MPI_Recv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong913, "MPI_Recv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong914, "MPI_Recv", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong915, "MPI_Recv", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong916, "MPI_Recv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong917, "MPI_Recv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong918, "MPI_Recv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong919, "MPI_Recv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong920, "MPI_Recv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong921, "MPI_Recv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong922, "MPI_Recv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong923, "MPI_Recv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong924, "MPI_Recv", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong925, "MPI_Recv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong926, "MPI_Recv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong927, "MPI_Recv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong928, "MPI_Recv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong929, "MPI_Recv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong930, "MPI_Recv_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong931, "MPI_Recv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong932, "MPI_Recv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong933, "MPI_Recv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong934, "MPI_Recv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong935, "MPI_Recv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong936, "MPI_Recv_init", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong937, "MPI_Recv_init", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong938, "MPI_Recv_init", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong939, "MPI_Recv_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong940, "MPI_Recv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong941, "MPI_Recv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong942, "MPI_Recv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong943, "MPI_Recv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong944, "MPI_Recv_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong945, "MPI_Recv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong946, "MPI_Recv_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong947, "MPI_Recv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong948, "MPI_Recv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong949, "MPI_Recv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong950, "MPI_Recv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong951, "MPI_Recv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong952, "MPI_Recv_init", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong953, "MPI_Recv_init", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong954, "MPI_Recv_init", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong955, "MPI_Recv_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong956, "MPI_Recv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong957, "MPI_Recv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong958, "MPI_Recv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong959, "MPI_Recv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong960, "MPI_Recv_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong961, "MPI_Request_free", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong962, "MPI_Request_free", "request", "&(MPI_Request){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
+    {wrong963, "MPI_Request_free", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong964, "MPI_Request_free", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong965, "MPI_Request_get_status", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
+    {wrong966, "MPI_Request_get_status", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
+    {wrong967, "MPI_Request_get_status", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong968, "MPI_Request_get_status_all", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong969, "MPI_Request_get_status_all", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong970, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong971, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong972, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong973, "MPI_Request_get_status_all", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong974, "MPI_Request_get_status_any", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong975, "MPI_Request_get_status_any", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong976, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong977, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong978, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong979, "MPI_Request_get_status_any", "index", "NULL", MPI_ERR_ARG, 0},
+    {wrong980, "MPI_Request_get_status_any", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong981, "MPI_Request_get_status_some", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong982, "MPI_Request_get_status_some", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong983, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong984, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong985, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong986, "MPI_Request_get_status_some", "outcount", "NULL", MPI_ERR_ARG, 0},
+    {wrong987, "MPI_Request_get_status_some", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
+    {wrong988, "MPI_Rsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong989, "MPI_Rsend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong990, "MPI_Rsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong991, "MPI_Rsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong992, "MPI_Rsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong993, "MPI_Rsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong994, "MPI_Rsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong995, "MPI_Rsend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong996, "MPI_Rsend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong997, "MPI_Rsend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong998, "MPI_Rsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong999, "MPI_Rsend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1000, "MPI_Rsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1001, "MPI_Rsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1002, "MPI_Rsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1003, "MPI_Rsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1004, "MPI_Rsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1005, "MPI_Rsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1006, "MPI_Rsend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1007, "MPI_Rsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1008, "MPI_Rsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1009, "MPI_Rsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1010, "MPI_Rsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1011, "MPI_Rsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1012, "MPI_Rsend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1013, "MPI_Rsend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1014, "MPI_Rsend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1015, "MPI_Rsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1016, "MPI_Rsend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1017, "MPI_Rsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1018, "MPI_Rsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1019, "MPI_Rsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1020, "MPI_Rsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1021, "MPI_Rsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1022, "MPI_Rsend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1023, "MPI_Rsend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1024, "MPI_Rsend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1025, "MPI_Rsend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1026, "MPI_Rsend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1027, "MPI_Rsend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1028, "MPI_Rsend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1029, "MPI_Rsend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1030, "MPI_Rsend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1031, "MPI_Rsend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1032, "MPI_Rsend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1033, "MPI_Rsend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1034, "MPI_Rsend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1035, "MPI_Rsend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1036, "MPI_Rsend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1037, "MPI_Rsend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1038, "MPI_Rsend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1039, "MPI_Rsend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1040, "MPI_Rsend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1041, "MPI_Rsend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1042, "MPI_Rsend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1043, "MPI_Rsend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1044, "MPI_Rsend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1045, "MPI_Rsend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1046, "MPI_Rsend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1047, "MPI_Rsend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1048, "MPI_Rsend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1049, "MPI_Rsend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1050, "MPI_Rsend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1051, "MPI_Rsend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1052, "MPI_Rsend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1053, "MPI_Rsend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1054, "MPI_Rsend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1055, "MPI_Rsend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1056, "MPI_Rsend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1057, "MPI_Rsend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1058, "MPI_Send", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1059, "MPI_Send", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1060, "MPI_Send", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1061, "MPI_Send", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1062, "MPI_Send", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1063, "MPI_Send", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1064, "MPI_Send", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1065, "MPI_Send", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1066, "MPI_Send", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1067, "MPI_Send", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1068, "MPI_Send", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1069, "MPI_Send", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1070, "MPI_Send", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1071, "MPI_Send", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1072, "MPI_Send", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1073, "MPI_Send", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1074, "MPI_Send", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1075, "MPI_Send", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1076, "MPI_Send", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1077, "MPI_Send", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1078, "MPI_Send", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1079, "MPI_Send", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1080, "MPI_Send", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1081, "MPI_Send", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1082, "MPI_Send", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1083, "MPI_Send", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1084, "MPI_Send", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1085, "MPI_Send", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1086, "MPI_Send", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1087, "MPI_Send", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1088, "MPI_Send", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1089, "MPI_Send", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1090, "MPI_Send", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1091, "MPI_Send", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1092, "MPI_Send_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1093, "MPI_Send_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1094, "MPI_Send_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1095, "MPI_Send_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1096, "MPI_Send_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1097, "MPI_Send_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1098, "MPI_Send_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1099, "MPI_Send_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1100, "MPI_Send_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1101, "MPI_Send_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1102, "MPI_Send_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1103, "MPI_Send_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1104, "MPI_Send_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1105, "MPI_Send_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1106, "MPI_Send_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1107, "MPI_Send_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1108, "MPI_Send_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1109, "MPI_Send_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1110, "MPI_Send_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1111, "MPI_Send_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1112, "MPI_Send_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1113, "MPI_Send_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1114, "MPI_Send_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1115, "MPI_Send_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1116, "MPI_Send_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1117, "MPI_Send_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1118, "MPI_Send_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1119, "MPI_Send_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1120, "MPI_Send_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1121, "MPI_Send_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1122, "MPI_Send_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1123, "MPI_Send_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1124, "MPI_Send_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1125, "MPI_Send_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1126, "MPI_Send_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1127, "MPI_Send_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1128, "MPI_Sendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1129, "MPI_Sendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong1130, "MPI_Sendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1131, "MPI_Sendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1132, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1133, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1134, "MPI_Sendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1135, "MPI_Sendrecv", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1136, "MPI_Sendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1137, "MPI_Sendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1138, "MPI_Sendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1139, "MPI_Sendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1140, "MPI_Sendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1141, "MPI_Sendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1142, "MPI_Sendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong1143, "MPI_Sendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1144, "MPI_Sendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1145, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1146, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1147, "MPI_Sendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1148, "MPI_Sendrecv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong1149, "MPI_Sendrecv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong1150, "MPI_Sendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1151, "MPI_Sendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1152, "MPI_Sendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1153, "MPI_Sendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1154, "MPI_Sendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1155, "MPI_Sendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1156, "MPI_Sendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1157, "MPI_Sendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong1158, "MPI_Sendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1159, "MPI_Sendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1160, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1161, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1162, "MPI_Sendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1163, "MPI_Sendrecv", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1164, "MPI_Sendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1165, "MPI_Sendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1166, "MPI_Sendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1167, "MPI_Sendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1168, "MPI_Sendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1169, "MPI_Sendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1170, "MPI_Sendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong1171, "MPI_Sendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1172, "MPI_Sendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1173, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1174, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1175, "MPI_Sendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1176, "MPI_Sendrecv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong1177, "MPI_Sendrecv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong1178, "MPI_Sendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1179, "MPI_Sendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1180, "MPI_Sendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1181, "MPI_Sendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1182, "MPI_Sendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1183, "MPI_Sendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1184, "MPI_Sendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1185, "MPI_Sendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1186, "MPI_Sendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1187, "MPI_Sendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1188, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1189, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1190, "MPI_Sendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1191, "MPI_Sendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1192, "MPI_Sendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1193, "MPI_Sendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1194, "MPI_Sendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1195, "MPI_Sendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1196, "MPI_Sendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1197, "MPI_Sendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong1198, "MPI_Sendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong1199, "MPI_Sendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1200, "MPI_Sendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1201, "MPI_Sendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1202, "MPI_Sendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1203, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1204, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1205, "MPI_Sendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1206, "MPI_Sendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1207, "MPI_Sendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1208, "MPI_Sendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1209, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1210, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1211, "MPI_Sendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1212, "MPI_Sendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1213, "MPI_Sendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1214, "MPI_Sendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1215, "MPI_Sendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1216, "MPI_Sendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1217, "MPI_Sendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1218, "MPI_Sendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong1219, "MPI_Sendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong1220, "MPI_Sendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1221, "MPI_Sendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1222, "MPI_Sendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1223, "MPI_Sendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1224, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1225, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1226, "MPI_Ssend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1227, "MPI_Ssend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1228, "MPI_Ssend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1229, "MPI_Ssend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1230, "MPI_Ssend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1231, "MPI_Ssend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1232, "MPI_Ssend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1233, "MPI_Ssend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1234, "MPI_Ssend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1235, "MPI_Ssend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1236, "MPI_Ssend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1237, "MPI_Ssend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1238, "MPI_Ssend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1239, "MPI_Ssend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1240, "MPI_Ssend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1241, "MPI_Ssend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1242, "MPI_Ssend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1243, "MPI_Ssend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1244, "MPI_Ssend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1245, "MPI_Ssend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1246, "MPI_Ssend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1247, "MPI_Ssend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1248, "MPI_Ssend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1249, "MPI_Ssend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1250, "MPI_Ssend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1251, "MPI_Ssend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1252, "MPI_Ssend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1253, "MPI_Ssend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1254, "MPI_Ssend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1255, "MPI_Ssend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1256, "MPI_Ssend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1257, "MPI_Ssend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1258, "MPI_Ssend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1259, "MPI_Ssend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1260, "MPI_Ssend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1261, "MPI_Ssend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1262, "MPI_Ssend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1263, "MPI_Ssend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1264, "MPI_Ssend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1265, "MPI_Ssend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1266, "MPI_Ssend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1267, "MPI_Ssend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1268, "MPI_Ssend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1269, "MPI_Ssend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1270, "MPI_Ssend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1271, "MPI_Ssend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1272, "MPI_Ssend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1273, "MPI_Ssend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1274, "MPI_Ssend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1275, "MPI_Ssend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1276, "MPI_Ssend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1277, "MPI_Ssend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1278, "MPI_Ssend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1279, "MPI_Ssend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1280, "MPI_Ssend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1281, "MPI_Ssend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1282, "MPI_Ssend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1283, "MPI_Ssend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1284, "MPI_Ssend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1285, "MPI_Ssend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1286, "MPI_Ssend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1287, "MPI_Ssend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1288, "MPI_Ssend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1289, "MPI_Ssend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1290, "MPI_Ssend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1291, "MPI_Ssend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1292, "MPI_Ssend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1293, "MPI_Ssend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1294, "MPI_Ssend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1295, "MPI_Ssend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1296, "MPI_Start", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong1297, "MPI_Start", "request", "&(MPI_Request){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
+    {wrong1298, "MPI_Start", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1299, "MPI_Start", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1300, "MPI_Startall", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1301, "MPI_Startall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1302, "MPI_Startall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1303, "MPI_Startall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1304, "MPI_Startall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1305, "MPI_Startall", "array_of_requests", "(MPI_Request[]){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
+    {wrong1306, "MPI_Test", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong1307, "MPI_Test", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1308, "MPI_Test", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1309, "MPI_Test", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1310, "MPI_Test_cancelled", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong1311, "MPI_Test_cancelled", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1312, "MPI_Testall", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1313, "MPI_Testall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1314, "MPI_Testall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1315, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1316, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1317, "MPI_Testall", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1318, "MPI_Testany", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1319, "MPI_Testany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1320, "MPI_Testany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1321, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1322, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1323, "MPI_Testany", "index", "NULL", MPI_ERR_ARG, 0},
+    {wrong1324, "MPI_Testany", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1325, "MPI_Testsome", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong1326, "MPI_Testsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1327, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1328, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1329, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1330, "MPI_Testsome", "outcount", "NULL", MPI_ERR_ARG, 0},
+    {wrong1331, "MPI_Testsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
+    {wrong1332, "MPI_Topo_test", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1333, "MPI_Topo_test", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1334, "MPI_Topo_test", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1335, "MPI_Topo_test", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1336, "MPI_Type_commit", "datatype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1337, "MPI_Type_commit", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
+    {wrong1338, "MPI_Type_commit", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
+    {wrong1339, "MPI_Type_commit", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
+    {wrong1340, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1341, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1342, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1343, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1344, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1345, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1346, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1347, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1348, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1349, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1350, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1351, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1352, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1353, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1354, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1355, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1356, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1357, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1358, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1359, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1360, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1361, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1362, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1363, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1364, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1365, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1366, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1367, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1368, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1369, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1370, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1371, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1372, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1373, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1374, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1375, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1376, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1377, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1378, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1379, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1380, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1381, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1382, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1383, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1384, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1385, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1386, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1387, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1388, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1389, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1390, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1391, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1392, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1393, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1394, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1395, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1396, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1397, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1398, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1399, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1400, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1401, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1402, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1403, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1404, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1405, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1406, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1407, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1408, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1409, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1410, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1411, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1412, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1413, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1414, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1415, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1416, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1417, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1418, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1419, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1420, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1421, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1422, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1423, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1424, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1425, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1426, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1427, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1428, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1429, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1430, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1431, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1432, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1433, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1434, "MPI_Type_delete_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1435, "MPI_Type_delete_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1436, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1437, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1438, "MPI_Type_dup", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1439, "MPI_Type_dup", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1440, "MPI_Type_dup", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1441, "MPI_Type_dup", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1442, "MPI_Type_dup", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1443, "MPI_Type_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1444, "MPI_Type_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1445, "MPI_Type_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1446, "MPI_Type_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1447, "MPI_Type_extent", "extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1448, "MPI_Type_free", "datatype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1449, "MPI_Type_free", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
+    {wrong1450, "MPI_Type_free", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
+    {wrong1451, "MPI_Type_free", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
+    {wrong1452, "MPI_Type_get_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1453, "MPI_Type_get_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1454, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1455, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1456, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1457, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1458, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1459, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1460, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1461, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1462, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1463, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1464, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1465, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1466, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1467, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1468, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
+    {wrong1469, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
+    {wrong1470, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
+    {wrong1471, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
+    {wrong1472, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1473, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1474, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1475, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1476, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
+    {wrong1477, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
+    {wrong1478, "MPI_Type_get_envelope", "num_large_counts", "NULL", MPI_ERR_ARG, 0},
+    {wrong1479, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
+    {wrong1480, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
+    {wrong1481, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1482, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1483, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1484, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1485, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1486, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1487, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1488, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1489, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1490, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1491, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1492, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1493, "MPI_Type_get_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1494, "MPI_Type_get_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1495, "MPI_Type_get_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1496, "MPI_Type_get_name", "resultlen", "NULL", MPI_ERR_ARG, 0},
+    {wrong1497, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1498, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1499, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1500, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1501, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1502, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1503, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1504, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1505, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1506, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1507, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1508, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1509, "MPI_Type_get_value_index", "value_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1510, "MPI_Type_get_value_index", "value_type", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1511, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1512, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1513, "MPI_Type_get_value_index", "index_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1514, "MPI_Type_get_value_index", "index_type", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1515, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1516, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1517, "MPI_Type_get_value_index", "pair_type", "NULL", MPI_ERR_ARG, 0},
+    {wrong1518, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1519, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1520, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1521, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1522, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1523, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1524, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1525, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1526, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1527, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1528, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1529, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1530, "MPI_Type_lb", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1531, "MPI_Type_lb", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1532, "MPI_Type_lb", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1533, "MPI_Type_lb", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1534, "MPI_Type_lb", "displacement", "NULL", MPI_ERR_ARG, 0},
+    {wrong1535, "MPI_Type_set_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1536, "MPI_Type_set_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1537, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1538, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1539, "MPI_Type_set_name", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1540, "MPI_Type_set_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1541, "MPI_Type_set_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1542, "MPI_Type_set_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1543, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1544, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1545, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1546, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1547, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
+    {wrong1548, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1549, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1550, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1551, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1552, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
+    {wrong1553, "MPI_Type_ub", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1554, "MPI_Type_ub", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1555, "MPI_Type_ub", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1556, "MPI_Type_ub", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1557, "MPI_Type_ub", "displacement", "NULL", MPI_ERR_ARG, 0},
+    {wrong1558, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1559, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1560, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1561, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1562, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1563, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1564, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1565, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1566, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1567, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1568, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1569, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1570, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
+    {wrong1571, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1572, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1573, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1574, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1575, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1576, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1577, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1578, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1579, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
+    {wrong1580, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1581, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1582, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1583, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1584, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1585, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1586, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1587, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1588, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
+    {wrong1589, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1590, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1591, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1592, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1593, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
+    {wrong1594, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1595, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1596, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1597, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1598, "MPI_Wait", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong1599, "MPI_Wait", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1600, "MPI_Wait", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1601, "MPI_Waitall", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1602, "MPI_Waitall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1603, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1604, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1605, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1606, "MPI_Waitany", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1607, "MPI_Waitany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1608, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1609, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1610, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1611, "MPI_Waitany", "index", "NULL", MPI_ERR_ARG, 0},
+    {wrong1612, "MPI_Waitsome", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong1613, "MPI_Waitsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1614, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1615, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1616, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1617, "MPI_Waitsome", "outcount", "NULL", MPI_ERR_ARG, 0},
+    {wrong1618, "MPI_Waitsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
 };
