@@ -136,33 +136,52 @@ func impi_Error_string(errorcode int32, str, resultlen uintptr) int32 {
 	return 0
 }
 
-// customCodes are the classes and codes that the program has added. Numbers are given in order from firstCustom.
+// customCodes are the classes and codes that the program has added, numbered from firstCustom. Numbers that have been
+// removed are given again, and MPI_LASTUSEDCODE falls when the last one is: nothing is left of classes and codes that come
+// and go.
 type customCodes struct {
 	sync.Mutex
-	entries []customCode
+	entries []customCode // the last is in use
+	removed []int        // entries that may be given again; some have been, or are beyond the last
 }
 
 type customCode struct {
 	class   int32
 	isClass bool
 	text    string
+	codes   int // of a class: how many it has
 	removed bool
 }
 
 var custom customCodes
 
-// add gives the next number to a new class (of itself) or code.
+// add gives a number to a new class (of itself) or code.
 func (c *customCodes) add(class int32) int32 {
 	c.Lock()
 	defer c.Unlock()
-	n := int32(firstCustom + len(c.entries))
+	i := c.place()
+	n := int32(firstCustom + i)
 	e := customCode{class: class}
 	if class < 0 {
 		e = customCode{class: n, isClass: true}
+	} else if of := c.entry(class); of != nil {
+		of.codes++
 	}
-	c.entries = append(c.entries, e)
+	c.entries[i] = e
 	c.show()
 	return n
+}
+
+// place finds the place of a new entry. The lock is held.
+func (c *customCodes) place() int {
+	for n := len(c.removed); n > 0; n = len(c.removed) {
+		i := c.removed[n-1]
+		if c.removed = c.removed[:n-1]; i < len(c.entries) && c.entries[i].removed {
+			return i
+		}
+	}
+	c.entries = append(c.entries, customCode{})
+	return len(c.entries) - 1
 }
 
 // entry finds what a number stands for; the lock is held.
@@ -205,29 +224,32 @@ func (c *customCodes) show() {
 	}
 }
 
-func (c *customCodes) lastUsed() int32 {
-	for i := len(c.entries) - 1; i >= 0; i-- {
-		if !c.entries[i].removed {
-			return int32(firstCustom + i)
-		}
-	}
-	return abi.MPI_ERR_LASTCODE
-}
+func (c *customCodes) lastUsed() int32 { return int32(abi.MPI_ERR_LASTCODE + len(c.entries)) }
 
-// remove takes a class or a code away; it must be what the caller says, and a class must have no codes.
+// remove takes a class or a code away; it must be what the caller says, without a string, and a class without codes (MPI
+// 5.0, 9.5).
 func (c *customCodes) remove(code int32, isClass bool) *libimpi.Error {
 	c.Lock()
 	defer c.Unlock()
 	e := c.entry(code)
-	if e == nil || e.isClass != isClass {
+	switch {
+	case e == nil || e.isClass != isClass:
 		return libimpi.Errorf(abi.MPI_ERR_ARG, "%d has not been added by this program", code)
+	case e.codes > 0:
+		return libimpi.Errorf(abi.MPI_ERR_ARG, "class %d still has %d codes", code, e.codes)
+	case e.text != "":
+		return libimpi.Errorf(abi.MPI_ERR_ARG, "%d still has a string: call MPI_Remove_error_string first", code)
 	}
-	for i := range c.entries {
-		if o := &c.entries[i]; isClass && !o.removed && !o.isClass && o.class == code {
-			return libimpi.Errorf(abi.MPI_ERR_ARG, "class %d still has code %d", code, firstCustom+i)
-		}
+	if of := c.entry(e.class); of != nil && !isClass {
+		of.codes--
 	}
-	e.removed = true
+	*e = customCode{removed: true}
+	c.removed = append(c.removed, int(code)-firstCustom)
+	n := len(c.entries)
+	for n > 0 && c.entries[n-1].removed {
+		n--
+	}
+	c.entries = c.entries[:n]
 	c.show()
 	return nil
 }

@@ -83,6 +83,7 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Remove_error_class(MPI_ERR_TAG), MPI_ERR_ARG);
     CHECK_EQ(MPI_Error_string(code, text, &n), MPI_SUCCESS);
     CHECK(!strcmp(text, "ours"));
+    CHECK_CLASS(MPI_Remove_error_code(code), MPI_ERR_ARG); /* it has a string */
     CHECK_EQ(MPI_Remove_error_string(code), MPI_SUCCESS);
     CHECK_EQ(MPI_Error_string(code, text, &n), MPI_SUCCESS);
     CHECK_EQ(n, 0);
