@@ -11,6 +11,14 @@ file(STRINGS ${CMAKE_SOURCE_DIR}/cmd/internal/version/version.go line REGEX "Num
 string(REGEX REPLACE ".*\"(.*)\".*" "\\1" VERSION "${line}")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cmd/internal/version/version.go)
 
+# The commit, for who reports an error: known only in a checkout. make configures before each build, so that it is
+# looked at each time.
+set(COMMIT "")
+if(EXISTS ${CMAKE_SOURCE_DIR}/.git)
+  execute_process(COMMAND git describe --tags --always --dirty --abbrev=10 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+    OUTPUT_VARIABLE COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(STRIP "")
 else()
@@ -21,13 +29,15 @@ endif()
 # so that a program which has the old library mapped is not disturbed.
 add_custom_target(library ALL
   COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=1 ${GO} build -trimpath -buildmode=c-shared
-    "-ldflags=${STRIP}\"-extldflags=-Wl,-soname,${SONAME},-z,nodelete '-Wl,--version-script=${MAP}'\""
+    "-ldflags=${STRIP}-X=main.commit=${COMMIT} \"-extldflags=-Wl,-soname,${SONAME},-z,nodelete '-Wl,--version-script=${MAP}'\""
     -o ${CMAKE_BINARY_DIR}/go/${SONAME} ./gobridge
   COMMAND ${CMAKE_COMMAND} -E make_directory ${STAGE}/lib
   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_BINARY_DIR}/go/${SONAME} ${LIBRARY}.new
   COMMAND ${CMAKE_COMMAND} -E rename ${LIBRARY}.new ${LIBRARY}
   BYPRODUCTS ${LIBRARY}
   WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go build libmpi_abi.so" VERBATIM)
+
+set(VERSION_PACKAGE github.com/libimpi/libimpi/cmd/internal/version)
 
 # One program under all names that people know it by.
 function(go_tool package)
@@ -39,7 +49,7 @@ function(go_tool package)
     endif()
   endforeach()
   add_custom_target(tool-${first} ALL
-    COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=0 ${GO} build -trimpath "-ldflags=${STRIP}" -o ${STAGE}/bin/${first} ${package}
+    COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=0 ${GO} build -trimpath "-ldflags=${STRIP}-X=${VERSION_PACKAGE}.commit=${COMMIT}" -o ${STAGE}/bin/${first} ${package}
     ${copies}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go build ${first}" VERBATIM)
   add_dependencies(stage tool-${first})

@@ -18,6 +18,9 @@ import (
 // another library.
 const Version = "0.1.0"
 
+// commit is what git describe said of the checkout that the library was built from, set by the build (-ldflags -X).
+var commit string
+
 //export impi_Get_version
 func impi_Get_version(version, subversion uintptr) int32 {
 	k := check{fn: "MPI_Get_version"}
@@ -41,6 +44,9 @@ func impi_Get_library_version(version, resultlen uintptr) int32 {
 	}
 	s := fmt.Sprintf("libimpi %s (Interoperable MPI; not Intel MPI), MPI %d.%d, ABI %d.%d, IMPI 0.0, %s",
 		Version, abi.MPI_VERSION, abi.MPI_SUBVERSION, abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION, runtime.Version())
+	if commit != "" {
+		s += ", commit " + commit
+	}
 	put(resultlen, int32(putText(version, s, abi.MPI_MAX_LIBRARY_VERSION_STRING)))
 	return 0
 }

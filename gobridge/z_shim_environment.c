@@ -215,6 +215,8 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_parent");
+    impi_call.names = "MPI_Comm_get_parent" "\0parent\0";
+    impi_call.at[0] = parent;
     impi_err = impi_Comm_get_parent((uintptr_t)parent);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;

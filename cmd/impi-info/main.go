@@ -18,7 +18,7 @@ func main() {
 		os.Exit(1)
 	}
 	row := func(name, value string) { fmt.Printf("%-16s %s\n", name, value) }
-	row("version", version.Text)
+	row("version", version.Text())
 	row("standard", "MPI "+version.MPIStandard)
 	row("abi", version.ABI+" ("+version.Soname+")")
 	row("wire protocol", "IMPI 0.0")

@@ -41,7 +41,7 @@ func main() {
 	case options.Help:
 		fmt.Print(options.HelpText())
 	case options.Version:
-		fmt.Printf("%s (%s)\n", name, version.Text)
+		fmt.Printf("%s (%s)\n", name, version.Text())
 	case options.Explain:
 		fmt.Print(plan)
 	case options.Server:
