@@ -159,8 +159,7 @@ func (p Place) answer(question string, compiler, words []string) (Answer, error)
 	case "showme:command":
 		return line(compiler...)
 	case "showme:version":
-		return Answer{Print: fmt.Sprintf("mpicc %s (%s)
-", buildVersion, version.Text())}, nil
+		return Answer{Print: fmt.Sprintf("mpicc %s (%s)\n", buildVersion, version.Text())}, nil
 	case "showme:help":
 		return line("-show -showme[:compile|:link|:incdirs|:libdirs|:libs|:command|:version] -compile-info -link-info -show-incdir -show-libdir -cc=COMPILER")
 	}
