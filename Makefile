@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test bench bench-wan install clean
+verbs := all build run test lint bench bench-wan install clean
 .PHONY: $(verbs)
 all: build
 
@@ -21,6 +21,10 @@ run: build
 test: build
 	@tools/bootstrap test
 	ctest --preset $(PRESET)
+
+# What make test checks of the sources without running them; nothing needs to be built.
+lint:
+	@tools/lint
 
 # Beside the other MPI implementations of this machine, and the newest of them; make bench apps shm, or
 # make bench GROUPS="apps shm", for a part. A group is a goal beside bench only: it stands for a word of its command.

@@ -1,6 +1,5 @@
 # The stage: what make install copies, and what the tests run.
 find_program(GO go REQUIRED)
-find_program(GOFMT gofmt REQUIRED)
 
 set(SONAME libmpi_abi.so.1)
 set(LIBRARY ${STAGE}/lib/${SONAME})

@@ -87,12 +87,17 @@ function(go_test name)
   add_test(NAME go/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(go/${name} PROPERTIES TIMEOUT 600 LABELS go PROCESSORS 2) # the go command fills the machine
 endfunction()
-go_test(format ${GOFMT} -d abi bench cmd coll datatype gobridge libimpi tests topology transport) # 1 if it would change anything
-go_test(vet ${GO} vet ./...)
 # A test that hangs says where, well before the limit here.
 go_test(unit ${GO} test -timeout 240s ./...)
 go_test(race ${GO} test -race -timeout 240s ./transport/... ./libimpi/... ./coll/... ./datatype/... ./topology/...)
 go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
+
+# lint/*: what reads the sources without running them. A check whose tool cannot be had says so, and counts as skipped.
+foreach(check gofmt vet staticcheck tidy clang-format)
+  add_test(NAME lint/${check} COMMAND ${CMAKE_SOURCE_DIR}/tools/lint ${check})
+  set_tests_properties(lint/${check} PROPERTIES TIMEOUT 600 LABELS lint SKIP_REGULAR_EXPRESSION "skipped: ")
+endforeach()
+set_tests_properties(lint/vet lint/staticcheck PROPERTIES PROCESSORS 2 TIMEOUT 900)
 
 # examples/*: the same answer on ranks of one machine and of several clients.
 foreach(source IN LISTS examples)

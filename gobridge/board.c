@@ -93,7 +93,7 @@ enum { NO_ROOT = -1 };
 
 /* MPI_Reduce, and MPI_Allreduce, which has no root. */
 HOT int reduce(const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,
-                         MPI_Comm comm)
+               MPI_Comm comm)
 {
     const int everybody = root == NO_ROOT;
     struct turn t = {.name = everybody ? "MPI_Allreduce" : "MPI_Reduce", .count = count};

@@ -27,7 +27,7 @@ int impi_call_cancel(uintptr_t fn, uintptr_t extra, int complete)
 
 /* A status is the same eight integers in C and in both Fortran forms (MPI 5.0, 20.3 and 18.2.5). */
 _Static_assert(sizeof(MPI_F08_status) == sizeof(MPI_Status) && sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(MPI_Fint),
-        "statuses of C and Fortran");
+               "statuses of C and Fortran");
 
 static int convert(void *to, const void *from)
 {

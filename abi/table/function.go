@@ -154,7 +154,7 @@ func ParsePrototype(text string, types Types) (Function, error) {
 	}
 	for _, text := range strings.Split(m[3], ", ") {
 		if f.Variadic {
-			return f, fmt.Errorf("%s: parameter after ...", f.Name)
+			return f, fmt.Errorf("%s: parameter behind the ellipsis", f.Name)
 		}
 		if text == "..." && len(f.Params) > 0 {
 			f.Variadic = true

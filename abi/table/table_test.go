@@ -91,7 +91,7 @@ func TestUnknownPrototypesAreRefused(t *testing.T) {
 		{"int MPI_X(int)", "not a parameter"},
 		{"int MPI_X(int (*f)(int))", "not a prototype"},
 		{"int MPI_X(int a, int a)", "two parameters named a"},
-		{"int MPI_X(int a, ..., int b)", "parameter after ..."},
+		{"int MPI_X(int a, ..., int b)", "parameter behind the ellipsis"},
 		{"int MPI_X(...)", "not a parameter"},
 		{"int MPI_X()", "not a parameter"},
 		{"void MPI_X(int a)", "result type void"},

@@ -79,7 +79,7 @@ static void *disturb(void *arg)
     (void)arg;
     while (!over && !flag) {
         MPI_Iprobe(MPI_ANY_SOURCE, 999, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-        for (volatile int i = 0; i < 20000; i++) { }
+        for (volatile int i = 0; i < 20000; i++) {}
     }
     CHECK_EQ(flag, 0);
     return NULL;

@@ -267,6 +267,7 @@ func TestSleepersAreCountedOnlyForTheirBell(t *testing.T) {
 	s := attach(t, create(t, 1), 0)
 	defer s.Close()
 	v := s.Bell()
+	//lint:ignore SA4000 two sleepers
 	if !s.PrepareSleep(v) || !s.PrepareSleep(v) || s.loadBell().sleepers() != 2 {
 		t.Fatal("two threads have announced themselves")
 	}

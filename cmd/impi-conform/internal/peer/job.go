@@ -129,6 +129,7 @@ func Begin(t *conform.T, s Setup, steps ...string) *Job {
 	j := &Job{T: t, Setup: s, Clients: len(s.Others) + 1, Labels: map[wire.Label][]byte{}, links: map[[2]int]*Link{},
 		syncs: map[uint64]uint64{}, window: map[[2]int]*window{}, nextID: 1 << 40}
 	j.cond = sync.NewCond(&j.mu)
+	//lint:ignore SA2001 who holds the lock is about to wait, and the broadcast must come after that
 	stop := context.AfterFunc(t.Context(), func() { j.mu.Lock(); j.mu.Unlock(); j.cond.Broadcast() })
 	t.Cleanup(func() { stop() })
 	at := "127.0.0.1:0"
