@@ -17,9 +17,12 @@ type place struct {
 	localRank, localSize int // in this client
 }
 
+// envJob names the job in the environment of all that belongs to it.
+const envJob = "IMPI_JOB"
+
 // ours are variables that we set ourselves; what an outer launcher left there must not reach a rank.
 var ours = []string{
-	boot.EnvFD, boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvAppNum, boot.EnvErrhandler, "IMPI_JOB",
+	boot.EnvFD, boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvAppNum, boot.EnvErrhandler, envJob,
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT",
 }
 
@@ -42,7 +45,7 @@ func environment(base []string, g *options.Program, job string, p place) []strin
 		}
 	}
 	number := func(name string, value int) { env = append(env, name+"="+strconv.Itoa(value)) }
-	env = append(env, "IMPI_JOB="+job)
+	env = append(env, envJob+"="+job)
 	env = append(env, boot.RankEnv(supervise.LinkFD, p.rank, p.size, p.localRank, p.localSize)...)
 	number(boot.EnvAppNum, p.program)
 	if g.Errhandler != "" {

@@ -26,6 +26,10 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == nodeWord {
 		os.Exit(runNode())
 	}
+	if len(os.Args) == 3 && os.Args[1] == guardWord {
+		guard(os.Args[2])
+		return
+	}
 	name := filepath.Base(os.Args[0])
 	plan, err := options.Parse(os.Args[1:], os.Getenv)
 	if err != nil {

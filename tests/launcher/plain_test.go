@@ -154,6 +154,19 @@ func TestWhatRanksLeaveBehindIsEnded(t *testing.T) {
 	}
 }
 
+// The launcher's end is that of what the ranks have started, too. All of it has our standard output, whose end we await.
+func TestAKilledLauncherTakesTheRanksChildrenAlong(t *testing.T) {
+	script := `setsid sleep 1000 & (sleep 1000 & setsid sh -c "sleep 1000 & wait" & wait) & echo ready; wait`
+	for _, how := range []string{"-n 2", "-clients 2 -n 2", machines(t)} {
+		j := start(t, words(how, sh(script))...)
+		j.stdout.await("ready", 2)
+		j.signal(syscall.SIGKILL)
+		if r := j.wait(); r.code != 137 {
+			t.Errorf("code %d, %q", r.code, r.stderr)
+		}
+	}
+}
+
 func TestSignalsReachTheRanks(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
 		t.Run(s.String(), func(t *testing.T) {

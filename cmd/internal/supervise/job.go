@@ -38,6 +38,9 @@ type Config struct {
 	Prefix func(rank int, stream string) func(b []byte, now time.Time) []byte
 	// Output are where lines with a prefix go; nil: the launcher's own stdout and stderr. A call of Write gets whole lines.
 	Output [2]io.Writer
+	// Guard, if not nil, is a command that runs beside the ranks. Its standard input ends with us; if that is not our doing, it
+	// ends what ranks have started.
+	Guard []string
 	// Drain, if not nil, returns when everything that the ended rank had said on its link is noted.
 	Drain func(rank int)
 }
@@ -51,7 +54,9 @@ type Job struct {
 	living   map[int]int // pid -> rank
 	outcomes outcomes    // ends and aborts that are not in the job table yet
 	own      []bool      // by rank: leads a process group of its own
+	guard    int         // its pid; 0: there is none, or none any more
 
+	pipe    *os.File       // whose other end the guard reads; it stays open
 	changed chan struct{}  // the job table may have changed
 	signals chan os.Signal // to the launcher
 	reaped  chan batch     // children that ended
@@ -104,6 +109,9 @@ func Start(config Config, processes []Process) (*Job, error) {
 	j.table.first, j.table.of = config.First, config.Part
 	j.listen()
 	err := j.startAll(processes)
+	if err == nil {
+		j.startGuard()
+	}
 	go j.reap()
 	if err != nil {
 		j.abandon()
@@ -181,6 +189,31 @@ func (j *Job) startAll(processes []Process) error {
 		go spread(os.Stdin, copies)
 	}
 	return nil
+}
+
+// startGuard starts the guard, far from our terminal. A job can do without: it only helps when we are killed.
+func (j *Job) startGuard() {
+	if len(j.config.Guard) == 0 {
+		return
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return
+	}
+	defer null.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return
+	}
+	defer r.Close()
+	pid, err := syscall.ForkExec(j.config.Guard[0], j.config.Guard, &syscall.ProcAttr{
+		Dir: "/", Files: []uintptr{r.Fd(), null.Fd(), null.Fd()}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		w.Close()
+		return
+	}
+	j.guard, j.pipe = pid, w
 }
 
 // relayFrom starts the relay of one stream of one rank and answers the end that the rank writes to.

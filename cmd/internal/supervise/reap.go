@@ -54,6 +54,9 @@ func (j *Job) collect() batch {
 			break
 		}
 		e := ending{rank: -1, status: status}
+		if pid == j.guard {
+			j.guard = 0
+		}
 		if rank, ok := j.living[pid]; ok {
 			delete(j.living, pid)
 			e.rank = rank
@@ -109,7 +112,13 @@ func (s *shutdown) sweep() {
 	}
 	s.job.mu.Lock()
 	defer s.job.mu.Unlock()
-	for _, pid := range children(os.Getpid()) {
-		syscall.Kill(pid, sig)
+	left := children(os.Getpid())
+	for _, pid := range left {
+		if pid != s.job.guard {
+			syscall.Kill(pid, sig)
+		}
+	}
+	if len(left) == 1 && left[0] == s.job.guard {
+		syscall.Kill(s.job.guard, syscall.SIGKILL)
 	}
 }
