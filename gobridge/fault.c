@@ -1,13 +1,15 @@
 /* Memory that is not there: a buffer of the program's that is wrong, or too short, is met inside the library.
  *
- * Go takes SIGSEGV, SIGBUS and SIGFPE when the library is loaded, and answers with a trace of its own and another signal.
- * Here they go back to what they were before: this file's constructor runs before Go's and keeps the actions that it finds;
- * impi_watch_faults, at the start of MPI, sets a handler that says which call met the fault, if it was met in the library,
- * and lets the earlier action have the signal, which usually ends the process as it would without us, with its core.
+ * Go takes SIGSEGV, SIGBUS and SIGFPE when the library is loaded, and answers with a trace of its own and another
+ * signal. Here they go back to what they were before: this file's constructor runs before Go's and keeps the actions
+ * that it finds; impi_watch_faults, at the start of MPI, sets a handler that says which call met the fault, if it was
+ * met in the library, and lets the earlier action have the signal, which usually ends the process as it would without
+ * us, with its core.
  *
- * Each shim notes its name and the addresses that it got (IMPI_CALL). A note is not taken back when the call returns: the
- * instruction that faults tells whether the library is at work, be it its own or one of memcpy's, which the library called.
- * A program that sets handlers of its own after MPI_Init has the signals to itself. GOTRACEBACK leaves them to Go. */
+ * Each shim notes its name and the addresses that it got (impi_call). A note is not taken back when the call returns:
+ * the instruction that faults tells whether the library is at work, be it its own or one of memcpy's, which the
+ * library called. A program that sets handlers of its own after MPI_Init has the signals to itself. GOTRACEBACK
+ * leaves them to Go. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <signal.h>
@@ -92,11 +94,14 @@ static void tell(uintptr_t address, int known)
     if (i >= 0) {
         const char *name = call + strlen(call) + 1;
         for (int k = i; k > 0; k--) name += strlen(name) + 1;
-        snprintf(what, sizeof what, "argument %s is %p, and not all of what it stands for is memory of the program", name, impi_call.at[i]);
+        snprintf(what, sizeof what, "argument %s is %p, and not all of what it stands for is memory of the program", name,
+                 impi_call.at[i]);
     } else {
-        snprintf(what, sizeof what, "the buffer of an operation that was started before, or an error in the library (GOTRACEBACK=all tells more)");
+        snprintf(what, sizeof what, "the buffer of an operation that was started before, or an error in the library "
+                                    "(GOTRACEBACK=all tells more)");
     }
-    int n = snprintf(text, sizeof text, "%s: %s met no usable memory at %s: %s\n", who, call ? call : "the progress of messages", where, what);
+    int n = snprintf(text, sizeof text, "%s: %s met no usable memory at %s: %s\n", who,
+                     call ? call : "the progress of messages", where, what);
     if (n > (int)sizeof text - 1) n = sizeof text - 1;
     if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0) return;
 }

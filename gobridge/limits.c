@@ -21,7 +21,8 @@ __attribute__((constructor(101))) static void look_for_room(void)
     const size_t room = (size_t)768 << 20;
     void *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
-        give_up("the limit of address space (ulimit -v) leaves less than 768 MiB, which Go's memory needs; raise it, to 4 GiB say");
+        give_up("the limit of address space (ulimit -v) leaves less than 768 MiB, which Go's memory needs; "
+                "raise it, to 4 GiB say");
     munmap(p, room);
 }
 
@@ -34,8 +35,8 @@ void impi_thread_made(int err)
         __atomic_store_n(&failed, 0, __ATOMIC_RELAXED);
     } else if (err != EAGAIN || __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED) >= TRIES) {
         char why[200];
-        snprintf(why, sizeof why, "no more threads can be made (%s); raise the limit of processes (ulimit -u) or of address space (ulimit -v)",
-                 strerror(err));
+        snprintf(why, sizeof why, "no more threads can be made (%s); raise the limit of processes (ulimit -u) or of "
+                                  "address space (ulimit -v)", strerror(err));
         give_up(why);
     }
 }

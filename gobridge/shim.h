@@ -37,8 +37,8 @@ void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, ui
 int impi_call_copy(uintptr_t fn, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value, uintptr_t *out, int *flag);
 int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra);
 
-/* The MPI call that a thread has made last, for who reports a fault (fault.c): the names of the function and of those of its
- * arguments that are addresses, each with its 0, and their values. */
+/* The MPI call that a thread has made last, for who reports a fault (fault.c): the names of the function and of those
+ * of its arguments that are addresses, each with its 0, and their values. */
 enum { IMPI_CALL_POINTERS = 10 };
 struct impi_call {
     const char *names;

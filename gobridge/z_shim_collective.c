@@ -14,7 +14,8 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather");
-    impi_call.names = "MPI_Allgather" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Allgather"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
@@ -29,7 +30,8 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather_c");
-    impi_call.names = "MPI_Allgather_c" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Allgather_c"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
@@ -61,7 +63,8 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv");
-    impi_call.names = "MPI_Allgatherv" "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
+    impi_call.names = "MPI_Allgatherv"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
@@ -79,7 +82,8 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv_c");
-    impi_call.names = "MPI_Allgatherv_c" "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
+    impi_call.names = "MPI_Allgatherv_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
@@ -113,7 +117,8 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
         MPI_Op op, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce");
-    impi_call.names = "MPI_Allreduce" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Allreduce"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     return impi_direct_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
@@ -124,7 +129,8 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
         MPI_Op op, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce_c");
-    impi_call.names = "MPI_Allreduce_c" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Allreduce_c"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     return impi_direct_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
@@ -152,7 +158,8 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall");
-    impi_call.names = "MPI_Alltoall" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Alltoall"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
@@ -167,7 +174,8 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall_c");
-    impi_call.names = "MPI_Alltoall_c" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Alltoall_c"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
@@ -200,7 +208,8 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv");
-    impi_call.names = "MPI_Alltoallv" "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
+    impi_call.names = "MPI_Alltoallv"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -221,7 +230,8 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv_c");
-    impi_call.names = "MPI_Alltoallv_c" "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
+    impi_call.names = "MPI_Alltoallv_c"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -261,7 +271,8 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw");
-    impi_call.names = "MPI_Alltoallw" "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
+    impi_call.names = "MPI_Alltoallw"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -284,7 +295,8 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_c");
-    impi_call.names = "MPI_Alltoallw_c" "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
+    impi_call.names = "MPI_Alltoallw_c"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -324,7 +336,8 @@ WEAK(MPI_Alltoallw_init_c);
 int PMPI_Barrier(MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Barrier");
-    impi_call.names = "MPI_Barrier" "\0";
+    impi_call.names = "MPI_Barrier"
+        "\0";
     return impi_direct_Barrier(comm);
 }
 WEAK(MPI_Barrier);
@@ -339,7 +352,8 @@ WEAK(MPI_Barrier_init);
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast");
-    impi_call.names = "MPI_Bcast" "\0buffer\0";
+    impi_call.names = "MPI_Bcast"
+        "\0buffer\0";
     impi_call.at[0] = buffer;
     return impi_direct_Bcast(buffer, count, datatype, root, comm);
 }
@@ -348,7 +362,8 @@ WEAK(MPI_Bcast);
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast_c");
-    impi_call.names = "MPI_Bcast_c" "\0buffer\0";
+    impi_call.names = "MPI_Bcast_c"
+        "\0buffer\0";
     impi_call.at[0] = buffer;
     return impi_direct_Bcast_c(buffer, count, datatype, root, comm);
 }
@@ -375,7 +390,8 @@ int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan");
-    impi_call.names = "MPI_Exscan" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Exscan"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
@@ -390,7 +406,8 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan_c");
-    impi_call.names = "MPI_Exscan_c" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Exscan_c"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
@@ -421,7 +438,8 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather");
-    impi_call.names = "MPI_Gather" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Gather"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
@@ -436,7 +454,8 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather_c");
-    impi_call.names = "MPI_Gather_c" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Gather_c"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
@@ -469,7 +488,8 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv");
-    impi_call.names = "MPI_Gatherv" "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
+    impi_call.names = "MPI_Gatherv"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
@@ -487,7 +507,8 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv_c");
-    impi_call.names = "MPI_Gatherv_c" "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
+    impi_call.names = "MPI_Gatherv_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
@@ -1071,7 +1092,8 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_commutative");
-    impi_call.names = "MPI_Op_commutative" "\0commute\0";
+    impi_call.names = "MPI_Op_commutative"
+        "\0commute\0";
     impi_call.at[0] = commute;
     impi_err = impi_Op_commutative((uintptr_t)op, (uintptr_t)commute);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1083,7 +1105,8 @@ int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_create");
-    impi_call.names = "MPI_Op_create" "\0user_fn\0op\0";
+    impi_call.names = "MPI_Op_create"
+        "\0user_fn\0op\0";
     impi_call.at[0] = user_fn;
     impi_call.at[1] = op;
     impi_err = impi_Op_create((uintptr_t)user_fn, commute, (uintptr_t)op, 0);
@@ -1096,7 +1119,8 @@ int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_create_c");
-    impi_call.names = "MPI_Op_create_c" "\0user_fn\0op\0";
+    impi_call.names = "MPI_Op_create_c"
+        "\0user_fn\0op\0";
     impi_call.at[0] = user_fn;
     impi_call.at[1] = op;
     impi_err = impi_Op_create((uintptr_t)user_fn, commute, (uintptr_t)op, 1);
@@ -1109,7 +1133,8 @@ int PMPI_Op_free(MPI_Op *op)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_free");
-    impi_call.names = "MPI_Op_free" "\0op\0";
+    impi_call.names = "MPI_Op_free"
+        "\0op\0";
     impi_call.at[0] = op;
     impi_err = impi_Op_free((uintptr_t)op);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1121,7 +1146,8 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         int root, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce");
-    impi_call.names = "MPI_Reduce" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Reduce"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     return impi_direct_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -1132,7 +1158,8 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         MPI_Op op, int root, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_c");
-    impi_call.names = "MPI_Reduce_c" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Reduce_c"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     return impi_direct_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -1160,7 +1187,8 @@ int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_local");
-    impi_call.names = "MPI_Reduce_local" "\0inbuf\0inoutbuf\0";
+    impi_call.names = "MPI_Reduce_local"
+        "\0inbuf\0inoutbuf\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = inoutbuf;
     impi_err = impi_Reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
@@ -1174,7 +1202,8 @@ int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_local_c");
-    impi_call.names = "MPI_Reduce_local_c" "\0inbuf\0inoutbuf\0";
+    impi_call.names = "MPI_Reduce_local_c"
+        "\0inbuf\0inoutbuf\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = inoutbuf;
     impi_err = impi_Reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
@@ -1188,7 +1217,8 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter");
-    impi_call.names = "MPI_Reduce_scatter" "\0sendbuf\0recvbuf\0recvcounts\0";
+    impi_call.names = "MPI_Reduce_scatter"
+        "\0sendbuf\0recvbuf\0recvcounts\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
@@ -1204,7 +1234,8 @@ int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block");
-    impi_call.names = "MPI_Reduce_scatter_block" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Reduce_scatter_block"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
@@ -1219,7 +1250,8 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block_c");
-    impi_call.names = "MPI_Reduce_scatter_block_c" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Reduce_scatter_block_c"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
@@ -1250,7 +1282,8 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_c");
-    impi_call.names = "MPI_Reduce_scatter_c" "\0sendbuf\0recvbuf\0recvcounts\0";
+    impi_call.names = "MPI_Reduce_scatter_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
@@ -1282,7 +1315,8 @@ int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan");
-    impi_call.names = "MPI_Scan" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Scan"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
@@ -1297,7 +1331,8 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan_c");
-    impi_call.names = "MPI_Scan_c" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Scan_c"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
@@ -1328,7 +1363,8 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter");
-    impi_call.names = "MPI_Scatter" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Scatter"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
@@ -1343,7 +1379,8 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter_c");
-    impi_call.names = "MPI_Scatter_c" "\0sendbuf\0recvbuf\0";
+    impi_call.names = "MPI_Scatter_c"
+        "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
@@ -1377,7 +1414,8 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv");
-    impi_call.names = "MPI_Scatterv" "\0sendbuf\0sendcounts\0displs\0recvbuf\0";
+    impi_call.names = "MPI_Scatterv"
+        "\0sendbuf\0sendcounts\0displs\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = displs;
@@ -1395,7 +1433,8 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv_c");
-    impi_call.names = "MPI_Scatterv_c" "\0sendbuf\0sendcounts\0displs\0recvbuf\0";
+    impi_call.names = "MPI_Scatterv_c"
+        "\0sendbuf\0sendcounts\0displs\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = displs;

@@ -13,7 +13,8 @@ int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_delete");
-    impi_call.names = "MPI_Attr_delete" "\0";
+    impi_call.names = "MPI_Attr_delete"
+        "\0";
     impi_err = impi_Comm_delete_attr((uintptr_t)comm, keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -23,7 +24,8 @@ WEAK(MPI_Attr_delete);
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_get");
-    impi_call.names = "MPI_Attr_get" "\0attribute_val\0flag\0";
+    impi_call.names = "MPI_Attr_get"
+        "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     return impi_direct_Comm_get_attr(comm, keyval, attribute_val, flag);
@@ -34,7 +36,8 @@ int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_put");
-    impi_call.names = "MPI_Attr_put" "\0attribute_val\0";
+    impi_call.names = "MPI_Attr_put"
+        "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Comm_set_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -46,7 +49,8 @@ int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_coords");
-    impi_call.names = "MPI_Cart_coords" "\0coords\0";
+    impi_call.names = "MPI_Cart_coords"
+        "\0coords\0";
     impi_call.at[0] = coords;
     impi_err = impi_Cart_coords((uintptr_t)comm, rank, maxdims, (uintptr_t)coords);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -59,7 +63,8 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_create");
-    impi_call.names = "MPI_Cart_create" "\0dims\0periods\0comm_cart\0";
+    impi_call.names = "MPI_Cart_create"
+        "\0dims\0periods\0comm_cart\0";
     impi_call.at[0] = dims;
     impi_call.at[1] = periods;
     impi_call.at[2] = comm_cart;
@@ -74,7 +79,8 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_get");
-    impi_call.names = "MPI_Cart_get" "\0dims\0periods\0coords\0";
+    impi_call.names = "MPI_Cart_get"
+        "\0dims\0periods\0coords\0";
     impi_call.at[0] = dims;
     impi_call.at[1] = periods;
     impi_call.at[2] = coords;
@@ -88,7 +94,8 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_map");
-    impi_call.names = "MPI_Cart_map" "\0dims\0periods\0newrank\0";
+    impi_call.names = "MPI_Cart_map"
+        "\0dims\0periods\0newrank\0";
     impi_call.at[0] = dims;
     impi_call.at[1] = periods;
     impi_call.at[2] = newrank;
@@ -102,7 +109,8 @@ int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_rank");
-    impi_call.names = "MPI_Cart_rank" "\0coords\0rank\0";
+    impi_call.names = "MPI_Cart_rank"
+        "\0coords\0rank\0";
     impi_call.at[0] = coords;
     impi_call.at[1] = rank;
     impi_err = impi_Cart_rank((uintptr_t)comm, (uintptr_t)coords, (uintptr_t)rank);
@@ -115,7 +123,8 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, in
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_shift");
-    impi_call.names = "MPI_Cart_shift" "\0rank_source\0rank_dest\0";
+    impi_call.names = "MPI_Cart_shift"
+        "\0rank_source\0rank_dest\0";
     impi_call.at[0] = rank_source;
     impi_call.at[1] = rank_dest;
     impi_err = impi_Cart_shift((uintptr_t)comm, direction, disp, (uintptr_t)rank_source, (uintptr_t)rank_dest);
@@ -128,7 +137,8 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_sub");
-    impi_call.names = "MPI_Cart_sub" "\0remain_dims\0newcomm\0";
+    impi_call.names = "MPI_Cart_sub"
+        "\0remain_dims\0newcomm\0";
     impi_call.at[0] = remain_dims;
     impi_call.at[1] = newcomm;
     impi_err = impi_Cart_sub((uintptr_t)comm, (uintptr_t)remain_dims, (uintptr_t)newcomm);
@@ -141,7 +151,8 @@ int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cartdim_get");
-    impi_call.names = "MPI_Cartdim_get" "\0ndims\0";
+    impi_call.names = "MPI_Cartdim_get"
+        "\0ndims\0";
     impi_call.at[0] = ndims;
     impi_err = impi_Cartdim_get((uintptr_t)comm, (uintptr_t)ndims);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -153,7 +164,8 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_compare");
-    impi_call.names = "MPI_Comm_compare" "\0result\0";
+    impi_call.names = "MPI_Comm_compare"
+        "\0result\0";
     impi_call.at[0] = result;
     impi_err = impi_Comm_compare((uintptr_t)comm1, (uintptr_t)comm2, (uintptr_t)result);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -165,7 +177,8 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create");
-    impi_call.names = "MPI_Comm_create" "\0newcomm\0";
+    impi_call.names = "MPI_Comm_create"
+        "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_create((uintptr_t)comm, (uintptr_t)group, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -178,7 +191,8 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_from_group");
-    impi_call.names = "MPI_Comm_create_from_group" "\0stringtag\0newcomm\0";
+    impi_call.names = "MPI_Comm_create_from_group"
+        "\0stringtag\0newcomm\0";
     impi_call.at[0] = stringtag;
     impi_call.at[1] = newcomm;
     impi_err = impi_Comm_create_from_group((uintptr_t)group, (uintptr_t)stringtag, (uintptr_t)info,
@@ -192,7 +206,8 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_group");
-    impi_call.names = "MPI_Comm_create_group" "\0newcomm\0";
+    impi_call.names = "MPI_Comm_create_group"
+        "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_create_group((uintptr_t)comm, (uintptr_t)group, tag, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -205,7 +220,8 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_keyval");
-    impi_call.names = "MPI_Comm_create_keyval" "\0comm_copy_attr_fn\0comm_delete_attr_fn\0comm_keyval\0extra_state\0";
+    impi_call.names = "MPI_Comm_create_keyval"
+        "\0comm_copy_attr_fn\0comm_delete_attr_fn\0comm_keyval\0extra_state\0";
     impi_call.at[0] = comm_copy_attr_fn;
     impi_call.at[1] = comm_delete_attr_fn;
     impi_call.at[2] = comm_keyval;
@@ -221,7 +237,8 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_delete_attr");
-    impi_call.names = "MPI_Comm_delete_attr" "\0";
+    impi_call.names = "MPI_Comm_delete_attr"
+        "\0";
     impi_err = impi_Comm_delete_attr((uintptr_t)comm, comm_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -232,7 +249,8 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_dup");
-    impi_call.names = "MPI_Comm_dup" "\0newcomm\0";
+    impi_call.names = "MPI_Comm_dup"
+        "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_dup((uintptr_t)comm, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -244,7 +262,8 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_dup_with_info");
-    impi_call.names = "MPI_Comm_dup_with_info" "\0newcomm\0";
+    impi_call.names = "MPI_Comm_dup_with_info"
+        "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_dup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -256,7 +275,8 @@ int PMPI_Comm_free(MPI_Comm *comm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_free");
-    impi_call.names = "MPI_Comm_free" "\0comm\0";
+    impi_call.names = "MPI_Comm_free"
+        "\0comm\0";
     impi_call.at[0] = comm;
     impi_err = impi_Comm_free((uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -268,7 +288,8 @@ int PMPI_Comm_free_keyval(int *comm_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_free_keyval");
-    impi_call.names = "MPI_Comm_free_keyval" "\0comm_keyval\0";
+    impi_call.names = "MPI_Comm_free_keyval"
+        "\0comm_keyval\0";
     impi_call.at[0] = comm_keyval;
     impi_err = impi_Comm_free_keyval((uintptr_t)comm_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -279,7 +300,8 @@ WEAK(MPI_Comm_free_keyval);
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_attr");
-    impi_call.names = "MPI_Comm_get_attr" "\0attribute_val\0flag\0";
+    impi_call.names = "MPI_Comm_get_attr"
+        "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     return impi_direct_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
@@ -290,7 +312,8 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_info");
-    impi_call.names = "MPI_Comm_get_info" "\0info_used\0";
+    impi_call.names = "MPI_Comm_get_info"
+        "\0info_used\0";
     impi_call.at[0] = info_used;
     impi_err = impi_Comm_get_info((uintptr_t)comm, (uintptr_t)info_used);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -302,7 +325,8 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_name");
-    impi_call.names = "MPI_Comm_get_name" "\0comm_name\0resultlen\0";
+    impi_call.names = "MPI_Comm_get_name"
+        "\0comm_name\0resultlen\0";
     impi_call.at[0] = comm_name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Comm_get_name((uintptr_t)comm, (uintptr_t)comm_name, (uintptr_t)resultlen);
@@ -315,7 +339,8 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_group");
-    impi_call.names = "MPI_Comm_group" "\0group\0";
+    impi_call.names = "MPI_Comm_group"
+        "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Comm_group((uintptr_t)comm, (uintptr_t)group);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -327,7 +352,8 @@ int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_idup");
-    impi_call.names = "MPI_Comm_idup" "\0newcomm\0request\0";
+    impi_call.names = "MPI_Comm_idup"
+        "\0newcomm\0request\0";
     impi_call.at[0] = newcomm;
     impi_call.at[1] = request;
     impi_err = impi_Comm_idup((uintptr_t)comm, (uintptr_t)newcomm, (uintptr_t)request);
@@ -340,7 +366,8 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_idup_with_info");
-    impi_call.names = "MPI_Comm_idup_with_info" "\0newcomm\0request\0";
+    impi_call.names = "MPI_Comm_idup_with_info"
+        "\0newcomm\0request\0";
     impi_call.at[0] = newcomm;
     impi_call.at[1] = request;
     impi_err = impi_Comm_idup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm, (uintptr_t)request);
@@ -352,7 +379,8 @@ WEAK(MPI_Comm_idup_with_info);
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_rank");
-    impi_call.names = "MPI_Comm_rank" "\0rank\0";
+    impi_call.names = "MPI_Comm_rank"
+        "\0rank\0";
     impi_call.at[0] = rank;
     return impi_direct_Comm_rank(comm, rank);
 }
@@ -362,7 +390,8 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_remote_group");
-    impi_call.names = "MPI_Comm_remote_group" "\0group\0";
+    impi_call.names = "MPI_Comm_remote_group"
+        "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Comm_remote_group((uintptr_t)comm, (uintptr_t)group);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -374,7 +403,8 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_remote_size");
-    impi_call.names = "MPI_Comm_remote_size" "\0size\0";
+    impi_call.names = "MPI_Comm_remote_size"
+        "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_Comm_remote_size((uintptr_t)comm, (uintptr_t)size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -386,7 +416,8 @@ int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_attr");
-    impi_call.names = "MPI_Comm_set_attr" "\0attribute_val\0";
+    impi_call.names = "MPI_Comm_set_attr"
+        "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Comm_set_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -398,7 +429,8 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_info");
-    impi_call.names = "MPI_Comm_set_info" "\0";
+    impi_call.names = "MPI_Comm_set_info"
+        "\0";
     impi_err = impi_Comm_set_info((uintptr_t)comm, (uintptr_t)info);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -409,7 +441,8 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_name");
-    impi_call.names = "MPI_Comm_set_name" "\0comm_name\0";
+    impi_call.names = "MPI_Comm_set_name"
+        "\0comm_name\0";
     impi_call.at[0] = comm_name;
     impi_err = impi_Comm_set_name((uintptr_t)comm, (uintptr_t)comm_name);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -420,7 +453,8 @@ WEAK(MPI_Comm_set_name);
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_size");
-    impi_call.names = "MPI_Comm_size" "\0size\0";
+    impi_call.names = "MPI_Comm_size"
+        "\0size\0";
     impi_call.at[0] = size;
     return impi_direct_Comm_size(comm, size);
 }
@@ -430,7 +464,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_split");
-    impi_call.names = "MPI_Comm_split" "\0newcomm\0";
+    impi_call.names = "MPI_Comm_split"
+        "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_split((uintptr_t)comm, color, key, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -442,7 +477,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_split_type");
-    impi_call.names = "MPI_Comm_split_type" "\0newcomm\0";
+    impi_call.names = "MPI_Comm_split_type"
+        "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_split_type((uintptr_t)comm, split_type, key, (uintptr_t)info, (uintptr_t)newcomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -454,7 +490,8 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_test_inter");
-    impi_call.names = "MPI_Comm_test_inter" "\0flag\0";
+    impi_call.names = "MPI_Comm_test_inter"
+        "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Comm_test_inter((uintptr_t)comm, (uintptr_t)flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -466,7 +503,8 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dims_create");
-    impi_call.names = "MPI_Dims_create" "\0dims\0";
+    impi_call.names = "MPI_Dims_create"
+        "\0dims\0";
     impi_call.at[0] = dims;
     impi_err = impi_Dims_create(nnodes, ndims, (uintptr_t)dims);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -480,7 +518,8 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_create");
-    impi_call.names = "MPI_Dist_graph_create" "\0sources\0degrees\0destinations\0weights\0comm_dist_graph\0";
+    impi_call.names = "MPI_Dist_graph_create"
+        "\0sources\0degrees\0destinations\0weights\0comm_dist_graph\0";
     impi_call.at[0] = sources;
     impi_call.at[1] = degrees;
     impi_call.at[2] = destinations;
@@ -500,7 +539,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_create_adjacent");
-    impi_call.names = "MPI_Dist_graph_create_adjacent" "\0sources\0sourceweights\0destinations\0destweights\0comm_dist_graph\0";
+    impi_call.names = "MPI_Dist_graph_create_adjacent"
+        "\0sources\0sourceweights\0destinations\0destweights\0comm_dist_graph\0";
     impi_call.at[0] = sources;
     impi_call.at[1] = sourceweights;
     impi_call.at[2] = destinations;
@@ -519,7 +559,8 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_neighbors");
-    impi_call.names = "MPI_Dist_graph_neighbors" "\0sources\0sourceweights\0destinations\0destweights\0";
+    impi_call.names = "MPI_Dist_graph_neighbors"
+        "\0sources\0sourceweights\0destinations\0destweights\0";
     impi_call.at[0] = sources;
     impi_call.at[1] = sourceweights;
     impi_call.at[2] = destinations;
@@ -535,7 +576,8 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_neighbors_count");
-    impi_call.names = "MPI_Dist_graph_neighbors_count" "\0indegree\0outdegree\0weighted\0";
+    impi_call.names = "MPI_Dist_graph_neighbors_count"
+        "\0indegree\0outdegree\0weighted\0";
     impi_call.at[0] = indegree;
     impi_call.at[1] = outdegree;
     impi_call.at[2] = weighted;
@@ -551,7 +593,8 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_create");
-    impi_call.names = "MPI_Graph_create" "\0index\0edges\0comm_graph\0";
+    impi_call.names = "MPI_Graph_create"
+        "\0index\0edges\0comm_graph\0";
     impi_call.at[0] = index;
     impi_call.at[1] = edges;
     impi_call.at[2] = comm_graph;
@@ -566,7 +609,8 @@ int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int e
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_get");
-    impi_call.names = "MPI_Graph_get" "\0index\0edges\0";
+    impi_call.names = "MPI_Graph_get"
+        "\0index\0edges\0";
     impi_call.at[0] = index;
     impi_call.at[1] = edges;
     impi_err = impi_Graph_get((uintptr_t)comm, maxindex, maxedges, (uintptr_t)index, (uintptr_t)edges);
@@ -579,7 +623,8 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_map");
-    impi_call.names = "MPI_Graph_map" "\0index\0edges\0newrank\0";
+    impi_call.names = "MPI_Graph_map"
+        "\0index\0edges\0newrank\0";
     impi_call.at[0] = index;
     impi_call.at[1] = edges;
     impi_call.at[2] = newrank;
@@ -593,7 +638,8 @@ int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbor
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_neighbors");
-    impi_call.names = "MPI_Graph_neighbors" "\0neighbors\0";
+    impi_call.names = "MPI_Graph_neighbors"
+        "\0neighbors\0";
     impi_call.at[0] = neighbors;
     impi_err = impi_Graph_neighbors((uintptr_t)comm, rank, maxneighbors, (uintptr_t)neighbors);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -605,7 +651,8 @@ int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_neighbors_count");
-    impi_call.names = "MPI_Graph_neighbors_count" "\0nneighbors\0";
+    impi_call.names = "MPI_Graph_neighbors_count"
+        "\0nneighbors\0";
     impi_call.at[0] = nneighbors;
     impi_err = impi_Graph_neighbors_count((uintptr_t)comm, rank, (uintptr_t)nneighbors);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -617,7 +664,8 @@ int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graphdims_get");
-    impi_call.names = "MPI_Graphdims_get" "\0nnodes\0nedges\0";
+    impi_call.names = "MPI_Graphdims_get"
+        "\0nnodes\0nedges\0";
     impi_call.at[0] = nnodes;
     impi_call.at[1] = nedges;
     impi_err = impi_Graphdims_get((uintptr_t)comm, (uintptr_t)nnodes, (uintptr_t)nedges);
@@ -630,7 +678,8 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_compare");
-    impi_call.names = "MPI_Group_compare" "\0result\0";
+    impi_call.names = "MPI_Group_compare"
+        "\0result\0";
     impi_call.at[0] = result;
     impi_err = impi_Group_compare((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)result);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -642,7 +691,8 @@ int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgrou
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_difference");
-    impi_call.names = "MPI_Group_difference" "\0newgroup\0";
+    impi_call.names = "MPI_Group_difference"
+        "\0newgroup\0";
     impi_call.at[0] = newgroup;
     impi_err = impi_Group_difference((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -654,7 +704,8 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_excl");
-    impi_call.names = "MPI_Group_excl" "\0ranks\0newgroup\0";
+    impi_call.names = "MPI_Group_excl"
+        "\0ranks\0newgroup\0";
     impi_call.at[0] = ranks;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_excl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
@@ -667,7 +718,8 @@ int PMPI_Group_free(MPI_Group *group)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_free");
-    impi_call.names = "MPI_Group_free" "\0group\0";
+    impi_call.names = "MPI_Group_free"
+        "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Group_free((uintptr_t)group);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -679,7 +731,8 @@ int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_incl");
-    impi_call.names = "MPI_Group_incl" "\0ranks\0newgroup\0";
+    impi_call.names = "MPI_Group_incl"
+        "\0ranks\0newgroup\0";
     impi_call.at[0] = ranks;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_incl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
@@ -692,7 +745,8 @@ int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgr
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_intersection");
-    impi_call.names = "MPI_Group_intersection" "\0newgroup\0";
+    impi_call.names = "MPI_Group_intersection"
+        "\0newgroup\0";
     impi_call.at[0] = newgroup;
     impi_err = impi_Group_intersection((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -704,7 +758,8 @@ int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_range_excl");
-    impi_call.names = "MPI_Group_range_excl" "\0ranges\0newgroup\0";
+    impi_call.names = "MPI_Group_range_excl"
+        "\0ranges\0newgroup\0";
     impi_call.at[0] = ranges;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_range_excl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
@@ -717,7 +772,8 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_range_incl");
-    impi_call.names = "MPI_Group_range_incl" "\0ranges\0newgroup\0";
+    impi_call.names = "MPI_Group_range_incl"
+        "\0ranges\0newgroup\0";
     impi_call.at[0] = ranges;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_range_incl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
@@ -729,7 +785,8 @@ WEAK(MPI_Group_range_incl);
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_rank");
-    impi_call.names = "MPI_Group_rank" "\0rank\0";
+    impi_call.names = "MPI_Group_rank"
+        "\0rank\0";
     impi_call.at[0] = rank;
     return impi_direct_Group_rank(group, rank);
 }
@@ -738,7 +795,8 @@ WEAK(MPI_Group_rank);
 int PMPI_Group_size(MPI_Group group, int *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_size");
-    impi_call.names = "MPI_Group_size" "\0size\0";
+    impi_call.names = "MPI_Group_size"
+        "\0size\0";
     impi_call.at[0] = size;
     return impi_direct_Group_size(group, size);
 }
@@ -749,7 +807,8 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_translate_ranks");
-    impi_call.names = "MPI_Group_translate_ranks" "\0ranks1\0ranks2\0";
+    impi_call.names = "MPI_Group_translate_ranks"
+        "\0ranks1\0ranks2\0";
     impi_call.at[0] = ranks1;
     impi_call.at[1] = ranks2;
     impi_err = impi_Group_translate_ranks((uintptr_t)group1, n, (uintptr_t)ranks1, (uintptr_t)group2,
@@ -763,7 +822,8 @@ int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_union");
-    impi_call.names = "MPI_Group_union" "\0newgroup\0";
+    impi_call.names = "MPI_Group_union"
+        "\0newgroup\0";
     impi_call.at[0] = newgroup;
     impi_err = impi_Group_union((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -776,7 +836,8 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_create");
-    impi_call.names = "MPI_Intercomm_create" "\0newintercomm\0";
+    impi_call.names = "MPI_Intercomm_create"
+        "\0newintercomm\0";
     impi_call.at[0] = newintercomm;
     impi_err = impi_Intercomm_create((uintptr_t)local_comm, local_leader, (uintptr_t)peer_comm, remote_leader,
         tag, (uintptr_t)newintercomm);
@@ -791,7 +852,8 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_create_from_groups");
-    impi_call.names = "MPI_Intercomm_create_from_groups" "\0stringtag\0newintercomm\0";
+    impi_call.names = "MPI_Intercomm_create_from_groups"
+        "\0stringtag\0newintercomm\0";
     impi_call.at[0] = stringtag;
     impi_call.at[1] = newintercomm;
     impi_err = impi_Intercomm_create_from_groups((uintptr_t)local_group, local_leader, (uintptr_t)remote_group,
@@ -806,7 +868,8 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_merge");
-    impi_call.names = "MPI_Intercomm_merge" "\0newintracomm\0";
+    impi_call.names = "MPI_Intercomm_merge"
+        "\0newintracomm\0";
     impi_call.at[0] = newintracomm;
     impi_err = impi_Intercomm_merge((uintptr_t)intercomm, high, (uintptr_t)newintracomm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -819,7 +882,8 @@ int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_f
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Keyval_create");
-    impi_call.names = "MPI_Keyval_create" "\0copy_fn\0delete_fn\0keyval\0extra_state\0";
+    impi_call.names = "MPI_Keyval_create"
+        "\0copy_fn\0delete_fn\0keyval\0extra_state\0";
     impi_call.at[0] = copy_fn;
     impi_call.at[1] = delete_fn;
     impi_call.at[2] = keyval;
@@ -835,7 +899,8 @@ int PMPI_Keyval_free(int *keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Keyval_free");
-    impi_call.names = "MPI_Keyval_free" "\0keyval\0";
+    impi_call.names = "MPI_Keyval_free"
+        "\0keyval\0";
     impi_call.at[0] = keyval;
     impi_err = impi_Comm_free_keyval((uintptr_t)keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -847,7 +912,8 @@ int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Topo_test");
-    impi_call.names = "MPI_Topo_test" "\0status\0";
+    impi_call.names = "MPI_Topo_test"
+        "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Topo_test((uintptr_t)comm, (uintptr_t)status);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -860,7 +926,8 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_keyval");
-    impi_call.names = "MPI_Type_create_keyval" "\0type_copy_attr_fn\0type_delete_attr_fn\0type_keyval\0extra_state\0";
+    impi_call.names = "MPI_Type_create_keyval"
+        "\0type_copy_attr_fn\0type_delete_attr_fn\0type_keyval\0extra_state\0";
     impi_call.at[0] = type_copy_attr_fn;
     impi_call.at[1] = type_delete_attr_fn;
     impi_call.at[2] = type_keyval;
@@ -876,7 +943,8 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_delete_attr");
-    impi_call.names = "MPI_Type_delete_attr" "\0";
+    impi_call.names = "MPI_Type_delete_attr"
+        "\0";
     impi_err = impi_Type_delete_attr((uintptr_t)datatype, type_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -887,7 +955,8 @@ int PMPI_Type_free_keyval(int *type_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_free_keyval");
-    impi_call.names = "MPI_Type_free_keyval" "\0type_keyval\0";
+    impi_call.names = "MPI_Type_free_keyval"
+        "\0type_keyval\0";
     impi_call.at[0] = type_keyval;
     impi_err = impi_Type_free_keyval((uintptr_t)type_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -899,7 +968,8 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_attr");
-    impi_call.names = "MPI_Type_get_attr" "\0attribute_val\0flag\0";
+    impi_call.names = "MPI_Type_get_attr"
+        "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     impi_err = impi_Type_get_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
@@ -912,7 +982,8 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_set_attr");
-    impi_call.names = "MPI_Type_set_attr" "\0attribute_val\0";
+    impi_call.names = "MPI_Type_set_attr"
+        "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Type_set_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -925,7 +996,8 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_keyval");
-    impi_call.names = "MPI_Win_create_keyval" "\0win_copy_attr_fn\0win_delete_attr_fn\0win_keyval\0extra_state\0";
+    impi_call.names = "MPI_Win_create_keyval"
+        "\0win_copy_attr_fn\0win_delete_attr_fn\0win_keyval\0extra_state\0";
     impi_call.at[0] = win_copy_attr_fn;
     impi_call.at[1] = win_delete_attr_fn;
     impi_call.at[2] = win_keyval;
@@ -941,7 +1013,8 @@ int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_delete_attr");
-    impi_call.names = "MPI_Win_delete_attr" "\0";
+    impi_call.names = "MPI_Win_delete_attr"
+        "\0";
     impi_err = impi_Win_delete_attr((uintptr_t)win, win_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -952,7 +1025,8 @@ int PMPI_Win_free_keyval(int *win_keyval)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_free_keyval");
-    impi_call.names = "MPI_Win_free_keyval" "\0win_keyval\0";
+    impi_call.names = "MPI_Win_free_keyval"
+        "\0win_keyval\0";
     impi_call.at[0] = win_keyval;
     impi_err = impi_Win_free_keyval((uintptr_t)win_keyval);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -964,7 +1038,8 @@ int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fla
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_attr");
-    impi_call.names = "MPI_Win_get_attr" "\0attribute_val\0flag\0";
+    impi_call.names = "MPI_Win_get_attr"
+        "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     impi_err = impi_Win_get_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
@@ -977,7 +1052,8 @@ int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_attr");
-    impi_call.names = "MPI_Win_set_attr" "\0attribute_val\0";
+    impi_call.names = "MPI_Win_set_attr"
+        "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Win_set_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);

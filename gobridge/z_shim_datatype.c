@@ -12,7 +12,8 @@
 int PMPI_Address(void *location, MPI_Aint *address)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Address");
-    impi_call.names = "MPI_Address" "\0location\0address\0";
+    impi_call.names = "MPI_Address"
+        "\0location\0address\0";
     impi_call.at[0] = location;
     impi_call.at[1] = address;
     return impi_direct_Get_address(location, address);
@@ -34,7 +35,8 @@ WEAK(MPI_Aint_diff);
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_address");
-    impi_call.names = "MPI_Get_address" "\0location\0address\0";
+    impi_call.names = "MPI_Get_address"
+        "\0location\0address\0";
     impi_call.at[0] = location;
     impi_call.at[1] = address;
     return impi_direct_Get_address(location, address);
@@ -44,7 +46,8 @@ WEAK(MPI_Get_address);
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements");
-    impi_call.names = "MPI_Get_elements" "\0status\0count\0";
+    impi_call.names = "MPI_Get_elements"
+        "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     return impi_direct_Get_elements(status, datatype, count);
@@ -54,7 +57,8 @@ WEAK(MPI_Get_elements);
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_c");
-    impi_call.names = "MPI_Get_elements_c" "\0status\0count\0";
+    impi_call.names = "MPI_Get_elements_c"
+        "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     return impi_direct_Get_elements_c(status, datatype, count);
@@ -64,7 +68,8 @@ WEAK(MPI_Get_elements_c);
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_x");
-    impi_call.names = "MPI_Get_elements_x" "\0status\0count\0";
+    impi_call.names = "MPI_Get_elements_x"
+        "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     return impi_direct_Get_elements_c(status, datatype, count);
@@ -75,7 +80,8 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
         int *position, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack");
-    impi_call.names = "MPI_Pack" "\0inbuf\0outbuf\0position\0";
+    impi_call.names = "MPI_Pack"
+        "\0inbuf\0outbuf\0position\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = outbuf;
     impi_call.at[2] = position;
@@ -87,7 +93,8 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
         MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_c");
-    impi_call.names = "MPI_Pack_c" "\0inbuf\0outbuf\0position\0";
+    impi_call.names = "MPI_Pack_c"
+        "\0inbuf\0outbuf\0position\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = outbuf;
     impi_call.at[2] = position;
@@ -99,7 +106,8 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_
         void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external");
-    impi_call.names = "MPI_Pack_external" "\0datarep\0inbuf\0outbuf\0position\0";
+    impi_call.names = "MPI_Pack_external"
+        "\0datarep\0inbuf\0outbuf\0position\0";
     impi_call.at[0] = datarep;
     impi_call.at[1] = inbuf;
     impi_call.at[2] = outbuf;
@@ -112,7 +120,8 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
         MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_c");
-    impi_call.names = "MPI_Pack_external_c" "\0datarep\0inbuf\0outbuf\0position\0";
+    impi_call.names = "MPI_Pack_external_c"
+        "\0datarep\0inbuf\0outbuf\0position\0";
     impi_call.at[0] = datarep;
     impi_call.at[1] = inbuf;
     impi_call.at[2] = outbuf;
@@ -125,7 +134,8 @@ WEAK(MPI_Pack_external_c);
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size");
-    impi_call.names = "MPI_Pack_external_size" "\0datarep\0size\0";
+    impi_call.names = "MPI_Pack_external_size"
+        "\0datarep\0size\0";
     impi_call.at[0] = datarep;
     impi_call.at[1] = size;
     return impi_direct_Pack_external_size(datarep, incount, datatype, size);
@@ -136,7 +146,8 @@ int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Dataty
         MPI_Count *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size_c");
-    impi_call.names = "MPI_Pack_external_size_c" "\0datarep\0size\0";
+    impi_call.names = "MPI_Pack_external_size_c"
+        "\0datarep\0size\0";
     impi_call.at[0] = datarep;
     impi_call.at[1] = size;
     return impi_direct_Pack_external_size_c(datarep, incount, datatype, size);
@@ -146,7 +157,8 @@ WEAK(MPI_Pack_external_size_c);
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size");
-    impi_call.names = "MPI_Pack_size" "\0size\0";
+    impi_call.names = "MPI_Pack_size"
+        "\0size\0";
     impi_call.at[0] = size;
     return impi_direct_Pack_size(incount, datatype, comm, size);
 }
@@ -155,7 +167,8 @@ WEAK(MPI_Pack_size);
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size_c");
-    impi_call.names = "MPI_Pack_size_c" "\0size\0";
+    impi_call.names = "MPI_Pack_size_c"
+        "\0size\0";
     impi_call.at[0] = size;
     return impi_direct_Pack_size_c(incount, datatype, comm, size);
 }
@@ -164,7 +177,8 @@ WEAK(MPI_Pack_size_c);
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_commit");
-    impi_call.names = "MPI_Type_commit" "\0datatype\0";
+    impi_call.names = "MPI_Type_commit"
+        "\0datatype\0";
     impi_call.at[0] = datatype;
     return impi_direct_Type_commit(datatype);
 }
@@ -173,7 +187,8 @@ WEAK(MPI_Type_commit);
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous");
-    impi_call.names = "MPI_Type_contiguous" "\0newtype\0";
+    impi_call.names = "MPI_Type_contiguous"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     return impi_direct_Type_contiguous(count, oldtype, newtype);
 }
@@ -182,7 +197,8 @@ WEAK(MPI_Type_contiguous);
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous_c");
-    impi_call.names = "MPI_Type_contiguous_c" "\0newtype\0";
+    impi_call.names = "MPI_Type_contiguous_c"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     return impi_direct_Type_contiguous_c(count, oldtype, newtype);
 }
@@ -193,7 +209,8 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray");
-    impi_call.names = "MPI_Type_create_darray" "\0array_of_gsizes\0array_of_distribs\0array_of_dargs\0array_of_psizes\0newtype\0";
+    impi_call.names = "MPI_Type_create_darray"
+        "\0array_of_gsizes\0array_of_distribs\0array_of_dargs\0array_of_psizes\0newtype\0";
     impi_call.at[0] = array_of_gsizes;
     impi_call.at[1] = array_of_distribs;
     impi_call.at[2] = array_of_dargs;
@@ -209,7 +226,8 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray_c");
-    impi_call.names = "MPI_Type_create_darray_c" "\0array_of_gsizes\0array_of_distribs\0array_of_dargs\0array_of_psizes\0newtype\0";
+    impi_call.names = "MPI_Type_create_darray_c"
+        "\0array_of_gsizes\0array_of_distribs\0array_of_dargs\0array_of_psizes\0newtype\0";
     impi_call.at[0] = array_of_gsizes;
     impi_call.at[1] = array_of_distribs;
     impi_call.at[2] = array_of_dargs;
@@ -224,7 +242,8 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed");
-    impi_call.names = "MPI_Type_create_hindexed" "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
+    impi_call.names = "MPI_Type_create_hindexed"
+        "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = newtype;
@@ -237,7 +256,8 @@ int PMPI_Type_create_hindexed_block(int count, int blocklength,
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block");
-    impi_call.names = "MPI_Type_create_hindexed_block" "\0array_of_displacements\0newtype\0";
+    impi_call.names = "MPI_Type_create_hindexed_block"
+        "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
     impi_call.at[1] = newtype;
     return impi_direct_Type_create_hindexed_block(count, blocklength, array_of_displacements,
@@ -249,7 +269,8 @@ int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block_c");
-    impi_call.names = "MPI_Type_create_hindexed_block_c" "\0array_of_displacements\0newtype\0";
+    impi_call.names = "MPI_Type_create_hindexed_block_c"
+        "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
     impi_call.at[1] = newtype;
     return impi_direct_Type_create_hindexed_block_c(count, blocklength, array_of_displacements,
@@ -261,7 +282,8 @@ int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockl
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_c");
-    impi_call.names = "MPI_Type_create_hindexed_c" "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
+    impi_call.names = "MPI_Type_create_hindexed_c"
+        "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = newtype;
@@ -274,7 +296,8 @@ int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Da
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector");
-    impi_call.names = "MPI_Type_create_hvector" "\0newtype\0";
+    impi_call.names = "MPI_Type_create_hvector"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     return impi_direct_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
 }
@@ -284,7 +307,8 @@ int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector_c");
-    impi_call.names = "MPI_Type_create_hvector_c" "\0newtype\0";
+    impi_call.names = "MPI_Type_create_hvector_c"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     return impi_direct_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
 }
@@ -294,7 +318,8 @@ int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_o
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block");
-    impi_call.names = "MPI_Type_create_indexed_block" "\0array_of_displacements\0newtype\0";
+    impi_call.names = "MPI_Type_create_indexed_block"
+        "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
     impi_call.at[1] = newtype;
     return impi_direct_Type_create_indexed_block(count, blocklength, array_of_displacements,
@@ -306,7 +331,8 @@ int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block_c");
-    impi_call.names = "MPI_Type_create_indexed_block_c" "\0array_of_displacements\0newtype\0";
+    impi_call.names = "MPI_Type_create_indexed_block_c"
+        "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
     impi_call.at[1] = newtype;
     return impi_direct_Type_create_indexed_block_c(count, blocklength, array_of_displacements,
@@ -318,7 +344,8 @@ int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized");
-    impi_call.names = "MPI_Type_create_resized" "\0newtype\0";
+    impi_call.names = "MPI_Type_create_resized"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     return impi_direct_Type_create_resized(oldtype, lb, extent, newtype);
 }
@@ -328,7 +355,8 @@ int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count ext
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized_c");
-    impi_call.names = "MPI_Type_create_resized_c" "\0newtype\0";
+    impi_call.names = "MPI_Type_create_resized_c"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     return impi_direct_Type_create_resized_c(oldtype, lb, extent, newtype);
 }
@@ -339,7 +367,8 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct");
-    impi_call.names = "MPI_Type_create_struct" "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
+    impi_call.names = "MPI_Type_create_struct"
+        "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = array_of_types;
@@ -354,7 +383,8 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct_c");
-    impi_call.names = "MPI_Type_create_struct_c" "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
+    impi_call.names = "MPI_Type_create_struct_c"
+        "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = array_of_types;
@@ -369,7 +399,8 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray");
-    impi_call.names = "MPI_Type_create_subarray" "\0array_of_sizes\0array_of_subsizes\0array_of_starts\0newtype\0";
+    impi_call.names = "MPI_Type_create_subarray"
+        "\0array_of_sizes\0array_of_subsizes\0array_of_starts\0newtype\0";
     impi_call.at[0] = array_of_sizes;
     impi_call.at[1] = array_of_subsizes;
     impi_call.at[2] = array_of_starts;
@@ -384,7 +415,8 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray_c");
-    impi_call.names = "MPI_Type_create_subarray_c" "\0array_of_sizes\0array_of_subsizes\0array_of_starts\0newtype\0";
+    impi_call.names = "MPI_Type_create_subarray_c"
+        "\0array_of_sizes\0array_of_subsizes\0array_of_starts\0newtype\0";
     impi_call.at[0] = array_of_sizes;
     impi_call.at[1] = array_of_subsizes;
     impi_call.at[2] = array_of_starts;
@@ -397,7 +429,8 @@ WEAK(MPI_Type_create_subarray_c);
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_dup");
-    impi_call.names = "MPI_Type_dup" "\0newtype\0";
+    impi_call.names = "MPI_Type_dup"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     return impi_direct_Type_dup(oldtype, newtype);
 }
@@ -407,7 +440,8 @@ int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_extent");
-    impi_call.names = "MPI_Type_extent" "\0extent\0";
+    impi_call.names = "MPI_Type_extent"
+        "\0extent\0";
     impi_call.at[0] = extent;
     impi_err = impi_Type_extent((uintptr_t)datatype, (uintptr_t)extent);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -418,7 +452,8 @@ WEAK(MPI_Type_extent);
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_free");
-    impi_call.names = "MPI_Type_free" "\0datatype\0";
+    impi_call.names = "MPI_Type_free"
+        "\0datatype\0";
     impi_call.at[0] = datatype;
     return impi_direct_Type_free(datatype);
 }
@@ -429,7 +464,8 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
         MPI_Datatype array_of_datatypes[])
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents");
-    impi_call.names = "MPI_Type_get_contents" "\0array_of_integers\0array_of_addresses\0array_of_datatypes\0";
+    impi_call.names = "MPI_Type_get_contents"
+        "\0array_of_integers\0array_of_addresses\0array_of_datatypes\0";
     impi_call.at[0] = array_of_integers;
     impi_call.at[1] = array_of_addresses;
     impi_call.at[2] = array_of_datatypes;
@@ -444,7 +480,8 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
         MPI_Datatype array_of_datatypes[])
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents_c");
-    impi_call.names = "MPI_Type_get_contents_c" "\0array_of_integers\0array_of_addresses\0array_of_large_counts\0array_of_datatypes\0";
+    impi_call.names = "MPI_Type_get_contents_c"
+        "\0array_of_integers\0array_of_addresses\0array_of_large_counts\0array_of_datatypes\0";
     impi_call.at[0] = array_of_integers;
     impi_call.at[1] = array_of_addresses;
     impi_call.at[2] = array_of_large_counts;
@@ -459,7 +496,8 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
         int *num_datatypes, int *combiner)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope");
-    impi_call.names = "MPI_Type_get_envelope" "\0num_integers\0num_addresses\0num_datatypes\0combiner\0";
+    impi_call.names = "MPI_Type_get_envelope"
+        "\0num_integers\0num_addresses\0num_datatypes\0combiner\0";
     impi_call.at[0] = num_integers;
     impi_call.at[1] = num_addresses;
     impi_call.at[2] = num_datatypes;
@@ -474,7 +512,8 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
         int *combiner)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope_c");
-    impi_call.names = "MPI_Type_get_envelope_c" "\0num_integers\0num_addresses\0num_large_counts\0num_datatypes\0combiner\0";
+    impi_call.names = "MPI_Type_get_envelope_c"
+        "\0num_integers\0num_addresses\0num_large_counts\0num_datatypes\0combiner\0";
     impi_call.at[0] = num_integers;
     impi_call.at[1] = num_addresses;
     impi_call.at[2] = num_large_counts;
@@ -488,7 +527,8 @@ WEAK(MPI_Type_get_envelope_c);
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent");
-    impi_call.names = "MPI_Type_get_extent" "\0lb\0extent\0";
+    impi_call.names = "MPI_Type_get_extent"
+        "\0lb\0extent\0";
     impi_call.at[0] = lb;
     impi_call.at[1] = extent;
     return impi_direct_Type_get_extent(datatype, lb, extent);
@@ -498,7 +538,8 @@ WEAK(MPI_Type_get_extent);
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_c");
-    impi_call.names = "MPI_Type_get_extent_c" "\0lb\0extent\0";
+    impi_call.names = "MPI_Type_get_extent_c"
+        "\0lb\0extent\0";
     impi_call.at[0] = lb;
     impi_call.at[1] = extent;
     return impi_direct_Type_get_extent_c(datatype, lb, extent);
@@ -508,7 +549,8 @@ WEAK(MPI_Type_get_extent_c);
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_x");
-    impi_call.names = "MPI_Type_get_extent_x" "\0lb\0extent\0";
+    impi_call.names = "MPI_Type_get_extent_x"
+        "\0lb\0extent\0";
     impi_call.at[0] = lb;
     impi_call.at[1] = extent;
     return impi_direct_Type_get_extent_c(datatype, lb, extent);
@@ -519,7 +561,8 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_name");
-    impi_call.names = "MPI_Type_get_name" "\0type_name\0resultlen\0";
+    impi_call.names = "MPI_Type_get_name"
+        "\0type_name\0resultlen\0";
     impi_call.at[0] = type_name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Type_get_name((uintptr_t)datatype, (uintptr_t)type_name, (uintptr_t)resultlen);
@@ -531,7 +574,8 @@ WEAK(MPI_Type_get_name);
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent");
-    impi_call.names = "MPI_Type_get_true_extent" "\0true_lb\0true_extent\0";
+    impi_call.names = "MPI_Type_get_true_extent"
+        "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
     return impi_direct_Type_get_true_extent(datatype, true_lb, true_extent);
@@ -541,7 +585,8 @@ WEAK(MPI_Type_get_true_extent);
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_c");
-    impi_call.names = "MPI_Type_get_true_extent_c" "\0true_lb\0true_extent\0";
+    impi_call.names = "MPI_Type_get_true_extent_c"
+        "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
     return impi_direct_Type_get_true_extent_c(datatype, true_lb, true_extent);
@@ -551,7 +596,8 @@ WEAK(MPI_Type_get_true_extent_c);
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_x");
-    impi_call.names = "MPI_Type_get_true_extent_x" "\0true_lb\0true_extent\0";
+    impi_call.names = "MPI_Type_get_true_extent_x"
+        "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
     return impi_direct_Type_get_true_extent_c(datatype, true_lb, true_extent);
@@ -563,7 +609,8 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_value_index");
-    impi_call.names = "MPI_Type_get_value_index" "\0pair_type\0";
+    impi_call.names = "MPI_Type_get_value_index"
+        "\0pair_type\0";
     impi_call.at[0] = pair_type;
     impi_err = impi_Type_get_value_index((uintptr_t)value_type, (uintptr_t)index_type, (uintptr_t)pair_type);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -575,7 +622,8 @@ int PMPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hindexed");
-    impi_call.names = "MPI_Type_hindexed" "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
+    impi_call.names = "MPI_Type_hindexed"
+        "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = newtype;
@@ -588,7 +636,8 @@ int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype 
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hvector");
-    impi_call.names = "MPI_Type_hvector" "\0newtype\0";
+    impi_call.names = "MPI_Type_hvector"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     return impi_direct_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
 }
@@ -598,7 +647,8 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
         const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed");
-    impi_call.names = "MPI_Type_indexed" "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
+    impi_call.names = "MPI_Type_indexed"
+        "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = newtype;
@@ -611,7 +661,8 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed_c");
-    impi_call.names = "MPI_Type_indexed_c" "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
+    impi_call.names = "MPI_Type_indexed_c"
+        "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = newtype;
@@ -624,7 +675,8 @@ int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_lb");
-    impi_call.names = "MPI_Type_lb" "\0displacement\0";
+    impi_call.names = "MPI_Type_lb"
+        "\0displacement\0";
     impi_call.at[0] = displacement;
     impi_err = impi_Type_lb((uintptr_t)datatype, (uintptr_t)displacement);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -636,7 +688,8 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_set_name");
-    impi_call.names = "MPI_Type_set_name" "\0type_name\0";
+    impi_call.names = "MPI_Type_set_name"
+        "\0type_name\0";
     impi_call.at[0] = type_name;
     impi_err = impi_Type_set_name((uintptr_t)datatype, (uintptr_t)type_name);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -647,7 +700,8 @@ WEAK(MPI_Type_set_name);
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size");
-    impi_call.names = "MPI_Type_size" "\0size\0";
+    impi_call.names = "MPI_Type_size"
+        "\0size\0";
     impi_call.at[0] = size;
     return impi_direct_Type_size(datatype, size);
 }
@@ -656,7 +710,8 @@ WEAK(MPI_Type_size);
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_c");
-    impi_call.names = "MPI_Type_size_c" "\0size\0";
+    impi_call.names = "MPI_Type_size_c"
+        "\0size\0";
     impi_call.at[0] = size;
     return impi_direct_Type_size_c(datatype, size);
 }
@@ -665,7 +720,8 @@ WEAK(MPI_Type_size_c);
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_x");
-    impi_call.names = "MPI_Type_size_x" "\0size\0";
+    impi_call.names = "MPI_Type_size_x"
+        "\0size\0";
     impi_call.at[0] = size;
     return impi_direct_Type_size_c(datatype, size);
 }
@@ -675,7 +731,8 @@ int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_d
         MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_struct");
-    impi_call.names = "MPI_Type_struct" "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
+    impi_call.names = "MPI_Type_struct"
+        "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = array_of_types;
@@ -689,7 +746,8 @@ int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_ub");
-    impi_call.names = "MPI_Type_ub" "\0displacement\0";
+    impi_call.names = "MPI_Type_ub"
+        "\0displacement\0";
     impi_call.at[0] = displacement;
     impi_err = impi_Type_ub((uintptr_t)datatype, (uintptr_t)displacement);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -701,7 +759,8 @@ int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtyp
         MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector");
-    impi_call.names = "MPI_Type_vector" "\0newtype\0";
+    impi_call.names = "MPI_Type_vector"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     return impi_direct_Type_vector(count, blocklength, stride, oldtype, newtype);
 }
@@ -711,7 +770,8 @@ int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector_c");
-    impi_call.names = "MPI_Type_vector_c" "\0newtype\0";
+    impi_call.names = "MPI_Type_vector_c"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     return impi_direct_Type_vector_c(count, blocklength, stride, oldtype, newtype);
 }
@@ -721,7 +781,8 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
         MPI_Datatype datatype, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack");
-    impi_call.names = "MPI_Unpack" "\0inbuf\0position\0outbuf\0";
+    impi_call.names = "MPI_Unpack"
+        "\0inbuf\0position\0outbuf\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = position;
     impi_call.at[2] = outbuf;
@@ -733,7 +794,8 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
         MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_c");
-    impi_call.names = "MPI_Unpack_c" "\0inbuf\0position\0outbuf\0";
+    impi_call.names = "MPI_Unpack_c"
+        "\0inbuf\0position\0outbuf\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = position;
     impi_call.at[2] = outbuf;
@@ -745,7 +807,8 @@ int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insiz
         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external");
-    impi_call.names = "MPI_Unpack_external" "\0datarep\0inbuf\0position\0outbuf\0";
+    impi_call.names = "MPI_Unpack_external"
+        "\0datarep\0inbuf\0position\0outbuf\0";
     impi_call.at[0] = datarep;
     impi_call.at[1] = inbuf;
     impi_call.at[2] = position;
@@ -759,7 +822,8 @@ int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count in
         MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external_c");
-    impi_call.names = "MPI_Unpack_external_c" "\0datarep\0inbuf\0position\0outbuf\0";
+    impi_call.names = "MPI_Unpack_external_c"
+        "\0datarep\0inbuf\0position\0outbuf\0";
     impi_call.at[0] = datarep;
     impi_call.at[1] = inbuf;
     impi_call.at[2] = position;

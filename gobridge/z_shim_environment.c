@@ -14,7 +14,8 @@ int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *lo
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_fortran_booleans");
-    impi_call.names = "MPI_Abi_get_fortran_booleans" "\0logical_true\0logical_false\0is_set\0";
+    impi_call.names = "MPI_Abi_get_fortran_booleans"
+        "\0logical_true\0logical_false\0is_set\0";
     impi_call.at[0] = logical_true;
     impi_call.at[1] = logical_false;
     impi_call.at[2] = is_set;
@@ -29,7 +30,8 @@ int PMPI_Abi_get_fortran_info(MPI_Info *info)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_fortran_info");
-    impi_call.names = "MPI_Abi_get_fortran_info" "\0info\0";
+    impi_call.names = "MPI_Abi_get_fortran_info"
+        "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Abi_get_fortran_info((uintptr_t)info);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -41,7 +43,8 @@ int PMPI_Abi_get_info(MPI_Info *info)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_info");
-    impi_call.names = "MPI_Abi_get_info" "\0info\0";
+    impi_call.names = "MPI_Abi_get_info"
+        "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Abi_get_info((uintptr_t)info);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -52,7 +55,8 @@ WEAK(MPI_Abi_get_info);
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_version");
-    impi_call.names = "MPI_Abi_get_version" "\0abi_major\0abi_minor\0";
+    impi_call.names = "MPI_Abi_get_version"
+        "\0abi_major\0abi_minor\0";
     impi_call.at[0] = abi_major;
     impi_call.at[1] = abi_minor;
     return impi_direct_Abi_get_version(abi_major, abi_minor);
@@ -63,7 +67,8 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_set_fortran_booleans");
-    impi_call.names = "MPI_Abi_set_fortran_booleans" "\0logical_true\0logical_false\0";
+    impi_call.names = "MPI_Abi_set_fortran_booleans"
+        "\0logical_true\0logical_false\0";
     impi_call.at[0] = logical_true;
     impi_call.at[1] = logical_false;
     impi_err = impi_Abi_set_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false);
@@ -76,7 +81,8 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_set_fortran_info");
-    impi_call.names = "MPI_Abi_set_fortran_info" "\0";
+    impi_call.names = "MPI_Abi_set_fortran_info"
+        "\0";
     impi_err = impi_Abi_set_fortran_info((uintptr_t)info);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -87,7 +93,8 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abort");
-    impi_call.names = "MPI_Abort" "\0";
+    impi_call.names = "MPI_Abort"
+        "\0";
     impi_err = impi_Abort((uintptr_t)comm, errorcode);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -98,7 +105,8 @@ int PMPI_Add_error_class(int *errorclass)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Add_error_class");
-    impi_call.names = "MPI_Add_error_class" "\0errorclass\0";
+    impi_call.names = "MPI_Add_error_class"
+        "\0errorclass\0";
     impi_call.at[0] = errorclass;
     impi_err = impi_Add_error_class((uintptr_t)errorclass);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -110,7 +118,8 @@ int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Add_error_code");
-    impi_call.names = "MPI_Add_error_code" "\0errorcode\0";
+    impi_call.names = "MPI_Add_error_code"
+        "\0errorcode\0";
     impi_call.at[0] = errorcode;
     impi_err = impi_Add_error_code(errorclass, (uintptr_t)errorcode);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -122,7 +131,8 @@ int PMPI_Add_error_string(int errorcode, const char *string)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Add_error_string");
-    impi_call.names = "MPI_Add_error_string" "\0string\0";
+    impi_call.names = "MPI_Add_error_string"
+        "\0string\0";
     impi_call.at[0] = string;
     impi_err = impi_Add_error_string(errorcode, (uintptr_t)string);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -134,7 +144,8 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alloc_mem");
-    impi_call.names = "MPI_Alloc_mem" "\0baseptr\0";
+    impi_call.names = "MPI_Alloc_mem"
+        "\0baseptr\0";
     impi_call.at[0] = baseptr;
     impi_err = impi_Alloc_mem(size, (uintptr_t)info, (uintptr_t)baseptr);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -160,7 +171,8 @@ WEAK(MPI_Comm_accept);
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_call_errhandler");
-    impi_call.names = "MPI_Comm_call_errhandler" "\0";
+    impi_call.names = "MPI_Comm_call_errhandler"
+        "\0";
     return impi_direct_Comm_call_errhandler(comm, errorcode);
 }
 WEAK(MPI_Comm_call_errhandler);
@@ -178,7 +190,8 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_errhandler");
-    impi_call.names = "MPI_Comm_create_errhandler" "\0comm_errhandler_fn\0errhandler\0";
+    impi_call.names = "MPI_Comm_create_errhandler"
+        "\0comm_errhandler_fn\0errhandler\0";
     impi_call.at[0] = comm_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_Comm_create_errhandler((uintptr_t)comm_errhandler_fn, (uintptr_t)errhandler);
@@ -191,7 +204,8 @@ int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_disconnect");
-    impi_call.names = "MPI_Comm_disconnect" "\0comm\0";
+    impi_call.names = "MPI_Comm_disconnect"
+        "\0comm\0";
     impi_call.at[0] = comm;
     impi_err = impi_Comm_disconnect((uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -203,7 +217,8 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_errhandler");
-    impi_call.names = "MPI_Comm_get_errhandler" "\0errhandler\0";
+    impi_call.names = "MPI_Comm_get_errhandler"
+        "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -215,7 +230,8 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_parent");
-    impi_call.names = "MPI_Comm_get_parent" "\0parent\0";
+    impi_call.names = "MPI_Comm_get_parent"
+        "\0parent\0";
     impi_call.at[0] = parent;
     impi_err = impi_Comm_get_parent((uintptr_t)parent);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -234,7 +250,8 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_errhandler");
-    impi_call.names = "MPI_Comm_set_errhandler" "\0";
+    impi_call.names = "MPI_Comm_set_errhandler"
+        "\0";
     impi_err = impi_Comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -262,7 +279,8 @@ int PMPI_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errha
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_create");
-    impi_call.names = "MPI_Errhandler_create" "\0function\0errhandler\0";
+    impi_call.names = "MPI_Errhandler_create"
+        "\0function\0errhandler\0";
     impi_call.at[0] = function;
     impi_call.at[1] = errhandler;
     impi_err = impi_Comm_create_errhandler((uintptr_t)function, (uintptr_t)errhandler);
@@ -275,7 +293,8 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_free");
-    impi_call.names = "MPI_Errhandler_free" "\0errhandler\0";
+    impi_call.names = "MPI_Errhandler_free"
+        "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Errhandler_free((uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -287,7 +306,8 @@ int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_get");
-    impi_call.names = "MPI_Errhandler_get" "\0errhandler\0";
+    impi_call.names = "MPI_Errhandler_get"
+        "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -299,7 +319,8 @@ int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_set");
-    impi_call.names = "MPI_Errhandler_set" "\0";
+    impi_call.names = "MPI_Errhandler_set"
+        "\0";
     impi_err = impi_Comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -310,7 +331,8 @@ int PMPI_Error_class(int errorcode, int *errorclass)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Error_class");
-    impi_call.names = "MPI_Error_class" "\0errorclass\0";
+    impi_call.names = "MPI_Error_class"
+        "\0errorclass\0";
     impi_call.at[0] = errorclass;
     impi_err = impi_Error_class(errorcode, (uintptr_t)errorclass);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -322,7 +344,8 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Error_string");
-    impi_call.names = "MPI_Error_string" "\0string\0resultlen\0";
+    impi_call.names = "MPI_Error_string"
+        "\0string\0resultlen\0";
     impi_call.at[0] = string;
     impi_call.at[1] = resultlen;
     impi_err = impi_Error_string(errorcode, (uintptr_t)string, (uintptr_t)resultlen);
@@ -334,7 +357,8 @@ WEAK(MPI_Error_string);
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_call_errhandler");
-    impi_call.names = "MPI_File_call_errhandler" "\0";
+    impi_call.names = "MPI_File_call_errhandler"
+        "\0";
     return impi_direct_File_call_errhandler(fh, errorcode);
 }
 WEAK(MPI_File_call_errhandler);
@@ -344,7 +368,8 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_create_errhandler");
-    impi_call.names = "MPI_File_create_errhandler" "\0file_errhandler_fn\0errhandler\0";
+    impi_call.names = "MPI_File_create_errhandler"
+        "\0file_errhandler_fn\0errhandler\0";
     impi_call.at[0] = file_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_File_create_errhandler((uintptr_t)file_errhandler_fn, (uintptr_t)errhandler);
@@ -357,7 +382,8 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_errhandler");
-    impi_call.names = "MPI_File_get_errhandler" "\0errhandler\0";
+    impi_call.names = "MPI_File_get_errhandler"
+        "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_File_get_errhandler((uintptr_t)file, (uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -369,7 +395,8 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_errhandler");
-    impi_call.names = "MPI_File_set_errhandler" "\0";
+    impi_call.names = "MPI_File_set_errhandler"
+        "\0";
     impi_err = impi_File_set_errhandler((uintptr_t)file, (uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -380,7 +407,8 @@ int PMPI_Finalize(void)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Finalize");
-    impi_call.names = "MPI_Finalize" "\0";
+    impi_call.names = "MPI_Finalize"
+        "\0";
     impi_err = impi_Finalize();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -389,7 +417,8 @@ WEAK(MPI_Finalize);
 
 int PMPI_Finalized(int *flag)
 {
-    impi_call.names = "MPI_Finalized" "\0flag\0";
+    impi_call.names = "MPI_Finalized"
+        "\0flag\0";
     impi_call.at[0] = flag;
     return impi_direct_Finalized(flag);
 }
@@ -399,7 +428,8 @@ int PMPI_Free_mem(void *base)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Free_mem");
-    impi_call.names = "MPI_Free_mem" "\0base\0";
+    impi_call.names = "MPI_Free_mem"
+        "\0base\0";
     impi_call.at[0] = base;
     impi_err = impi_Free_mem((uintptr_t)base);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -411,7 +441,8 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_hw_resource_info");
-    impi_call.names = "MPI_Get_hw_resource_info" "\0hw_info\0";
+    impi_call.names = "MPI_Get_hw_resource_info"
+        "\0hw_info\0";
     impi_call.at[0] = hw_info;
     impi_err = impi_Get_hw_resource_info((uintptr_t)hw_info);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -423,7 +454,8 @@ int PMPI_Get_library_version(char *version, int *resultlen)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_library_version");
-    impi_call.names = "MPI_Get_library_version" "\0version\0resultlen\0";
+    impi_call.names = "MPI_Get_library_version"
+        "\0version\0resultlen\0";
     impi_call.at[0] = version;
     impi_call.at[1] = resultlen;
     impi_err = impi_Get_library_version((uintptr_t)version, (uintptr_t)resultlen);
@@ -436,7 +468,8 @@ int PMPI_Get_processor_name(char *name, int *resultlen)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_processor_name");
-    impi_call.names = "MPI_Get_processor_name" "\0name\0resultlen\0";
+    impi_call.names = "MPI_Get_processor_name"
+        "\0name\0resultlen\0";
     impi_call.at[0] = name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Get_processor_name((uintptr_t)name, (uintptr_t)resultlen);
@@ -449,7 +482,8 @@ int PMPI_Get_version(int *version, int *subversion)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_version");
-    impi_call.names = "MPI_Get_version" "\0version\0subversion\0";
+    impi_call.names = "MPI_Get_version"
+        "\0version\0subversion\0";
     impi_call.at[0] = version;
     impi_call.at[1] = subversion;
     impi_err = impi_Get_version((uintptr_t)version, (uintptr_t)subversion);
@@ -462,7 +496,8 @@ int PMPI_Grequest_complete(MPI_Request request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Grequest_complete");
-    impi_call.names = "MPI_Grequest_complete" "\0";
+    impi_call.names = "MPI_Grequest_complete"
+        "\0";
     impi_err = impi_Grequest_complete((uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -475,7 +510,8 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Grequest_start");
-    impi_call.names = "MPI_Grequest_start" "\0query_fn\0free_fn\0cancel_fn\0extra_state\0request\0";
+    impi_call.names = "MPI_Grequest_start"
+        "\0query_fn\0free_fn\0cancel_fn\0extra_state\0request\0";
     impi_call.at[0] = query_fn;
     impi_call.at[1] = free_fn;
     impi_call.at[2] = cancel_fn;
@@ -492,7 +528,8 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_from_session_pset");
-    impi_call.names = "MPI_Group_from_session_pset" "\0pset_name\0newgroup\0";
+    impi_call.names = "MPI_Group_from_session_pset"
+        "\0pset_name\0newgroup\0";
     impi_call.at[0] = pset_name;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_from_session_pset((uintptr_t)session, (uintptr_t)pset_name, (uintptr_t)newgroup);
@@ -505,7 +542,8 @@ int PMPI_Info_create(MPI_Info *info)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_create");
-    impi_call.names = "MPI_Info_create" "\0info\0";
+    impi_call.names = "MPI_Info_create"
+        "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Info_create((uintptr_t)info);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -517,7 +555,8 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_create_env");
-    impi_call.names = "MPI_Info_create_env" "\0argv\0info\0";
+    impi_call.names = "MPI_Info_create_env"
+        "\0argv\0info\0";
     impi_call.at[0] = argv;
     impi_call.at[1] = info;
     impi_err = impi_Info_create_env(argc, (uintptr_t)argv, (uintptr_t)info);
@@ -530,7 +569,8 @@ int PMPI_Info_delete(MPI_Info info, const char *key)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_delete");
-    impi_call.names = "MPI_Info_delete" "\0key\0";
+    impi_call.names = "MPI_Info_delete"
+        "\0key\0";
     impi_call.at[0] = key;
     impi_err = impi_Info_delete((uintptr_t)info, (uintptr_t)key);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -542,7 +582,8 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_dup");
-    impi_call.names = "MPI_Info_dup" "\0newinfo\0";
+    impi_call.names = "MPI_Info_dup"
+        "\0newinfo\0";
     impi_call.at[0] = newinfo;
     impi_err = impi_Info_dup((uintptr_t)info, (uintptr_t)newinfo);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -554,7 +595,8 @@ int PMPI_Info_free(MPI_Info *info)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_free");
-    impi_call.names = "MPI_Info_free" "\0info\0";
+    impi_call.names = "MPI_Info_free"
+        "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Info_free((uintptr_t)info);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -566,7 +608,8 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get");
-    impi_call.names = "MPI_Info_get" "\0key\0value\0flag\0";
+    impi_call.names = "MPI_Info_get"
+        "\0key\0value\0flag\0";
     impi_call.at[0] = key;
     impi_call.at[1] = value;
     impi_call.at[2] = flag;
@@ -580,7 +623,8 @@ int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_nkeys");
-    impi_call.names = "MPI_Info_get_nkeys" "\0nkeys\0";
+    impi_call.names = "MPI_Info_get_nkeys"
+        "\0nkeys\0";
     impi_call.at[0] = nkeys;
     impi_err = impi_Info_get_nkeys((uintptr_t)info, (uintptr_t)nkeys);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -592,7 +636,8 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_nthkey");
-    impi_call.names = "MPI_Info_get_nthkey" "\0key\0";
+    impi_call.names = "MPI_Info_get_nthkey"
+        "\0key\0";
     impi_call.at[0] = key;
     impi_err = impi_Info_get_nthkey((uintptr_t)info, n, (uintptr_t)key);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -604,7 +649,8 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_string");
-    impi_call.names = "MPI_Info_get_string" "\0key\0buflen\0value\0flag\0";
+    impi_call.names = "MPI_Info_get_string"
+        "\0key\0buflen\0value\0flag\0";
     impi_call.at[0] = key;
     impi_call.at[1] = buflen;
     impi_call.at[2] = value;
@@ -620,7 +666,8 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_valuelen");
-    impi_call.names = "MPI_Info_get_valuelen" "\0key\0valuelen\0flag\0";
+    impi_call.names = "MPI_Info_get_valuelen"
+        "\0key\0valuelen\0flag\0";
     impi_call.at[0] = key;
     impi_call.at[1] = valuelen;
     impi_call.at[2] = flag;
@@ -634,7 +681,8 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_set");
-    impi_call.names = "MPI_Info_set" "\0key\0value\0";
+    impi_call.names = "MPI_Info_set"
+        "\0key\0value\0";
     impi_call.at[0] = key;
     impi_call.at[1] = value;
     impi_err = impi_Info_set((uintptr_t)info, (uintptr_t)key, (uintptr_t)value);
@@ -647,7 +695,8 @@ int PMPI_Init(int *argc, char ***argv)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Init");
-    impi_call.names = "MPI_Init" "\0argc\0argv\0";
+    impi_call.names = "MPI_Init"
+        "\0argc\0argv\0";
     impi_call.at[0] = argc;
     impi_call.at[1] = argv;
     impi_err = impi_Init((uintptr_t)argc, (uintptr_t)argv);
@@ -660,7 +709,8 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Init_thread");
-    impi_call.names = "MPI_Init_thread" "\0argc\0argv\0provided\0";
+    impi_call.names = "MPI_Init_thread"
+        "\0argc\0argv\0provided\0";
     impi_call.at[0] = argc;
     impi_call.at[1] = argv;
     impi_call.at[2] = provided;
@@ -672,7 +722,8 @@ WEAK(MPI_Init_thread);
 
 int PMPI_Initialized(int *flag)
 {
-    impi_call.names = "MPI_Initialized" "\0flag\0";
+    impi_call.names = "MPI_Initialized"
+        "\0flag\0";
     impi_call.at[0] = flag;
     return impi_direct_Initialized(flag);
 }
@@ -682,7 +733,8 @@ int PMPI_Is_thread_main(int *flag)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Is_thread_main");
-    impi_call.names = "MPI_Is_thread_main" "\0flag\0";
+    impi_call.names = "MPI_Is_thread_main"
+        "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Is_thread_main((uintptr_t)flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -707,7 +759,8 @@ WEAK(MPI_Open_port);
 int PMPI_Pcontrol(const int level, ...)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pcontrol");
-    impi_call.names = "MPI_Pcontrol" "\0";
+    impi_call.names = "MPI_Pcontrol"
+        "\0";
     return impi_direct_Pcontrol(level);
 }
 WEAK(MPI_Pcontrol);
@@ -723,7 +776,8 @@ int PMPI_Query_thread(int *provided)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Query_thread");
-    impi_call.names = "MPI_Query_thread" "\0provided\0";
+    impi_call.names = "MPI_Query_thread"
+        "\0provided\0";
     impi_call.at[0] = provided;
     impi_err = impi_Query_thread((uintptr_t)provided);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -735,7 +789,8 @@ int PMPI_Remove_error_class(int errorclass)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Remove_error_class");
-    impi_call.names = "MPI_Remove_error_class" "\0";
+    impi_call.names = "MPI_Remove_error_class"
+        "\0";
     impi_err = impi_Remove_error_class(errorclass);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -746,7 +801,8 @@ int PMPI_Remove_error_code(int errorcode)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Remove_error_code");
-    impi_call.names = "MPI_Remove_error_code" "\0";
+    impi_call.names = "MPI_Remove_error_code"
+        "\0";
     impi_err = impi_Remove_error_code(errorcode);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -757,7 +813,8 @@ int PMPI_Remove_error_string(int errorcode)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Remove_error_string");
-    impi_call.names = "MPI_Remove_error_string" "\0";
+    impi_call.names = "MPI_Remove_error_string"
+        "\0";
     impi_err = impi_Remove_error_string(errorcode);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -767,7 +824,8 @@ WEAK(MPI_Remove_error_string);
 int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_call_errhandler");
-    impi_call.names = "MPI_Session_call_errhandler" "\0";
+    impi_call.names = "MPI_Session_call_errhandler"
+        "\0";
     return impi_direct_Session_call_errhandler(session, errorcode);
 }
 WEAK(MPI_Session_call_errhandler);
@@ -777,7 +835,8 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errh
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_create_errhandler");
-    impi_call.names = "MPI_Session_create_errhandler" "\0session_errhandler_fn\0errhandler\0";
+    impi_call.names = "MPI_Session_create_errhandler"
+        "\0session_errhandler_fn\0errhandler\0";
     impi_call.at[0] = session_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_Session_create_errhandler((uintptr_t)session_errhandler_fn, (uintptr_t)errhandler);
@@ -790,7 +849,8 @@ int PMPI_Session_finalize(MPI_Session *session)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_finalize");
-    impi_call.names = "MPI_Session_finalize" "\0session\0";
+    impi_call.names = "MPI_Session_finalize"
+        "\0session\0";
     impi_call.at[0] = session;
     impi_err = impi_Session_finalize((uintptr_t)session);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -802,7 +862,8 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_errhandler");
-    impi_call.names = "MPI_Session_get_errhandler" "\0errhandler\0";
+    impi_call.names = "MPI_Session_get_errhandler"
+        "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Session_get_errhandler((uintptr_t)session, (uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -814,7 +875,8 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_info");
-    impi_call.names = "MPI_Session_get_info" "\0info_used\0";
+    impi_call.names = "MPI_Session_get_info"
+        "\0info_used\0";
     impi_call.at[0] = info_used;
     impi_err = impi_Session_get_info((uintptr_t)session, (uintptr_t)info_used);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -827,7 +889,8 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_nth_pset");
-    impi_call.names = "MPI_Session_get_nth_pset" "\0pset_len\0pset_name\0";
+    impi_call.names = "MPI_Session_get_nth_pset"
+        "\0pset_len\0pset_name\0";
     impi_call.at[0] = pset_len;
     impi_call.at[1] = pset_name;
     impi_err = impi_Session_get_nth_pset((uintptr_t)session, (uintptr_t)info, n, (uintptr_t)pset_len,
@@ -841,7 +904,8 @@ int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_na
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_num_psets");
-    impi_call.names = "MPI_Session_get_num_psets" "\0npset_names\0";
+    impi_call.names = "MPI_Session_get_num_psets"
+        "\0npset_names\0";
     impi_call.at[0] = npset_names;
     impi_err = impi_Session_get_num_psets((uintptr_t)session, (uintptr_t)info, (uintptr_t)npset_names);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -853,7 +917,8 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_I
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_pset_info");
-    impi_call.names = "MPI_Session_get_pset_info" "\0pset_name\0info\0";
+    impi_call.names = "MPI_Session_get_pset_info"
+        "\0pset_name\0info\0";
     impi_call.at[0] = pset_name;
     impi_call.at[1] = info;
     impi_err = impi_Session_get_pset_info((uintptr_t)session, (uintptr_t)pset_name, (uintptr_t)info);
@@ -866,7 +931,8 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_init");
-    impi_call.names = "MPI_Session_init" "\0session\0";
+    impi_call.names = "MPI_Session_init"
+        "\0session\0";
     impi_call.at[0] = session;
     impi_err = impi_Session_init((uintptr_t)info, (uintptr_t)errhandler, (uintptr_t)session);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -878,7 +944,8 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_set_errhandler");
-    impi_call.names = "MPI_Session_set_errhandler" "\0";
+    impi_call.names = "MPI_Session_set_errhandler"
+        "\0";
     impi_err = impi_Session_set_errhandler((uintptr_t)session, (uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -889,7 +956,8 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_cancelled");
-    impi_call.names = "MPI_Status_set_cancelled" "\0status\0";
+    impi_call.names = "MPI_Status_set_cancelled"
+        "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_cancelled((uintptr_t)status, flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -901,7 +969,8 @@ int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int coun
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_elements");
-    impi_call.names = "MPI_Status_set_elements" "\0status\0";
+    impi_call.names = "MPI_Status_set_elements"
+        "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -913,7 +982,8 @@ int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_elements_c");
-    impi_call.names = "MPI_Status_set_elements_c" "\0status\0";
+    impi_call.names = "MPI_Status_set_elements_c"
+        "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -925,7 +995,8 @@ int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_elements_x");
-    impi_call.names = "MPI_Status_set_elements_x" "\0status\0";
+    impi_call.names = "MPI_Status_set_elements_x"
+        "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -944,7 +1015,8 @@ int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_call_errhandler");
-    impi_call.names = "MPI_Win_call_errhandler" "\0";
+    impi_call.names = "MPI_Win_call_errhandler"
+        "\0";
     impi_err = impi_Win_call_errhandler((uintptr_t)win, errorcode);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -956,7 +1028,8 @@ int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_errhandler");
-    impi_call.names = "MPI_Win_create_errhandler" "\0win_errhandler_fn\0errhandler\0";
+    impi_call.names = "MPI_Win_create_errhandler"
+        "\0win_errhandler_fn\0errhandler\0";
     impi_call.at[0] = win_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_Win_create_errhandler((uintptr_t)win_errhandler_fn, (uintptr_t)errhandler);
@@ -969,7 +1042,8 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_errhandler");
-    impi_call.names = "MPI_Win_get_errhandler" "\0errhandler\0";
+    impi_call.names = "MPI_Win_get_errhandler"
+        "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Win_get_errhandler((uintptr_t)win, (uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -981,7 +1055,8 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_errhandler");
-    impi_call.names = "MPI_Win_set_errhandler" "\0";
+    impi_call.names = "MPI_Win_set_errhandler"
+        "\0";
     impi_err = impi_Win_set_errhandler((uintptr_t)win, (uintptr_t)errhandler);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;

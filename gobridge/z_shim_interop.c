@@ -12,7 +12,8 @@
 MPI_Fint PMPI_Comm_c2f(MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_c2f"); return 0; }
-    impi_call.names = "MPI_Comm_c2f" "\0";
+    impi_call.names = "MPI_Comm_c2f"
+        "\0";
     return (MPI_Fint)impi_Comm_toint((uintptr_t)comm);
 }
 WEAK(MPI_Comm_c2f);
@@ -20,7 +21,8 @@ WEAK(MPI_Comm_c2f);
 MPI_Comm PMPI_Comm_f2c(MPI_Fint comm)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_f2c"); return MPI_COMM_NULL; }
-    impi_call.names = "MPI_Comm_f2c" "\0";
+    impi_call.names = "MPI_Comm_f2c"
+        "\0";
     return (MPI_Comm)impi_Comm_fromint(comm);
 }
 WEAK(MPI_Comm_f2c);
@@ -28,7 +30,8 @@ WEAK(MPI_Comm_f2c);
 MPI_Comm PMPI_Comm_fromint(int comm)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_fromint"); return MPI_COMM_NULL; }
-    impi_call.names = "MPI_Comm_fromint" "\0";
+    impi_call.names = "MPI_Comm_fromint"
+        "\0";
     return (MPI_Comm)impi_Comm_fromint(comm);
 }
 WEAK(MPI_Comm_fromint);
@@ -36,7 +39,8 @@ WEAK(MPI_Comm_fromint);
 int PMPI_Comm_toint(MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_toint"); return 0; }
-    impi_call.names = "MPI_Comm_toint" "\0";
+    impi_call.names = "MPI_Comm_toint"
+        "\0";
     return (int)impi_Comm_toint((uintptr_t)comm);
 }
 WEAK(MPI_Comm_toint);
@@ -44,7 +48,8 @@ WEAK(MPI_Comm_toint);
 MPI_Fint PMPI_Errhandler_c2f(MPI_Errhandler errhandler)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_c2f"); return 0; }
-    impi_call.names = "MPI_Errhandler_c2f" "\0";
+    impi_call.names = "MPI_Errhandler_c2f"
+        "\0";
     return (MPI_Fint)impi_Errhandler_toint((uintptr_t)errhandler);
 }
 WEAK(MPI_Errhandler_c2f);
@@ -52,7 +57,8 @@ WEAK(MPI_Errhandler_c2f);
 MPI_Errhandler PMPI_Errhandler_f2c(MPI_Fint errhandler)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_f2c"); return MPI_ERRHANDLER_NULL; }
-    impi_call.names = "MPI_Errhandler_f2c" "\0";
+    impi_call.names = "MPI_Errhandler_f2c"
+        "\0";
     return (MPI_Errhandler)impi_Errhandler_fromint(errhandler);
 }
 WEAK(MPI_Errhandler_f2c);
@@ -60,7 +66,8 @@ WEAK(MPI_Errhandler_f2c);
 MPI_Errhandler PMPI_Errhandler_fromint(int errhandler)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_fromint"); return MPI_ERRHANDLER_NULL; }
-    impi_call.names = "MPI_Errhandler_fromint" "\0";
+    impi_call.names = "MPI_Errhandler_fromint"
+        "\0";
     return (MPI_Errhandler)impi_Errhandler_fromint(errhandler);
 }
 WEAK(MPI_Errhandler_fromint);
@@ -68,7 +75,8 @@ WEAK(MPI_Errhandler_fromint);
 int PMPI_Errhandler_toint(MPI_Errhandler errhandler)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_toint"); return 0; }
-    impi_call.names = "MPI_Errhandler_toint" "\0";
+    impi_call.names = "MPI_Errhandler_toint"
+        "\0";
     return (int)impi_Errhandler_toint((uintptr_t)errhandler);
 }
 WEAK(MPI_Errhandler_toint);
@@ -76,7 +84,8 @@ WEAK(MPI_Errhandler_toint);
 MPI_Fint PMPI_File_c2f(MPI_File file)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_c2f"); return 0; }
-    impi_call.names = "MPI_File_c2f" "\0";
+    impi_call.names = "MPI_File_c2f"
+        "\0";
     return (MPI_Fint)impi_File_c2f((uintptr_t)file);
 }
 WEAK(MPI_File_c2f);
@@ -84,7 +93,8 @@ WEAK(MPI_File_c2f);
 MPI_File PMPI_File_f2c(MPI_Fint file)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_f2c"); return MPI_FILE_NULL; }
-    impi_call.names = "MPI_File_f2c" "\0";
+    impi_call.names = "MPI_File_f2c"
+        "\0";
     return (MPI_File)impi_File_f2c(file);
 }
 WEAK(MPI_File_f2c);
@@ -92,7 +102,8 @@ WEAK(MPI_File_f2c);
 MPI_File PMPI_File_fromint(int file)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_fromint"); return MPI_FILE_NULL; }
-    impi_call.names = "MPI_File_fromint" "\0";
+    impi_call.names = "MPI_File_fromint"
+        "\0";
     return (MPI_File)impi_File_fromint(file);
 }
 WEAK(MPI_File_fromint);
@@ -100,7 +111,8 @@ WEAK(MPI_File_fromint);
 int PMPI_File_toint(MPI_File file)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_toint"); return 0; }
-    impi_call.names = "MPI_File_toint" "\0";
+    impi_call.names = "MPI_File_toint"
+        "\0";
     return (int)impi_File_toint((uintptr_t)file);
 }
 WEAK(MPI_File_toint);
@@ -108,7 +120,8 @@ WEAK(MPI_File_toint);
 MPI_Fint PMPI_Group_c2f(MPI_Group group)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_c2f"); return 0; }
-    impi_call.names = "MPI_Group_c2f" "\0";
+    impi_call.names = "MPI_Group_c2f"
+        "\0";
     return (MPI_Fint)impi_Group_toint((uintptr_t)group);
 }
 WEAK(MPI_Group_c2f);
@@ -116,7 +129,8 @@ WEAK(MPI_Group_c2f);
 MPI_Group PMPI_Group_f2c(MPI_Fint group)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_f2c"); return MPI_GROUP_NULL; }
-    impi_call.names = "MPI_Group_f2c" "\0";
+    impi_call.names = "MPI_Group_f2c"
+        "\0";
     return (MPI_Group)impi_Group_fromint(group);
 }
 WEAK(MPI_Group_f2c);
@@ -124,7 +138,8 @@ WEAK(MPI_Group_f2c);
 MPI_Group PMPI_Group_fromint(int group)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_fromint"); return MPI_GROUP_NULL; }
-    impi_call.names = "MPI_Group_fromint" "\0";
+    impi_call.names = "MPI_Group_fromint"
+        "\0";
     return (MPI_Group)impi_Group_fromint(group);
 }
 WEAK(MPI_Group_fromint);
@@ -132,7 +147,8 @@ WEAK(MPI_Group_fromint);
 int PMPI_Group_toint(MPI_Group group)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_toint"); return 0; }
-    impi_call.names = "MPI_Group_toint" "\0";
+    impi_call.names = "MPI_Group_toint"
+        "\0";
     return (int)impi_Group_toint((uintptr_t)group);
 }
 WEAK(MPI_Group_toint);
@@ -140,7 +156,8 @@ WEAK(MPI_Group_toint);
 MPI_Fint PMPI_Info_c2f(MPI_Info info)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_c2f"); return 0; }
-    impi_call.names = "MPI_Info_c2f" "\0";
+    impi_call.names = "MPI_Info_c2f"
+        "\0";
     return (MPI_Fint)impi_Info_toint((uintptr_t)info);
 }
 WEAK(MPI_Info_c2f);
@@ -148,7 +165,8 @@ WEAK(MPI_Info_c2f);
 MPI_Info PMPI_Info_f2c(MPI_Fint info)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_f2c"); return MPI_INFO_NULL; }
-    impi_call.names = "MPI_Info_f2c" "\0";
+    impi_call.names = "MPI_Info_f2c"
+        "\0";
     return (MPI_Info)impi_Info_fromint(info);
 }
 WEAK(MPI_Info_f2c);
@@ -156,7 +174,8 @@ WEAK(MPI_Info_f2c);
 MPI_Info PMPI_Info_fromint(int info)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_fromint"); return MPI_INFO_NULL; }
-    impi_call.names = "MPI_Info_fromint" "\0";
+    impi_call.names = "MPI_Info_fromint"
+        "\0";
     return (MPI_Info)impi_Info_fromint(info);
 }
 WEAK(MPI_Info_fromint);
@@ -164,7 +183,8 @@ WEAK(MPI_Info_fromint);
 int PMPI_Info_toint(MPI_Info info)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_toint"); return 0; }
-    impi_call.names = "MPI_Info_toint" "\0";
+    impi_call.names = "MPI_Info_toint"
+        "\0";
     return (int)impi_Info_toint((uintptr_t)info);
 }
 WEAK(MPI_Info_toint);
@@ -172,7 +192,8 @@ WEAK(MPI_Info_toint);
 MPI_Fint PMPI_Message_c2f(MPI_Message message)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_c2f"); return 0; }
-    impi_call.names = "MPI_Message_c2f" "\0";
+    impi_call.names = "MPI_Message_c2f"
+        "\0";
     return (MPI_Fint)impi_Message_toint((uintptr_t)message);
 }
 WEAK(MPI_Message_c2f);
@@ -180,7 +201,8 @@ WEAK(MPI_Message_c2f);
 MPI_Message PMPI_Message_f2c(MPI_Fint message)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_f2c"); return MPI_MESSAGE_NULL; }
-    impi_call.names = "MPI_Message_f2c" "\0";
+    impi_call.names = "MPI_Message_f2c"
+        "\0";
     return (MPI_Message)impi_Message_fromint(message);
 }
 WEAK(MPI_Message_f2c);
@@ -188,7 +210,8 @@ WEAK(MPI_Message_f2c);
 MPI_Message PMPI_Message_fromint(int message)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_fromint"); return MPI_MESSAGE_NULL; }
-    impi_call.names = "MPI_Message_fromint" "\0";
+    impi_call.names = "MPI_Message_fromint"
+        "\0";
     return (MPI_Message)impi_Message_fromint(message);
 }
 WEAK(MPI_Message_fromint);
@@ -196,7 +219,8 @@ WEAK(MPI_Message_fromint);
 int PMPI_Message_toint(MPI_Message message)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_toint"); return 0; }
-    impi_call.names = "MPI_Message_toint" "\0";
+    impi_call.names = "MPI_Message_toint"
+        "\0";
     return (int)impi_Message_toint((uintptr_t)message);
 }
 WEAK(MPI_Message_toint);
@@ -204,7 +228,8 @@ WEAK(MPI_Message_toint);
 MPI_Fint PMPI_Op_c2f(MPI_Op op)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_c2f"); return 0; }
-    impi_call.names = "MPI_Op_c2f" "\0";
+    impi_call.names = "MPI_Op_c2f"
+        "\0";
     return (MPI_Fint)impi_Op_toint((uintptr_t)op);
 }
 WEAK(MPI_Op_c2f);
@@ -212,7 +237,8 @@ WEAK(MPI_Op_c2f);
 MPI_Op PMPI_Op_f2c(MPI_Fint op)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_f2c"); return MPI_OP_NULL; }
-    impi_call.names = "MPI_Op_f2c" "\0";
+    impi_call.names = "MPI_Op_f2c"
+        "\0";
     return (MPI_Op)impi_Op_fromint(op);
 }
 WEAK(MPI_Op_f2c);
@@ -220,7 +246,8 @@ WEAK(MPI_Op_f2c);
 MPI_Op PMPI_Op_fromint(int op)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_fromint"); return MPI_OP_NULL; }
-    impi_call.names = "MPI_Op_fromint" "\0";
+    impi_call.names = "MPI_Op_fromint"
+        "\0";
     return (MPI_Op)impi_Op_fromint(op);
 }
 WEAK(MPI_Op_fromint);
@@ -228,7 +255,8 @@ WEAK(MPI_Op_fromint);
 int PMPI_Op_toint(MPI_Op op)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_toint"); return 0; }
-    impi_call.names = "MPI_Op_toint" "\0";
+    impi_call.names = "MPI_Op_toint"
+        "\0";
     return (int)impi_Op_toint((uintptr_t)op);
 }
 WEAK(MPI_Op_toint);
@@ -236,7 +264,8 @@ WEAK(MPI_Op_toint);
 MPI_Fint PMPI_Request_c2f(MPI_Request request)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_c2f"); return 0; }
-    impi_call.names = "MPI_Request_c2f" "\0";
+    impi_call.names = "MPI_Request_c2f"
+        "\0";
     return (MPI_Fint)impi_Request_toint((uintptr_t)request);
 }
 WEAK(MPI_Request_c2f);
@@ -244,7 +273,8 @@ WEAK(MPI_Request_c2f);
 MPI_Request PMPI_Request_f2c(MPI_Fint request)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_f2c"); return MPI_REQUEST_NULL; }
-    impi_call.names = "MPI_Request_f2c" "\0";
+    impi_call.names = "MPI_Request_f2c"
+        "\0";
     return (MPI_Request)impi_Request_fromint(request);
 }
 WEAK(MPI_Request_f2c);
@@ -252,7 +282,8 @@ WEAK(MPI_Request_f2c);
 MPI_Request PMPI_Request_fromint(int request)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_fromint"); return MPI_REQUEST_NULL; }
-    impi_call.names = "MPI_Request_fromint" "\0";
+    impi_call.names = "MPI_Request_fromint"
+        "\0";
     return (MPI_Request)impi_Request_fromint(request);
 }
 WEAK(MPI_Request_fromint);
@@ -260,7 +291,8 @@ WEAK(MPI_Request_fromint);
 int PMPI_Request_toint(MPI_Request request)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_toint"); return 0; }
-    impi_call.names = "MPI_Request_toint" "\0";
+    impi_call.names = "MPI_Request_toint"
+        "\0";
     return (int)impi_Request_toint((uintptr_t)request);
 }
 WEAK(MPI_Request_toint);
@@ -268,7 +300,8 @@ WEAK(MPI_Request_toint);
 MPI_Fint PMPI_Session_c2f(MPI_Session session)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_c2f"); return 0; }
-    impi_call.names = "MPI_Session_c2f" "\0";
+    impi_call.names = "MPI_Session_c2f"
+        "\0";
     return (MPI_Fint)impi_Session_toint((uintptr_t)session);
 }
 WEAK(MPI_Session_c2f);
@@ -276,7 +309,8 @@ WEAK(MPI_Session_c2f);
 MPI_Session PMPI_Session_f2c(MPI_Fint session)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_f2c"); return MPI_SESSION_NULL; }
-    impi_call.names = "MPI_Session_f2c" "\0";
+    impi_call.names = "MPI_Session_f2c"
+        "\0";
     return (MPI_Session)impi_Session_fromint(session);
 }
 WEAK(MPI_Session_f2c);
@@ -284,7 +318,8 @@ WEAK(MPI_Session_f2c);
 MPI_Session PMPI_Session_fromint(int session)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_fromint"); return MPI_SESSION_NULL; }
-    impi_call.names = "MPI_Session_fromint" "\0";
+    impi_call.names = "MPI_Session_fromint"
+        "\0";
     return (MPI_Session)impi_Session_fromint(session);
 }
 WEAK(MPI_Session_fromint);
@@ -292,7 +327,8 @@ WEAK(MPI_Session_fromint);
 int PMPI_Session_toint(MPI_Session session)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_toint"); return 0; }
-    impi_call.names = "MPI_Session_toint" "\0";
+    impi_call.names = "MPI_Session_toint"
+        "\0";
     return (int)impi_Session_toint((uintptr_t)session);
 }
 WEAK(MPI_Session_toint);
@@ -300,7 +336,8 @@ WEAK(MPI_Session_toint);
 int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_c2f");
-    impi_call.names = "MPI_Status_c2f" "\0c_status\0f_status\0";
+    impi_call.names = "MPI_Status_c2f"
+        "\0c_status\0f_status\0";
     impi_call.at[0] = c_status;
     impi_call.at[1] = f_status;
     return impi_direct_Status_c2f(c_status, f_status);
@@ -310,7 +347,8 @@ WEAK(MPI_Status_c2f);
 int PMPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_c2f08");
-    impi_call.names = "MPI_Status_c2f08" "\0c_status\0f08_status\0";
+    impi_call.names = "MPI_Status_c2f08"
+        "\0c_status\0f08_status\0";
     impi_call.at[0] = c_status;
     impi_call.at[1] = f08_status;
     return impi_direct_Status_c2f08(c_status, f08_status);
@@ -320,7 +358,8 @@ WEAK(MPI_Status_c2f08);
 int PMPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f082c");
-    impi_call.names = "MPI_Status_f082c" "\0f08_status\0c_status\0";
+    impi_call.names = "MPI_Status_f082c"
+        "\0f08_status\0c_status\0";
     impi_call.at[0] = f08_status;
     impi_call.at[1] = c_status;
     return impi_direct_Status_f082c(f08_status, c_status);
@@ -330,7 +369,8 @@ WEAK(MPI_Status_f082c);
 int PMPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f082f");
-    impi_call.names = "MPI_Status_f082f" "\0f08_status\0f_status\0";
+    impi_call.names = "MPI_Status_f082f"
+        "\0f08_status\0f_status\0";
     impi_call.at[0] = f08_status;
     impi_call.at[1] = f_status;
     return impi_direct_Status_f082f(f08_status, f_status);
@@ -340,7 +380,8 @@ WEAK(MPI_Status_f082f);
 int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f2c");
-    impi_call.names = "MPI_Status_f2c" "\0f_status\0c_status\0";
+    impi_call.names = "MPI_Status_f2c"
+        "\0f_status\0c_status\0";
     impi_call.at[0] = f_status;
     impi_call.at[1] = c_status;
     return impi_direct_Status_f2c(f_status, c_status);
@@ -350,7 +391,8 @@ WEAK(MPI_Status_f2c);
 int PMPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f2f08");
-    impi_call.names = "MPI_Status_f2f08" "\0f_status\0f08_status\0";
+    impi_call.names = "MPI_Status_f2f08"
+        "\0f_status\0f08_status\0";
     impi_call.at[0] = f_status;
     impi_call.at[1] = f08_status;
     return impi_direct_Status_f2f08(f_status, f08_status);
@@ -360,7 +402,8 @@ WEAK(MPI_Status_f2f08);
 MPI_Fint PMPI_Type_c2f(MPI_Datatype datatype)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_c2f"); return 0; }
-    impi_call.names = "MPI_Type_c2f" "\0";
+    impi_call.names = "MPI_Type_c2f"
+        "\0";
     return (MPI_Fint)impi_Type_toint((uintptr_t)datatype);
 }
 WEAK(MPI_Type_c2f);
@@ -369,7 +412,8 @@ int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_f90_complex");
-    impi_call.names = "MPI_Type_create_f90_complex" "\0newtype\0";
+    impi_call.names = "MPI_Type_create_f90_complex"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_f90_complex(p, r, (uintptr_t)newtype);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -381,7 +425,8 @@ int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_f90_integer");
-    impi_call.names = "MPI_Type_create_f90_integer" "\0newtype\0";
+    impi_call.names = "MPI_Type_create_f90_integer"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_f90_integer(r, (uintptr_t)newtype);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -393,7 +438,8 @@ int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_f90_real");
-    impi_call.names = "MPI_Type_create_f90_real" "\0newtype\0";
+    impi_call.names = "MPI_Type_create_f90_real"
+        "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_f90_real(p, r, (uintptr_t)newtype);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -404,7 +450,8 @@ WEAK(MPI_Type_create_f90_real);
 MPI_Datatype PMPI_Type_f2c(MPI_Fint datatype)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_f2c"); return MPI_DATATYPE_NULL; }
-    impi_call.names = "MPI_Type_f2c" "\0";
+    impi_call.names = "MPI_Type_f2c"
+        "\0";
     return (MPI_Datatype)impi_Type_fromint(datatype);
 }
 WEAK(MPI_Type_f2c);
@@ -412,7 +459,8 @@ WEAK(MPI_Type_f2c);
 MPI_Datatype PMPI_Type_fromint(int datatype)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_fromint"); return MPI_DATATYPE_NULL; }
-    impi_call.names = "MPI_Type_fromint" "\0";
+    impi_call.names = "MPI_Type_fromint"
+        "\0";
     return (MPI_Datatype)impi_Type_fromint(datatype);
 }
 WEAK(MPI_Type_fromint);
@@ -421,7 +469,8 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_match_size");
-    impi_call.names = "MPI_Type_match_size" "\0datatype\0";
+    impi_call.names = "MPI_Type_match_size"
+        "\0datatype\0";
     impi_call.at[0] = datatype;
     impi_err = impi_Type_match_size(typeclass, size, (uintptr_t)datatype);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -432,7 +481,8 @@ WEAK(MPI_Type_match_size);
 int PMPI_Type_toint(MPI_Datatype datatype)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_toint"); return 0; }
-    impi_call.names = "MPI_Type_toint" "\0";
+    impi_call.names = "MPI_Type_toint"
+        "\0";
     return (int)impi_Type_toint((uintptr_t)datatype);
 }
 WEAK(MPI_Type_toint);
@@ -440,7 +490,8 @@ WEAK(MPI_Type_toint);
 MPI_Fint PMPI_Win_c2f(MPI_Win win)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_c2f"); return 0; }
-    impi_call.names = "MPI_Win_c2f" "\0";
+    impi_call.names = "MPI_Win_c2f"
+        "\0";
     return (MPI_Fint)impi_Win_c2f((uintptr_t)win);
 }
 WEAK(MPI_Win_c2f);
@@ -448,7 +499,8 @@ WEAK(MPI_Win_c2f);
 MPI_Win PMPI_Win_f2c(MPI_Fint win)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_f2c"); return MPI_WIN_NULL; }
-    impi_call.names = "MPI_Win_f2c" "\0";
+    impi_call.names = "MPI_Win_f2c"
+        "\0";
     return (MPI_Win)impi_Win_f2c(win);
 }
 WEAK(MPI_Win_f2c);
@@ -456,7 +508,8 @@ WEAK(MPI_Win_f2c);
 MPI_Win PMPI_Win_fromint(int win)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_fromint"); return MPI_WIN_NULL; }
-    impi_call.names = "MPI_Win_fromint" "\0";
+    impi_call.names = "MPI_Win_fromint"
+        "\0";
     return (MPI_Win)impi_Win_fromint(win);
 }
 WEAK(MPI_Win_fromint);
@@ -464,7 +517,8 @@ WEAK(MPI_Win_fromint);
 int PMPI_Win_toint(MPI_Win win)
 {
     if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_toint"); return 0; }
-    impi_call.names = "MPI_Win_toint" "\0";
+    impi_call.names = "MPI_Win_toint"
+        "\0";
     return (int)impi_Win_toint((uintptr_t)win);
 }
 WEAK(MPI_Win_toint);

@@ -13,7 +13,8 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend");
-    impi_call.names = "MPI_Bsend" "\0buf\0";
+    impi_call.names = "MPI_Bsend"
+        "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Bsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -26,7 +27,8 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_c");
-    impi_call.names = "MPI_Bsend_c" "\0buf\0";
+    impi_call.names = "MPI_Bsend_c"
+        "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Bsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -39,7 +41,8 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_init");
-    impi_call.names = "MPI_Bsend_init" "\0buf\0request\0";
+    impi_call.names = "MPI_Bsend_init"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Bsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -54,7 +57,8 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_init_c");
-    impi_call.names = "MPI_Bsend_init_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Bsend_init_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Bsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -68,7 +72,8 @@ int PMPI_Buffer_attach(void *buffer, int size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_attach");
-    impi_call.names = "MPI_Buffer_attach" "\0buffer\0";
+    impi_call.names = "MPI_Buffer_attach"
+        "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Buffer_attach((uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -80,7 +85,8 @@ int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_attach_c");
-    impi_call.names = "MPI_Buffer_attach_c" "\0buffer\0";
+    impi_call.names = "MPI_Buffer_attach_c"
+        "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Buffer_attach((uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -93,7 +99,8 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size)
     MPI_Count impi_size = 0;
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_detach");
-    impi_call.names = "MPI_Buffer_detach" "\0buffer_addr\0size\0";
+    impi_call.names = "MPI_Buffer_detach"
+        "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Buffer_detach((uintptr_t)buffer_addr, size ? (uintptr_t)&impi_size : 0);
@@ -107,7 +114,8 @@ int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_detach_c");
-    impi_call.names = "MPI_Buffer_detach_c" "\0buffer_addr\0size\0";
+    impi_call.names = "MPI_Buffer_detach_c"
+        "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Buffer_detach((uintptr_t)buffer_addr, (uintptr_t)size);
@@ -120,7 +128,8 @@ int PMPI_Buffer_flush(void)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_flush");
-    impi_call.names = "MPI_Buffer_flush" "\0";
+    impi_call.names = "MPI_Buffer_flush"
+        "\0";
     impi_err = impi_Buffer_flush();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -131,7 +140,8 @@ int PMPI_Buffer_iflush(MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_iflush");
-    impi_call.names = "MPI_Buffer_iflush" "\0request\0";
+    impi_call.names = "MPI_Buffer_iflush"
+        "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Buffer_iflush((uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -143,7 +153,8 @@ int PMPI_Cancel(MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cancel");
-    impi_call.names = "MPI_Cancel" "\0request\0";
+    impi_call.names = "MPI_Cancel"
+        "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Cancel((uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -155,7 +166,8 @@ int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_attach_buffer");
-    impi_call.names = "MPI_Comm_attach_buffer" "\0buffer\0";
+    impi_call.names = "MPI_Comm_attach_buffer"
+        "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Comm_attach_buffer((uintptr_t)comm, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -167,7 +179,8 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_attach_buffer_c");
-    impi_call.names = "MPI_Comm_attach_buffer_c" "\0buffer\0";
+    impi_call.names = "MPI_Comm_attach_buffer_c"
+        "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Comm_attach_buffer((uintptr_t)comm, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -180,7 +193,8 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
     MPI_Count impi_size = 0;
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_detach_buffer");
-    impi_call.names = "MPI_Comm_detach_buffer" "\0buffer_addr\0size\0";
+    impi_call.names = "MPI_Comm_detach_buffer"
+        "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, size ? (uintptr_t)&impi_size : 0);
@@ -194,7 +208,8 @@ int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_detach_buffer_c");
-    impi_call.names = "MPI_Comm_detach_buffer_c" "\0buffer_addr\0size\0";
+    impi_call.names = "MPI_Comm_detach_buffer_c"
+        "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
@@ -207,7 +222,8 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_flush_buffer");
-    impi_call.names = "MPI_Comm_flush_buffer" "\0";
+    impi_call.names = "MPI_Comm_flush_buffer"
+        "\0";
     impi_err = impi_Comm_flush_buffer((uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -218,7 +234,8 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_iflush_buffer");
-    impi_call.names = "MPI_Comm_iflush_buffer" "\0request\0";
+    impi_call.names = "MPI_Comm_iflush_buffer"
+        "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Comm_iflush_buffer((uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -229,7 +246,8 @@ WEAK(MPI_Comm_iflush_buffer);
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count");
-    impi_call.names = "MPI_Get_count" "\0status\0count\0";
+    impi_call.names = "MPI_Get_count"
+        "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     return impi_direct_Get_count(status, datatype, count);
@@ -239,7 +257,8 @@ WEAK(MPI_Get_count);
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count_c");
-    impi_call.names = "MPI_Get_count_c" "\0status\0count\0";
+    impi_call.names = "MPI_Get_count_c"
+        "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     return impi_direct_Get_count_c(status, datatype, count);
@@ -251,7 +270,8 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibsend");
-    impi_call.names = "MPI_Ibsend" "\0buf\0request\0";
+    impi_call.names = "MPI_Ibsend"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Ibsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -266,7 +286,8 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibsend_c");
-    impi_call.names = "MPI_Ibsend_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Ibsend_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Ibsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -281,7 +302,8 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Improbe");
-    impi_call.names = "MPI_Improbe" "\0flag\0message\0status\0";
+    impi_call.names = "MPI_Improbe"
+        "\0flag\0message\0status\0";
     impi_call.at[0] = flag;
     impi_call.at[1] = message;
     impi_call.at[2] = status;
@@ -296,7 +318,8 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Imrecv");
-    impi_call.names = "MPI_Imrecv" "\0buf\0message\0request\0";
+    impi_call.names = "MPI_Imrecv"
+        "\0buf\0message\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = message;
     impi_call.at[2] = request;
@@ -311,7 +334,8 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Imrecv_c");
-    impi_call.names = "MPI_Imrecv_c" "\0buf\0message\0request\0";
+    impi_call.names = "MPI_Imrecv_c"
+        "\0buf\0message\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = message;
     impi_call.at[2] = request;
@@ -324,7 +348,8 @@ WEAK(MPI_Imrecv_c);
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iprobe");
-    impi_call.names = "MPI_Iprobe" "\0flag\0status\0";
+    impi_call.names = "MPI_Iprobe"
+        "\0flag\0status\0";
     impi_call.at[0] = flag;
     impi_call.at[1] = status;
     return impi_direct_Iprobe(source, tag, comm, flag, status);
@@ -335,7 +360,8 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
         MPI_Request *request)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv");
-    impi_call.names = "MPI_Irecv" "\0buf\0request\0";
+    impi_call.names = "MPI_Irecv"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     return impi_direct_Irecv(buf, count, datatype, source, tag, comm, request);
@@ -346,7 +372,8 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
         MPI_Comm comm, MPI_Request *request)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv_c");
-    impi_call.names = "MPI_Irecv_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Irecv_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     return impi_direct_Irecv_c(buf, count, datatype, source, tag, comm, request);
@@ -358,7 +385,8 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irsend");
-    impi_call.names = "MPI_Irsend" "\0buf\0request\0";
+    impi_call.names = "MPI_Irsend"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Irsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -373,7 +401,8 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irsend_c");
-    impi_call.names = "MPI_Irsend_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Irsend_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Irsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -387,7 +416,8 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         MPI_Comm comm, MPI_Request *request)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend");
-    impi_call.names = "MPI_Isend" "\0buf\0request\0";
+    impi_call.names = "MPI_Isend"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     return impi_direct_Isend(buf, count, datatype, dest, tag, comm, request);
@@ -398,7 +428,8 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         MPI_Comm comm, MPI_Request *request)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend_c");
-    impi_call.names = "MPI_Isend_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Isend_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     return impi_direct_Isend_c(buf, count, datatype, dest, tag, comm, request);
@@ -411,7 +442,8 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv");
-    impi_call.names = "MPI_Isendrecv" "\0sendbuf\0recvbuf\0request\0";
+    impi_call.names = "MPI_Isendrecv"
+        "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
@@ -429,7 +461,8 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_c");
-    impi_call.names = "MPI_Isendrecv_c" "\0sendbuf\0recvbuf\0request\0";
+    impi_call.names = "MPI_Isendrecv_c"
+        "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
@@ -446,7 +479,8 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_replace");
-    impi_call.names = "MPI_Isendrecv_replace" "\0buf\0request\0";
+    impi_call.names = "MPI_Isendrecv_replace"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Isendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source,
@@ -461,7 +495,8 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_replace_c");
-    impi_call.names = "MPI_Isendrecv_replace_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Isendrecv_replace_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Isendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source,
@@ -476,7 +511,8 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Issend");
-    impi_call.names = "MPI_Issend" "\0buf\0request\0";
+    impi_call.names = "MPI_Issend"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Issend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -491,7 +527,8 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Issend_c");
-    impi_call.names = "MPI_Issend_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Issend_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Issend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -505,7 +542,8 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mprobe");
-    impi_call.names = "MPI_Mprobe" "\0message\0status\0";
+    impi_call.names = "MPI_Mprobe"
+        "\0message\0status\0";
     impi_call.at[0] = message;
     impi_call.at[1] = status;
     impi_err = impi_Mprobe(source, tag, (uintptr_t)comm, (uintptr_t)message, (uintptr_t)status);
@@ -519,7 +557,8 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mrecv");
-    impi_call.names = "MPI_Mrecv" "\0buf\0message\0status\0";
+    impi_call.names = "MPI_Mrecv"
+        "\0buf\0message\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = message;
     impi_call.at[2] = status;
@@ -534,7 +573,8 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mrecv_c");
-    impi_call.names = "MPI_Mrecv_c" "\0buf\0message\0status\0";
+    impi_call.names = "MPI_Mrecv_c"
+        "\0buf\0message\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = message;
     impi_call.at[2] = status;
@@ -548,7 +588,8 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Parrived");
-    impi_call.names = "MPI_Parrived" "\0flag\0";
+    impi_call.names = "MPI_Parrived"
+        "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Parrived((uintptr_t)request, partition, (uintptr_t)flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -560,7 +601,8 @@ int PMPI_Pready(int partition, MPI_Request request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready");
-    impi_call.names = "MPI_Pready" "\0";
+    impi_call.names = "MPI_Pready"
+        "\0";
     impi_err = impi_Pready(partition, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -571,7 +613,8 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready_list");
-    impi_call.names = "MPI_Pready_list" "\0array_of_partitions\0";
+    impi_call.names = "MPI_Pready_list"
+        "\0array_of_partitions\0";
     impi_call.at[0] = array_of_partitions;
     impi_err = impi_Pready_list(length, (uintptr_t)array_of_partitions, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -583,7 +626,8 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready_range");
-    impi_call.names = "MPI_Pready_range" "\0";
+    impi_call.names = "MPI_Pready_range"
+        "\0";
     impi_err = impi_Pready_range(partition_low, partition_high, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -595,7 +639,8 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype dat
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Precv_init");
-    impi_call.names = "MPI_Precv_init" "\0buf\0request\0";
+    impi_call.names = "MPI_Precv_init"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Precv_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, source, tag,
@@ -610,7 +655,8 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Precv_init_c");
-    impi_call.names = "MPI_Precv_init_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Precv_init_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Precv_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, source, tag,
@@ -623,7 +669,8 @@ WEAK(MPI_Precv_init_c);
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Probe");
-    impi_call.names = "MPI_Probe" "\0status\0";
+    impi_call.names = "MPI_Probe"
+        "\0status\0";
     impi_call.at[0] = status;
     return impi_direct_Probe(source, tag, comm, status);
 }
@@ -634,7 +681,8 @@ int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Dataty
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Psend_init");
-    impi_call.names = "MPI_Psend_init" "\0buf\0request\0";
+    impi_call.names = "MPI_Psend_init"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Psend_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag,
@@ -649,7 +697,8 @@ int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Data
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Psend_init_c");
-    impi_call.names = "MPI_Psend_init_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Psend_init_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Psend_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag,
@@ -663,7 +712,8 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
         MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv");
-    impi_call.names = "MPI_Recv" "\0buf\0status\0";
+    impi_call.names = "MPI_Recv"
+        "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     return impi_direct_Recv(buf, count, datatype, source, tag, comm, status);
@@ -674,7 +724,8 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
         MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_c");
-    impi_call.names = "MPI_Recv_c" "\0buf\0status\0";
+    impi_call.names = "MPI_Recv_c"
+        "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     return impi_direct_Recv_c(buf, count, datatype, source, tag, comm, status);
@@ -686,7 +737,8 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_init");
-    impi_call.names = "MPI_Recv_init" "\0buf\0request\0";
+    impi_call.names = "MPI_Recv_init"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Recv_init((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
@@ -701,7 +753,8 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_init_c");
-    impi_call.names = "MPI_Recv_init_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Recv_init_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Recv_init((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
@@ -715,7 +768,8 @@ int PMPI_Request_free(MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_free");
-    impi_call.names = "MPI_Request_free" "\0request\0";
+    impi_call.names = "MPI_Request_free"
+        "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Request_free((uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -727,7 +781,8 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status");
-    impi_call.names = "MPI_Request_get_status" "\0flag\0status\0";
+    impi_call.names = "MPI_Request_get_status"
+        "\0flag\0status\0";
     impi_call.at[0] = flag;
     impi_call.at[1] = status;
     impi_err = impi_Request_get_status((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
@@ -741,7 +796,8 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_all");
-    impi_call.names = "MPI_Request_get_status_all" "\0array_of_requests\0flag\0array_of_statuses\0";
+    impi_call.names = "MPI_Request_get_status_all"
+        "\0array_of_requests\0flag\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = flag;
     impi_call.at[2] = array_of_statuses;
@@ -757,7 +813,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_any");
-    impi_call.names = "MPI_Request_get_status_any" "\0array_of_requests\0index\0flag\0status\0";
+    impi_call.names = "MPI_Request_get_status_any"
+        "\0array_of_requests\0index\0flag\0status\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = index;
     impi_call.at[2] = flag;
@@ -774,7 +831,8 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_some");
-    impi_call.names = "MPI_Request_get_status_some" "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
+    impi_call.names = "MPI_Request_get_status_some"
+        "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = outcount;
     impi_call.at[2] = array_of_indices;
@@ -789,7 +847,8 @@ WEAK(MPI_Request_get_status_some);
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend");
-    impi_call.names = "MPI_Rsend" "\0buf\0";
+    impi_call.names = "MPI_Rsend"
+        "\0buf\0";
     impi_call.at[0] = buf;
     return impi_direct_Rsend(buf, count, datatype, dest, tag, comm);
 }
@@ -799,7 +858,8 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_c");
-    impi_call.names = "MPI_Rsend_c" "\0buf\0";
+    impi_call.names = "MPI_Rsend_c"
+        "\0buf\0";
     impi_call.at[0] = buf;
     return impi_direct_Rsend_c(buf, count, datatype, dest, tag, comm);
 }
@@ -810,7 +870,8 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_init");
-    impi_call.names = "MPI_Rsend_init" "\0buf\0request\0";
+    impi_call.names = "MPI_Rsend_init"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Rsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -825,7 +886,8 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_init_c");
-    impi_call.names = "MPI_Rsend_init_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Rsend_init_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Rsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -838,7 +900,8 @@ WEAK(MPI_Rsend_init_c);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send");
-    impi_call.names = "MPI_Send" "\0buf\0";
+    impi_call.names = "MPI_Send"
+        "\0buf\0";
     impi_call.at[0] = buf;
     return impi_direct_Send(buf, count, datatype, dest, tag, comm);
 }
@@ -848,7 +911,8 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         MPI_Comm comm)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_c");
-    impi_call.names = "MPI_Send_c" "\0buf\0";
+    impi_call.names = "MPI_Send_c"
+        "\0buf\0";
     impi_call.at[0] = buf;
     return impi_direct_Send_c(buf, count, datatype, dest, tag, comm);
 }
@@ -859,7 +923,8 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_init");
-    impi_call.names = "MPI_Send_init" "\0buf\0request\0";
+    impi_call.names = "MPI_Send_init"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Send_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -874,7 +939,8 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_init_c");
-    impi_call.names = "MPI_Send_init_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Send_init_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Send_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -889,7 +955,8 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
         MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv");
-    impi_call.names = "MPI_Sendrecv" "\0sendbuf\0recvbuf\0status\0";
+    impi_call.names = "MPI_Sendrecv"
+        "\0sendbuf\0recvbuf\0status\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = status;
@@ -903,7 +970,8 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_c");
-    impi_call.names = "MPI_Sendrecv_c" "\0sendbuf\0recvbuf\0status\0";
+    impi_call.names = "MPI_Sendrecv_c"
+        "\0sendbuf\0recvbuf\0status\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = status;
@@ -916,7 +984,8 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
         int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace");
-    impi_call.names = "MPI_Sendrecv_replace" "\0buf\0status\0";
+    impi_call.names = "MPI_Sendrecv_replace"
+        "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     return impi_direct_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag,
@@ -928,7 +997,8 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
         int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace_c");
-    impi_call.names = "MPI_Sendrecv_replace_c" "\0buf\0status\0";
+    impi_call.names = "MPI_Sendrecv_replace_c"
+        "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     return impi_direct_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag,
@@ -940,7 +1010,8 @@ int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_attach_buffer");
-    impi_call.names = "MPI_Session_attach_buffer" "\0buffer\0";
+    impi_call.names = "MPI_Session_attach_buffer"
+        "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Session_attach_buffer((uintptr_t)session, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -952,7 +1023,8 @@ int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count si
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_attach_buffer_c");
-    impi_call.names = "MPI_Session_attach_buffer_c" "\0buffer\0";
+    impi_call.names = "MPI_Session_attach_buffer_c"
+        "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Session_attach_buffer((uintptr_t)session, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -965,7 +1037,8 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
     MPI_Count impi_size = 0;
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_detach_buffer");
-    impi_call.names = "MPI_Session_detach_buffer" "\0buffer_addr\0size\0";
+    impi_call.names = "MPI_Session_detach_buffer"
+        "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Session_detach_buffer((uintptr_t)session, (uintptr_t)buffer_addr,
@@ -980,7 +1053,8 @@ int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Cou
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_detach_buffer_c");
-    impi_call.names = "MPI_Session_detach_buffer_c" "\0buffer_addr\0size\0";
+    impi_call.names = "MPI_Session_detach_buffer_c"
+        "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Session_detach_buffer((uintptr_t)session, (uintptr_t)buffer_addr, (uintptr_t)size);
@@ -993,7 +1067,8 @@ int PMPI_Session_flush_buffer(MPI_Session session)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_flush_buffer");
-    impi_call.names = "MPI_Session_flush_buffer" "\0";
+    impi_call.names = "MPI_Session_flush_buffer"
+        "\0";
     impi_err = impi_Session_flush_buffer((uintptr_t)session);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1004,7 +1079,8 @@ int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_iflush_buffer");
-    impi_call.names = "MPI_Session_iflush_buffer" "\0request\0";
+    impi_call.names = "MPI_Session_iflush_buffer"
+        "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Session_iflush_buffer((uintptr_t)session, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1016,7 +1092,8 @@ int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend");
-    impi_call.names = "MPI_Ssend" "\0buf\0";
+    impi_call.names = "MPI_Ssend"
+        "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Ssend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1029,7 +1106,8 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_c");
-    impi_call.names = "MPI_Ssend_c" "\0buf\0";
+    impi_call.names = "MPI_Ssend_c"
+        "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Ssend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -1042,7 +1120,8 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_init");
-    impi_call.names = "MPI_Ssend_init" "\0buf\0request\0";
+    impi_call.names = "MPI_Ssend_init"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Ssend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -1057,7 +1136,8 @@ int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 {
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_init_c");
-    impi_call.names = "MPI_Ssend_init_c" "\0buf\0request\0";
+    impi_call.names = "MPI_Ssend_init_c"
+        "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_Ssend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
@@ -1070,7 +1150,8 @@ WEAK(MPI_Ssend_init_c);
 int PMPI_Start(MPI_Request *request)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Start");
-    impi_call.names = "MPI_Start" "\0request\0";
+    impi_call.names = "MPI_Start"
+        "\0request\0";
     impi_call.at[0] = request;
     return impi_direct_Start(request);
 }
@@ -1079,7 +1160,8 @@ WEAK(MPI_Start);
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Startall");
-    impi_call.names = "MPI_Startall" "\0array_of_requests\0";
+    impi_call.names = "MPI_Startall"
+        "\0array_of_requests\0";
     impi_call.at[0] = array_of_requests;
     return impi_direct_Startall(count, array_of_requests);
 }
@@ -1088,7 +1170,8 @@ WEAK(MPI_Startall);
 int PMPI_Status_get_error(const MPI_Status *status, int *err)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_error");
-    impi_call.names = "MPI_Status_get_error" "\0status\0err\0";
+    impi_call.names = "MPI_Status_get_error"
+        "\0status\0err\0";
     impi_call.at[0] = status;
     impi_call.at[1] = err;
     return impi_direct_Status_get_error(status, err);
@@ -1098,7 +1181,8 @@ WEAK(MPI_Status_get_error);
 int PMPI_Status_get_source(const MPI_Status *status, int *source)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_source");
-    impi_call.names = "MPI_Status_get_source" "\0status\0source\0";
+    impi_call.names = "MPI_Status_get_source"
+        "\0status\0source\0";
     impi_call.at[0] = status;
     impi_call.at[1] = source;
     return impi_direct_Status_get_source(status, source);
@@ -1108,7 +1192,8 @@ WEAK(MPI_Status_get_source);
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_tag");
-    impi_call.names = "MPI_Status_get_tag" "\0status\0tag\0";
+    impi_call.names = "MPI_Status_get_tag"
+        "\0status\0tag\0";
     impi_call.at[0] = status;
     impi_call.at[1] = tag;
     return impi_direct_Status_get_tag(status, tag);
@@ -1118,7 +1203,8 @@ WEAK(MPI_Status_get_tag);
 int PMPI_Status_set_error(MPI_Status *status, int err)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_error");
-    impi_call.names = "MPI_Status_set_error" "\0status\0";
+    impi_call.names = "MPI_Status_set_error"
+        "\0status\0";
     impi_call.at[0] = status;
     return impi_direct_Status_set_error(status, err);
 }
@@ -1127,7 +1213,8 @@ WEAK(MPI_Status_set_error);
 int PMPI_Status_set_source(MPI_Status *status, int source)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_source");
-    impi_call.names = "MPI_Status_set_source" "\0status\0";
+    impi_call.names = "MPI_Status_set_source"
+        "\0status\0";
     impi_call.at[0] = status;
     return impi_direct_Status_set_source(status, source);
 }
@@ -1136,7 +1223,8 @@ WEAK(MPI_Status_set_source);
 int PMPI_Status_set_tag(MPI_Status *status, int tag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_tag");
-    impi_call.names = "MPI_Status_set_tag" "\0status\0";
+    impi_call.names = "MPI_Status_set_tag"
+        "\0status\0";
     impi_call.at[0] = status;
     return impi_direct_Status_set_tag(status, tag);
 }
@@ -1145,7 +1233,8 @@ WEAK(MPI_Status_set_tag);
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test");
-    impi_call.names = "MPI_Test" "\0request\0flag\0status\0";
+    impi_call.names = "MPI_Test"
+        "\0request\0flag\0status\0";
     impi_call.at[0] = request;
     impi_call.at[1] = flag;
     impi_call.at[2] = status;
@@ -1156,7 +1245,8 @@ WEAK(MPI_Test);
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test_cancelled");
-    impi_call.names = "MPI_Test_cancelled" "\0status\0flag\0";
+    impi_call.names = "MPI_Test_cancelled"
+        "\0status\0flag\0";
     impi_call.at[0] = status;
     impi_call.at[1] = flag;
     return impi_direct_Test_cancelled(status, flag);
@@ -1167,7 +1257,8 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
         MPI_Status *array_of_statuses)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testall");
-    impi_call.names = "MPI_Testall" "\0array_of_requests\0flag\0array_of_statuses\0";
+    impi_call.names = "MPI_Testall"
+        "\0array_of_requests\0flag\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = flag;
     impi_call.at[2] = array_of_statuses;
@@ -1179,7 +1270,8 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fl
         MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testany");
-    impi_call.names = "MPI_Testany" "\0array_of_requests\0index\0flag\0status\0";
+    impi_call.names = "MPI_Testany"
+        "\0array_of_requests\0index\0flag\0status\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = index;
     impi_call.at[2] = flag;
@@ -1192,7 +1284,8 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testsome");
-    impi_call.names = "MPI_Testsome" "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
+    impi_call.names = "MPI_Testsome"
+        "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = outcount;
     impi_call.at[2] = array_of_indices;
@@ -1205,7 +1298,8 @@ WEAK(MPI_Testsome);
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Wait");
-    impi_call.names = "MPI_Wait" "\0request\0status\0";
+    impi_call.names = "MPI_Wait"
+        "\0request\0status\0";
     impi_call.at[0] = request;
     impi_call.at[1] = status;
     return impi_direct_Wait(request, status);
@@ -1215,7 +1309,8 @@ WEAK(MPI_Wait);
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitall");
-    impi_call.names = "MPI_Waitall" "\0array_of_requests\0array_of_statuses\0";
+    impi_call.names = "MPI_Waitall"
+        "\0array_of_requests\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = array_of_statuses;
     return impi_direct_Waitall(count, array_of_requests, array_of_statuses);
@@ -1225,7 +1320,8 @@ WEAK(MPI_Waitall);
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitany");
-    impi_call.names = "MPI_Waitany" "\0array_of_requests\0index\0status\0";
+    impi_call.names = "MPI_Waitany"
+        "\0array_of_requests\0index\0status\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = index;
     impi_call.at[2] = status;
@@ -1237,7 +1333,8 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitsome");
-    impi_call.names = "MPI_Waitsome" "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
+    impi_call.names = "MPI_Waitsome"
+        "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = outcount;
     impi_call.at[2] = array_of_indices;

@@ -80,7 +80,8 @@ func (s shim) note() {
 			names = append(names, p.Name)
 		}
 	}
-	s.line("    impi_call.names = %q%s;", s.Name, quoted(names))
+	s.line("    impi_call.names = %q", s.Name)
+	s.line("       %s;", quoted(names))
 	for _, store := range stores {
 		s.line("    %s", store)
 	}

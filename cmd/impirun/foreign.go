@@ -9,8 +9,8 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
 
-// A program that is linked with another MPI library finds nobody whom it knows: each rank is then a job of its own, rank 0 of
-// 1, and does all of the work. It is told apart by what does not happen: no rank greets us.
+// A program that is linked with another MPI library finds nobody whom it knows: each rank is then a job of its own,
+// rank 0 of 1, and does all of the work. It is told apart by what does not happen: no rank greets us.
 
 // others are the names under which other MPI libraries are linked; ours is libmpi_abi.so.1.
 var others = regexp.MustCompile(`^lib(mpi|mpich|pmpi|mpi_cxx|mpicxx)\.so\.\d+`)
@@ -49,8 +49,8 @@ func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part) {
 			file = filepath.Join(g.Dir, file)
 		}
 		if lib := otherLibrary(file); lib != "" {
-			complain("warning: %s is linked with another MPI library (%s), so that each of its ranks was a job of its own; "+
-				"compile it with our mpicc, or start it with that library's mpirun", g.Argv[0], lib)
+			complain("warning: %s is linked with another MPI library (%s), so that each of its ranks was a job of its "+
+				"own; compile it with our mpicc, or start it with that library's mpirun", g.Argv[0], lib)
 			return
 		}
 	}

@@ -8,12 +8,13 @@ import (
 	"syscall"
 )
 
-// The guard ends what the ranks have started when the launcher itself is killed. The kernel then kills the ranks, but not
-// their children, which nobody would look after any more. They are known by the job's name in their environment, whatever
-// session or process group they have gone to.
+// The guard ends what the ranks have started when the launcher itself is killed. The kernel then kills the ranks, but
+// not their children, which nobody would look after any more. They are known by the job's name in their environment,
+// whatever session or process group they have gone to.
 //
-// Flow: the launcher starts the guard beside its ranks, and ends it when nobody is left -> the guard reads its standard input, a
-// pipe of which the launcher has the other end -> the end of it: the launcher has gone without ending us.
+// Flow: the launcher starts the guard beside its ranks, and ends it when nobody is left -> the guard reads its
+// standard input, a pipe of which the launcher has the other end -> the end of it: the launcher has gone without
+// ending us.
 
 // guardWord makes impirun a guard; the job's name follows.
 const guardWord = "--guard"

@@ -233,7 +233,8 @@ func (h *head) listen(r *remote) {
 	}
 }
 
-// print writes what ranks have written. That some of it is lost ends nobody, and is the cause of a job that ends well otherwise.
+// print writes what ranks have written. That some of it is lost ends nobody, and is the cause of a job that ends well
+// otherwise.
 func (h *head) print(m frame) {
 	h.printing.Lock()
 	defer h.printing.Unlock()
@@ -295,7 +296,8 @@ func (h *head) take(e event) {
 		e.node.stdin.Close()
 		h.pour()
 		if e.m.End.Code != 0 {
-			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff), Text: e.m.End.Text, Blamed: e.m.End.Blamed, Answer: e.m.End.Answer})
+			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff), Text: e.m.End.Text, Blamed: e.m.End.Blamed,
+				Answer: e.m.End.Answer})
 		}
 	case e.m.Hosts != nil && e.node.hosts == nil:
 		hosts, err := e.node.take(e.m.Hosts)
@@ -331,8 +333,8 @@ func (r *remote) take(list []hostFrame) (hosts []client.Host, err error) {
 	return hosts, nil
 }
 
-// fail notes the job's cause, and ends what is left. Later only one that outranks the first counts: a machine may say that
-// its ranks have lost another before the machine of that other can say why.
+// fail notes the job's cause, and ends what is left. Later only one that outranks the first counts: a machine may say
+// that its ranks have lost another before the machine of that other can say why.
 func (h *head) fail(c *supervise.Cause) {
 	if h.cause != nil {
 		if !h.killed && c.Outranks(h.cause) {

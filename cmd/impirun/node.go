@@ -205,7 +205,8 @@ func (n *node) listen() {
 			n.end(&supervise.Cause{Code: 1, Text: err.Error()})
 			return
 		case m.End != nil:
-			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text, Answer: true}) // ours may be the first yet
+			// An end of our own may be the first yet.
+			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text, Answer: true})
 		case m.Input != nil:
 			select {
 			case n.input <- *m.Input:

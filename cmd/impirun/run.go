@@ -72,7 +72,8 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 }
 
 // runParts starts all processes and answers why they ended badly, if they did. first is the first one's rank, as it
-// stands before its output; output are where lines with prefixes go, nil our own; started is called when all are running.
+// stands before its output; output are where lines with prefixes go, nil our own; started is called when all are
+// running.
 func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first int, output [2]io.Writer,
 	started func(*supervise.Job)) (*supervise.Cause, error) {
 	config := supervise.Config{Host: hostname(), First: first, Grace: plan.Grace, Timeout: plan.Timeout, Recovery: plan.Recovery,

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Memory that is not there, met inside the library: the signal stays what it is, one line says which call and which argument,
-// and nothing of Go shows.
+// Memory that is not there, met inside the library: the signal stays what it is, one line says which call and which
+// argument, and nothing of Go shows.
 
 func TestABadBufferIsNamed(t *testing.T) {
 	file := program(t, "fault")

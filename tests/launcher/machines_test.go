@@ -97,7 +97,8 @@ func TestLinesWithPrefixesStayWholeAcrossMachines(t *testing.T) {
 		for line := range strings.Lines(text) {
 			var tag, rank, i int
 			var xs string
-			if _, err := fmt.Sscanf(line, "[%d] %d %d %s\n", &tag, &rank, &i, &xs); err != nil || tag != rank || rank > 4 || i != next[rank] ||
+			_, err := fmt.Sscanf(line, "[%d] %d %d %s\n", &tag, &rank, &i, &xs)
+			if err != nil || tag != rank || rank > 4 || i != next[rank] ||
 				xs != strings.Repeat("x", i%97)+"." {
 				t.Fatalf("%s: %q: %v", stream, line, err)
 			}

@@ -57,8 +57,8 @@ func TestTheDeathOfOneRankEndsAllAndIsTheCause(t *testing.T) {
 	}
 }
 
-// Whoever waits for a rank that is gone ends for that reason: in MPI_Waitall, whose error is of a class of its own, with an
-// exit code of the program's, or by MPI_Abort. None of them is the cause.
+// Whoever waits for a rank that is gone ends for that reason: in MPI_Waitall, whose error is of a class of its own,
+// with an exit code of the program's, or by MPI_Abort. None of them is the cause.
 func TestASurvivorIsNeverBlamed(t *testing.T) {
 	file := program(t, "misbehave")
 	for _, how := range append([]string{machines(t)}, spread...) {

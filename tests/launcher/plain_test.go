@@ -154,7 +154,8 @@ func TestWhatRanksLeaveBehindIsEnded(t *testing.T) {
 	}
 }
 
-// The launcher's end is that of what the ranks have started, too. All of it has our standard output, whose end we await.
+// The launcher's end is that of what the ranks have started, too. All of it has our standard output, whose end we
+// await.
 func TestAKilledLauncherTakesTheRanksChildrenAlong(t *testing.T) {
 	script := `setsid sleep 1000 & (sleep 1000 & setsid sh -c "sleep 1000 & wait" & wait) & echo ready; wait`
 	for _, how := range []string{"-n 2", "-clients 2 -n 2", machines(t)} {

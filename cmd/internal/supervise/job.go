@@ -36,10 +36,11 @@ type Config struct {
 	Recovery bool
 	// Prefix, if not nil, stands before every line that a rank writes to stream "stdout" or "stderr".
 	Prefix func(rank int, stream string) func(b []byte, now time.Time) []byte
-	// Output are where lines with a prefix go; nil: the launcher's own stdout and stderr. A call of Write gets whole lines.
+	// Output are where lines with a prefix go; nil: the launcher's own stdout and stderr. A call of Write gets whole
+	// lines.
 	Output [2]io.Writer
-	// Guard, if not nil, is a command that runs beside the ranks. Its standard input ends with us; if that is not our doing, it
-	// ends what ranks have started.
+	// Guard, if not nil, is a command that runs beside the ranks. Its standard input ends with us; if that is not our
+	// doing, it ends what ranks have started.
 	Guard []string
 	// Drain, if not nil, returns when everything that the ended rank had said on its link is noted.
 	Drain func(rank int)

@@ -17,9 +17,9 @@ import (
 // MPI_Abort; leaving between MPI_Init and MPI_Finalize; ending without MPI_Init while others are in it.
 // A rank that ends abnormally dooms the others, unless it had finalized: then nobody can be waiting for it.
 //
-// A consequence is an end that another end has caused: a rank had said before that it has lost another, or was alive and
-// well when we sent it SIGTERM. A consequence is the cause only for as long as nothing else is known: a rank that was dying
-// before anybody was told to end takes its place, however late it is heard.
+// A consequence is an end that another end has caused: a rank had said before that it has lost another, or was alive
+// and well when we sent it SIGTERM. A consequence is the cause only for as long as nothing else is known: a rank that
+// was dying before anybody was told to end takes its place, however late it is heard.
 
 // Cause is why a job ended badly.
 type Cause struct {
@@ -108,14 +108,17 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 		if status.CoreDump() {
 			core = ", core dumped"
 		}
-		l.blame(rank, Cause{Code: 128 + int(s), Answer: answer}, dooms, "was killed by signal %d (%s, %v%s)", int(s), unix.SignalName(s), s, core)
+		l.blame(rank, Cause{Code: 128 + int(s), Answer: answer}, dooms, "was killed by signal %d (%s, %v%s)", int(s),
+			unix.SignalName(s), s, core)
 	case status.ExitStatus() != 0:
-		l.blame(rank, Cause{Code: status.ExitStatus(), Answer: answer}, dooms, "exited with code %d", status.ExitStatus())
+		code := status.ExitStatus()
+		l.blame(rank, Cause{Code: code, Answer: answer}, dooms, "exited with code %d", code)
 	case e.phase == inside:
 		l.blame(rank, Cause{Code: 1, Answer: answer}, true, "exited without calling MPI_Finalize")
 	case e.phase == outside:
 		if other := l.anyInside(); other >= 0 {
-			l.blame(rank, Cause{Code: 1, Answer: answer}, true, "ended without calling MPI_Init, which rank %d has called", l.first+other)
+			l.blame(rank, Cause{Code: 1, Answer: answer}, true, "ended without calling MPI_Init, which rank %d has called",
+				l.first+other)
 		}
 	}
 }

@@ -86,11 +86,11 @@ func startFailed(name string, err error) error {
 	case errors.Is(err, syscall.ENOENT):
 		return &StartError{CodeNotFound, fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist", name)}
 	case errors.Is(err, syscall.EAGAIN):
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: too many processes (ulimit -u)", name)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no process left (ulimit -u)", name)}
 	case errors.Is(err, syscall.ENOMEM):
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: too little memory (ulimit -v)", name)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no memory left (ulimit -v)", name)}
 	case errors.Is(err, syscall.EMFILE):
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: too many open files (ulimit -n)", name)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no file left (ulimit -n)", name)}
 	case errors.Is(err, syscall.ENOEXEC):
 		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: neither a program for this machine nor a script with #!", name)}
 	}

@@ -46,8 +46,8 @@ func (s *sink) write(b []byte) bool {
 type stamp func(b []byte, now time.Time) []byte
 
 // relay copies from to the sink until the end of from. When the sink is gone (a closed pipe), from is
-// closed, so that the rank learns it as it would without a relay. Other errors, such as a full disk, do not end the rank:
-// its output is lost, and the job's outcome says so.
+// closed, so that the rank learns it as it would without a relay. Other errors, such as a full disk, do not end the
+// rank: its output is lost, and the job's outcome says so.
 func relay(from io.ReadCloser, to *sink, prefix stamp) {
 	defer from.Close()
 	in := make([]byte, 0, 64<<10)

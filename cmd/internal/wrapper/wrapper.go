@@ -51,8 +51,9 @@ func languageOf(command string) language {
 	return langC
 }
 
-// buildVersion is the version that build systems hear: Meson takes the mpicc with the highest one, even if the user names
-// another, and would mix our header with the other's library. It is ten times that of MPI's standard, and our release.
+// buildVersion is the version that build systems hear: Meson takes the mpicc with the highest one, even if the user
+// names another, and would mix our header with the other's library. It is ten times that of MPI's standard, and our
+// release.
 const buildVersion = "50.0.1"
 
 // help precedes that of the compiler.
@@ -98,10 +99,11 @@ func Decide(command string, args []string, at Place, getenv func(string) string,
 	case question != "":
 		return at.answer(question, compiler, words)
 	case len(words) == 1 && words[0] == "--help":
-		return Answer{fmt.Sprintf(help, filepath.Base(command), lang.variables[0], join(compiler)), append(compiler, words...)}, nil
+		text := fmt.Sprintf(help, filepath.Base(command), lang.variables[0], join(compiler))
+		return Answer{text, append(compiler, words...)}, nil
 	case slices.Contains(words, "-static") && links(words) && !asksOnly(words):
-		return Answer{}, errors.New("-static: libimpi is a shared library only, and so must be what it is linked with; " +
-			"leave -static out (-static-libgcc and -static-libstdc++ are fine)")
+		return Answer{}, errors.New("-static: libimpi is a shared library only, and so must be what it is linked " +
+			"with; leave -static out (-static-libgcc and -static-libstdc++ are fine)")
 	}
 	return Answer{Run: at.commandLine(compiler, words)}, nil
 }
