@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 
@@ -124,15 +125,20 @@ func (k *check) buffer(p uintptr, count int64, t *datatype.Type, arg string) {
 	k.volume(count, 1, t, arg)
 }
 
-// volume looks whether 64 bits can count the bytes of so many blocks of count elements each, as they are packed and as they
-// lie in memory: what is derived from the counts of a call is a number then.
+// volume looks whether 64 bits can count the bytes of so many blocks of count elements each, as they are packed and
+// as they lie in memory: what is derived from the counts of a call is a number then.
 func (k *check) volume(count, blocks int64, t *datatype.Type, arg string) {
 	if k.err != nil || t == nil || t.Size() == 0 {
 		return
 	}
 	longest := max(t.Size(), t.PackedSize(1, datatype.External32), t.Extent(), -t.Extent())
 	if n := product(count, blocks); n < 0 || product(n, longest) < 0 {
-		k.set(abi.MPI_ERR_COUNT, "argument %s: %d times %d elements of %d bytes are more than 2^63-1 bytes", arg, blocks, count, longest)
+		times := ""
+		if blocks > 1 {
+			times = fmt.Sprintf("%d times ", blocks)
+		}
+		k.set(abi.MPI_ERR_COUNT, "argument %s: %s%d elements of %d bytes are more than 2^63-1 bytes",
+			arg, times, count, longest)
 	}
 }
 

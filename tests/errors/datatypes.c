@@ -202,7 +202,8 @@ static void packing(void)
     WRONG(MPI_Pack_external("external32", in, 1, MPI_INT, buf, 64, &place), MPI_ERR_TRUNCATE, "position", "-1");
     wide = INT64_MAX;
     WRONG(MPI_Pack_c(in, 1, MPI_INT, buf, INT64_MAX, &wide, MPI_COMM_SELF), MPI_ERR_TRUNCATE, "position", "9223372036854775807");
-    WRONG(MPI_Pack_external_c("external32", in, INT64_MAX, MPI_INT, buf, 64, &(MPI_Count){0}), MPI_ERR_TRUNCATE, "buffer", "64");
+    WRONG(MPI_Pack_external_c("external32", in, INT64_MAX, MPI_INT, buf, 64, &(MPI_Count){0}), MPI_ERR_COUNT, "inbuf",
+          "9223372036854775807");
     CHECK_EQ(MPI_Pack_size(1, raw, MPI_COMM_SELF, &position), MPI_SUCCESS); /* which moves nothing */
     CHECK_EQ(position, 8);
     MPI_Type_free(&raw);
