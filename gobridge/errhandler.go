@@ -137,8 +137,8 @@ func impi_Error_string(errorcode int32, str, resultlen uintptr) int32 {
 }
 
 // customCodes are the classes and codes that the program has added, numbered from firstCustom. Numbers that have been
-// removed are given again, and MPI_LASTUSEDCODE falls when the last one is: nothing is left of classes and codes that come
-// and go.
+// removed are given again, and MPI_LASTUSEDCODE falls when the last one is: nothing is left of classes and codes that
+// come and go.
 type customCodes struct {
 	sync.Mutex
 	entries []customCode // the last is in use
@@ -226,8 +226,8 @@ func (c *customCodes) show() {
 
 func (c *customCodes) lastUsed() int32 { return int32(abi.MPI_ERR_LASTCODE + len(c.entries)) }
 
-// remove takes a class or a code away; it must be what the caller says, without a string, and a class without codes (MPI
-// 5.0, 9.5).
+// remove takes a class or a code away; it must be what the caller says, without a string, and a class without codes
+// (MPI 5.0, 9.5).
 func (c *customCodes) remove(code int32, isClass bool) *libimpi.Error {
 	c.Lock()
 	defer c.Unlock()

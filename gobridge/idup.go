@@ -2,8 +2,9 @@ package main
 
 import "C"
 
-// Nonblocking duplication (MPI 5.0, 7.4.2). The handle is there at once, and the attributes are copied at once. Until the
-// request is done the program may give it an error handler, attributes, hints and a name (check.object); all else is refused.
+// Nonblocking duplication (MPI 5.0, 7.4.2). The handle is there at once, and the attributes are copied at once. Until
+// the request is done the program may give it an error handler, attributes, hints and a name (check.object); all else
+// is refused.
 
 //export impi_Comm_idup
 func impi_Comm_idup(comm, newcomm, request uintptr) int32 {

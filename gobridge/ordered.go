@@ -2,9 +2,9 @@ package main
 
 import "slices"
 
-// ordered is a map that knows in which order its keys were first set. An entry that is removed from the middle leaves a
-// gap, until there are as many gaps as entries or somebody asks for an entry by its number: so a program that makes very
-// many keys, and takes them away in any order, pays for each alone.
+// ordered is a map that knows in which order its keys were first set. An entry that is removed from the middle leaves
+// a gap, until there are as many gaps as entries or somebody asks for an entry by its number: so a program that makes
+// very many keys, and takes them away in any order, pays for each alone.
 type ordered[K comparable, V any] struct {
 	entries []orderedEntry[K, V] // the first and the last are no gaps
 	gaps    int

@@ -202,10 +202,11 @@ func (c *Comm) Dup() (*Comm, error) {
 	return d, nil
 }
 
-// Unopened makes a communicator of the same groups and topology that has no contexts yet: it can be named, and asked for
-// its groups, but not communicate.
+// Unopened makes a communicator of the same groups and topology that has no contexts yet: it can be named, and asked
+// for its groups, but not communicate.
 func (c *Comm) Unopened() *Comm {
-	d := &Comm{engine: c.engine, group: c.group, rank: c.rank, topology: c.topology, layout: c.layout, spansInter: c.spansInter}
+	d := &Comm{engine: c.engine, group: c.group, rank: c.rank, topology: c.topology}
+	d.layout, d.spansInter = c.layout, c.spansInter
 	if c.local != nil {
 		d.local = c.local.Unopened()
 	}

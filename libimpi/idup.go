@@ -1,8 +1,8 @@
 package libimpi
 
 // Nonblocking duplication (MPI 5.0, 7.4.2). The agreement on the context id runs on a goroutine, under tags of its
-// own in the communicator's collective context, so that collectives may overtake it. It keeps the communicator, which the
-// program may free meanwhile.
+// own in the communicator's collective context, so that collectives may overtake it. It keeps the communicator, which
+// the program may free meanwhile.
 
 // idupTags lies above the tags of subsets.
 const idupTags = subsetTags + 1<<29

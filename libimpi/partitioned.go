@@ -11,14 +11,15 @@ import (
 // the communicator that ordinary messages do not use.
 //
 //	Psend_init   sends an offer (its counts, and a tag for the answer) with the program's tag, in the context of offers
-//	Precv_init   takes the oldest offer of that source and tag, and answers how many messages there are, and a range of tags
+//	Precv_init   takes the oldest offer of that source and tag; answers with a number of messages and a range of tags
 //	Start        of the receive posts a receive for each message, of the send posts nothing
 //	Pready       sends each message whose partitions are all ready, in the context of data
 //
-// The data lies at the start of the receive's buffer, which may be larger, as that of any message does. Message j of m is
-// the share [j/m, (j+1)/m) of the data, whole elements on either side, and has tag j of the range. If the data ends inside
-// an element of the receiver's, or is too long, there is one message, so that its receive says so. Before the answer is
-// there, partitions are only noted as ready. Tags in the context of data are given out by the process that receives.
+// The data lies at the start of the receive's buffer, which may be larger, as that of any message does. Message j of
+// m is the share [j/m, (j+1)/m) of the data, whole elements on either side, and has tag j of the range. If the data
+// ends inside an element of the receiver's, or is too long, there is one message, so that its receive says so. Before
+// the answer is there, partitions are only noted as ready. Tags in the context of data are given out by the process
+// that receives.
 
 // partitionedSpace is what a communicator has for partitioned communication, made by its first use.
 type partitionedSpace struct {
@@ -94,8 +95,8 @@ func (c *Comm) PsendInit(base datatype.Pointer, parts int32, count int64, t *dat
 }
 
 // PrecvInit makes a persistent request that receives parts partitions of count elements each. The sender's may be
-// others, of as many elements in all or fewer. A partition that the data does not reach has arrived with the last that it
-// does.
+// others, of as many elements in all or fewer. A partition that the data does not reach has arrived with the last
+// that it does.
 func (c *Comm) PrecvInit(base datatype.Pointer, parts int32, count int64, t *datatype.Type, source int, tag int32) uint64 {
 	return c.newChannel(&channel{peer: int32(source), tag: tag, base: base, typ: t, parts: parts, count: count})
 }

@@ -171,8 +171,8 @@ func (r *Request) fill(p []byte) {
 	r.moved += int64(len(p))
 }
 
-// requestTable finds requests by id. Ids are generation<<32 | slot+1, never 0. The memory of slots comes in chunks, and goes
-// again when far fewer requests are in use than there are.
+// requestTable finds requests by id. Ids are generation<<32 | slot+1, never 0. The memory of slots comes in chunks,
+// and goes again when far fewer requests are in use than there are.
 type requestTable struct {
 	slots    []*Request // nil where the memory is gone
 	idle     []*Request

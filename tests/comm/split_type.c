@@ -60,7 +60,8 @@ static int restricted(const char *type)
 /* On an intercommunicator both groups are split by the same parts, and the results are intercommunicators. */
 static void between_groups(void)
 {
-    static const int kinds[] = {MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_UNDEFINED};
+    static const int kinds[] = {
+        MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_UNDEFINED};
     MPI_Comm half, inter, c;
     MPI_Info info;
     int mine = check_rank % 2;

@@ -187,8 +187,8 @@ static void freed(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* An array in which all is done is answered from its first request on, whatever another array has had. long ones are not
- * completed by the same code as short ones. */
+/* An array in which all is done is answered from its first request on, whatever another array has had. The requests of
+ * long messages are not completed by the same code as those of short ones. */
 static void in_order(int bytes)
 {
     char *out = calloc(1, (size_t)bytes), *back = malloc((size_t)bytes);
@@ -211,8 +211,7 @@ static void in_order(int bytes)
     free(back);
 }
 
-/* The status of no operation has MPI_SUCCESS as its error, whichever function answers it; that of one operation keeps what
- * the program has there. */
+/* The status of no operation has MPI_SUCCESS as its error, whichever function answers it. */
 static void no_operation(void)
 {
     enum { BEFORE = 12345 };
