@@ -8,14 +8,20 @@ verbs := all build run test lint bench bench-wan install clean
 .PHONY: $(verbs)
 all: build
 
-build:
+compile := MAKEFLAGS=--no-print-directory cmake --build --preset $(PRESET)
+
+.PHONY: configure
+configure:
 	@tools/bootstrap build
 	@mkdir -p $(build)
 	@cmake --preset $(PRESET) >$(build)/configure.log 2>&1 || { cat $(build)/configure.log; exit 1; }
-	@MAKEFLAGS=--no-print-directory cmake --build --preset $(PRESET)
 
-# The main job: a linear system on four ranks, in shared memory and again on two IMPI clients.
-run: build
+build: configure
+	@$(compile)
+
+# The main job: a linear system on four ranks, in shared memory and again on two IMPI clients. Only what it needs is built.
+run: configure
+	@$(compile) --target main-job
 	@tools/run-solver $(build) $(MATRIX)
 
 test: build

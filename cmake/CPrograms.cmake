@@ -29,6 +29,10 @@ foreach(source IN LISTS examples)
   set_target_properties(example-${name} PROPERTIES OUTPUT_NAME ${name})
 endforeach()
 
+# What the main job needs (make run).
+add_custom_target(main-job)
+add_dependencies(main-job library tool-impirun tool-mpicc example-solver)
+
 file(GLOB benches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.c)
 foreach(source IN LISTS benches)
   get_filename_component(name ${source} NAME_WE)
