@@ -24,9 +24,11 @@ run: configure
 	@$(compile) --target main-job
 	@tools/run-solver $(build) $(MATRIX)
 
+log := $(build)/Testing/Temporary/LastTest.log
+
 test: build
 	@tools/bootstrap test
-	ctest --preset $(PRESET)
+	ctest --preset $(PRESET); code=$$?; tools/skipped $(log); exit $$code
 
 # What make test checks of the sources without running them; nothing needs to be built.
 lint:
