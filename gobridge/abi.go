@@ -23,8 +23,7 @@ func impi_Abi_get_info(newinfo uintptr) int32 {
 	for _, key := range [...]string{"mpi_aint_size", "mpi_count_size", "mpi_offset_size"} {
 		i.set(key, "8")
 	}
-	put(newinfo, save(i))
-	return 0
+	return k.answer(infos.add(i), newinfo)
 }
 
 // fortranSizes and fortranTypes are the datatypes that the information on Fortran is about, in order.
@@ -66,8 +65,7 @@ func impi_Abi_get_fortran_info(newinfo uintptr) int32 {
 	if k.result(newinfo, "info"); k.err != nil {
 		return k.fail()
 	}
-	put(newinfo, save(fortranInfo()))
-	return 0
+	return k.answer(infos.add(fortranInfo()), newinfo)
 }
 
 // impi_Abi_set_fortran_info cannot set what is known.

@@ -222,6 +222,16 @@ func (k *check) result(p uintptr, arg string) {
 	}
 }
 
+// answer stores the handle of a new object; 0 is none, for want of room.
+func (k *check) answer(h, out uintptr) int32 {
+	if h == 0 {
+		k.set(abi.MPI_ERR_OTHER, "there are %d objects of this kind already", chunkSize*len(infos.chunks))
+		return k.fail()
+	}
+	put(out, h)
+	return 0
+}
+
 // array looks at the address of n elements.
 func (k *check) array(p uintptr, n int, arg string) {
 	if p == 0 && n > 0 {
@@ -237,7 +247,11 @@ func (k *check) group(h uintptr, arg string) *libimpi.Group {
 	if h == abi.MPI_GROUP_NULL {
 		k.set(abi.MPI_ERR_GROUP, "argument %s is MPI_GROUP_NULL", arg)
 	} else {
-		k.set(abi.MPI_ERR_GROUP, "argument %s (%#x) is not a group, or has been freed", arg, h)
+		k.badGroup(h, arg)
 	}
 	return nil
+}
+
+func (k *check) badGroup(h uintptr, arg string) {
+	k.set(abi.MPI_ERR_GROUP, "argument %s (%#x) is not a group, or has been freed", arg, h)
 }

@@ -165,8 +165,7 @@ func impi_Comm_group(comm, group uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	put(group, saveGroup(k.c.Group(), k.c.session))
-	return 0
+	return k.answer(saveGroup(k.c.Group(), k.c.session), group)
 }
 
 //export impi_Comm_compare

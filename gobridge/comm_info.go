@@ -54,6 +54,5 @@ func impi_Comm_get_info(comm, info_used uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	put(info_used, save(k.c.hints.info()))
-	return 0
+	return k.answer(infos.add(k.c.hints.info()), info_used)
 }

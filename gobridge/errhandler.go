@@ -29,8 +29,7 @@ func createErrhandler(name string, fn uintptr, arg string, errhandlerOut uintptr
 	if k.err != nil {
 		return k.fail()
 	}
-	put(errhandlerOut, (&errhandler{action: C.IMPI_CALL, fn: fn}).hold())
-	return 0
+	return k.answer(newErrhandler(fn).hold(), errhandlerOut)
 }
 
 //export impi_Comm_set_errhandler
@@ -47,9 +46,13 @@ func impi_Comm_set_errhandler(comm, errhandler uintptr) int32 {
 func (k *check) errhandler(h uintptr) *errhandler {
 	e := errhandlerOf(h)
 	if e == nil {
-		k.set(abi.MPI_ERR_ERRHANDLER, "argument errhandler (%#x) is not an error handler, or has been freed", h)
+		k.badErrhandler(h)
 	}
 	return e
+}
+
+func (k *check) badErrhandler(h uintptr) {
+	k.set(abi.MPI_ERR_ERRHANDLER, "argument errhandler (%#x) is not an error handler, or has been freed", h)
 }
 
 //export impi_Comm_get_errhandler
@@ -59,8 +62,7 @@ func impi_Comm_get_errhandler(comm, errhandler uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	put(errhandler, k.c.errhandler().hold())
-	return 0
+	return k.answer(k.c.errhandler().hold(), errhandler)
 }
 
 //export impi_Errhandler_free
@@ -69,11 +71,13 @@ func impi_Errhandler_free(errhandler uintptr) int32 {
 	if k.result(errhandler, "errhandler"); k.err != nil {
 		return k.fail()
 	}
-	h := k.errhandler(*ref[uintptr](errhandler))
+	handle := *ref[uintptr](errhandler)
+	if h := k.errhandler(handle); h != nil && !h.release(handle) {
+		k.badErrhandler(handle)
+	}
 	if k.err != nil {
 		return k.fail()
 	}
-	h.release()
 	put[uintptr](errhandler, abi.MPI_ERRHANDLER_NULL)
 	return 0
 }
@@ -336,5 +340,5 @@ func impi_Errhandler_toint(errhandler uintptr) int32 { return toInt(errhandler) 
 
 //export impi_Errhandler_fromint
 func impi_Errhandler_fromint(errhandler int32) uintptr {
-	return coldFromInt(errhandler, abi.MPI_ERRHANDLER_NULL)
+	return fromIntOr(&errhandlers, errhandler, abi.MPI_ERRHANDLER_NULL)
 }

@@ -129,6 +129,9 @@ type errhandler struct {
 	holds  int     // how often the program has to free it
 }
 
+// newErrhandler is that of a function of the program.
+func newErrhandler(fn uintptr) *errhandler { return &errhandler{action: C.IMPI_CALL, fn: fn} }
+
 var (
 	errorsAreFatal = &errhandler{action: C.IMPI_FATAL, handle: abi.MPI_ERRORS_ARE_FATAL}
 	errorsAbort    = &errhandler{action: C.IMPI_ABORT, handle: abi.MPI_ERRORS_ABORT}
@@ -156,32 +159,37 @@ func errhandlerOf(h uintptr) *errhandler {
 			return e
 		}
 	}
-	e, _ := restored[*errhandler](h)
-	return e
+	return errhandlers.find(h)
 }
 
-// hold answers the handler's handle, which the program has to free once more.
+// hold answers the handler's handle, which the program has to free once more; 0 if there is no room for it.
 func (h *errhandler) hold() uintptr {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.handle == 0 {
-		h.handle = save(h)
+		if h.handle = errhandlers.add(h); h.handle == 0 {
+			return 0
+		}
 	}
 	h.holds++
 	return h.handle
 }
 
-// release is the program's freeing of the handle.
-func (h *errhandler) release() {
+// release is the program's freeing of the handle; false if the program has freed it already.
+func (h *errhandler) release(handle uintptr) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.action != C.IMPI_CALL {
-		return
+		return true
+	}
+	if h.handle != handle {
+		return false
 	}
 	if h.holds--; h.holds == 0 {
-		unsave(h.handle)
+		errhandlers.drop(handle)
 		h.handle = 0
 	}
+	return true
 }
 
 // impi_error_action tells the shim what the error handler of a code wants.

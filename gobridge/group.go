@@ -85,7 +85,10 @@ func impi_Group_free(group uintptr) int32 {
 	}
 	if h != abi.MPI_GROUP_EMPTY {
 		closeFastGroup(h)
-		groups.drop(h)
+		if !groups.drop(h) { // another thread was faster
+			k.badGroup(h, "group")
+			return k.fail()
+		}
 	}
 	put[uintptr](group, abi.MPI_GROUP_NULL)
 	return 0
@@ -114,8 +117,7 @@ func (k *check) newGroup(g *libimpi.Group, err error, from, out uintptr) int32 {
 	if err != nil {
 		return k.failed(err)
 	}
-	put(out, saveGroup(g, sessionOfGroup(from)))
-	return 0
+	return k.answer(saveGroup(g, sessionOfGroup(from)), out)
 }
 
 //export impi_Group_incl

@@ -1,16 +1,28 @@
 package main
 
+// #include "shim.h"
+import "C"
+
 import (
 	"sync"
 	"sync/atomic"
 
-	pointer "github.com/mattn/go-pointer"
+	"github.com/libimpi/libimpi/libimpi"
 )
 
-// Handles. Predefined ones are the ABI's small integers. Communicators, datatypes and operations made at run
-// time live in dense tables and are found without a lock: a handle is kind<<56 | generation<<32 | slot+firstInt,
-// so that a stale one, or one of another kind, is recognised. Its low half is what MPI_X_toint answers. Infos, error
-// handlers and matched messages are rare; go-pointer keeps them.
+// Handles. Predefined ones are the ABI's small integers. Those of objects that are made at run time are
+// kind<<56 | generation<<32 | slot+firstInt, and lead to a slot of their kind's table:
+//
+//	add   takes a slot and answers its handle
+//	find  answers the handle's object, without a lock; nil for a handle that is stale, of another kind, or made up
+//	drop  ends the handle; of several threads that try, one succeeds
+//
+// Slots are used again, with the next generation, so that memory is bounded by the most handles that there were at
+// once. A slot that has had all generations is not used again: no handle ever names a second object. The low half of a
+// handle is what MPI_X_toint answers; integers have no generation.
+//
+// Requests are the engine's (libimpi/request.go, quick.go), and some datatypes are C's (type_record.h), under the same rule
+// with tables of their own. Attribute keys are integers that are given once.
 
 type kind uint64
 
@@ -21,12 +33,18 @@ const (
 	kindGroup
 	kindSession
 	kindWin
+	kindInfo
+	kindErrhandler
+	kindMessage
 )
 
 // firstInt is the smallest integer of a run-time handle (MPI 5.0, 20.3.1: predefined ones are below).
-const firstInt = 4096
+const firstInt = C.IMPI_FIRST_HANDLE
 
-const chunkSize = 1024
+const (
+	chunkSize   = 1024
+	generations = 1 << 24 // of a slot
+)
 
 // table holds the objects of one kind.
 type table[T any] struct {
@@ -38,9 +56,12 @@ type table[T any] struct {
 	idle []uint32
 }
 
+// slot is a place of a table. A dropped object is taken out before the generation changes, and another comes in later:
+// whoever reads the object, and then the generation of its handle, has the handle's object.
 type slot[T any] struct {
-	generation atomic.Uint32
 	object     atomic.Pointer[T]
+	generation atomic.Uint32 // generations: the slot is used up
+	taken      bool
 }
 
 func (t *table[T]) slot(i uint32) *slot[T] {
@@ -52,131 +73,122 @@ func (t *table[T]) slot(i uint32) *slot[T] {
 	return nil
 }
 
-// find answers the object of a handle, nil if it is stale, foreign or not a handle at all.
-func (t *table[T]) find(h uintptr) *T {
+// of answers the slot of a handle, and the handle's generation; nil if no handle of this kind can be so.
+func (t *table[T]) of(h uintptr) (*slot[T], uint32) {
 	if kind(h>>56) != t.kind {
-		return nil
+		return nil, 0
 	}
-	s := t.slot(uint32(h) - firstInt)
-	if s == nil || s.generation.Load() != uint32(h>>32)&0xffffff {
-		return nil
-	}
-	return s.object.Load()
+	return t.slot(uint32(h) - firstInt), uint32(h>>32) % generations
 }
 
+// find answers the object of a handle, nil if it is stale, foreign or not a handle at all.
+func (t *table[T]) find(h uintptr) *T {
+	s, generation := t.of(h)
+	if s == nil {
+		return nil
+	}
+	object := s.object.Load()
+	if s.generation.Load() != generation {
+		return nil
+	}
+	return object
+}
+
+// add answers the handle of a new object; 0, which is no handle, if the table is full.
 func (t *table[T]) add(object *T) uintptr {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var i uint32
-	if n := len(t.idle); n > 0 {
-		i, t.idle = t.idle[n-1], t.idle[:n-1]
-	} else {
-		i = t.used
-		t.used++
-		if c := i / chunkSize; t.chunks[c].Load() == nil {
-			t.chunks[c].Store(new([chunkSize]slot[T]))
-		}
+	i, ok := t.take()
+	if !ok {
+		return 0
 	}
 	s := t.slot(i)
+	s.taken = true
 	s.object.Store(object)
 	return t.handle(i, s)
+}
+
+// take answers a slot that is not in use. The lock is held.
+func (t *table[T]) take() (i uint32, ok bool) {
+	if n := len(t.idle); n > 0 {
+		i, t.idle = t.idle[n-1], t.idle[:n-1]
+		return i, true
+	}
+	if t.used == chunkSize*uint32(len(t.chunks)) {
+		return 0, false
+	}
+	i = t.used
+	t.used++
+	if c := i / chunkSize; t.chunks[c].Load() == nil {
+		t.chunks[c].Store(new([chunkSize]slot[T]))
+	}
+	return i, true
 }
 
 func (t *table[T]) handle(i uint32, s *slot[T]) uintptr {
 	return uintptr(t.kind)<<56 | uintptr(s.generation.Load())<<32 | uintptr(i+firstInt)
 }
 
-func (t *table[T]) drop(h uintptr) {
+// drop ends a handle. It answers whether this call did: false if the handle names nothing, or does not any more.
+func (t *table[T]) drop(h uintptr) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := uint32(h) - firstInt
-	s := t.slot(i)
+	s, generation := t.of(h)
+	if s == nil || !s.taken || s.generation.Load() != generation {
+		return false
+	}
+	s.taken = false
 	s.object.Store(nil)
-	s.generation.Store((s.generation.Load() + 1) & 0xffffff)
-	t.idle = append(t.idle, i)
+	s.generation.Store(generation + 1)
+	if generation+1 < generations {
+		t.idle = append(t.idle, uint32(h)-firstInt)
+	}
+	return true
 }
 
-// fromInt is the handle that toint made this integer of; 0 if there is none.
+// fromInt is the handle that toInt made this integer of; 0 if there is none.
 func (t *table[T]) fromInt(n int32) uintptr {
+	if n < firstInt {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	s := t.slot(uint32(n) - firstInt)
-	if n < firstInt || s == nil || s.object.Load() == nil {
+	if s == nil || s.object.Load() == nil {
 		return 0
 	}
 	return t.handle(uint32(n)-firstInt, s)
 }
 
 var (
-	comms    = table[communicator]{kind: kindComm}
-	types    = table[dataType]{kind: kindType}
-	ops      = table[operation]{kind: kindOp}
-	groups   = table[group]{kind: kindGroup}
-	sessions = table[session]{kind: kindSession}
+	comms       = table[communicator]{kind: kindComm}
+	types       = table[dataType]{kind: kindType}
+	ops         = table[operation]{kind: kindOp}
+	groups      = table[group]{kind: kindGroup}
+	sessions    = table[session]{kind: kindSession}
+	infos       = table[info]{kind: kindInfo}
+	errhandlers = table[errhandler]{kind: kindErrhandler}
+	messages    = table[libimpi.Matched]{kind: kindMessage}
 )
 
-// save keeps a rarely used object and answers its handle.
-func save(object any) uintptr { return uintptr(pointer.Save(object)) }
+// toInt is the integer form of a handle.
+func toInt(h uintptr) int32 { return int32(uint32(h)) }
 
-// restored answers the object of such a handle if it is a T.
-func restored[T any](h uintptr) (object T, ok bool) {
-	if h < firstInt {
-		return object, false
-	}
-	object, ok = pointer.Restore(at(h)).(T)
-	return object, ok
-}
-
-func unsave(h uintptr) {
-	coldInts.forget(h)
-	pointer.Unref(at(h))
-}
-
-// integersOf gives go-pointer handles their integers for MPI_X_toint; they have no small number of their own.
-type integersOf struct {
-	sync.Mutex
-	next   int32
-	number map[uintptr]int32
-	handle map[int32]uintptr
-}
-
-var coldInts = integersOf{next: firstInt, number: map[uintptr]int32{}, handle: map[int32]uintptr{}}
-
-// forget takes the integer of a handle away that is about to name nothing.
-func (c *integersOf) forget(h uintptr) {
-	c.Lock()
-	defer c.Unlock()
-	if n, ok := c.number[h]; ok {
-		delete(c.number, h)
-		delete(c.handle, n)
-	}
-}
-
-// toInt is the integer form of any handle.
-func toInt(h uintptr) int32 {
-	if h < firstInt || kind(h>>56) != 0 {
-		return int32(uint32(h))
-	}
-	c := &coldInts
-	c.Lock()
-	defer c.Unlock()
-	n, ok := c.number[h]
-	if !ok {
-		n = c.next
-		c.next++
-		c.number[h], c.handle[n] = n, h
-	}
-	return n
-}
-
-// coldFromInt is the go-pointer handle of an integer, null if there is none.
-func coldFromInt(n int32, null uintptr) uintptr {
+// fromIntOr is the handle of an integer, null if there is none.
+func fromIntOr[T any](t *table[T], n int32, null uintptr) uintptr {
 	if n < firstInt {
 		return uintptr(n)
 	}
-	c := &coldInts
-	c.Lock()
-	defer c.Unlock()
-	if h, ok := c.handle[n]; ok {
+	if h := t.fromInt(n); h != 0 {
 		return h
+	}
+	return null
+}
+
+// predefinedOr is fromIntOr of a kind that has predefined handles only.
+func predefinedOr(n int32, null uintptr) uintptr {
+	if n < firstInt {
+		return uintptr(n)
 	}
 	return null
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
@@ -61,7 +62,8 @@ func TestForeignHandlesFindNothing(t *testing.T) {
 	table := &table[thing]{kind: kindComm}
 	h := table.add(&thing{1})
 	for _, bad := range []uintptr{
-		0, 1, firstInt, h &^ (0xff << 56), h ^ 3<<56, h + 1<<32, h + 1, h - 1, h + chunkSize, h&^0xffffffff | 0xffffffff, ^uintptr(0), h &^ 0xffffffff,
+		0, 1, firstInt, h &^ (0xff << 56), h ^ 3<<56, h + 1<<32, h + 1, h - 1, h + chunkSize, h&^0xffffffff | 0xffffffff,
+		^uintptr(0), h &^ 0xffffffff,
 	} {
 		if table.find(bad) != nil {
 			t.Errorf("%#x finds something", bad)
@@ -74,57 +76,202 @@ func TestForeignHandlesFindNothing(t *testing.T) {
 	}
 }
 
+func TestSlotsAreUsedAgain(t *testing.T) {
+	table := &table[thing]{kind: kindInfo}
+	for range 3 {
+		var peak []uintptr
+		for i := range 3 * chunkSize {
+			peak = append(peak, table.add(&thing{i}))
+		}
+		for _, h := range peak {
+			if !table.drop(h) {
+				t.Fatalf("handle %#x cannot be dropped", h)
+			}
+		}
+	}
+	if table.used != 3*chunkSize {
+		t.Errorf("%d slots for %d at a time", table.used, 3*chunkSize)
+	}
+}
+
+func TestADroppedHandleCannotBeDroppedAgain(t *testing.T) {
+	table := &table[thing]{kind: kindInfo}
+	h := table.add(&thing{1})
+	for _, bad := range []uintptr{0, h + 1, h + chunkSize, h + 1<<32, h ^ 1<<56, ^uintptr(0)} {
+		if table.drop(bad) {
+			t.Errorf("%#x can be dropped", bad)
+		}
+	}
+	if !table.drop(h) || table.drop(h) || table.drop(h+1<<32) {
+		t.Error("one of two drops must succeed, and that of a handle that has not been given yet must not")
+	}
+	x := &thing{2}
+	if h2 := table.add(x); table.drop(h) || table.find(h2) != x {
+		t.Error("a stale handle ended the object that has taken its slot")
+	}
+}
+
+func TestAReservedHandleNamesNothingUntilItIsFilled(t *testing.T) {
+	table := &table[thing]{kind: kindComm}
+	h := table.add(nil)
+	if table.find(h) != nil || table.fromInt(toInt(h)) != 0 {
+		t.Error("it names something")
+	}
+	x := &thing{1}
+	if table.fill(h, x); table.find(h) != x {
+		t.Error("it does not name what it was filled with")
+	}
+	if h := table.add(nil); !table.drop(h) {
+		t.Error("it cannot be given back")
+	}
+}
+
+// A slot goes through all of its generations. No handle comes twice, so the slot is not used any more.
+func TestAHandleNeverComesAgain(t *testing.T) {
+	table := &table[thing]{kind: kindInfo}
+	first := table.add(&thing{})
+	table.drop(first)
+	table.slot(0).generation.Store(generations - 2) // as after many more
+	var last uintptr
+	for want := uintptr(generations - 2); want < generations; want++ {
+		last = table.add(&thing{})
+		if last != uintptr(kindInfo)<<56|want<<32|firstInt {
+			t.Fatalf("handle %#x in generation %#x", last, want)
+		}
+		if !table.drop(last) || table.drop(last) {
+			t.Fatalf("handle %#x has to be dropped once", last)
+		}
+	}
+	x := &thing{1}
+	h := table.add(x)
+	if uint32(h) != firstInt+1 || table.find(h) != x {
+		t.Errorf("handle %#x is in the slot that is used up", h)
+	}
+	for _, stale := range []uintptr{first, last, uintptr(kindInfo)<<56 | firstInt} {
+		if table.find(stale) != nil || table.drop(stale) {
+			t.Errorf("stale handle %#x finds something", stale)
+		}
+	}
+	if table.fromInt(firstInt) != 0 {
+		t.Error("the slot that is used up has a handle")
+	}
+}
+
+func TestAFullTableGivesNoHandle(t *testing.T) {
+	table := &table[thing]{kind: kindInfo}
+	table.used = chunkSize * uint32(len(table.chunks))
+	h := table.add(&thing{})
+	if h != 0 || table.find(h) != nil || table.drop(h) {
+		t.Errorf("handle %#x", h)
+	}
+}
+
+// Handles that threads end while others look them up: a handle finds its own object or nothing, and one thread ends it.
 func TestTablesServeSeveralThreads(t *testing.T) {
+	const threads, rounds = 4, 3000
 	table := &table[thing]{kind: kindType}
+	var names [rounds]atomic.Uint64 // the handle of thing n
+	var ended [rounds]atomic.Int32
+	var made atomic.Int32
 	var wg sync.WaitGroup
-	for g := range 4 {
+	look := func(n int) uintptr {
+		h := uintptr(names[n].Load())
+		if x := table.find(h); x != nil && x.n != n {
+			t.Errorf("the handle of %d finds %d", n, x.n)
+		}
+		return h
+	}
+	for g := range threads {
 		wg.Go(func() {
-			for i := range 2000 {
-				x := &thing{g*10000 + i}
-				h := table.add(x)
-				if table.find(h) != x {
-					t.Errorf("handle %#x finds another", h)
-				}
-				table.drop(h)
-				if got := table.find(h); got != nil {
-					t.Errorf("dropped handle %#x finds %v", h, got)
+			rng := rand.New(rand.NewPCG(1, uint64(g)))
+			for n := int(made.Add(1)) - 1; n < rounds; n = int(made.Add(1)) - 1 {
+				names[n].Store(uint64(table.add(&thing{n})))
+				look(n)
+				for range 4 { // some of the last ones, which others may be ending
+					m := max(n-rng.IntN(2*threads), 0)
+					if h := look(m); table.drop(h) {
+						ended[m].Add(1)
+					}
+					look(m)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if table.used > 4 {
-		t.Errorf("%d slots for 4 at a time", table.used)
+	for n := range ended {
+		if table.drop(uintptr(names[n].Load())) {
+			ended[n].Add(1)
+		}
+		if got := ended[n].Load(); got != 1 {
+			t.Errorf("%d was ended %d times", n, got)
+		}
 	}
 }
 
-func TestRareHandlesAreSavedAndGiveIntegers(t *testing.T) {
+// One thread uses a slot again and again, so that its generation counts the objects; another looks up the handle that
+// is just ending.
+func TestAHandleThatEndsMeanwhileFindsNoOtherObject(t *testing.T) {
+	const rounds = 300000
+	table := &table[thing]{kind: kindMessage}
+	var current atomic.Uint64
+	var over atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for n := range rounds {
+			h := table.add(&thing{n})
+			current.Store(uint64(h))
+			table.drop(h)
+		}
+		over.Store(true)
+	})
+	wg.Go(func() {
+		for !over.Load() {
+			h := uintptr(current.Load())
+			n := int(uint32(h>>32) % generations)
+			if x := table.find(h); x != nil && x.n != n {
+				t.Errorf("the handle of %d finds %d", n, x.n)
+				return
+			}
+		}
+	})
+	wg.Wait()
+}
+
+func TestEveryKindHasIntegers(t *testing.T) {
 	x := &info{}
-	h := save(x)
-	if got, ok := restored[*info](h); !ok || got != x {
-		t.Error("another info")
-	}
-	if _, ok := restored[*thing](h); ok {
-		t.Error("an info is a thing")
-	}
+	h := infos.add(x)
 	n := toInt(h)
-	if n < firstInt || toInt(h) != n || coldFromInt(n, abi.MPI_INFO_NULL) != h {
-		t.Errorf("handle %#x is %d is %#x", h, n, coldFromInt(n, abi.MPI_INFO_NULL))
+	if infos.find(h) != x || n < firstInt || fromIntOr(&infos, n, abi.MPI_INFO_NULL) != h {
+		t.Errorf("handle %#x is %d", h, n)
 	}
-	unsave(h)
-	if _, ok := restored[*info](h); ok || coldFromInt(n, abi.MPI_INFO_NULL) != abi.MPI_INFO_NULL {
+	if errhandlers.find(h) != nil || messages.find(h) != nil {
+		t.Error("an info is something else")
+	}
+	infos.drop(h)
+	if infos.find(h) != nil || fromIntOr(&infos, n, abi.MPI_INFO_NULL) != abi.MPI_INFO_NULL {
 		t.Error("a freed info is there")
 	}
-	for range 1000 { // integers of freed ones are forgotten
-		h := save(x)
-		toInt(h)
-		unsave(h)
-	}
-	if len(coldInts.number) != 0 || len(coldInts.handle) != 0 {
-		t.Errorf("%d integers of nothing", len(coldInts.handle))
-	}
-	if coldFromInt(1<<30, abi.MPI_INFO_NULL) != abi.MPI_INFO_NULL || coldFromInt(abi.MPI_INFO_ENV, 0) != abi.MPI_INFO_ENV {
+	if fromIntOr(&infos, 1<<30, abi.MPI_INFO_NULL) != abi.MPI_INFO_NULL ||
+		fromIntOr(&infos, abi.MPI_INFO_ENV, 0) != abi.MPI_INFO_ENV {
 		t.Error("integers that are nobody's, or a predefined one's")
+	}
+}
+
+func TestAnErrorHandlerIsFreedAsOftenAsItWasGiven(t *testing.T) {
+	e := newErrhandler(1)
+	h := e.hold()
+	if e.hold() != h || errhandlerOf(h) != e {
+		t.Fatal("the second handle is another")
+	}
+	if !e.release(h) || errhandlerOf(h) != e || !e.release(h) || errhandlerOf(h) != nil || e.release(h) {
+		t.Error("two holds are two releases")
+	}
+	again := e.hold() // a communicator had it all the time
+	if again == h || errhandlerOf(h) != nil || e.release(h) || errhandlerOf(again) != e {
+		t.Error("the old handle is valid again")
+	}
+	if !errorsReturn.release(abi.MPI_ERRORS_RETURN) || errhandlerOf(abi.MPI_ERRORS_RETURN) != errorsReturn {
+		t.Error("a predefined handler can be freed any number of times, and stays")
 	}
 }
 
@@ -138,7 +285,8 @@ func TestGroupsHaveHandles(t *testing.T) {
 	if groupOf(h) != nil {
 		t.Error("a freed group is there")
 	}
-	if saveGroup(libimpi.NewGroup(nil), nil) != abi.MPI_GROUP_EMPTY || groupOf(abi.MPI_GROUP_EMPTY) != libimpi.EmptyGroup || groupOf(abi.MPI_GROUP_NULL) != nil {
+	if saveGroup(libimpi.NewGroup(nil), nil) != abi.MPI_GROUP_EMPTY ||
+		groupOf(abi.MPI_GROUP_EMPTY) != libimpi.EmptyGroup || groupOf(abi.MPI_GROUP_NULL) != nil {
 		t.Error("the predefined groups")
 	}
 }

@@ -104,6 +104,5 @@ func impi_Get_hw_resource_info(hw_info uintptr) int32 {
 		}
 		i.set(resourceScheme+t, value)
 	}
-	put(hw_info, save(i))
-	return 0
+	return k.answer(infos.add(i), hw_info)
 }

@@ -90,11 +90,15 @@ func (k *check) info(h uintptr) *info {
 	case abi.MPI_INFO_ENV:
 		return infoEnv()
 	}
-	i, ok := restored[*info](h)
-	if !ok {
-		k.set(abi.MPI_ERR_INFO, "argument info (%#x) is not an info object, or has been freed", h)
+	i := infos.find(h)
+	if i == nil {
+		k.badInfo(h)
 	}
 	return i
+}
+
+func (k *check) badInfo(h uintptr) {
+	k.set(abi.MPI_ERR_INFO, "argument info (%#x) is not an info object, or has been freed", h)
 }
 
 // someInfo is info where MPI_INFO_NULL is an error.
@@ -124,8 +128,7 @@ func impi_Info_create(newinfo uintptr) int32 {
 	if k.result(newinfo, "info"); k.err != nil {
 		return k.fail()
 	}
-	put(newinfo, save(&info{}))
-	return 0
+	return k.answer(infos.add(&info{}), newinfo)
 }
 
 //export impi_Info_create_env
@@ -134,8 +137,7 @@ func impi_Info_create_env(argc int32, argv, newinfo uintptr) int32 {
 	if k.result(newinfo, "info"); k.err != nil {
 		return k.fail()
 	}
-	put(newinfo, save(infoEnv().clone()))
-	return 0
+	return k.answer(infos.add(infoEnv().clone()), newinfo)
 }
 
 //export impi_Info_dup
@@ -145,8 +147,7 @@ func impi_Info_dup(infoHandle, newinfo uintptr) int32 {
 	if k.result(newinfo, "newinfo"); k.err != nil {
 		return k.fail()
 	}
-	put(newinfo, save(i.clone()))
-	return 0
+	return k.answer(infos.add(i.clone()), newinfo)
 }
 
 //export impi_Info_free
@@ -157,13 +158,15 @@ func impi_Info_free(infoHandle uintptr) int32 {
 	}
 	h := *ref[uintptr](infoHandle)
 	k.someInfo(h)
-	if h == abi.MPI_INFO_ENV {
+	switch {
+	case h == abi.MPI_INFO_ENV:
 		k.set(abi.MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed")
+	case k.err == nil && !infos.drop(h): // another thread was faster
+		k.badInfo(h)
 	}
 	if k.err != nil {
 		return k.fail()
 	}
-	unsave(h)
 	put[uintptr](infoHandle, abi.MPI_INFO_NULL)
 	return 0
 }
@@ -298,4 +301,4 @@ func impi_Info_get_nthkey(infoHandle uintptr, n int32, key uintptr) int32 {
 func impi_Info_toint(info uintptr) int32 { return toInt(info) }
 
 //export impi_Info_fromint
-func impi_Info_fromint(info int32) uintptr { return coldFromInt(info, abi.MPI_INFO_NULL) }
+func impi_Info_fromint(info int32) uintptr { return fromIntOr(&infos, info, abi.MPI_INFO_NULL) }

@@ -24,8 +24,7 @@ func impi_Comm_remote_group(comm, group uintptr) int32 {
 	if k.inter(); k.err != nil {
 		return k.fail()
 	}
-	put(group, saveGroup(k.c.RemoteGroup(), k.c.session))
-	return 0
+	return k.answer(saveGroup(k.c.RemoteGroup(), k.c.session), group)
 }
 
 // peer looks at what the leader of a group says about the other: significant only there.

@@ -80,8 +80,7 @@ func impi_Op_create(user_fn uintptr, commute int32, opOut uintptr, wide int32) i
 	if k.err != nil {
 		return k.fail()
 	}
-	put(opOut, ops.add(&operation{fn: user_fn, wide: wide != 0, commute: commute != 0}))
-	return 0
+	return k.answer(ops.add(&operation{fn: user_fn, wide: wide != 0, commute: commute != 0}), opOut)
 }
 
 //export impi_Op_free
@@ -91,11 +90,10 @@ func impi_Op_free(opHandle uintptr) int32 {
 		return k.fail()
 	}
 	h := *ref[uintptr](opHandle)
-	if ops.find(h) == nil {
+	if !ops.drop(h) {
 		k.set(abi.MPI_ERR_OP, "argument op (%#x) is not an operation that can be freed", h)
 		return k.fail()
 	}
-	ops.drop(h)
 	put[uintptr](opHandle, abi.MPI_OP_NULL)
 	return 0
 }

@@ -246,10 +246,13 @@ func impi_Mprobe(source, tag int32, comm, message, status uintptr) int32 {
 		return k.received(k.c.Probe(int(source), tag, &st), &st, status)
 	}
 	m, err := k.c.Mprobe(int(source), tag, &st)
-	if err == nil {
-		put(message, save(m))
+	if err != nil {
+		return k.received(err, &st, status)
 	}
-	return k.received(err, &st, status)
+	if code := k.answer(messages.add(m), message); code != 0 {
+		return code
+	}
+	return k.received(nil, &st, status)
 }
 
 //export impi_Improbe
@@ -270,13 +273,14 @@ func impi_Improbe(source, tag int32, comm, flag, message, status uintptr) int32 
 	putFlag(flag, m != nil)
 	if m == nil {
 		status = 0
-	} else {
-		put(message, save(m))
+	} else if code := k.answer(messages.add(m), message); code != 0 {
+		return code
 	}
 	return k.received(err, &st, status)
 }
 
-// messageArgs checks the arguments of a matched receive. m is nil for MPI_MESSAGE_NO_PROC.
+// messageArgs checks the arguments of a matched receive, and ends the message's handle if they are right. m is nil for
+// MPI_MESSAGE_NO_PROC.
 func messageArgs(fn string, buf uintptr, count int64, dt, message uintptr) (a endpoint, m *libimpi.Matched) {
 	a.fn = fn
 	if a.notStarted() {
@@ -293,13 +297,12 @@ func messageArgs(fn string, buf uintptr, count int64, dt, message uintptr) (a en
 	if h == abi.MPI_MESSAGE_NO_PROC {
 		return a, nil
 	}
-	var ok bool
-	if m, ok = restored[*libimpi.Matched](h); !ok {
-		a.set(abi.MPI_ERR_ARG, "argument message (%#x) is not a matched message", h)
+	m = messages.find(h)
+	if m == nil || !messages.drop(h) { // one receive has it, also of several threads'
+		a.set(abi.MPI_ERR_ARG, "argument message (%#x) is not a matched message, or has been received", h)
 		return a, nil
 	}
 	a.c = bridged(m.Comm())
-	unsave(h)
 	return a, m
 }
 
@@ -342,5 +345,5 @@ func impi_Message_toint(message uintptr) int32 { return toInt(message) }
 
 //export impi_Message_fromint
 func impi_Message_fromint(message int32) uintptr {
-	return coldFromInt(message, abi.MPI_MESSAGE_NULL)
+	return fromIntOr(&messages, message, abi.MPI_MESSAGE_NULL)
 }

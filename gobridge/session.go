@@ -67,12 +67,13 @@ func impi_Session_init(info, errhandler, newsession uintptr) int32 {
 		return k.failed(err)
 	}
 	watchExit()
-	p.sessions++
 	s := k.s
 	s.used, s.buffer = sessionInfo(with), p.engine.NewBuffer()
 	s.handle = sessions.add(s)
-	put(newsession, s.handle)
-	return 0
+	if s.handle != 0 {
+		p.sessions++
+	}
+	return k.answer(s.handle, newsession)
 }
 
 // sessionInfo is what MPI_Session_get_info answers: the reserved keys (MPI 5.0, 11.3.1), and no others.
@@ -98,11 +99,11 @@ func impi_Session_finalize(sessionRef uintptr) int32 {
 		return k.fail()
 	}
 	h := *ref[uintptr](sessionRef)
+	starting.Lock()
+	defer starting.Unlock()
 	if k = sessionQuery(k.fn, h); k.err != nil {
 		return k.fail()
 	}
-	starting.Lock()
-	defer starting.Unlock()
 	p := started()
 	if p.sessions == 1 && finalized.Load() {
 		if err := p.end(false); err != nil {
@@ -236,8 +237,7 @@ func impi_Session_get_pset_info(session, pset_name, infoOut uintptr) int32 {
 	}
 	i := &info{}
 	i.set("mpi_size", strconv.Itoa(g.Size()))
-	put(infoOut, save(i))
-	return 0
+	return k.answer(infos.add(i), infoOut)
 }
 
 //export impi_Session_get_info
@@ -246,8 +246,7 @@ func impi_Session_get_info(session, info_used uintptr) int32 {
 	if k.result(info_used, "info_used"); k.err != nil {
 		return k.fail()
 	}
-	put(info_used, save(k.s.used.clone()))
-	return 0
+	return k.answer(infos.add(k.s.used.clone()), info_used)
 }
 
 // impi_Group_from_session_pset answers MPI_GROUP_NULL for a set that does not exist (MPI 5.0, 11.3.2).
@@ -264,8 +263,7 @@ func impi_Group_from_session_pset(session, pset_name, newgroup uintptr) int32 {
 		put[uintptr](newgroup, abi.MPI_GROUP_NULL)
 		return 0
 	}
-	put(newgroup, saveGroup(g, k.s))
-	return 0
+	return k.answer(saveGroup(g, k.s), newgroup)
 }
 
 //export impi_Session_set_errhandler
@@ -285,8 +283,7 @@ func impi_Session_get_errhandler(session, errhandler uintptr) int32 {
 	if k.result(errhandler, "errhandler"); k.err != nil {
 		return k.fail()
 	}
-	put(errhandler, k.s.errhandler().hold())
-	return 0
+	return k.answer(k.s.errhandler().hold(), errhandler)
 }
 
 //export impi_Session_toint

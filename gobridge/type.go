@@ -84,8 +84,7 @@ func (k *check) newType(t *datatype.Type, err error, wide int32, out uintptr) in
 	if wide != 0 {
 		t = t.AsLarge()
 	}
-	put(out, addType(&dataType{Type: t}))
-	return 0
+	return k.answer(addType(&dataType{Type: t}), out)
 }
 
 // typeArgs checks what all constructors have.
@@ -492,17 +491,6 @@ func impi_Type_fromint(datatype int32) uintptr {
 		return abi.MPI_DATATYPE_NULL
 	}
 	return fromIntOr(&types, datatype, abi.MPI_DATATYPE_NULL)
-}
-
-// fromIntOr is the handle of an integer, null if there is none.
-func fromIntOr[T any](t *table[T], n int32, null uintptr) uintptr {
-	if n < firstInt {
-		return uintptr(n)
-	}
-	if h := t.fromInt(n); h != 0 {
-		return h
-	}
-	return null
 }
 
 // addType answers the handle of a new datatype.

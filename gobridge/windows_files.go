@@ -71,13 +71,13 @@ func impi_Win_call_errhandler(win uintptr, errorcode int32) int32 {
 func impi_Win_toint(win uintptr) int32 { return toInt(win) }
 
 //export impi_Win_fromint
-func impi_Win_fromint(win int32) uintptr { return coldFromInt(win, abi.MPI_WIN_NULL) }
+func impi_Win_fromint(win int32) uintptr { return predefinedOr(win, abi.MPI_WIN_NULL) }
 
 //export impi_Win_c2f
 func impi_Win_c2f(win uintptr) int32 { return toInt(win) }
 
 //export impi_Win_f2c
-func impi_Win_f2c(win int32) uintptr { return coldFromInt(win, abi.MPI_WIN_NULL) }
+func impi_Win_f2c(win int32) uintptr { return predefinedOr(win, abi.MPI_WIN_NULL) }
 
 // fileHandler is the error handler of MPI_FILE_NULL, which files begin with (MPI 5.0, 14.7): MPI_ERRORS_RETURN, unless the
 // program has set another.
@@ -127,8 +127,7 @@ func impi_File_get_errhandler(file, errhandler uintptr) int32 {
 	if k.result(errhandler, "errhandler"); k.err != nil {
 		return k.fail()
 	}
-	put(errhandler, fileErrhandler().hold())
-	return 0
+	return k.answer(fileErrhandler().hold(), errhandler)
 }
 
 // impi_call_file_errhandler is impi_call_errhandler for files.
@@ -148,10 +147,10 @@ func impi_call_file_errhandler(file uintptr, errorcode int32, action *C.struct_i
 func impi_File_toint(file uintptr) int32 { return toInt(file) }
 
 //export impi_File_fromint
-func impi_File_fromint(file int32) uintptr { return coldFromInt(file, abi.MPI_FILE_NULL) }
+func impi_File_fromint(file int32) uintptr { return predefinedOr(file, abi.MPI_FILE_NULL) }
 
 //export impi_File_c2f
 func impi_File_c2f(file uintptr) int32 { return toInt(file) }
 
 //export impi_File_f2c
-func impi_File_f2c(file int32) uintptr { return coldFromInt(file, abi.MPI_FILE_NULL) }
+func impi_File_f2c(file int32) uintptr { return predefinedOr(file, abi.MPI_FILE_NULL) }
