@@ -383,7 +383,10 @@ func impi_Type_free(datatype uintptr) int32 {
 	if code := d.attrs.deleteAll(h); code != 0 {
 		return k.refused(code, "delete")
 	}
-	dropType(h)
+	if !dropType(h) { // another thread was faster
+		k.badType(h, "datatype")
+		return k.fail()
+	}
 	put[uintptr](datatype, abi.MPI_DATATYPE_NULL)
 	return 0
 }
@@ -500,11 +503,11 @@ func addType(d *dataType) uintptr {
 	return h
 }
 
-func dropType(h uintptr) {
+// dropType ends a datatype's handle; false if it has ended already.
+func dropType(h uintptr) bool {
 	if isRecord(h) {
-		recorded.drop(h)
-		return
+		return recorded.drop(h)
 	}
 	closeFastType(h)
-	types.drop(h)
+	return types.drop(h)
 }

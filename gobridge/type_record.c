@@ -173,6 +173,15 @@ static struct impi_type_record *take(uint32_t *slot)
     return r;
 }
 
+/* With the lock: the record may be taken again, unless its slot has had all generations: no handle ever names a second
+ * type. */
+static void put_back(struct impi_type_record *r)
+{
+    if (UNLIKELY(r->state / IMPI_TYPE_GENERATION == IMPI_TYPE_GENERATIONS)) return;
+    r->next = impi_types.idle;
+    impi_types.idle = r->slot + 1;
+}
+
 static void release(struct impi_type_record *r);
 
 static void release_old(uintptr_t old)
@@ -198,10 +207,14 @@ static void release(struct impi_type_record *r)
     free(r->external);
     r->external = NULL;
     r->planned = IMPI_PLAN_UNKNOWN;
-    uint32_t *list = r->state & IMPI_TYPE_KNOWN ? &impi_types.stale : &impi_types.idle;
-    __atomic_store_n(&r->state, (r->state / IMPI_TYPE_GENERATION + 1) % IMPI_TYPE_GENERATIONS * IMPI_TYPE_GENERATION, __ATOMIC_RELAXED);
-    r->next = *list;
-    __atomic_store_n(list, r->slot + 1, __ATOMIC_RELAXED);
+    uint32_t known = r->state & IMPI_TYPE_KNOWN;
+    __atomic_store_n(&r->state, (r->state / IMPI_TYPE_GENERATION + 1) * IMPI_TYPE_GENERATION, __ATOMIC_RELAXED);
+    if (LIKELY(!known)) {
+        put_back(r);
+    } else {
+        r->next = impi_types.stale;
+        __atomic_store_n(&impi_types.stale, r->slot + 1, __ATOMIC_RELAXED);
+    }
 }
 
 /* With the lock: ends a handle whose state lacks `without`; 0 if it is none. */
@@ -291,8 +304,7 @@ static uintptr_t enter(const struct impi_type_draft *d, char *arrays)
     r->size = 0;
     r->reach = 0;
     if (UNLIKELY(!add_parts(r, d))) {
-        r->next = impi_types.idle;
-        impi_types.idle = slot + 1;
+        put_back(r);
         return 0;
     }
     r->refs = 1;
@@ -467,7 +479,6 @@ void impi_type_reclaim(void)
     pthread_mutex_lock(&lock);
     struct impi_type_record *r = impi_type_at(impi_types.stale - 1);
     __atomic_store_n(&impi_types.stale, r->next, __ATOMIC_RELAXED);
-    r->next = impi_types.idle;
-    impi_types.idle = r->slot + 1;
+    put_back(r);
     pthread_mutex_unlock(&lock);
 }

@@ -20,7 +20,7 @@ const (
 	firstRecord = C.IMPI_TYPE_FIRST
 	_           = uint(firstRecord - chunkSize*len(types.chunks))
 	_           = uint(C.IMPI_TYPE_KIND-kindType) + uint(kindType-C.IMPI_TYPE_KIND)
-	_           = uint(C.IMPI_FIRST_HANDLE-firstInt) + uint(firstInt-C.IMPI_FIRST_HANDLE)
+	_           = uint(C.IMPI_TYPE_GENERATIONS-generations) + uint(generations-C.IMPI_TYPE_GENERATIONS)
 )
 
 // recordedTypes are the types that Go has made of records, by slot. A type stands here until its record is free, which
@@ -64,7 +64,11 @@ func (t *recordedTypes) find(h uintptr) *dataType {
 		return nil
 	}
 	if state&C.IMPI_TYPE_KNOWN != 0 {
-		return t.place(r).Load()
+		d := t.place(r).Load()
+		if recordState(r)/C.IMPI_TYPE_GENERATION != state/C.IMPI_TYPE_GENERATION { // freed meanwhile: d may be another
+			return nil
+		}
+		return d
 	}
 	t.Lock()
 	defer t.Unlock()
@@ -211,12 +215,13 @@ func (t *recordedTypes) committed(h uintptr, made *datatype.Type) {
 	t.forgetStale()
 }
 
-// drop ends a handle.
-func (t *recordedTypes) drop(h uintptr) {
+// drop ends a handle; false if it has ended already.
+func (t *recordedTypes) drop(h uintptr) bool {
 	t.Lock()
 	defer t.Unlock()
-	C.impi_type_drop(C.uintptr_t(h))
+	ended := C.impi_type_drop(C.uintptr_t(h)) != 0
 	t.forgetStale()
+	return ended
 }
 
 // forgetStale lets go of types whose records are free, so that C can use these again.
