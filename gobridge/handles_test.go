@@ -111,21 +111,6 @@ func TestADroppedHandleCannotBeDroppedAgain(t *testing.T) {
 	}
 }
 
-func TestAReservedHandleNamesNothingUntilItIsFilled(t *testing.T) {
-	table := &table[thing]{kind: kindComm}
-	h := table.add(nil)
-	if table.find(h) != nil || table.fromInt(toInt(h)) != 0 {
-		t.Error("it names something")
-	}
-	x := &thing{1}
-	if table.fill(h, x); table.find(h) != x {
-		t.Error("it does not name what it was filled with")
-	}
-	if h := table.add(nil); !table.drop(h) {
-		t.Error("it cannot be given back")
-	}
-}
-
 // A slot goes through all of its generations. No handle comes twice, so the slot is not used any more.
 func TestAHandleNeverComesAgain(t *testing.T) {
 	table := &table[thing]{kind: kindInfo}
