@@ -76,8 +76,13 @@ func TestMemoryOfARegularPeakOfRequestsStays(t *testing.T) {
 // A communicator knows what uses it, whatever becomes of the requests.
 func TestACommunicatorCountsItsUses(t *testing.T) {
 	es := world(t, 2)
-	word := make([]byte, 1)
+	state := func(c *Comm) (uses int, open bool) {
+		c.engine.mu.Lock()
+		defer c.engine.mu.Unlock()
+		return c.uses, c.engine.contexts.find(c.CID()) != nil
+	}
 	together(t, es, func(e *Engine) {
+		word := make([]byte, 1)
 		c, err := e.World().Dup()
 		must(t, err)
 		other := 1 - int(e.me)
@@ -87,20 +92,20 @@ func TestACommunicatorCountsItsUses(t *testing.T) {
 		var st Status
 		m, err := c.Mprobe(other, 3, &st)
 		must(t, err)
-		if c.uses != 3 {
-			t.Errorf("%d uses, of 3", c.uses)
+		if uses, _ := state(c); uses != 3 {
+			t.Errorf("%d uses, of 3", uses)
 		}
 		must(t, c.Free())
 		got := m.Imrecv(at(word), 1, byteT)
 		must(t, e.Wait(&got, nil))
 		must(t, e.Cancel(pending))
 		must(t, e.Wait(&pending, nil))
-		if e.contexts.find(c.CID()) == nil {
+		if _, open := state(c); !open {
 			t.Error("the context is gone while a persistent request needs it")
 		}
 		must(t, e.FreeRequest(&persistent))
-		if c.uses != 0 || e.contexts.find(c.CID()) != nil {
-			t.Errorf("%d uses are left, or the context", c.uses)
+		if uses, open := state(c); uses != 0 || open {
+			t.Errorf("%d uses are left, the context is there: %t", uses, open)
 		}
 	})
 }
