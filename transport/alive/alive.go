@@ -49,18 +49,24 @@ func Keep(fd int, silence time.Duration) error {
 		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, most))
 }
 
-// Heard answers how long ago the other end of a TCP connection acknowledged anything, less what the kernel may wait before
-// it tries again to be heard. False: fd is a socket of another kind.
+// Heard answers how long ago the other end of a TCP connection was heard of, less what the kernel may wait before it tries
+// again to hear of it. False: fd is a socket of another kind.
 func Heard(fd int) (ago time.Duration, ok bool) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
 		return 0, false
 	}
-	ago = time.Duration(info.Last_ack_recv) * time.Millisecond
+	return heard(info), true
+}
+
+// heard counts what arrives as well as what is acknowledged: while the other end alone has something to say, there are no
+// probes, and nothing to acknowledge.
+func heard(info *unix.TCPInfo) time.Duration {
+	ago := time.Duration(min(info.Last_ack_recv, info.Last_data_recv)) * time.Millisecond
 	if info.Unacked > 0 {
 		ago -= min(time.Duration(info.Rto)*time.Microsecond, ago/2)
 	}
-	return ago, true
+	return ago
 }
 
 // Insist limits how long the other machine may take to acknowledge what is sent, as there are no probes meanwhile; 0: no

@@ -63,3 +63,20 @@ func TestTheKernelIsToldSo(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatIsHeardOfTheOtherEnd(t *testing.T) {
+	for _, tt := range []struct {
+		what string
+		info unix.TCPInfo
+		want time.Duration
+	}{
+		{"idle", unix.TCPInfo{Last_ack_recv: 2000, Last_data_recv: 9000}, 2 * time.Second},
+		{"it alone speaks", unix.TCPInfo{Last_ack_recv: 60000, Last_data_recv: 10}, 10 * time.Millisecond},
+		{"tried again every second", unix.TCPInfo{Last_ack_recv: 8000, Last_data_recv: 9000, Unacked: 1, Rto: 1000000}, 7 * time.Second},
+		{"tried again after as long", unix.TCPInfo{Last_ack_recv: 8000, Last_data_recv: 9000, Unacked: 1, Rto: 9000000}, 4 * time.Second},
+	} {
+		if got := heard(&tt.info); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.what, got, tt.want)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func (m *mesh) prove(ctx context.Context, c *net.TCPConn, host int32, k int, dia
 		return c, nil
 	}
 	c.SetDeadline(time.Now().Add(greetTime))
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	stop := endAtOnce(ctx, c)
 	defer stop()
 	x := m.exchangeFor(host, k, dialed)
 	if !to.Sealed {
@@ -65,10 +65,12 @@ func (m *mesh) prove(ctx context.Context, c *net.TCPConn, host int32, k int, dia
 		}
 		return c, c.SetDeadline(time.Time{})
 	}
-	channel, err := seal(c, dialed)
+	channel, err := m.seal(ctx, c, dialed)
 	if err != nil {
 		return nil, err
 	}
+	stopChannel := endAtOnce(ctx, channel.NetConn())
+	defer stopChannel()
 	keys, err := secure.ChannelKeys(channel)
 	if err == nil {
 		x.Channel = append(x.Channel, keys...)
@@ -94,8 +96,13 @@ func (m *mesh) exchangeFor(host int32, k int, dialed bool) secure.Exchange {
 	return x
 }
 
+// endAtOnce lets nothing wait for a connection any more when ctx is done.
+func endAtOnce(ctx context.Context, c net.Conn) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+}
+
 // seal makes a TLS channel of a connection. Certificates prove nothing here: the key does.
-func seal(c *net.TCPConn, dialed bool) (*tls.Conn, error) {
+func (m *mesh) seal(ctx context.Context, c *net.TCPConn, dialed bool) (*tls.Conn, error) {
 	f, err := c.File()
 	if err != nil {
 		return nil, err
@@ -103,6 +110,10 @@ func seal(c *net.TCPConn, dialed bool) (*tls.Conn, error) {
 	raw, err := net.FileConn(f)
 	f.Close()
 	if err != nil {
+		return nil, err
+	}
+	if err := m.keepAlive(raw.(*net.TCPConn)); err != nil { // FileConn has set Go's own
+		raw.Close()
 		return nil, err
 	}
 	var channel *tls.Conn
@@ -117,6 +128,8 @@ func seal(c *net.TCPConn, dialed bool) (*tls.Conn, error) {
 		channel = tls.Server(raw, conf)
 	}
 	raw.SetDeadline(time.Now().Add(greetTime))
+	stop := endAtOnce(ctx, raw)
+	defer stop()
 	if err := channel.Handshake(); err != nil {
 		raw.Close()
 		return nil, fmt.Errorf("no TLS: %w", err)

@@ -515,7 +515,6 @@ func (m *mesh) tune(c *net.TCPConn, several int) error {
 	if err != nil {
 		return err
 	}
-	var kept error
 	err = raw.Control(func(fd uintptr) {
 		if m.opts.SendBuffer == 0 {
 			widen(int(fd))
@@ -526,8 +525,18 @@ func (m *mesh) tune(c *net.TCPConn, several int) error {
 		if inside(c.LocalAddr(), c.RemoteAddr()) {
 			unpace(int(fd))
 		}
-		kept = alive.Keep(int(fd), m.opts.Silence)
 	})
+	return cmp.Or(err, m.keepAlive(c))
+}
+
+// keepAlive has probes sent over a connection.
+func (m *mesh) keepAlive(c *net.TCPConn) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var kept error
+	err = raw.Control(func(fd uintptr) { kept = alive.Keep(int(fd), m.opts.Silence) })
 	return cmp.Or(err, kept)
 }
 

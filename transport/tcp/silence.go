@@ -12,8 +12,8 @@ import (
 )
 
 // A host that is lost without a word: its machine has stopped, or the way to it is broken. Every connection is kept alive
-// (transport/alive), and now and then somebody looks when its other end was heard of last. Any acknowledgement will do,
-// that of a probe, or of a full window: a host whose processes do not read, because they compute or are being debugged, is
+// (transport/alive), and now and then somebody looks when its other end was heard of last. Any packet will do, the
+// acknowledgement of a probe, or of a full window: a host whose processes do not read, because they compute or are being debugged, is
 // not lost. (TCP_USER_TIMEOUT would take it for that.) An agent does the same (transport/agent).
 //
 // A goroutine makes the looks due, and wakes the engine, which takes them in Poll under its lock.
@@ -105,7 +105,7 @@ func (h *Host) look() {
 	}
 }
 
-// lastHeard asks the kernel when the other end of a TCP connection last acknowledged anything; of one behind TLS, too. A
+// lastHeard asks the kernel when the other end of a TCP connection was heard of last; of one behind TLS, too. A
 // socket of another kind has no such end.
 func lastHeard(fd int) (ago time.Duration, ok bool) {
 	if ago, ok = alive.Heard(fd); !ok {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport/alive"
+	"github.com/libimpi/libimpi/transport/secure"
 	"golang.org/x/sys/unix"
 )
 
@@ -67,6 +68,11 @@ func TestConnectionsAreKeptAlive(t *testing.T) {
 	if ago, ok := lastHeard(es[0].host.links[1].fd); !ok || ago > patience {
 		t.Errorf("behind TLS: heard %v ago, %v", ago, ok)
 	}
+	secure.Channel(es[0].host.links[1].fd, func(fd int) {
+		if every, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE); err != nil || every != 5 {
+			t.Errorf("behind TLS: every %d s (%v)", every, err)
+		}
+	})
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
