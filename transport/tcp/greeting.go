@@ -55,7 +55,7 @@ func (m *mesh) prove(ctx context.Context, c *net.TCPConn, host int32, k int, dia
 	if to.Key == nil {
 		return c, nil
 	}
-	c.SetDeadline(time.Now().Add(greetTime))
+	c.SetDeadline(time.Now().Add(m.opts.greetTime))
 	stop := endAtOnce(ctx, c)
 	defer stop()
 	x := m.exchangeFor(host, k, dialed)
@@ -127,7 +127,7 @@ func (m *mesh) seal(ctx context.Context, c *net.TCPConn, dialed bool) (*tls.Conn
 		}
 		channel = tls.Server(raw, conf)
 	}
-	raw.SetDeadline(time.Now().Add(greetTime))
+	raw.SetDeadline(time.Now().Add(m.opts.greetTime))
 	stop := endAtOnce(ctx, raw)
 	defer stop()
 	if err := channel.Handshake(); err != nil {

@@ -124,3 +124,27 @@ func TestImpostorsAreTurnedAway(t *testing.T) {
 		right.host.Abort()
 	}
 }
+
+// It has the time of a stranger, which here is longer than the test has.
+func TestASilentConnectionThatClaimsToBeAHostDoesNotDelayTheMesh(t *testing.T) {
+	for _, sealed := range []bool{false, true} {
+		lay := layout{{1}, {1}}
+		ls, at := listen(t, lay)
+		job := makeJob(lay, at, keyed(1, sealed))
+		strange(t, at[0], rank(1))
+		var sockets [2][][]int
+		var wg sync.WaitGroup
+		for i := range sockets {
+			wg.Go(func() {
+				var err error
+				if sockets[i], err = Mesh(deadline(t), job, int32(i), ls[i], Options{greetTime: time.Hour}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		for _, list := range sockets {
+			(&mesh{sockets: list}).closeAll()
+		}
+	}
+}

@@ -46,6 +46,7 @@ type Options struct {
 	Silence       time.Duration    // after which a host of which nothing is heard is lost; 0: never
 	Warn          func(msg string) // told of strangers and such, from any goroutine; may be nil
 	Pipes         bool             // Adopt: the descriptors are of pipes to processes of this machine (transport/pipe)
+	greetTime     time.Duration    // for a stranger to say who it is; 0: greetTime
 	Apart         []bool           // by host: one of our own client that is on another machine, and is to be connected too; nil: none
 }
 
@@ -191,6 +192,7 @@ type mesh struct {
 }
 
 func newMesh(job *transport.Job, me int32, opts Options) *mesh {
+	opts.greetTime = cmp.Or(opts.greetTime, greetTime)
 	m := &mesh{job: job, me: me, opts: opts, sockets: make([][]int, len(job.Hosts)), reasons: map[int32]error{}, complete: make(chan struct{})}
 	for i := range m.sockets {
 		if m.way(int32(i)) != noWay {
@@ -413,7 +415,7 @@ func (m *mesh) greet(ctx context.Context, c *net.TCPConn) {
 	defer m.known(c)
 	from := c.RemoteAddr()
 	var b [wire.DanceSize]byte
-	c.SetReadDeadline(time.Now().Add(greetTime))
+	c.SetReadDeadline(time.Now().Add(m.opts.greetTime))
 	n, err := io.ReadFull(c, b[:])
 	m.mu.Lock()
 	over := m.over
