@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -68,6 +69,7 @@ type meeting struct {
 	portTo  int
 	verbose bool
 	silence time.Duration // after which a server of which nothing is heard is lost
+	join    time.Duration // for a server to answer; 0: the default
 
 	conn    net.Conn // to the server, if it was needed before: connection
 	dialled time.Time
@@ -80,7 +82,14 @@ type meeting struct {
 
 // options are those of the conversation with the server.
 func (m *meeting) options() client.Options {
-	opt := client.Options{Conn: m.connection(), Silence: m.silence}
+	opt := client.Options{Conn: m.connection(), Silence: m.silence, ConnectTimeout: m.join}
+	opt.Absent = func(limit time.Duration) {
+		patience := fmt.Sprintf("for up to %v", limit)
+		if limit == math.MaxInt64 {
+			patience = "for as long as it takes"
+		}
+		complain("client %d is waiting for an IMPI server at %s %s (-deadline join)", m.rank, m.address, patience)
+	}
 	if m.verbose {
 		opt.Waiting = func() { complain("client %d is waiting for the others", m.rank) }
 	}
@@ -162,7 +171,7 @@ func newPart(s share, jobID string, meet *meeting, list []supervise.Process) (*p
 	for i := range s.n {
 		end, child, err := boot.NewLauncherEnd()
 		if err != nil {
-			return nil, fmt.Errorf("the link to rank %d of %d: %w%s", s.first+i, s.n, err, descriptorHint(err))
+			return nil, fmt.Errorf("the link to rank %d: %w", s.first+i, err)
 		}
 		list[s.first+i].Link = child
 		p.ends = append(p.ends, end)
@@ -172,13 +181,32 @@ func newPart(s share, jobID string, meet *meeting, list []supervise.Process) (*p
 	return p, nil
 }
 
-// descriptorHint says what to do about an error, if it is that a process may have so few descriptors.
-func descriptorHint(err error) string {
+// enoughDescriptors refuses ranks, before one is started, if the launcher may have fewer descriptors than it needs: later
+// that shows as connections that nobody answers.
+func enoughDescriptors(ranks int, meet []*meeting) error {
 	var limit unix.Rlimit
-	if !errors.Is(err, unix.EMFILE) || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return ""
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return nil
 	}
-	return fmt.Sprintf(" (a launcher needs two descriptors for each of its ranks, and may have %d: raise ulimit -n)", limit.Cur)
+	if need := descriptors(ranks, meet); uint64(need) > limit.Cur {
+		return fmt.Errorf("the launcher needs some %d descriptors for %d ranks, and may have %d: raise ulimit -n", need, ranks, limit.Cur)
+	}
+	return nil
+}
+
+// descriptors is how many the launcher may need for the ranks of its clients, not by much more than it does.
+func descriptors(ranks int, meet []*meeting) int {
+	const own, each = 10, 5 // of the launcher, and of a client: its talk with the server, and where it listens
+	need := own + 2*ranks   // both ends of all links
+	for _, m := range meet {
+		if m != nil {
+			need += each
+		}
+		if m != nil && m.agent { // pipes, and sockets to the others: one at least where we do not know them
+			need += 3*ranks/len(meet) + max(1, len(meet)-1)*or(m.values.Streams, 1)
+		}
+	}
+	return need
 }
 
 // listenAll starts to listen to the ranks of a job that has been started.

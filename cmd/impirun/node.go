@@ -156,6 +156,9 @@ func (n *node) run() (*supervise.Cause, error) {
 	}
 	m := &meeting{ctx: context.Background(), silence: silence, bind: bind, values: plan.Values, agent: s.Agent, port: plan.Port, portTo: plan.PortTo,
 		verbose: plan.Verbose, remote: n.meet}
+	if err := enoughDescriptors(plan.Size(), []*meeting{m}); err != nil {
+		return nil, err
+	}
 	p, err := newPart(share{0, plan.Size()}, s.JobID, m, list)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -49,6 +50,9 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	defer cancel()
 	meetings, farewell, err := meetings(ctx, plan, bind)
 	if err != nil {
+		return err
+	}
+	if err := enoughDescriptors(plan.Size(), meetings); err != nil {
 		return err
 	}
 	parts := make([]*part, len(shares))
@@ -118,7 +122,8 @@ func meetings(ctx context.Context, plan *options.Plan, bind netip.Addr) (list []
 	farewell = func() {}
 	switch {
 	case plan.Mode == options.Client:
-		m := &meeting{address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound, bind: bind}
+		m := &meeting{address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound, bind: bind,
+			join: plan.Limits.Join}
 		m.ctx, m.cancel = context.WithCancelCause(ctx)
 		if m.silence, err = tcp.ParseSilence(os.Getenv("IMPI_SILENCE")); err != nil {
 			return nil, nil, err
@@ -159,7 +164,8 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*meeting, func(), err
 		return nil, nil, err
 	}
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	s, err := server.Listen(server.Options{Clients: plan.Clients, Bind: loopback, Auth: methods})
+	s, err := server.Listen(server.Options{Clients: plan.Clients, Bind: loopback, Auth: methods,
+		GatherTimeout: math.MaxInt64, RemindTime: math.MaxInt64}) // our own ranks, whose ends we see, may take their time before MPI_Init
 	if err != nil {
 		return nil, nil, err
 	}

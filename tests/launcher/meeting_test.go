@@ -62,7 +62,10 @@ func TestAClientWithoutAServerSaysSo(t *testing.T) {
 	}
 	address := l.Addr().String()
 	l.Close() // nobody listens there now
-	client(t, key, "0", address, program(t, "misbehave")).wait().expect(t, 1, "no IMPI server answers at "+address)
+	startWith(t, with(key), words("-deadline join=0.2 -client 0", address, program(t, "misbehave"), "not 0")...).wait().
+		expect(t, 1, "no IMPI server answers at "+address)
+	run(t, words("-deadline join=1 -n 1 true")...).expect(t, 2, "-server or -client")
+	startWith(t, with(key), words("-deadline run=1 -client 0", address, "true")...).wait().expect(t, 2, "join")
 }
 
 func TestAClientWithTheWrongKeyIsToldSo(t *testing.T) {

@@ -311,9 +311,12 @@ func TestHelpAndVersionAnswerOnStdout(t *testing.T) {
 
 func TestAJobThatNeedsMoreDescriptorsThanThereAreIsRefusedBeforeItStarts(t *testing.T) {
 	launcher := filepath.Join(stage(t), "bin", "impirun")
-	r := startProgram(t, nil, "sh", "-c", `ulimit -n 40 && exec "$0" -n 100 sh -c 'echo started'`, launcher).wait()
-	r.expect(t, 1, "raise ulimit -n")
-	if r.stdout != "" {
-		t.Errorf("it was started: %q", r.stdout)
+	for _, line := range []string{"ulimit -n 40 && exec $0 -n 100", "ulimit -n 20 && exec $0 -clients 2 -via agent -n 2",
+		"ulimit -n 60 && exec $0 -clients 3 -via agent -n 12"} {
+		r := startProgram(t, nil, "sh", "-c", line+" echo started", launcher).wait()
+		r.expect(t, 1, "raise ulimit -n")
+		if r.stdout != "" {
+			t.Errorf("%s: it was started: %q", line, r.stdout)
+		}
 	}
 }

@@ -41,7 +41,7 @@ type Plan struct {
 	PortTo  int    // Client: the last of a range of ports to try
 	Listen  string // Server: address to listen at, "" all
 	Auth    string // Server: preferred authentication methods, "" the default order (IMPI 0.0, 2.3.3)
-	Limits  Limits // Server
+	Limits  Limits // Server; Client: Join, which is how long it waits for the server to answer
 	AppFile string // Server: the file that says which clients to start
 	Rank    int    // Client: this client's rank
 	Address string // Client: the server's HOST:PORT
@@ -320,10 +320,16 @@ func (p *parser) settle() error {
 	if plan.Outbound && !p.seen["client"] {
 		return fmt.Errorf("-outbound goes with -client")
 	}
-	for _, only := range []string{"auth", "deadline", "file"} {
+	for _, only := range []string{"auth", "file"} {
 		if p.seen[only] {
 			return fmt.Errorf("-%s goes with -server only", only)
 		}
+	}
+	if p.seen["deadline"] && plan.Mode != Client {
+		return fmt.Errorf("-deadline goes with -server or -client")
+	}
+	if l := plan.Limits; l.Gather != 0 || l.Exchange != 0 || l.Run != 0 {
+		return fmt.Errorf("-deadline of a -client: join, the server knows the others")
 	}
 	if err := p.settleVia(); err != nil {
 		return err

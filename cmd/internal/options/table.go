@@ -70,7 +70,7 @@ var table = slices.Concat([]option{
 
 	{names: []string{"file"}, values: []string{"FILE"}, help: "with -server: start the clients, too, one for each line [MACHINE] [-client RANK $hostport] OPTIONS PROGRAM",
 		apply: func(p *parser, v []string) error { p.plan.AppFile = v[0]; return nil }},
-	{names: []string{"deadline"}, values: []string{"PHASE=SECONDS"}, help: "with -server: end the job if that takes longer (0 never): join (one connection, default 30), gather (all clients, 0), exchange (300), run (0)",
+	{names: []string{"deadline"}, values: []string{"PHASE=SECONDS"}, help: "with -server: end the job if that takes longer (0 never): join (one connection, default 30), gather (all clients, 1800), exchange (300), run (0); with -client: join (until the server answers, 30)",
 		apply: applyDeadline},
 
 	{names: []string{"x"}, values: []string{"NAME[=VALUE]"}, help: "set an environment variable for this program",

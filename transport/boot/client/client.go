@@ -28,14 +28,16 @@ import (
 
 // Options limit how long a client waits. Zero values are the defaults.
 type Options struct {
-	ConnectTimeout  time.Duration // for a server to answer at the address, with retries; 0: 4 s
-	AuthTimeout     time.Duration // for the server to answer AUTH; 0: 30 s
-	JoinTimeout     time.Duration // for the other clients to join; 0: for ever, as they start by hand
-	ExchangeTimeout time.Duration // for one broadcast; 0: 5 min
-	Silence         time.Duration // after which a server whose machine does not even acknowledge is lost; 0: never
-	Conn            net.Conn      // to the server, if there is one already on which nothing has been said; Connect's from then on
-	Waiting         func()        // called when the server knows us, and the other clients are waited for; nil: nobody cares
-	Tolerant        bool          // use the defaults for labels that a client of another make leaves out
+	ConnectTimeout  time.Duration             // for a server to answer at the address, with retries; 0: 30 s
+	AuthTimeout     time.Duration             // for the server to answer AUTH; 0: 30 s
+	JoinTimeout     time.Duration             // for the other clients to join; 0: for ever, as they start by hand
+	ExchangeTimeout time.Duration             // for one broadcast; 0: 5 min
+	Silence         time.Duration             // after which a server whose machine does not even acknowledge is lost; 0: never
+	Conn            net.Conn                  // to the server, if there is one already on which nothing has been said; Connect's from then on
+	Absent          func(limit time.Duration) // called if no server has answered for AbsentTime; nil: nobody cares
+	AbsentTime      time.Duration             // 0: 4 s
+	Waiting         func()                    // called when the server knows us, and the other clients are waited for; nil: nobody cares
+	Tolerant        bool                      // use the defaults for labels that a client of another make leaves out
 }
 
 const (
@@ -45,7 +47,7 @@ const (
 
 func (o Options) withDefaults() Options {
 	for v, d := range map[*time.Duration]time.Duration{
-		&o.ConnectTimeout: 4 * time.Second, &o.AuthTimeout: 30 * time.Second, &o.ExchangeTimeout: 5 * time.Minute,
+		&o.ConnectTimeout: 30 * time.Second, &o.AbsentTime: 4 * time.Second, &o.AuthTimeout: 30 * time.Second, &o.ExchangeTimeout: 5 * time.Minute,
 	} {
 		if *v <= 0 {
 			*v = d
@@ -76,7 +78,7 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 	}
 	conn := opt.Conn
 	if conn == nil {
-		if conn, err = dial(ctx, addr, opt.ConnectTimeout); err != nil {
+		if conn, err = dial(ctx, addr, opt); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -116,8 +118,12 @@ func (t *talk) lost(cause error) error {
 }
 
 // dial connects, trying again for a while: the server may be about to start.
-func dial(ctx context.Context, addr string, limit time.Duration) (net.Conn, error) {
-	outer := ctx
+func dial(ctx context.Context, addr string, opt Options) (net.Conn, error) {
+	outer, limit := ctx, opt.ConnectTimeout
+	if opt.Absent != nil && limit > opt.AbsentTime {
+		notice := time.AfterFunc(opt.AbsentTime, func() { opt.Absent(limit) })
+		defer notice.Stop()
+	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var d net.Dialer

@@ -242,6 +242,12 @@ func TestNoServerIsSaidInTime(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no IMPI server answers at "+addr) {
 		t.Error(err)
 	}
+	told := make(chan time.Duration, 1)
+	_, _, err = client.Connect(t.Context(), addr, 0, auth.WithKey(1), contribution(0, 1, 1), client.Options{
+		ConnectTimeout: 300 * time.Millisecond, AbsentTime: time.Millisecond, Absent: func(limit time.Duration) { told <- limit }})
+	if err == nil || <-told != 300*time.Millisecond {
+		t.Error(err)
+	}
 	if _, _, err = client.Connect(t.Context(), "nonsense", 0, auth.WithKey(1), contribution(0, 1, 1), client.Options{ConnectTimeout: time.Hour}); err == nil {
 		t.Error("connected to nonsense")
 	}

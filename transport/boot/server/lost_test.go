@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -95,6 +96,45 @@ func TestTheClientThatOthersHaveLostIsNamed(t *testing.T) {
 		b.eof(0, nil)
 		b.want(2, "a third client", wire.AppendLost(nil, tt.named, tt.text))
 		b.want(1, "the lost client", wire.AppendLost(nil, 0, "gone"))
+	}
+}
+
+// A connection that breaks is not a client that ends: an idle one is cut by any router, and the job needs it no more.
+func TestAConnectionThatBreaksInTheRunIsNoNewsForTheOthers(t *testing.T) {
+	b := newBench(t, Rules{Clients: 2})
+	b.join(2)
+	for i := range 2 {
+		b.in(i, coll(wire.COwn, make([]byte, wire.OwnSize)...), cmd(wire.CmdDone))
+	}
+	b.got(1)
+	b.eof(0, errors.New("connection reset by peer"))
+	b.want(1, "the other client")
+	if !b.logged("client 0 (10.0.0.0:99) was lost (connection reset by peer) before FINI") {
+		t.Error(b.logs)
+	}
+	b.in(1, cmd(wire.CmdFini))
+	b.wantEnd(false)
+}
+
+// Those who have joined hear for whom they have waited in vain.
+func TestAServerThatGivesUpSaysWhoHasNotJoined(t *testing.T) {
+	b := newBench(t, Rules{Clients: 3})
+	for i, mask := range []uint32{wire.AuthKeyMask | wire.AuthKinMask, wire.AuthKeyMask} {
+		b.open(i)
+		b.in(i, wire.AppendAuth(nil, mask), rightKey, impi(int32(i)))
+		b.want(i, "joining", useKey)
+	}
+	b.take(b.m.Remind("; soon"))
+	if !b.logged("still waiting for clients: client 2 missing; soon") {
+		t.Error(b.logs)
+	}
+	b.take(b.m.Stop(errors.New("gave up")))
+	b.want(0, "who knows the command", wire.AppendLost(nil, 2, "the IMPI server: gave up while waiting for clients: client 2 missing"))
+	b.want(1, "a client of another make")
+	b.wantEnd(false)
+	b.take(b.m.Remind(""))
+	if len(b.logs) > 2 {
+		t.Error(b.logs)
 	}
 }
 

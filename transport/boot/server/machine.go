@@ -137,6 +137,7 @@ type conn struct {
 	done   bool
 	fini   bool
 	dead   bool   // Running: reported, and counted as finished
+	broken bool   // the connection has not ended in order: its client may be well
 	kin    bool   // it has submitted wire.COwn, or offered what only this library does: it knows wire.CmdLost
 	why    string // it ends badly, and has said why
 	blamed int32  // and which client is to blame; itself where it did not say

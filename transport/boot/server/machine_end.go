@@ -35,6 +35,7 @@ func (m *Machine) Closed(id int, err error) []Action {
 		what := "hung up"
 		if err != nil {
 			what = fmt.Sprintf("was lost (%v)", err)
+			c.broken = true
 		}
 		m.broken(c, what)
 	}
@@ -54,9 +55,46 @@ func (m *Machine) Expired(id int) []Action {
 // Stop ends the job from outside: a phase took too long, or the user has had enough.
 func (m *Machine) Stop(why error) []Action {
 	if m.phase != Over {
-		m.abort(fmt.Errorf("%w while %s", why, m.waitingFor()))
+		err := fmt.Errorf("%w while %s", why, m.waitingFor())
+		m.explain(err)
+		m.abort(err)
 	}
 	return m.take()
+}
+
+// Remind tells the user whom the job waits for, if it still waits for clients.
+func (m *Machine) Remind(patience string) []Action {
+	if m.phase == Gathering {
+		m.log("still %s%s", m.waitingFor(), patience)
+	}
+	return m.take()
+}
+
+// explain tells the clients why the job ends before it has begun: the first that is waited for keeps it.
+func (m *Machine) explain(err error) {
+	if m.phase >= Running {
+		return
+	}
+	first := int64(noMoreLabels)
+	missing := -1
+	for i, c := range m.clients {
+		if c == nil {
+			missing = i
+			break
+		}
+		if m.phase == Exchanging && c.front < first {
+			missing, first = i, c.front
+		}
+	}
+	if missing < 0 {
+		return
+	}
+	said := wire.AppendLost(nil, int32(missing), fmt.Sprintf("the IMPI server: %v", err))
+	for _, c := range m.clients {
+		if c != nil && c.kin && int(c.rank) != missing {
+			m.send(c, said)
+		}
+	}
 }
 
 // waitingFor names the phase and the clients that keep the job in it.
@@ -139,7 +177,10 @@ func (m *Machine) broken(c *conn, what string) {
 			err := &ClientError{c.rank, c.peer, "before FINI", what}
 			m.errs = append(m.errs, err)
 			m.log("error: %v", err)
-			m.mourn(c, what)
+			// Who has lost its connection with us may have all others, and these will know when it has not.
+			if c.why != "" || !c.broken {
+				m.mourn(c, what)
+			}
 		}
 		m.drop(c, "")
 		m.end()

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"sync"
@@ -37,7 +38,8 @@ type Options struct {
 	Log        func(string) // one line for the user, without newline, usually to stderr; nil: nowhere
 
 	JoinTimeout     time.Duration // from a connection's opening to its IMPI command; 0: 30 s
-	GatherTimeout   time.Duration // until all clients have joined; 0: for ever, as they start by hand
+	GatherTimeout   time.Duration // until all clients have joined; 0: 30 min, as they start by hand
+	RemindTime      time.Duration // after which the user is told who has not joined; 0: 1 min
 	ExchangeTimeout time.Duration // from then until all have sent DONE; 0: 5 min
 	RunTimeout      time.Duration // from then until all have sent FINI; 0: for ever
 	WriteTimeout    time.Duration // for a client to take 64 KiB; 0: 60 s
@@ -51,12 +53,13 @@ type Server struct {
 	addr     netip.AddrPort
 	listener net.Listener
 
-	mu      sync.Mutex // guards all below, and serialises calls of the machine
-	machine *Machine
-	links   map[int]*link
-	lastID  int
-	phase   Phase       // the one that timer is for
-	timer   *time.Timer // nil: no limit
+	mu       sync.Mutex // guards all below, and serialises calls of the machine
+	machine  *Machine
+	links    map[int]*link
+	lastID   int
+	phase    Phase       // the one that timer is for
+	timer    *time.Timer // nil: no limit
+	reminder *time.Timer // nil: nobody is waited for
 
 	over    chan struct{} // closed when the job is over
 	running sync.WaitGroup
@@ -76,6 +79,8 @@ func Listen(opt Options) (*Server, error) {
 		opt.Log = func(string) {}
 	}
 	setTime(&opt.JoinTimeout, 30*time.Second)
+	setTime(&opt.GatherTimeout, 30*time.Minute)
+	setTime(&opt.RemindTime, time.Minute)
 	setTime(&opt.ExchangeTimeout, 5*time.Minute)
 	setTime(&opt.WriteTimeout, time.Minute)
 	setTime(&opt.CloseTimeout, 2*time.Second)
@@ -224,8 +229,15 @@ func (s *Server) startClock() {
 		s.timer.Stop()
 		s.timer = nil
 	}
+	if s.reminder != nil {
+		s.reminder.Stop()
+		s.reminder = nil
+	}
 	p := s.machine.Phase()
 	s.phase = p
+	if p == Gathering {
+		s.reminder = time.AfterFunc(s.opt.RemindTime, s.remind)
+	}
 	limit := [...]time.Duration{s.opt.GatherTimeout, s.opt.ExchangeTimeout, s.opt.RunTimeout, 0}[p]
 	if limit <= 0 {
 		return
@@ -238,6 +250,15 @@ func (s *Server) startClock() {
 			return m.Stop(fmt.Errorf("gave up after %v", limit))
 		})
 	})
+}
+
+// remind tells the user who has not joined.
+func (s *Server) remind() {
+	patience := ""
+	if s.opt.GatherTimeout < math.MaxInt64 {
+		patience = fmt.Sprintf("; the server gives up after %v (-deadline gather)", s.opt.GatherTimeout)
+	}
+	s.do(func(m *Machine) []Action { return m.Remind(patience) })
 }
 
 // link is a connection's socket and what waits to be written to it.

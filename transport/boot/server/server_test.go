@@ -329,6 +329,12 @@ func TestEveryPhaseHasItsTime(t *testing.T) {
 	if err := h.end(); err == nil || err.Error() != "gave up after 50ms while waiting for clients: client 0, 1 missing" {
 		t.Error(err)
 	}
+	h = start(t, Options{Clients: 2, RemindTime: short})
+	for !h.logged("still waiting for clients: client 0, 1 missing; the server gives up after 30m0s (-deadline gather)") {
+		time.Sleep(short)
+	}
+	h.stop(errors.New("enough"))
+	h.end()
 	h = start(t, Options{Clients: 1, ExchangeTimeout: short})
 	h.client(0).hear(impi(1))
 	if err := h.end(); err == nil || !strings.Contains(err.Error(), "exchanging start-up values: client 0 (before its first label) missing") {
