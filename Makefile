@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test lint bench bench-wan install clean
+verbs := all build run test quick lint bench bench-wan install clean
 .PHONY: $(verbs)
 all: build
 
@@ -24,11 +24,17 @@ run: configure
 	@$(compile) --target main-job
 	@tools/run-solver $(build) $(MATRIX)
 
+# All tests, and what is skipped within some.
 log := $(build)/Testing/Temporary/LastTest.log
 
 test: build
 	@tools/bootstrap test
 	ctest --preset $(PRESET); code=$$?; tools/skipped $(log); exit $$code
+
+# A part of the tests that takes less than a minute where nothing else runs.
+quick: configure
+	@$(compile) --target quick
+	ctest --preset $(PRESET) -L '^quick$$'
 
 # What make test checks of the sources without running them; nothing needs to be built.
 lint:

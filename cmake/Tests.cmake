@@ -165,3 +165,25 @@ add_test(NAME conform/golden COMMAND ${STAGE}/bin/impi-conform -golden ${CMAKE_S
   -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"
   -client-cmd "${STAGE}/bin/impirun -client {rank} {server} -n {n} {prog}" -mpicc ${STAGE}/bin/mpicc)
 set_tests_properties(conform/golden PROPERTIES TIMEOUT 120 LABELS conform PROCESSORS 2)
+
+# The label quick: what tells in less than a minute on two idle cores whether a change is worth the whole (make quick).
+# Its first is the Go tests of packages that need no other process, its last a job that another process's death ends.
+go_test(quick ${GO} run ./tools/gotest -timeout 60s ./abi/... ./cmd/internal/... ./coll/... ./datatype/... ./topology/...
+  ./transport/wire/... ./transport/boot/auth/... ./tests/tree/... ./tools/...)
+set(quick
+  shm/2/pt2pt/order shm/2/pt2pt/sizes shm/2/pt2pt/modes shm/2/pt2pt/probe shm/2/pt2pt/persistent shm/2/pt2pt/completion
+  shm/2/pt2pt/unexpected shm/2/pt2pt/self shm/2/coll/barrier shm/2/coll/bcast shm/2/coll/reduce shm/2/coll/short
+  shm/2/coll/allgather shm/2/comm/basic shm/2/comm/attributes shm/2/comm/intercomm shm/2/datatype/constructors
+  shm/2/datatype/pack shm/2/datatype/transfer shm/2/env/world shm/2/env/info shm/2/errors/arguments shm/2/session/world)
+set(quick_targets library tool-impirun launcher-tests)
+foreach(test IN LISTS quick)
+  string(REGEX REPLACE "^shm/2/" "test-" target ${test})
+  string(REPLACE "/" "-" target ${target})
+  list(APPEND quick_targets ${target})
+endforeach()
+list(APPEND quick go/quick clients2/2/pt2pt/order launcher/TestTheDeathOfOneRankEndsAllAndIsTheCause)
+foreach(test IN LISTS quick)
+  set_property(TEST ${test} APPEND PROPERTY LABELS quick)
+endforeach()
+add_custom_target(quick)
+add_dependencies(quick ${quick_targets})
