@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test quick lint bench bench-wan install clean
+verbs := all build run test quick fuzz lint bench bench-wan install clean
 .PHONY: $(verbs)
 all: build
 
@@ -39,6 +39,10 @@ quick: configure
 # What make test checks of the sources without running them; nothing needs to be built.
 lint:
 	@tools/lint
+
+# Every fuzz target of the Go packages, for 20 s each; make fuzz FUZZTIME=5m for longer.
+fuzz:
+	@tools/fuzz $(FUZZTIME)
 
 # Beside the other MPI implementations of this machine, and the newest of them; make bench apps shm, or
 # make bench GROUPS="apps shm", for a part. A group is a goal beside bench only: it stands for a word of its command.
