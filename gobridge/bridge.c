@@ -140,12 +140,13 @@ int impi_direct_File_call_errhandler(MPI_File fh, int errorcode)
 }
 
 /* The end of a process that has used sessions. */
-static void at_exit(void)
+static void at_exit(int status, void *process)
 {
-    if (!impi_forked) impi_process_ends();
+    (void)status;
+    if (!impi_forked) impi_process_ends((uintptr_t)process);
 }
 
-void impi_watch_exit(void)
+int impi_watch_exit(uintptr_t process)
 {
-    atexit(at_exit);
+    return on_exit(at_exit, (void *)process);
 }

@@ -50,8 +50,9 @@ type process struct {
 
 	gone *tcp.HostGone // why the process could not join; nil: another reason, or none
 
-	sessions int  // that are open
-	ended    bool // the connections are closed
+	sessions int     // that are open
+	exit     uintptr // the process as C holds it for its exit; 0: it does not
+	ended    bool    // the connections are closed
 }
 
 var (

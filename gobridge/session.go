@@ -10,6 +10,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
+	pointer "github.com/mattn/go-pointer"
 )
 
 // Sessions (MPI 5.0, 11.3): independent ways into MPI. What is made in a session, groups and from them
@@ -66,7 +67,7 @@ func impi_Session_init(info, errhandler, newsession uintptr) int32 {
 	if err != nil {
 		return k.failed(err)
 	}
-	watchExit()
+	p.watchExit()
 	s := k.s
 	s.used, s.buffer = sessionInfo(with), p.engine.NewBuffer()
 	s.handle = sessions.add(s)
@@ -118,26 +119,30 @@ func impi_Session_finalize(sessionRef uintptr) int32 {
 	return 0
 }
 
-var watchingExit bool // starting guards it
-
-func watchExit() {
-	if !watchingExit {
-		watchingExit = true
-		C.impi_watch_exit()
+// watchExit has the C library hand the process back when it exits. The caller holds starting.
+func (p *process) watchExit() {
+	if p.exit != 0 {
+		return
+	}
+	p.exit = uintptr(pointer.Save(p))
+	if C.impi_watch_exit(C.uintptr_t(p.exit)) != 0 {
+		pointer.Unref(at(p.exit)) // no room: the others notice that this process is gone
+		p.exit = 0
 	}
 }
 
 // impi_process_ends is the end of a process all of whose sessions are finalized and that has not been through MPI_Init:
-// only now it is certain that no other session begins.
+// only now it is certain that no other session begins. It gets back what watchExit gave.
 //
 //export impi_process_ends
-func impi_process_ends() {
+func impi_process_ends(exit uintptr) {
 	if !starting.TryLock() { // a thread is inside: not an end in order
 		return
 	}
 	defer starting.Unlock()
-	p := joined
-	if p == nil || started() != nil || initialized.Load() {
+	p := pointer.Restore(at(exit)).(*process)
+	pointer.Unref(at(exit))
+	if started() != nil || initialized.Load() {
 		return
 	}
 	p.segment.Return()

@@ -55,7 +55,7 @@ void impi_thread_made(int err);
 
 void impi_exit_now(int code);
 
-/* Has impi_process_ends called when the process exits. */
-void impi_watch_exit(void);
+/* Has impi_process_ends called with this when the process exits; not 0 if the C library cannot promise that. */
+int impi_watch_exit(uintptr_t process);
 
 #endif

@@ -18,7 +18,7 @@ GoInt32 impi_missing(char *function, GoInt32 kind, GoUintptr handle);
 GoInt32 impi_call_errhandler(GoUintptr comm, GoInt32 code, struct impi_action *action);
 GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, struct impi_action *action);
 GoInt32 impi_call_file_errhandler(GoUintptr file, GoInt32 code, struct impi_action *action);
-void impi_process_ends(void);
+void impi_process_ends(uintptr_t exit);
 void impi_ring(GoInt32 local);
 GoInt32 impi_board_open(GoUintptr comm, GoInt32 root, char *function, GoUintptr out);
 GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char *function);

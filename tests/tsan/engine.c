@@ -459,7 +459,7 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
 #define NEVER(declaration) declaration { fail(#declaration); return 0; }
 void impi_error_action(GoInt32 code, struct impi_action *action) { (void)code, (void)action; fail("an error"); }
 void impi_error_fatal(GoInt32 code) { (void)code; fail("a fatal error"); }
-void impi_process_ends(void) { fail("the end"); }
+void impi_process_ends(uintptr_t exit) { (void)exit; fail("the end"); }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 struct impi_types impi_types;
 NEVER(struct impi_type_record *impi_type_pin(uintptr_t handle))
