@@ -37,9 +37,6 @@ func run(plan *options.Plan) error {
 
 // runHere runs a plan on this machine. bind is where the ranks of a client listen, if the user has said so.
 func runHere(plan *options.Plan, bind netip.Addr) error {
-	if err := enoughDescriptors(plan); err != nil {
-		return err
-	}
 	shares := split(plan.Size(), max(1, plan.Clients))
 	jobID := newJobID()
 	list, err := processes(plan, jobID, shares, launch{base: os.Environ(), size: plan.Size()})
