@@ -13,7 +13,8 @@ enum { NOT_HERE = -1 };
 
 struct impi_boards impi_boards;
 
-struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int size, const int32_t *local)
+struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int size, const int32_t *local,
+                                  void *const *controls)
 {
     struct impi_board *b = calloc(1, sizeof *b);
     if (!b) return NULL;
@@ -23,7 +24,7 @@ struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int si
     b->members = ((struct impi_shm_board *)memory)->members;
     for (int r = 0; r < size; r++) {
         b->peers[r].local = local[r];
-        if (r != rank) b->peers[r].ctl = impi_fast.shm->peers[local[r]].out.ctl;
+        if (r != rank) b->peers[r].ctl = controls[r];
     }
     return b;
 }

@@ -108,12 +108,13 @@ func (c *communicator) agreeOnBoard() error {
 		return err
 	}
 	p := started()
-	local := make([]int32, c.Size())
+	local, controls := make([]int32, c.Size()), make([]unsafe.Pointer, c.Size())
 	for i := range local {
-		local[i] = int32(p.engine.LocalRank(c.Group().World(i)))
+		r := p.engine.LocalRank(c.Group().World(i))
+		local[i], controls[i] = int32(r), p.segment.Control(r)
 	}
 	c.board.c = C.impi_board_new(C.uintptr_t(c.handle), shared.Memory(), C.int(c.Rank()), C.int(len(local)),
-		(*C.int32_t)(&local[0]))
+		(*C.int32_t)(&local[0]), &controls[0])
 	if c.board.c == nil {
 		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
 	}

@@ -47,7 +47,9 @@ struct impi_boards {
 __attribute__((visibility("hidden")))
 extern struct impi_boards impi_boards;
 
-/* For Go: a board whose members have these ranks in the segment, in the order of the communicator. NULL: no memory. */
-struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int size, const int32_t *local);
+/* For Go: a board whose members have these ranks and control blocks in the segment, in the order of the communicator.
+ * NULL: no memory. */
+struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int size, const int32_t *local,
+                                  void *const *controls);
 
 #endif

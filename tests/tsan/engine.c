@@ -363,7 +363,8 @@ GoInt32 impi_board_open(GoUintptr comm, GoInt32 root, char *function, GoUintptr 
     static const int32_t local[RANKS] = {0, 1};
     struct impi_fast_comm *c = known(comm);
     (void)root, (void)function;
-    c->board = impi_board_new(comm, board[c - impi_fast.comms], c->rank, c->size, local);
+    void *const controls[RANKS] = {shm->peers[0].out.ctl, shm->peers[1].out.ctl};
+    c->board = impi_board_new(comm, board[c - impi_fast.comms], c->rank, c->size, local, controls);
     *(struct impi_board **)out = c->board;
     return 0;
 }

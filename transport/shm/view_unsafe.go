@@ -182,6 +182,9 @@ func (s *Segment) membersOf(b *board) []boardMember {
 
 func headerOf(b []byte) *header { return (*header)(unsafe.Pointer(&b[0])) }
 
+// Control is the address of a local rank's control block, for a fast path in C.
+func (s *Segment) Control(rank int) unsafe.Pointer { return unsafe.Pointer(s.control(rank)) }
+
 // Private is the address of the process's private memory, laid out as layout.go says, for a fast path in C.
 func (s *Segment) Private() unsafe.Pointer { return unsafe.Pointer(s.priv) }
 
