@@ -14,7 +14,8 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DI
 # looked at each time.
 set(COMMIT "")
 if(EXISTS ${CMAKE_SOURCE_DIR}/.git)
-  execute_process(COMMAND git describe --tags --always --dirty --abbrev=10 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+  execute_process(COMMAND git describe --tags --match v[0-9]* --always --dirty --abbrev=10
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     OUTPUT_VARIABLE COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 
