@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/alive"
 	"github.com/libimpi/libimpi/transport/secure"
+	"github.com/libimpi/libimpi/transport/strangers"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
 )
@@ -32,7 +33,7 @@ import (
 const (
 	meshTime      = 60 * time.Second // to form the mesh, if the context has no deadline
 	greetTime     = 5 * time.Second  // for a stranger to say who it is
-	maxStrangers  = 128              // that have not said who they are; the oldest makes room for the next
+	maxStrangers  = 128              // that have not proved who they are; one more, and one goes (strangers.Evict)
 	redialMin     = 20 * time.Millisecond
 	redialMax     = time.Second
 	acceptBackoff = 10 * time.Millisecond
@@ -183,7 +184,8 @@ type mesh struct {
 	sockets   [][]int         // by host; -1: not connected
 	missing   int             // sockets
 	reasons   map[int32]error // why a host could not be reached so far
-	strangers []*net.TCPConn  // that have not said who they are, oldest first
+	strangers []*stranger     // that have not proved who they are, oldest first
+	lines     strangers.Lines // about them
 	over      bool
 	complete  chan struct{} // closed when nobody is missing
 
@@ -292,8 +294,8 @@ func (m *mesh) finish(ctx context.Context) error {
 	defer m.mu.Unlock()
 	m.over = true
 	m.vigil.end(m.sockets)
-	for _, c := range m.strangers {
-		c.Close()
+	for _, s := range m.strangers {
+		s.Close()
 	}
 	if m.missing == 0 {
 		return nil
@@ -378,8 +380,8 @@ func (m *mesh) accept(ctx context.Context, l *net.TCPListener, all *sync.WaitGro
 		c, err := l.AcceptTCP()
 		switch {
 		case err == nil:
-			if m.meet(c) {
-				all.Go(func() { m.greet(ctx, c) })
+			if s := m.meet(c); s != nil {
+				all.Go(func() { m.greet(ctx, s) })
 			}
 		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			return
@@ -393,26 +395,39 @@ func (m *mesh) accept(ctx context.Context, l *net.TCPListener, all *sync.WaitGro
 	}
 }
 
-// meet notes a stranger, at the expense of the oldest if there are too many.
-func (m *mesh) meet(c *net.TCPConn) bool {
+// stranger is one who has connected and not proved who it is.
+type stranger struct {
+	*net.TCPConn
+	said int // 1: the rank of a host that is expected
+}
+
+// meet notes a stranger, at the expense of another if there are too many. nil: nobody is let in any more.
+func (m *mesh) meet(c *net.TCPConn) *stranger {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.over {
 		c.Close()
-		return false
+		return nil
 	}
 	if len(m.strangers) == maxStrangers {
-		m.strangers[0].Close()
-		m.strangers = m.strangers[1:]
+		list := make([]strangers.Stranger, len(m.strangers))
+		for i, s := range m.strangers {
+			list[i] = strangers.Stranger{Host: s.RemoteAddr().(*net.TCPAddr).IP.String(), Said: s.said}
+		}
+		i := strangers.Evict(list)
+		m.strangers[i].Close()
+		m.strangers = slices.Delete(m.strangers, i, i+1)
 	}
-	m.strangers = append(m.strangers, c)
-	return true
+	s := &stranger{TCPConn: c}
+	m.strangers = append(m.strangers, s)
+	return s
 }
 
 // greet hears who a stranger is.
-func (m *mesh) greet(ctx context.Context, c *net.TCPConn) {
+func (m *mesh) greet(ctx context.Context, s *stranger) {
+	c := s.TCPConn
 	defer c.Close()
-	defer m.known(c)
+	defer m.known(s)
 	from := c.RemoteAddr()
 	var b [wire.DanceSize]byte
 	c.SetReadDeadline(time.Now().Add(m.opts.greetTime))
@@ -424,35 +439,48 @@ func (m *mesh) greet(ctx context.Context, c *net.TCPConn) {
 		return
 	}
 	if err != nil {
-		m.warn("connection from %v turned away: %d bytes instead of a host rank: %v", from, n, err)
+		m.turnAway(from, "%d bytes instead of a host rank: %v", n, err)
 		return
 	}
 	host, ok := wire.Dance(b[:])
 	if ok && int(host) < len(m.job.Hosts) && host != m.me && m.way(host) == noWay {
-		m.warn("connection from %v turned away: host %d is of our own client", from, host)
+		m.turnAway(from, "host %d is of our own client", host)
 		return
 	}
 	if !ok || int(host) >= len(m.job.Hosts) || m.way(host) != theyDial {
-		m.warn("connection from %v turned away: no host %d is to connect to host %d", from, uint32(host), m.me)
+		m.turnAway(from, "no host %d is to connect to host %d", uint32(host), m.me)
 		return
 	}
+	m.mu.Lock()
+	s.said = 1
+	m.mu.Unlock()
 	k := 0
 	if m.streams(host) > 1 {
 		if k, err = m.hearStream(c, host); err != nil {
-			m.warn("connection from %v turned away: %v", from, err)
+			m.turnAway(from, "%v", err)
 			return
 		}
 	}
 	if err := m.meetAs(ctx, host, k, c, false); err != nil {
-		m.warn("connection from %v turned away: %v", from, err)
+		m.turnAway(from, "%v", err)
+	}
+}
+
+// turnAway tells the user why a stranger was not let in, as long as there are not too many.
+func (m *mesh) turnAway(from net.Addr, format string, args ...any) {
+	m.mu.Lock()
+	line := m.lines.Fold(fmt.Sprintf("connection from %v turned away: %s", from, fmt.Sprintf(format, args...)))
+	m.mu.Unlock()
+	if line != "" {
+		m.warn("%s", line)
 	}
 }
 
 // known takes one out of the strangers: it has been let in, or turned away.
-func (m *mesh) known(c *net.TCPConn) {
+func (m *mesh) known(s *stranger) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if i := slices.Index(m.strangers, c); i >= 0 {
+	if i := slices.Index(m.strangers, s); i >= 0 {
 		m.strangers = slices.Delete(m.strangers, i, i+1)
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/secure"
 	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
 )
 
 // The beginning of the conversation (IMPI 0.0, 2.3.3): AUTH, the method that the server chooses, and what that demands.
@@ -56,6 +58,7 @@ func (t *talk) authenticate() error {
 	if err := t.discard(s.Len); err != nil {
 		return err
 	}
+	t.known = true
 	if s.Which == wire.AuthKey {
 		return t.write(wire.AppendAuthKey(nil, t.methods.Key))
 	}
@@ -73,7 +76,9 @@ func (t *talk) mask() uint32 {
 // secure makes a TLS channel of the connection, and answers its keys.
 func (t *talk) secure() ([]byte, error) {
 	channel := tls.Client(t.conn, secure.ClientTLS(t.methods.Certs))
-	if err := channel.HandshakeContext(t.ctx); err != nil {
+	if err := channel.HandshakeContext(t.ctx); errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET) {
+		return nil, fmt.Errorf("no TLS: %w", errGone)
+	} else if err != nil {
 		return nil, fmt.Errorf("no TLS: %w", err)
 	}
 	t.conn = channel
@@ -88,6 +93,7 @@ func (t *talk) prove(channel []byte) error {
 	}
 	x := secure.Exchange{Server: secure.Nonce(b), Client: secure.NewNonce(), Mask: t.mask(), Channel: channel}
 	p := x.Prove(t.methods.Secret, secure.ClientSide)
+	t.known = true
 	if err := t.write(append(x.Client[:], p[:]...)); err != nil {
 		return t.wrongSecret(err)
 	}

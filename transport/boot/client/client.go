@@ -36,6 +36,7 @@ type Options struct {
 	Conn            net.Conn                  // to the server, if there is one already on which nothing has been said; Connect's from then on
 	Absent          func(limit time.Duration) // called if no server has answered for AbsentTime; nil: nobody cares
 	AbsentTime      time.Duration             // 0: 4 s
+	RetryTime       time.Duration             // before the first of the retries where strangers crowd the server, doubled each time; 0: 50 ms
 	Waiting         func()                    // called when the server knows us, and the other clients are waited for; nil: nobody cares
 	Tolerant        bool                      // use the defaults for labels that a client of another make leaves out
 }
@@ -47,7 +48,7 @@ const (
 
 func (o Options) withDefaults() Options {
 	for v, d := range map[*time.Duration]time.Duration{
-		&o.ConnectTimeout: 30 * time.Second, &o.AbsentTime: 4 * time.Second, &o.AuthTimeout: 30 * time.Second, &o.ExchangeTimeout: 5 * time.Minute,
+		&o.ConnectTimeout: 30 * time.Second, &o.AbsentTime: 4 * time.Second, &o.RetryTime: 50 * time.Millisecond, &o.AuthTimeout: 30 * time.Second, &o.ExchangeTimeout: 5 * time.Minute,
 	} {
 		if *v <= 0 {
 			*v = d
@@ -82,13 +83,38 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 			return nil, nil, err
 		}
 	}
+	for pause := opt.RetryTime; ; pause *= 2 {
+		job, session, early, err := converse(ctx, conn, addr, rank, m, c, opt)
+		if !early || pause >= opt.RetryTime<<retries {
+			return job, session, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, err
+		case <-time.After(pause):
+		}
+		again, failed := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		if failed != nil {
+			return nil, nil, err // the job has started, perhaps
+		}
+		conn = again
+	}
+}
+
+// retries is how often a client knocks again at a server that has hung up before it knew anything of it: strangers may
+// have crowded it out. A server that has no method of authentication in common does the same.
+const retries = 4
+
+// converse is one attempt of Connect. early says that the server has hung up on somebody of whom it knew nothing.
+func converse(ctx context.Context, conn net.Conn, addr string, rank int32, m auth.Methods, c Contribution, opt Options) (job *transport.Job,
+	s *Session, early bool, err error) {
 	if c, ok := conn.(*net.TCPConn); ok && opt.Silence > 0 {
 		c.SetKeepAliveConfig(alive.Probes(opt.Silence))
 		alive.Insist(c, opt.Silence)
 	}
 	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, kin: c.Own != nil, opt: opt}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	job, err := t.start(c)
+	job, err = t.start(c)
 	if !stop() && err == nil {
 		err = context.Cause(ctx) // its deadline may have been set by now: the connection is of no use
 	}
@@ -100,10 +126,10 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 		if cause := context.Cause(ctx); cause != nil {
 			err = fmt.Errorf("IMPI server %s, %s: %w", addr, t.step, cause)
 		}
-		return nil, nil, err
+		return nil, nil, !t.known && ctx.Err() == nil && errors.Is(err, errGone), err
 	}
 	t.conn.SetDeadline(time.Time{})
-	return job, &Session{conn: t.conn, addr: addr, rank: rank, own: c.Own != nil}, nil
+	return job, &Session{conn: t.conn, addr: addr, rank: rank, own: c.Own != nil}, false, nil
 }
 
 // lost tells the server that this client has ended, and why: because of another if cause is a *LostError.
@@ -163,6 +189,7 @@ type talk struct {
 	opt     Options
 	step    string // what we are doing, for errors
 	which   int32  // the method that the server chose
+	known   bool   // it has been shown what proves that we may talk with it, or needs no proof
 	joined  bool   // it knows who we are
 }
 

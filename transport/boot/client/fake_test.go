@@ -429,3 +429,44 @@ func FuzzTables(f *testing.F) {
 		}
 	})
 }
+
+// A server that strangers crowd closes connections before it has heard them; a client knocks again.
+func TestAClientThatIsCrowdedOutKnocksAgain(t *testing.T) {
+	for _, tt := range []struct {
+		refusals int
+		joins    bool
+	}{{0, true}, {1, true}, {retries, true}, {retries + 1, false}} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		knocks := make(chan int, 1)
+		go func() {
+			n := 0
+			for ; ; n++ {
+				c, err := l.Accept()
+				if err != nil {
+					break
+				}
+				if n < tt.refusals {
+					c.Close()
+					continue
+				}
+				go new(fake).serve(c)
+			}
+			knocks <- n
+		}()
+		c := Default(Host{Addr: netip.MustParseAddrPort("127.0.0.1:9"), Procs: []Proc{{PID: 1}}})
+		_, s, err := Connect(t.Context(), l.Addr().String(), 0, auth.Methods{None: true}, c, Options{RetryTime: time.Microsecond})
+		if (err == nil) != tt.joins || err != nil && !strings.Contains(err.Error(), "no authentication method in common") {
+			t.Errorf("%d refusals: %v", tt.refusals, err)
+		}
+		if s != nil {
+			s.Close()
+		}
+		l.Close()
+		if n := <-knocks; n != min(tt.refusals, retries)+1 {
+			t.Errorf("%d refusals: %d knocks", tt.refusals, n)
+		}
+	}
+}

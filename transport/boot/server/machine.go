@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"slices"
 
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/secure"
+	"github.com/libimpi/libimpi/transport/strangers"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
@@ -66,7 +68,7 @@ type Rules struct {
 	Preference []int32 // nil: auth.DefaultPreference
 	MaxPayload int     // bytes in one command; 0: 32 MiB
 	MaxStored  int     // bytes held for one client, not yet broadcast; 0: 128 MiB
-	MaxPending int     // connections that have not joined; one more, and the oldest is closed. 0: 128
+	MaxPending int     // connections that have not joined; one more, and one is closed (strangers.Evict). 0: 128
 
 	Nonce func() secure.Nonce // nil: secure.NewNonce
 }
@@ -97,6 +99,7 @@ type Machine struct {
 	clients []*conn // by rank, nil: free
 	out     []Action
 	errs    []error
+	lines   strangers.Lines // about connections that have not joined
 }
 
 type expects uint8
@@ -208,8 +211,13 @@ func (m *Machine) Opened(id int, peer string) []Action {
 	}
 	m.pending = append(m.pending, c)
 	if len(m.pending) > m.rules.MaxPending {
-		old := m.pending[0]
-		m.drop(old, fmt.Sprintf("%s closed: %d connections have not joined yet, and it was the oldest", old.peer, len(m.pending)))
+		list := make([]strangers.Stranger, len(m.pending))
+		for i, p := range m.pending {
+			host, _, _ := net.SplitHostPort(p.peer)
+			list[i] = strangers.Stranger{Host: host, Said: int(p.stage)}
+		}
+		old := m.pending[strangers.Evict(list)]
+		m.drop(old, fmt.Sprintf("%s closed: %d connections have not joined yet", old.peer, len(m.pending)))
 	}
 	return m.take()
 }

@@ -208,6 +208,9 @@ func (m *Machine) mourn(c *conn, what string) {
 
 // drop closes a connection, with a line for the user unless text is empty.
 func (m *Machine) drop(c *conn, text string) {
+	if c.stage < joined && text != "" {
+		text = m.lines.Fold(text)
+	}
 	if text != "" {
 		m.log("%s", text)
 	}

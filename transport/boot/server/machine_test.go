@@ -611,6 +611,28 @@ func TestTheOldestOfTooManySilentConnectionsGoes(t *testing.T) {
 	}
 }
 
+// Who has said more stays, and a crowd from one address makes room for itself only.
+func TestACrowdDoesNotKeepAClientOut(t *testing.T) {
+	const crowd = 1000
+	b := newBench(t, Rules{Clients: 1, MaxPending: 8})
+	b.open(0) // from an address of its own, silent for now
+	for i := range crowd {
+		b.take(b.m.Opened(100+i, fmt.Sprintf("10.9.9.9:%d", 1000+i)))
+		if i == crowd/2 {
+			b.take(b.m.Opened(99, "10.9.9.9:99")) // an honest one among them, which has begun to prove who it is
+			b.in(99, authKey)
+		}
+	}
+	if b.closed[0] || b.closed[99] {
+		t.Error("crowded out")
+	}
+	b.in(0, authKey, rightKey, impi(0))
+	b.want(0, "joined", useKey, impi(1))
+	if len(b.logs) > 24 {
+		t.Errorf("%d lines about strangers", len(b.logs))
+	}
+}
+
 func TestTimeToJoinRunsOut(t *testing.T) {
 	b := newBench(t, Rules{Clients: 1})
 	b.open(1)
