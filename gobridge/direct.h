@@ -2,6 +2,7 @@
 #ifndef IMPI_DIRECT_H
 #define IMPI_DIRECT_H
 
+#include "../libimpi/z_layout.h"
 #include "../mpi.h"
 #include "shim.h"
 
@@ -21,8 +22,13 @@
         return UNLIKELY(err) ? impi_raise(err) : MPI_SUCCESS; \
     } while (0)
 
-/* CStatus in libimpi/complete.go: bytes, low and high word, and flags. */
-enum { IMPI_STATUS_CANCELLED = 1, IMPI_STATUS_EXTERNAL = 2 };
+/* The hidden part of a status: bytes, low and high word, and flags (CStatus in libimpi/complete.go). */
+_Static_assert(sizeof(MPI_Status) == sizeof(struct impi_status) &&
+    offsetof(MPI_Status, MPI_SOURCE) == offsetof(struct impi_status, source) &&
+    offsetof(MPI_Status, MPI_TAG) == offsetof(struct impi_status, tag) &&
+    offsetof(MPI_Status, MPI_ERROR) == offsetof(struct impi_status, error) &&
+    offsetof(MPI_Status, MPI_internal[0]) == offsetof(struct impi_status, bytes) &&
+    offsetof(MPI_Status, MPI_internal[2]) == offsetof(struct impi_status, flags), "statuses of C and Go");
 
 static inline int64_t impi_status_bytes(const MPI_Status *s)
 {

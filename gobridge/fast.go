@@ -14,27 +14,8 @@ import (
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
-// The Go side of the fast path (fast.h): it fills the tables that C looks into.
-
-// The counters of the engine and those of fast.h are the same memory, and the handles agree.
-var (
-	_ [unsafe.Offsetof(C.struct_impi_fast{}.queued) - unsafe.Offsetof(C.struct_impi_fast{}.under_way) - unsafe.Offsetof(libimpi.Shared{}.Queued)]struct{}
-	_ [unsafe.Offsetof(C.struct_impi_fast{}.turns) - unsafe.Offsetof(C.struct_impi_fast{}.under_way) - unsafe.Offsetof(libimpi.Shared{}.Turns)]struct{}
-	_ [C.IMPI_SENT_REQUEST - libimpi.SentRequest]struct{}
-	_ [libimpi.SentRequest - C.IMPI_SENT_REQUEST]struct{}
-	_ [unsafe.Sizeof(C.struct_impi_quick{}) - unsafe.Sizeof(libimpi.Quick{})]struct{}
-	_ [unsafe.Sizeof(libimpi.Quick{}) - unsafe.Sizeof(C.struct_impi_quick{})]struct{}
-	_ [unsafe.Offsetof(C.struct_impi_quick_slot{}.request) - unsafe.Offsetof(libimpi.QuickSlot{}.Request)]struct{}
-	_ [unsafe.Offsetof(libimpi.QuickSlot{}.Request) - unsafe.Offsetof(C.struct_impi_quick_slot{}.request)]struct{}
-	_ [unsafe.Offsetof(C.struct_impi_quick_slot{}.buf) - unsafe.Offsetof(libimpi.QuickSlot{}.Buf)]struct{}
-	_ [C.IMPI_QUICK_BIT - libimpi.QuickBit]struct{}
-	_ [C.IMPI_QUICK_ADOPTED - libimpi.QuickAdopted]struct{}
-	_ [unsafe.Sizeof(C.impi_persistent) - unsafe.Sizeof(libimpi.PersistentTable{})]struct{}
-	_ [unsafe.Sizeof(libimpi.PersistentTable{}) - unsafe.Sizeof(C.impi_persistent)]struct{}
-	_ [unsafe.Offsetof(C.struct_impi_persistent{}.receives) - unsafe.Offsetof(libimpi.Persistent{}.Receives)]struct{}
-	_ [unsafe.Offsetof(libimpi.Persistent{}.Receives) - unsafe.Offsetof(C.struct_impi_persistent{}.receives)]struct{}
-	_ [C.IMPI_PERSISTENT_ENGINE - libimpi.PersistentEngine]struct{}
-)
+// The Go side of the fast path (fast.h): it fills the tables that C looks into. The types that C shares with the engine
+// are generated from the engine's (libimpi/z_layout.h).
 
 // fastQuick is where C keeps the receives that it has posted.
 func fastQuick() *libimpi.Quick { return (*libimpi.Quick)(unsafe.Pointer(&C.impi_quick)) }
@@ -46,7 +27,7 @@ func fastPersistent() *libimpi.PersistentTable {
 
 // fastShared is where the engine counts.
 func fastShared() *libimpi.Shared {
-	return (*libimpi.Shared)(unsafe.Pointer(&C.impi_fast.under_way))
+	return (*libimpi.Shared)(unsafe.Pointer(&C.impi_fast.anon0))
 }
 
 // C looks for this long at an empty ring before it leaves the waiting to Go, which polls the others, too, and knows how to

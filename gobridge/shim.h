@@ -21,7 +21,7 @@ struct impi_action {
     uintptr_t handle; /* and the object it is called for */
 };
 
-/* The first handle of an object that the program makes (firstInt in handles.go). */
+/* The first handle of an object that the program makes; handles.go has it from here. */
 enum { IMPI_FIRST_HANDLE = 4096 };
 
 /* Not 0 in a child of fork(), where Go must not be entered. */

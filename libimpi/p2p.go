@@ -221,7 +221,7 @@ func (e *Engine) activate(r *Request) {
 	r.moved, r.length = 0, 0
 	r.status = emptyStatus
 	if p := e.requests.persistentOf(r.id); p != nil {
-		p.State = PersistentEngine
+		p.State = persistentEngine
 	}
 	if r.kind != compoundRequest {
 		r.setBuffer(r.base, r.count, r.typ)

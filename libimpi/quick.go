@@ -11,36 +11,39 @@ import (
 // and the engine adopts all of them, in their order, before it matches an arrival, posts a receive of its own or
 // completes one of theirs. So one of the two alone does the matching.
 
+// C's types of these tables are generated: z_layout.h (go test -run TestTheCHeader -rewrite).
+
 // Quick is the table in C's memory. The engine's lock guards it.
 type Quick struct {
-	Posted uint32 // how many wait for a message
-	Idle   uint32 // the first free slot, counted from 1; 0: none
-	From   [quickSources]quickQueue
+	Posted uint32                   // how many wait for a message
+	Idle   uint32                   // the first free slot, counted from 1; 0: none
+	From   [quickSources]quickQueue // those that wait, by the source's rank in the machine's segment
 	Slots  [quickSlots]QuickSlot
 }
 
 // QuickSlot is one receive.
 type QuickSlot struct {
-	State       uint32
-	Generation  uint32 // how often the slot has been used, never 0
-	Next        uint32 // the one after this in its queue or among the free, counted from 1; 0: none
-	Source, Tag int32  // asked for; once done, the tag of the message
-	Local       int32
-	CID         uint64
+	State       uint32           // stored last when a message is there: C may look without the lock
+	Generation  uint32           // how often the slot has been used, never 0
+	Next        uint32           // the one after this in its queue or among the free, counted from 1; 0: none
+	Source, Tag int32            // asked for; once done, the tag of the message
+	Local       int32            // the source's rank in the machine's segment
+	CID         uint64           // of the communicator's point-to-point context
 	Buf         datatype.Pointer // where the data begins, if it is a run
 	Bytes       uint32           // room; once done, the length of the message
 	Count       int32            // elements of Held
-	Held        datatype.Pointer // C's record of a derived type, which it keeps until the receive is adopted or done; nil: a run
+	Held        datatype.Pointer // C's record of a derived type, kept until the receive is adopted or done; nil: a run
 	Request     uint64           // adopted: the engine's request
 	Persistent  uint32           // the persistent request whose start has posted it, counted from 1; 0: none
 	_           uint32
 }
 
-// Persistent is what C needs to start a persistent request of the engine's, and what has become of it.
+// Persistent is what C needs to start a persistent request of the engine's, and what has become of it. One that C has
+// started is C's until it is complete, or until the engine is asked about it or adopts its receive.
 type Persistent struct {
 	Request        uint64 // its id; 0: not in use
 	State          uint32
-	Slot           uint32 // posted: counted from 1
+	Slot           uint32 // posted: of Quick, counted from 1
 	Buf            uint64 // the arguments, as the program gave them
 	Count          int64
 	Datatype, Comm uint64
@@ -60,20 +63,21 @@ const (
 	persistentInactive = iota
 	persistentSent     // started by C: a send that is over
 	persistentPosted   // started by C: a quick receive
-	PersistentEngine   // active, and ours
+	persistentEngine   // active, and ours
 )
 
 // HeldType answers the committed type of a record that a quick receive keeps, and gives the record back. It is called under
 // the engine's lock.
 type HeldType func(held datatype.Pointer) *datatype.Type
 
+// quickQueue are the first and the last slot of a queue, counted from 1; 0: none.
 type quickQueue struct{ Head, Tail uint32 }
 
 const (
-	quickSources = shm.MaxLocal // IMPI_SHM_MAX_LOCAL
+	quickSources = shm.MaxLocal
 	quickSlots   = 1024
 
-	// QuickBit marks the low half of the id of a quick receive: the rest of it is the slot.
+	// QuickBit marks the low half of the id of a quick receive: generation<<32 | QuickBit | slot.
 	QuickBit = 1 << 30
 )
 
@@ -82,7 +86,7 @@ const (
 	quickFree = iota
 	quickPosted
 	quickDone
-	QuickAdopted
+	quickAdopted
 )
 
 // open fills the list of free slots.
@@ -133,7 +137,7 @@ func (e *Engine) adopt(n uint32) *Request {
 		r = e.newRecv(e.contexts.find(s.CID), s.Buf, count, t, int(s.Source), s.Tag)
 	}
 	r.quick = n
-	s.State, s.Request = QuickAdopted, r.id
+	s.State, s.Request = quickAdopted, r.id
 	return r
 }
 
@@ -157,14 +161,14 @@ func (e *Engine) takeStarted(id uint64) {
 	switch p.State {
 	case persistentSent:
 		r.active, r.done, r.status = true, true, emptyStatus
-		p.State = PersistentEngine
+		p.State = persistentEngine
 	case persistentPosted:
 		if s := &e.requests.quick.Slots[p.Slot-1]; s.State == quickDone {
 			r.active, r.done = true, true
 			r.status = Status{Source: s.Source, Tag: s.Tag, Bytes: int64(s.Bytes)}
 			r.quick = p.Slot
-			s.State, s.Request = QuickAdopted, r.id
-			p.State = PersistentEngine
+			s.State, s.Request = quickAdopted, r.id
+			p.State = persistentEngine
 		} else {
 			e.adoptQuick()
 		}
@@ -215,7 +219,7 @@ func (e *Engine) adoptDone(n uint32) {
 	r.kind, r.active, r.done, r.peer = recvRequest, true, true, noPeer
 	r.status = Status{Source: s.Source, Tag: s.Tag, Bytes: int64(s.Bytes)}
 	r.quick = n
-	s.State, s.Request = QuickAdopted, r.id
+	s.State, s.Request = quickAdopted, r.id
 }
 
 // put gives a slot back once its request is over.
