@@ -4,13 +4,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/secure"
 	"github.com/libimpi/libimpi/transport/wire"
-	"golang.org/x/sys/unix"
 )
 
 // The beginning of the conversation (IMPI 0.0, 2.3.3): AUTH, the method that the server chooses, and what that demands.
@@ -76,9 +74,7 @@ func (t *talk) mask() uint32 {
 // secure makes a TLS channel of the connection, and answers its keys.
 func (t *talk) secure() ([]byte, error) {
 	channel := tls.Client(t.conn, secure.ClientTLS(t.methods.Certs))
-	if err := channel.HandshakeContext(t.ctx); errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET) {
-		return nil, fmt.Errorf("no TLS: %w", errGone)
-	} else if err != nil {
+	if err := channel.HandshakeContext(t.ctx); err != nil {
 		return nil, fmt.Errorf("no TLS: %w", err)
 	}
 	t.conn = channel

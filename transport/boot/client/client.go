@@ -24,6 +24,7 @@ import (
 	"github.com/libimpi/libimpi/transport/alive"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/wire"
+	"golang.org/x/sys/unix"
 )
 
 // Options limit how long a client waits. Zero values are the defaults.
@@ -83,29 +84,34 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 			return nil, nil, err
 		}
 	}
-	for pause := opt.RetryTime; ; pause *= 2 {
-		job, session, early, err := converse(ctx, conn, addr, rank, m, c, opt)
-		if !early || pause >= opt.RetryTime<<retries {
-			return job, session, err
-		}
+	job, session, early, err := converse(ctx, conn, addr, rank, m, c, opt)
+	for pause, n := opt.RetryTime, 0; early && n < retries; pause, n = 2*pause, n+1 {
 		select {
 		case <-ctx.Done():
 			return nil, nil, err
 		case <-time.After(pause):
 		}
-		again, failed := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		conn, failed := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		if reset(failed) {
+			continue
+		}
 		if failed != nil {
 			return nil, nil, err // the job has started, perhaps
 		}
-		conn = again
+		job, session, early, err = converse(ctx, conn, addr, rank, m, c, opt)
 	}
+	return job, session, err
 }
 
-// retries is how often a client knocks again at a server that has hung up before it knew anything of it: strangers may
-// have crowded it out. A server that has no method of authentication in common does the same.
+// reset says whether the other end of a connection has ended it out of order.
+func reset(err error) bool { return errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE) }
+
+// retries is how often a client knocks again at a server that has reset its connection before it knew anything of it:
+// strangers have crowded it out. A server that has no method of authentication in common hangs up in order.
 const retries = 4
 
-// converse is one attempt of Connect. early says that the server has hung up on somebody of whom it knew nothing.
+// converse is one attempt of Connect. early says that the server has reset the connection of somebody of whom
+// it knew nothing.
 func converse(ctx context.Context, conn net.Conn, addr string, rank int32, m auth.Methods, c Contribution, opt Options) (job *transport.Job,
 	s *Session, early bool, err error) {
 	if c, ok := conn.(*net.TCPConn); ok && opt.Silence > 0 {
@@ -126,7 +132,7 @@ func converse(ctx context.Context, conn net.Conn, addr string, rank int32, m aut
 		if cause := context.Cause(ctx); cause != nil {
 			err = fmt.Errorf("IMPI server %s, %s: %w", addr, t.step, cause)
 		}
-		return nil, nil, !t.known && ctx.Err() == nil && errors.Is(err, errGone), err
+		return nil, nil, reset(err) && !t.known && ctx.Err() == nil, err
 	}
 	t.conn.SetDeadline(time.Time{})
 	return job, &Session{conn: t.conn, addr: addr, rank: rank, own: c.Own != nil}, false, nil

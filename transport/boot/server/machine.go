@@ -48,9 +48,10 @@ const (
 	Send      Do = iota // Data to Conn, after all that was sent before; Data is shared and must not be written to
 	Secure              // Data to Conn, and from then on TLS; the answer is Secured or Closed
 	Close               // Conn, when all that was sent to it is out; nothing of it is expected any more
+	Reset               // Conn, at once and not in order: it may try again
 	Hang                // close the listening socket: everybody is here
 	Log                 // Text is for the user
-	Terminate           // the job is over, Machine.Err says how; every connection has had its Close
+	Terminate           // the job is over, Machine.Err says how; every connection has had its Close or Reset
 )
 
 // Action is one thing to do, in the order given.
@@ -217,6 +218,7 @@ func (m *Machine) Opened(id int, peer string) []Action {
 			list[i] = strangers.Stranger{Host: host, Said: int(p.stage)}
 		}
 		old := m.pending[strangers.Evict(list)]
+		m.act(Action{Do: Reset, Conn: old.id})
 		m.drop(old, fmt.Sprintf("%s closed: %d connections have not joined yet", old.peer, len(m.pending)))
 	}
 	return m.take()

@@ -208,6 +208,9 @@ func (s *Server) do(event func(*Machine) []Action) {
 			s.links[a.Conn].send(a.Data)
 		case Secure:
 			s.links[a.Conn].secure = a.Data
+		case Reset:
+			s.links[a.Conn].tcp.SetLinger(0)
+			s.links[a.Conn].tcp.Close()
 		case Close:
 			s.links[a.Conn].finish()
 		case Hang:
