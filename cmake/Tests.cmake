@@ -88,8 +88,9 @@ function(go_test name)
   set_tests_properties(go/${name} PROPERTIES TIMEOUT 600 LABELS go PROCESSORS 2) # the go command fills the machine
 endfunction()
 # A test that hangs says where, well before the limit here. What is skipped is told (tools/gotest, tools/skipped).
-go_test(unit sh -c "exec ${GO} run ./tools/gotest -timeout 240s $(${GO} list ./... | grep -v /tests/launcher)")
-go_test(race ${GO} run ./tools/gotest -race -timeout 240s ./transport/... ./libimpi/... ./coll/... ./datatype/... ./topology/...)
+go_test(unit sh -c "exec ${GO} run ./tools/gotest -timeout 400s $(${GO} list ./... | grep -v /tests/launcher)")
+go_test(race ${GO} run ./tools/gotest -race -timeout 400s ./transport/... ./libimpi/... ./coll/... ./datatype/... ./topology/...
+  ./gobridge)
 go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
 
 # lint/*: what reads the sources without running them. A check whose tool cannot be had says so, and counts as skipped.
