@@ -15,7 +15,9 @@ int main(void) {
 }
 C
 "$stage/bin/mpicc" program.c -o program
-name=$("$stage/bin/mpicc" -showme:version)
+answer=$("$stage/bin/mpicc" -showme:version) # mpicc NUMBER (NAME)
+name=${answer#mpicc * (}
+name=${name%)}
 commit=${name##*not Intel MPI)}
 [ "$("$stage/bin/mpirun" --version)" = "mpirun ($name)" ]
 "$stage/bin/impi-info" | grep -qF "$name"
