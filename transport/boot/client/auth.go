@@ -17,11 +17,12 @@ import (
 func (t *talk) authenticate() error {
 	t.step = "authenticating"
 	t.limit(t.opt.AuthTimeout)
-	if err := t.write(wire.AppendAuth(nil, t.mask())); err != nil {
-		return err
+	var b []byte
+	err := t.write(wire.AppendAuth(nil, t.mask()))
+	if err == nil {
+		b, err = t.read(wire.ServerAuthSize)
 	}
-	b, err := t.read(wire.ServerAuthSize)
-	if errors.Is(err, errGone) {
+	if errors.Is(err, errGone) { // it may be gone before we have written, too
 		return fmt.Errorf("%w: it has no authentication method in common with ours (IMPI_AUTH_TLS %s, IMPI_AUTH_SECRET %s, "+
 			"IMPI_AUTH_KEY %s, IMPI_AUTH_NONE %s), or its job has started", err, enabled(t.methods.TLS), enabled(t.methods.Secret != ""),
 			enabled(t.methods.HasKey), enabled(t.methods.None))
