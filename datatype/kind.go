@@ -24,44 +24,5 @@ var kindSizes = [...]struct{ mem, packed int64 }{
 func (k kind) mem() int64    { return kindSizes[k].mem }
 func (k kind) packed() int64 { return kindSizes[k].packed }
 
-// word is the size of the words whose bytes are reversed, 1 if none are, and 0 for kinds that are more complicated.
-func (k kind) word() int32 {
-	switch {
-	case k == kindRaw:
-		return 1
-	case k <= kindSwap16 && !bigEndian:
-		return int32(k.mem())
-	}
-	return 0
-}
-
-// Unit is the number of bytes of each basic element of a predefined type, 0 if they differ.
-func (t *Type) Unit() int64 {
-	if t.form == formFields {
-		return common(t.olds, (*Type).Unit)
-	}
-	return t.size
-}
-
-// Word is the size of the words whose bytes external32 has reversed in all data of a predefined type, 1 if it is the same there,
-// 0 if it is otherwise.
-func (t *Type) Word() int64 {
-	if t.form == formFields {
-		return common(t.olds, (*Type).Word)
-	}
-	return int64(t.kind.word())
-}
-
-// common is the number that all types have, 0 if they differ.
-func common(types []*Type, of func(*Type) int64) int64 {
-	n := of(types[0])
-	for _, t := range types[1:] {
-		if of(t) != n {
-			return 0
-		}
-	}
-	return n
-}
-
 // maxUnit is the size of the largest unit, in memory or packed.
 const maxUnit = 16

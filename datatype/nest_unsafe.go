@@ -17,7 +17,6 @@ const MaxDims = 6
 type Nest struct {
 	Dims   [MaxDims]Dim
 	Depth  int32
-	Word   int32 // the block consists of words of so many bytes whose bytes are reversed; 1: as it is
 	Block  int64
 	Unpack bool // from buf to mem
 }
@@ -28,9 +27,9 @@ type Kernels struct {
 	// Nest moves blocks in loops.
 	Nest func(mem, buf unsafe.Pointer, at, to int64, nest Nest)
 	// Listed moves a block from or to mem + at + offs[i]*scale, for each i; in the buffer they follow each other.
-	Listed func(mem, buf unsafe.Pointer, at, to int64, offs []int64, scale int64, block int64, word int32, unpack bool)
+	Listed func(mem, buf unsafe.Pointer, at, to int64, offs []int64, scale int64, block int64, unpack bool)
 	// Varied is Listed for blocks of lens[i]*unit bytes, which are between least and most.
-	Varied func(mem, buf unsafe.Pointer, at, to int64, offs, lens []int64, scale, unit, least, most int64, word int32, unpack bool)
+	Varied func(mem, buf unsafe.Pointer, at, to int64, offs, lens []int64, scale, unit, least, most int64, unpack bool)
 	// Pieces copies from runs relative to src to those relative to dst, until one of the two lists is used up.
 	Pieces func(dst, src unsafe.Pointer, to, from *Runs)
 }
@@ -162,8 +161,8 @@ func (m *mover) parts(nd *node, at, to int64) {
 // gather moves one instance of c for each offset; in the buffer they follow each other.
 func (m *mover) gather(c *node, offs []int64, scale, at, to int64) {
 	if c.op == opRun && !m.twin {
-		if word := c.kind.word(); word > 0 && kernels != nil && int64(len(offs))*c.size >= nestBytes {
-			kernels.Listed(m.mem, m.buf, at, to, offs, scale, c.size, word, m.unpack)
+		if c.kind == kindRaw && kernels != nil && int64(len(offs))*c.size >= nestBytes {
+			kernels.Listed(m.mem, m.buf, at, to, offs, scale, c.size, m.unpack)
 			return
 		}
 		if m.gatherWord(c.kind, c.n, offs, scale, at, to) {
@@ -179,9 +178,9 @@ func (m *mover) gather(c *node, offs []int64, scale, at, to int64) {
 func (m *mover) vary(nd *node, lo, hi int, at, to int64) {
 	c, offs, lens := nd.child, nd.offs[lo:hi], nd.lens[lo:hi]
 	if c.op == opRun && nd.stride == c.mem && m.base == m.depth {
-		if word := c.kind.word(); word > 0 && kernels != nil && !m.twin && int64(len(offs))*nd.least*c.size >= nestBytes {
+		if c.kind == kindRaw && kernels != nil && !m.twin && int64(len(offs))*nd.least*c.size >= nestBytes {
 			kernels.Varied(m.mem, m.buf, at, to, offs, lens, nd.scale, c.size,
-				nd.least*c.size, nd.most*c.size, word, m.unpack)
+				nd.least*c.size, nd.most*c.size, m.unpack)
 			return
 		}
 		for i, off := range offs {
@@ -200,8 +199,8 @@ func (m *mover) vary(nd *node, lo, hi int, at, to int64) {
 // run moves one run.
 func (m *mover) run(k kind, units, at, to int64) {
 	bytes := units * k.packed()
-	if word := k.word(); bytes >= runBytes && word > 0 && kernels != nil {
-		kernels.Nest(m.mem, m.buf, at, to, Nest{Word: word, Block: bytes, Unpack: m.unpack})
+	if k == kindRaw && bytes >= runBytes && kernels != nil {
+		kernels.Nest(m.mem, m.buf, at, to, Nest{Block: bytes, Unpack: m.unpack})
 		return
 	}
 	m.blocks(k, units, at, 0, to, 0, 1)
@@ -209,7 +208,7 @@ func (m *mover) run(k kind, units, at, to int64) {
 
 // nest moves a run of so many units for each combination of the repetition counts.
 func (m *mover) nest(k kind, units, at, to int64) {
-	n := Nest{Word: k.word(), Unpack: m.unpack}
+	n := Nest{Unpack: m.unpack}
 	units = n.arrange(m.dims[m.base:m.depth], k, units)
 	if n.Depth == 0 {
 		m.run(k, units, at, to)
@@ -219,7 +218,7 @@ func (m *mover) nest(k kind, units, at, to int64) {
 	for _, d := range n.Dims[:n.Depth] {
 		bytes *= d.N // the size of the type's data: it does not overflow
 	}
-	if bytes >= nestBytes && n.Word > 0 && kernels != nil {
+	if k == kindRaw && bytes >= nestBytes && kernels != nil {
 		kernels.Nest(m.mem, m.buf, at, to, n)
 		return
 	}
@@ -243,28 +242,6 @@ func (n *Nest) arrange(dims []Dim, k kind, units int64) int64 {
 	}
 	n.Block = units * packed
 	return units
-}
-
-// Nest is the layout of one element of t in memory, at bytes from its address, if it is loops around a block: what
-// Kernels.Nest wants to pack it in native form.
-func (t *Type) Nest() (at int64, n Nest, ok bool) {
-	p := t.program(Native)
-	if p.root == nil {
-		return 0, n, false
-	}
-	var dims [MaxDims]Dim
-	depth := 0
-	nd := p.root
-	for ; nd.op == opLoop && depth < MaxDims; nd = nd.child {
-		dims[depth] = Dim{nd.n, nd.stride, nd.child.size}
-		depth++
-	}
-	if nd.op != opRun {
-		return 0, n, false
-	}
-	n.Word = nd.kind.word()
-	n.arrange(dims[:depth], nd.kind, nd.n)
-	return p.at, n, true
 }
 
 // order puts the level whose instances are nearest to each other in the buffer last, and the others before it by their

@@ -184,9 +184,6 @@ func createKeyval(fn string, forKind kind, copyFn, deleteFn, key, extra uintptr)
 	if k.err != nil {
 		return k.fail()
 	}
-	if forKind == kindType {
-		showTypeKeys()
-	}
 	keyvals.Lock()
 	keyvals.all = append(keyvals.all, &keyval{forKind: forKind, copy: copyFn, free: deleteFn, extra: extra})
 	n := len(keyvals.all) - 1
@@ -351,6 +348,7 @@ func impi_Type_set_attr(datatype uintptr, type_keyval int32, attribute_val uintp
 	if d == nil {
 		return k.fail()
 	}
+	freeInGo(datatype)
 	return k.setAttr(&d.attrs, datatype, kindType, type_keyval, attribute_val)
 }
 

@@ -1,9 +1,8 @@
-/* Queries that C answers from the tables of attr_fast.h. Order: the tables, attributes, groups, datatypes, statuses. */
+/* Queries that C answers from the tables of attr_fast.h. Order: the tables, attributes, groups, statuses. */
 #include "_cgo_export.h"
 #include "shim.h"
 #include "attr_fast.h"
 #include "direct.h"
-#include "type_size.h"
 #include "z_shim.h"
 #include "z_direct.h"
 
@@ -56,16 +55,13 @@ static inline int get_attr(MPI_Comm comm, int key, void **value)
     return user_attr(c, key, value);
 }
 
-int impi_direct_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
+int impi_exec_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
-    if (LIKELY(attribute_val && flag)) {
-        int found = get_attr(comm, comm_keyval, (void **)attribute_val);
-        if (LIKELY(found >= 0)) {
-            *flag = found;
-            return MPI_SUCCESS;
-        }
-    }
-    IN_GO(impi_Comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag));
+    if (UNLIKELY(!attribute_val || !flag)) return IMPI_IN_GO;
+    int found = get_attr(comm, comm_keyval, (void **)attribute_val);
+    if (UNLIKELY(found < 0)) return IMPI_IN_GO;
+    *flag = found;
+    return MPI_SUCCESS;
 }
 
 static inline struct impi_attr_group *find_group(MPI_Group group)
@@ -76,91 +72,25 @@ static inline struct impi_attr_group *find_group(MPI_Group group)
     return is(&g->handle, (uintptr_t)group) ? g : NULL;
 }
 
-int impi_direct_Group_rank(MPI_Group group, int *rank)
+int impi_exec_Group_rank(MPI_Group group, int *rank)
 {
     struct impi_attr_group *g = find_group(group);
-    if (UNLIKELY(!g || !rank)) IN_GO(impi_Group_rank((uintptr_t)group, (uintptr_t)rank));
+    if (UNLIKELY(!g || !rank)) return IMPI_IN_GO;
     *rank = g->rank;
     return MPI_SUCCESS;
 }
 
-int impi_direct_Group_size(MPI_Group group, int *size)
+int impi_exec_Group_size(MPI_Group group, int *size)
 {
     struct impi_attr_group *g = find_group(group);
-    if (UNLIKELY(!g || !size)) IN_GO(impi_Group_size((uintptr_t)group, (uintptr_t)size));
+    if (UNLIKELY(!g || !size)) return IMPI_IN_GO;
     *size = g->size;
     return MPI_SUCCESS;
 }
 
-RARE int size_in_go(MPI_Datatype datatype, int *size)
+int impi_exec_Test_cancelled(const MPI_Status *status, int *flag)
 {
-    int64_t n = 0;
-    int err = impi_Type_size((uintptr_t)datatype, size ? (uintptr_t)&n : 0);
-    if (err) return impi_raise(err);
-    *size = impi_narrow(n);
-    return MPI_SUCCESS;
-}
-
-int impi_direct_Type_size(MPI_Datatype datatype, int *size)
-{
-    int64_t n = impi_type_size((uintptr_t)datatype);
-    if (UNLIKELY(n < 0 || !size)) return size_in_go(datatype, size);
-    *size = impi_narrow(n);
-    return MPI_SUCCESS;
-}
-
-int impi_direct_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
-{
-    int64_t n = impi_type_size((uintptr_t)datatype);
-    if (UNLIKELY(n < 0 || !size)) IN_GO(impi_Type_size((uintptr_t)datatype, (uintptr_t)size));
-    *size = n;
-    return MPI_SUCCESS;
-}
-
-/* The elements of so many bytes that a status counts, as datatype/count.go has it; 0 if Go has to be asked. */
-static inline int counted(const MPI_Status *status, MPI_Datatype datatype, int64_t *n)
-{
-    int64_t size = impi_type_size((uintptr_t)datatype);
-    if (UNLIKELY(size < 0 || !status || status->MPI_internal[2] & IMPI_STATUS_EXTERNAL)) return 0;
-    uint64_t bytes = (uint64_t)impi_status_bytes(status);
-    if (LIKELY(size > 0 && (bytes | (uint64_t)size) <= UINT32_MAX)) { /* a division that is short */
-        uint32_t q = (uint32_t)bytes / (uint32_t)size;
-        *n = q * (uint32_t)size == (uint32_t)bytes ? (int64_t)q : MPI_UNDEFINED;
-    } else {
-        *n = bytes == 0 ? 0 : size == 0 || (int64_t)bytes < 0 || bytes % (uint64_t)size ? MPI_UNDEFINED : (int64_t)(bytes / (uint64_t)size);
-    }
-    return 1;
-}
-
-RARE int count_in_go(const MPI_Status *status, MPI_Datatype datatype, int *count)
-{
-    int64_t n = 0;
-    int err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&n : 0);
-    if (err) return impi_raise(err);
-    *count = impi_narrow(n);
-    return MPI_SUCCESS;
-}
-
-int impi_direct_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
-{
-    int64_t n;
-    if (UNLIKELY(!count || !counted(status, datatype, &n))) return count_in_go(status, datatype, count);
-    *count = impi_narrow(n);
-    return MPI_SUCCESS;
-}
-
-int impi_direct_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-    int64_t n;
-    if (UNLIKELY(!count || !counted(status, datatype, &n)))
-        IN_GO(impi_Get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count));
-    *count = n;
-    return MPI_SUCCESS;
-}
-
-int impi_direct_Test_cancelled(const MPI_Status *status, int *flag)
-{
-    if (UNLIKELY(!status || !flag || !open())) IN_GO(impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag));
+    if (UNLIKELY(!status || !flag || !open())) return IMPI_IN_GO;
     *flag = (status->MPI_internal[2] & IMPI_STATUS_CANCELLED) != 0;
     return MPI_SUCCESS;
 }

@@ -1,7 +1,6 @@
 package main
 
 // #include "attr_fast.h"
-// #include "type_record.h"
 import "C"
 
 import (
@@ -9,25 +8,17 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
 // The Go side of the tables from which C answers queries (attr_fast.h).
 
-// openFastValues shows C the predefined attributes and datatypes; called once.
+// openFastValues shows C the predefined attributes; called once.
 func openFastValues(v *predefinedValues) {
 	t := &C.impi_attr
 	for i, p := range [...]*int32{v.at(abi.MPI_TAG_UB), v.at(abi.MPI_IO), v.at(abi.MPI_HOST), v.at(abi.MPI_WTIME_IS_GLOBAL),
 		v.at(abi.MPI_APPNUM), v.at(abi.MPI_LASTUSEDCODE), v.at(abi.MPI_UNIVERSE_SIZE)} {
 		t.predefined[i] = (*C.int32_t)(unsafe.Pointer(p))
-	}
-	for i := range t.named {
-		t.named[i] = -1
-		if named := datatype.Named(abi.MPI_DATATYPE_NULL + i); named != nil {
-			t.named[i] = C.int32_t(named.Size())
-			C.impi_types.named[i] = shapeOf(named)
-		}
 	}
 }
 
@@ -132,9 +123,6 @@ func showKey(key int, on C.uint8_t) {
 	}
 }
 
-// showTypeKeys tells C that datatypes may have attributes from now on.
-func showTypeKeys() { atomic.StoreUint32((*uint32)(unsafe.Pointer(&C.impi_attr.type_keys)), 1) }
-
 func openFastGroup(h uintptr, g *libimpi.Group) {
 	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_GROUPS {
 		f := &C.impi_attr.groups[slot]
@@ -146,19 +134,5 @@ func openFastGroup(h uintptr, g *libimpi.Group) {
 func closeFastGroup(h uintptr) {
 	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_GROUPS {
 		showHandle(&C.impi_attr.groups[slot].handle, 0)
-	}
-}
-
-func openFastType(h uintptr, size int64) {
-	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_TYPES {
-		f := &C.impi_attr.types[slot]
-		f.size = C.int64_t(size)
-		showHandle(&f.handle, h)
-	}
-}
-
-func closeFastType(h uintptr) {
-	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_TYPES {
-		showHandle(&C.impi_attr.types[slot].handle, 0)
 	}
 }

@@ -1,4 +1,4 @@
-/* What C answers without entering Go: attributes of communicators, ranks and sizes of groups, sizes of datatypes.
+/* What C answers without entering Go: attributes of communicators, ranks and sizes of groups.
  * Go fills the tables; an entry is valid while its handle is the one asked for. On the first doubt Go is asked. */
 #ifndef IMPI_ATTR_FAST_H
 #define IMPI_ATTR_FAST_H
@@ -9,9 +9,7 @@ enum {
     IMPI_ATTR_COMMS = 1024,  /* MPI_COMM_WORLD, then by slot of the handle; MPI_COMM_SELF last */
     IMPI_ATTR_VALUES = 8,    /* of a communicator */
     IMPI_ATTR_KEYS = 256,    /* of the program */
-    IMPI_ATTR_GROUPS = 1024, /* by slot */
-    IMPI_ATTR_NAMED = 512,   /* predefined datatypes */
-    IMPI_ATTR_TYPES = 4096   /* by slot */
+    IMPI_ATTR_GROUPS = 1024  /* by slot */
 };
 
 struct impi_attr_value {
@@ -32,20 +30,12 @@ struct impi_attr_group {
     int32_t rank, size;
 };
 
-struct impi_attr_type {
-    uintptr_t handle;
-    int64_t size;
-};
-
 struct impi_attr {
     uint32_t open;         /* something of MPI is in use */
     int32_t *predefined[7]; /* values of the attributes from MPI_TAG_UB on */
-    uint32_t type_keys;    /* datatypes may have attributes */
     uint8_t keys[IMPI_ATTR_KEYS]; /* 1: a key for communicators */
-    int32_t named[IMPI_ATTR_NAMED]; /* sizes; -1 where there is no datatype */
     struct impi_attr_comm comms[IMPI_ATTR_COMMS + 1];
     struct impi_attr_group groups[IMPI_ATTR_GROUPS];
-    struct impi_attr_type types[IMPI_ATTR_TYPES];
 };
 
 __attribute__((visibility("hidden")))

@@ -4,12 +4,8 @@
 #include "_cgo_export.h"
 #include "shim.h"
 #include "board_run.h"
-#include "type_size.h"
 #include "z_shim.h"
 #include "z_direct.h"
-
-/* What a call that does not take place here answers. Go makes it, and says what is wrong with it if something is. */
-enum { NOT_HERE = -1 };
 
 struct impi_boards impi_boards;
 
@@ -75,9 +71,9 @@ static inline int reduce_alone(const void *sendbuf, void *recvbuf, int64_t count
 {
     struct pair p;
     int64_t n = bytes(recvbuf, count, datatype);
-    if (UNLIKELY(n < 0 || !paired(datatype, op, &p))) return NOT_HERE;
+    if (UNLIKELY(n < 0 || !paired(datatype, op, &p))) return IMPI_IN_GO;
     if (sendbuf == MPI_IN_PLACE || n == 0) return MPI_SUCCESS;
-    if (UNLIKELY(!readable(sendbuf) || sendbuf == recvbuf)) return NOT_HERE;
+    if (UNLIKELY(!readable(sendbuf) || sendbuf == recvbuf)) return IMPI_IN_GO;
     copy_payload(recvbuf, sendbuf, (uint64_t)n);
     return MPI_SUCCESS;
 }
@@ -102,14 +98,14 @@ HOT int reduce(const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype d
     struct impi_board *b;
     struct pair p;
     if (UNLIKELY(alone(c)))
-        return everybody || root == 0 ? reduce_alone(sendbuf, recvbuf, count, datatype, op) : NOT_HERE;
-    if (UNLIKELY(!paired(datatype, op, &p) || !p.combine || !is_short(count, p.size))) return NOT_HERE;
+        return everybody || root == 0 ? reduce_alone(sendbuf, recvbuf, count, datatype, op) : IMPI_IN_GO;
+    if (UNLIKELY(!paired(datatype, op, &p) || !p.combine || !is_short(count, p.size))) return IMPI_IN_GO;
     int err = board_of(comm, c, everybody ? 0 : root, t.name, &b);
-    if (UNLIKELY(err || !b)) return err ? err : NOT_HERE;
+    if (UNLIKELY(err || !b)) return err ? err : IMPI_IN_GO;
 
     const int result = everybody || b->rank == root;
     const void *in = sendbuf == MPI_IN_PLACE && result ? recvbuf : sendbuf;
-    if (UNLIKELY(!readable(in) || (result && (!readable(recvbuf) || sendbuf == recvbuf)))) return NOT_HERE;
+    if (UNLIKELY(!readable(in) || (result && (!readable(recvbuf) || sendbuf == recvbuf)))) return IMPI_IN_GO;
     struct part own = {{0}}, parts;
     t.n = (int)count * p.size;
     copy_part(&own, in, t.n);
@@ -125,8 +121,7 @@ HOT int reduce(const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype d
  * there is no such type. */
 static inline int short_signature(int64_t count, MPI_Datatype datatype)
 {
-    int64_t size = impi_type_size((uintptr_t)datatype);
-    if (UNLIKELY(size < 0)) size = impi_board_type_size((uintptr_t)datatype);
+    int64_t size = impi_type_size(datatype);
     return LIKELY(is_short(count, size)) ? (int)(count * size) : 0;
 }
 
@@ -142,25 +137,25 @@ RARE int unpack_in_go(void *buffer, int64_t count, MPI_Datatype datatype, MPI_Co
     return impi_bcast_rest((uintptr_t)buffer, count, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)part);
 }
 
-static inline int bcast(void *buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm)
+int impi_exec_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     struct turn t = {.name = "MPI_Bcast"};
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b;
     if (UNLIKELY(alone(c)))
-        return root == 0 && bytes(buffer, count, datatype) >= 0 ? MPI_SUCCESS : NOT_HERE;
+        return root == 0 && bytes(buffer, count, datatype) >= 0 ? MPI_SUCCESS : IMPI_IN_GO;
     t.n = short_signature(count, datatype);
-    if (UNLIKELY(t.n == 0)) return NOT_HERE;
+    if (UNLIKELY(t.n == 0)) return IMPI_IN_GO;
     int err = board_of(comm, c, root, t.name, &b);
-    if (UNLIKELY(err || !b)) return err ? err : NOT_HERE;
+    if (UNLIKELY(err || !b)) return err ? err : IMPI_IN_GO;
 
     struct part part = {{0}};
-    const struct impi_type_plan *plan;
+    const struct impi_plan *plan;
     const void *at = buffer;
     const int here = laid_out(&at, count, datatype, &plan) == t.n;
     t.publish = b->rank == root;
     if (UNLIKELY(!here)) err = pack_in_go(buffer, count, datatype, root, comm, &part, t.publish);
-    else if (t.publish && UNLIKELY(plan)) impi_type_move(plan, at, &part, t.n, 0);
+    else if (t.publish && UNLIKELY(plan)) impi_plan_move(plan, at, &part, t.n, 0);
     else if (t.publish) copy_part(&part, at, t.n);
     if (UNLIKELY(err)) return err;
     t.first = root;
@@ -168,68 +163,31 @@ static inline int bcast(void *buffer, int64_t count, MPI_Datatype datatype, int 
     err = operate(b, &t, &part, &part);
     if (err || t.publish) return err;
     if (UNLIKELY(!here)) return unpack_in_go(buffer, count, datatype, comm, &part);
-    if (UNLIKELY(plan)) impi_type_move(plan, at, &part, t.n, 1);
+    if (UNLIKELY(plan)) impi_plan_move(plan, at, &part, t.n, 1);
     else copy_part((void *)(uintptr_t)at, &part, t.n);
     return MPI_SUCCESS;
 }
 
-static inline int barrier(MPI_Comm comm)
+int impi_exec_Barrier(MPI_Comm comm)
 {
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b;
     struct part nothing = {{0}};
     if (UNLIKELY(alone(c))) return MPI_SUCCESS;
     int err = board_of(comm, c, 0, "MPI_Barrier", &b);
-    if (UNLIKELY(err || !b)) return err ? err : NOT_HERE;
+    if (UNLIKELY(err || !b)) return err ? err : IMPI_IN_GO;
     struct turn t = {.name = "MPI_Barrier", .publish = 1, .end = b->size};
     return operate(b, &t, &nothing, &nothing);
 }
 
-#define HERE_OR_IN_GO(here, go)                        \
-    do {                                               \
-        int code = (here);                             \
-        if (LIKELY(code == MPI_SUCCESS)) return code;  \
-        if (code != NOT_HERE) return impi_raise(code); \
-        IN_GO(go);                                     \
-    } while (0)
-
-int impi_direct_Barrier(MPI_Comm comm) { HERE_OR_IN_GO(barrier(comm), impi_Barrier((uintptr_t)comm)); }
-
-int impi_direct_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+int impi_exec_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+                     MPI_Comm comm)
 {
-    HERE_OR_IN_GO(bcast(buffer, count, datatype, root, comm),
-                  impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm));
+    return root < 0 ? IMPI_IN_GO : reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-int impi_direct_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                         int root, MPI_Comm comm)
+int impi_exec_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                        MPI_Comm comm)
 {
-    HERE_OR_IN_GO(root < 0 ? NOT_HERE : reduce(sendbuf, recvbuf, count, datatype, op, root, comm),
-                  impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, root,
-                              (uintptr_t)comm));
-}
-
-int impi_direct_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                            MPI_Comm comm)
-{
-    HERE_OR_IN_GO(reduce(sendbuf, recvbuf, count, datatype, op, NO_ROOT, comm),
-                  impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-                                 (uintptr_t)comm));
-}
-
-int impi_direct_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
-{
-    return impi_direct_Bcast_c(buffer, count, datatype, root, comm);
-}
-
-int impi_direct_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                       MPI_Comm comm)
-{
-    return impi_direct_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-
-int impi_direct_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                          MPI_Comm comm)
-{
-    return impi_direct_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return reduce(sendbuf, recvbuf, count, datatype, op, NO_ROOT, comm);
 }

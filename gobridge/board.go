@@ -160,19 +160,6 @@ func impi_board_truncated(comm uintptr, function *C.char, rank, got, want int32)
 	return fail(C.GoString(function), c, err)
 }
 
-// impi_board_type_size is the size in bytes of a datatype that C does not know; -1 if there is none.
-//
-//export impi_board_type_size
-func impi_board_type_size(dt uintptr) int64 {
-	if started() == nil {
-		return -1
-	}
-	if t := typeOf(dt); t != nil {
-		return t.Size()
-	}
-	return -1
-}
-
 // impi_bcast_part looks at the arguments of a broadcast whose data C cannot move, and packs the data at the root.
 //
 //export impi_bcast_part

@@ -111,32 +111,30 @@ int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value
 
 void impi_exit_now(int code) { _exit(code); }
 
-/* MPI_Comm_call_errhandler: the handler runs here, with no Go frame below it, and success follows if it returns. */
+/* MPI_X_call_errhandler: the handler runs here, with no Go frame below it, and success follows if it returns. */
+static int called(int err, const struct impi_action *action, int code)
+{
+    if (err) return impi_raise(err);
+    act(action, code);
+    return MPI_SUCCESS;
+}
+
 int impi_direct_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     struct impi_action action;
-    int err = impi_call_errhandler((uintptr_t)comm, errorcode, &action);
-    if (err) return impi_raise(err);
-    act(&action, errorcode);
-    return MPI_SUCCESS;
+    return called(impi_call_errhandler((uintptr_t)comm, errorcode, &action), &action, errorcode);
 }
 
 int impi_direct_Session_call_errhandler(MPI_Session session, int errorcode)
 {
     struct impi_action action;
-    int err = impi_call_session_errhandler((uintptr_t)session, errorcode, &action);
-    if (err) return impi_raise(err);
-    act(&action, errorcode);
-    return MPI_SUCCESS;
+    return called(impi_call_session_errhandler((uintptr_t)session, errorcode, &action), &action, errorcode);
 }
 
 int impi_direct_File_call_errhandler(MPI_File fh, int errorcode)
 {
     struct impi_action action;
-    int err = impi_call_file_errhandler((uintptr_t)fh, errorcode, &action);
-    if (err) return impi_raise(err);
-    act(&action, errorcode);
-    return MPI_SUCCESS;
+    return called(impi_call_file_errhandler((uintptr_t)fh, errorcode, &action), &action, errorcode);
 }
 
 /* The end of a process that has used sessions. */

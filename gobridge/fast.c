@@ -10,14 +10,14 @@
 struct impi_fast impi_fast;
 
 /* Gathers n bytes of rows, and publishes them as they come: a few at first, so that the receiver begins. */
-static void send_growing(struct impi_shm_record *r, const struct impi_type_plan *plan, const void *buf, int64_t n, int64_t row)
+static void send_growing(struct impi_shm_record *r, const struct impi_plan *plan, const void *buf, int64_t n, int64_t row)
 {
     enum { FIRST = 256, PART = 1024 };
     uint32_t *filled = filled_of(r);
     int64_t part = row < FIRST ? FIRST / row * row : row;
     for (int64_t done = 0; done < n; done += part, part = row < PART ? PART / row * row : row) {
         if (part > n - done) part = n - done;
-        impi_type_move_rows(plan, buf, (unsigned char *)r + LINE, done, part, 0);
+        impi_plan_move_rows(plan, buf, (unsigned char *)r + LINE, done, part, 0);
         __atomic_store_n(filled, (uint32_t)(done + part), __ATOMIC_RELEASE);
         if (done == 0) __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_GROWING | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
     }
@@ -51,17 +51,17 @@ RARE void send_pieces(struct impi_shm_outbound *o, struct impi_shm_record *r, co
     }
 }
 
-HOT int send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     struct impi_fast *f = &impi_fast;
     struct impi_shm_private *shm = f->shm;
     struct impi_fast_comm *c = find(comm);
-    const struct impi_type_plan *plan;
+    const struct impi_plan *plan;
     int64_t n = laid_out(&buf, count, datatype, &plan);
-    if (UNLIKELY(!shm || !c || n < 0 || n > (plan ? f->eager : f->growing))) return 0;
-    if (UNLIKELY((uint32_t)dest >= (uint32_t)c->size || (uint32_t)tag > f->tag_ub)) return 0;
+    if (UNLIKELY(!shm || !c || n < 0 || n > (plan ? f->eager : f->growing))) return IMPI_IN_GO;
+    if (UNLIKELY((uint32_t)dest >= (uint32_t)c->size || (uint32_t)tag > f->tag_ub)) return IMPI_IN_GO;
     int local = c->local[dest];
-    if (UNLIKELY(local < 0) || !try_lock(shm)) return 0;
+    if (UNLIKELY(local < 0) || !try_lock(shm)) return IMPI_IN_GO;
 
     struct impi_shm_outbound *o = &shm->peers[local].out;
     uint64_t need = record_bytes((uint64_t)n);
@@ -70,26 +70,26 @@ HOT int send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, in
         int wake = sleeps(shm, o->ctl);
         unlock(shm);
         if (UNLIKELY(wake)) impi_ring(local);
-        return 1;
+        return MPI_SUCCESS;
     }
     /* What waits in the engine may be an earlier message to oneself, or the receive of this one. */
     if (UNLIKELY(f->queued || (dest == c->rank && c->waiting) || !(r = place(shm, o, need)))) {
         unlock(shm);
-        return 0;
+        return IMPI_IN_GO;
     }
     ((struct impi_shm_record *)(o->ring + ((o->tail + need) & (shm->ring_bytes - 1))))->state = 0;
     r->tag = tag;
     r->cid = c->cid;
     r->lsrank = c->rank;
     r->srqid = 0;
-    int64_t row = UNLIKELY(plan) && f->looks && !f->crowded && dest != c->rank ? impi_type_growth(plan, n) : 0;
+    int64_t row = UNLIKELY(plan) && plan->growing && n == plan->size && f->looks && !f->crowded && dest != c->rank ? plan->row : 0;
     if (UNLIKELY(n > f->eager)) {
         send_pieces(o, r, buf, (uint64_t)n);
     } else if (UNLIKELY(row)) {
         send_growing(r, plan, buf, n, row);
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
-        if (UNLIKELY(plan)) impi_type_move(plan, buf, to, n, 0);
+        if (UNLIKELY(plan)) impi_plan_move(plan, buf, to, n, 0);
         else if (n < (int64_t)IMPI_SHM_FAR_BYTES || dest == c->rank) copy_payload(to, buf, (uint64_t)n);
         else impi_far_payload(o, to, buf, (uint64_t)n);
         __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
@@ -98,62 +98,26 @@ HOT int send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, in
     int wake = sleeps(shm, o->ctl);
     unlock(shm);
     if (UNLIKELY(wake)) impi_ring(local);
-    return 1;
+    return MPI_SUCCESS;
 }
 
-int impi_fast_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int impi_exec_Rsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send(buf, count, datatype, dest, tag, comm);
+    return impi_exec_Send(buf, count, datatype, dest, tag, comm);
 }
 
-int impi_direct_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+int impi_exec_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (LIKELY(send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
-    IN_GO(impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
+    if (UNLIKELY(!request || impi_exec_Send(buf, count, datatype, dest, tag, comm))) return IMPI_IN_GO;
+    *request = (MPI_Request)IMPI_SENT_REQUEST;
+    return MPI_SUCCESS;
 }
 
-int impi_direct_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    if (LIKELY(impi_fast_send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
-    IN_GO(impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
-}
-
-int impi_direct_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    if (LIKELY(impi_fast_send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
-    IN_GO(impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
-}
-
-int impi_direct_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    if (LIKELY(impi_fast_send(buf, count, datatype, dest, tag, comm))) return MPI_SUCCESS;
-    IN_GO(impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm));
-}
-
-int impi_direct_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-    if (LIKELY(request && send(buf, count, datatype, dest, tag, comm))) {
-        *request = (MPI_Request)IMPI_SENT_REQUEST;
-        return MPI_SUCCESS;
-    }
-    IN_GO(impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request));
-}
-
-int impi_direct_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                        MPI_Request *request)
-{
-    if (LIKELY(request && impi_fast_send(buf, count, datatype, dest, tag, comm))) {
-        *request = (MPI_Request)IMPI_SENT_REQUEST;
-        return MPI_SUCCESS;
-    }
-    IN_GO(impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request));
-}
-
-/* Can a receive be left to impi_fast_receive, or else to Go, after the send that goes with it? */
+/* Can a receive be left to impi_exec_Recv, or else to Go, after the send that goes with it? */
 static inline int receivable(const void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
 {
     struct impi_fast_comm *c = find(comm);
-    const struct impi_type_plan *plan;
+    const struct impi_plan *plan;
     return c && (uint32_t)source < (uint32_t)c->size && ((uint32_t)tag <= impi_fast.tag_ub || tag == MPI_ANY_TAG)
         && laid_out(&buf, count, datatype, &plan) >= 0;
 }
@@ -163,8 +127,8 @@ static inline int sendrecv(const void *sendbuf, int64_t sendcount, MPI_Datatype 
                            int64_t recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     if (LIKELY(receivable(recvbuf, recvcount, recvtype, source, recvtag, comm) &&
-               impi_fast_send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) {
-        if (LIKELY(impi_fast_receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
+               !impi_exec_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) {
+        if (LIKELY(!impi_exec_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
         IN_GO(impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
                                  (uintptr_t)status, 0));
     }
@@ -187,8 +151,8 @@ int impi_direct_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 static inline int sendrecv_replace(void *buf, int64_t count, MPI_Datatype datatype, int dest, int sendtag, int source,
                                    int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    if (LIKELY(receivable(buf, count, datatype, source, recvtag, comm) && impi_fast_send(buf, count, datatype, dest, sendtag, comm))) {
-        if (LIKELY(impi_fast_receive(buf, count, datatype, source, recvtag, comm, status))) return MPI_SUCCESS;
+    if (LIKELY(receivable(buf, count, datatype, source, recvtag, comm) && !impi_exec_Send(buf, count, datatype, dest, sendtag, comm))) {
+        if (LIKELY(!impi_exec_Recv(buf, count, datatype, source, recvtag, comm, status))) return MPI_SUCCESS;
         IN_GO(impi_sendrecv_rest((uintptr_t)buf, count, (uintptr_t)datatype, source, recvtag, (uintptr_t)comm, (uintptr_t)status, 1));
     }
     IN_GO(impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm,
@@ -207,18 +171,18 @@ int impi_direct_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype data
     return sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
 }
 
-int impi_direct_Comm_rank(MPI_Comm comm, int *rank)
+int impi_exec_Comm_rank(MPI_Comm comm, int *rank)
 {
     struct impi_fast_comm *c = find(comm);
-    if (UNLIKELY(!c || !rank)) IN_GO(impi_Comm_rank((uintptr_t)comm, (uintptr_t)rank));
+    if (UNLIKELY(!c || !rank)) return IMPI_IN_GO;
     *rank = c->rank;
     return MPI_SUCCESS;
 }
 
-int impi_direct_Comm_size(MPI_Comm comm, int *size)
+int impi_exec_Comm_size(MPI_Comm comm, int *size)
 {
     struct impi_fast_comm *c = find(comm);
-    if (UNLIKELY(!c || !size)) IN_GO(impi_Comm_size((uintptr_t)comm, (uintptr_t)size));
+    if (UNLIKELY(!c || !size)) return IMPI_IN_GO;
     *size = c->size;
     return MPI_SUCCESS;
 }

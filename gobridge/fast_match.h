@@ -37,10 +37,10 @@ static inline int look(const struct impi_shm_private *shm, struct impi_shm_inbou
 
 /* Moves the payload of a growing record to where it belongs while its sender gathers it. 0 if it does not grow on: then
  * nothing is consumed, and whoever comes next begins anew. */
-static int follow(const struct arrival *a, void *buf, const struct impi_type_plan *plan)
+static int follow(const struct arrival *a, void *buf, const struct impi_plan *plan)
 {
     const unsigned char *from = (unsigned char *)a->record + LINE;
-    uint64_t n = a->bytes, row = plan ? (uint64_t)impi_type_row(plan, (int64_t)n) : 1, done = 0;
+    uint64_t n = a->bytes, row = !plan ? 1 : n == (uint64_t)plan->size ? (uint64_t)plan->row : 0, done = 0;
     for (uint32_t looks = impi_fast.looks; done < n; looks--) {
         uint64_t there = __atomic_load_n(filled_of(a->record), __ATOMIC_ACQUIRE);
         if (UNLIKELY(there > n || looks == 0)) return 0;
@@ -49,8 +49,8 @@ static int follow(const struct arrival *a, void *buf, const struct impi_type_pla
             between_looks(looks);
             continue;
         }
-        if (plan && row) impi_type_move_rows(plan, buf, from, (int64_t)done, (int64_t)(there - done), 1);
-        else if (plan) impi_type_move(plan, buf, from, (int64_t)n, 1);
+        if (plan && row) impi_plan_move_rows(plan, buf, from, (int64_t)done, (int64_t)(there - done), 1);
+        else if (plan) impi_plan_move(plan, buf, from, (int64_t)n, 1);
         else copy_payload((unsigned char *)buf + done, from + done, there - done);
         done = there;
         looks = impi_fast.looks + 1;
@@ -59,10 +59,10 @@ static int follow(const struct arrival *a, void *buf, const struct impi_type_pla
 }
 
 /* Copies the message out. */
-static inline void unload(const struct arrival *a, void *buf, const struct impi_type_plan *plan)
+static inline void unload(const struct arrival *a, void *buf, const struct impi_plan *plan)
 {
     const unsigned char *from = a->bytes <= INLINE ? a->record->body : (unsigned char *)a->record + LINE;
-    if (UNLIKELY(plan)) impi_type_move(plan, buf, from, (int64_t)a->bytes, 1);
+    if (UNLIKELY(plan)) impi_plan_move(plan, buf, from, (int64_t)a->bytes, 1);
     else copy_payload(buf, from, a->bytes);
 }
 
@@ -122,14 +122,14 @@ static inline int drain(const struct impi_shm_private *shm, struct impi_shm_inbo
     while (q->head && look(shm, in, &a)) {
         struct impi_quick_slot *before, *s = wanted(q, a.record->cid, a.record->lsrank, a.record->tag, &before);
         if (!s) break;
-        const struct impi_type_plan *plan = s->held ? &s->held->plan : NULL;
+        const struct impi_plan *plan = s->held ? &s->held->plan : NULL;
         if (UNLIKELY(a.bytes > s->bytes || (plan && a.bytes != s->bytes))) {
             *stuck = 1;
             break;
         }
         if (LIKELY(!a.growing)) unload(&a, s->buf, plan);
         else if (!follow(&a, s->buf, plan)) break;
-        if (UNLIKELY(plan)) impi_type_unpin(s->held);
+        if (UNLIKELY(plan)) impi_type_release(s->held);
         int tag = a.record->tag;
         *wake |= leave(shm, in, &a);
         deliver(q, s, before, tag, a.bytes);

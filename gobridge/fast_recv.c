@@ -13,7 +13,7 @@ struct wish {
     struct impi_fast_comm *comm;
     void *buf; /* where the data begins */
     int64_t room;
-    const struct impi_type_plan *plan; /* if it is no run; then the message must have all of room */
+    const struct impi_plan *plan; /* if it is no run; then the message must have all of room */
     int local;
 };
 
@@ -99,7 +99,7 @@ static inline int take(const struct wish *w, const struct arrival *a, int source
     if (UNLIKELY(a->bytes > (uint64_t)w->room || (w->plan && a->bytes != (uint64_t)w->room) ||
                  (a->growing && (impi_quick.from[w->local].head || !follow(a, w->buf, w->plan))))) {
         unlock(shm);
-        return 0;
+        return IMPI_IN_GO;
     }
     int got = a->record->tag;
     if (LIKELY(!a->growing)) unload(a, w->buf, w->plan);
@@ -107,7 +107,7 @@ static inline int take(const struct wish *w, const struct arrival *a, int source
     unlock(shm);
     if (UNLIKELY(wake)) impi_ring(w->local);
     set_status(status, source, got, a->bytes);
-    return 1;
+    return MPI_SUCCESS;
 }
 
 /* A receive from any source; *source says from which. */
@@ -115,35 +115,18 @@ RARE int receive_any(struct wish *w, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct arrival a;
     int source;
-    if (!from_any(w, tag, comm) || !any_message(w, tag, patience(), &a, &source)) return 0;
+    if (!from_any(w, tag, comm) || !any_message(w, tag, patience(), &a, &source)) return IMPI_IN_GO;
     return take(w, &a, source, status);
 }
 
-HOT int receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+int impi_exec_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct wish w;
     struct arrival a;
-    if (UNLIKELY(!typed(&w, buf, count, datatype))) return 0;
+    if (UNLIKELY(!typed(&w, buf, count, datatype))) return IMPI_IN_GO;
     if (UNLIKELY(source == MPI_ANY_SOURCE)) return receive_any(&w, tag, comm, status);
-    if (UNLIKELY(!from(&w, source, tag, comm)) || !next_message(&w, source, tag, patience(), &a)) return 0;
+    if (UNLIKELY(!from(&w, source, tag, comm)) || !next_message(&w, source, tag, patience(), &a)) return IMPI_IN_GO;
     return take(&w, &a, source, status);
-}
-
-int impi_fast_receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    return receive(buf, count, datatype, source, tag, comm, status);
-}
-
-int impi_direct_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    if (LIKELY(receive(buf, count, datatype, source, tag, comm, status))) return MPI_SUCCESS;
-    IN_GO(impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status));
-}
-
-int impi_direct_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    if (LIKELY(impi_fast_receive(buf, count, datatype, source, tag, comm, status))) return MPI_SUCCESS;
-    IN_GO(impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status));
 }
 
 /* Posts a receive; it stays here until a message is there or the engine adopts it. NULL: that is not for C. Lock held when
@@ -155,8 +138,8 @@ HOT struct impi_quick_slot *post(void *buf, int64_t count, MPI_Datatype datatype
     if (UNLIKELY(!typed(&w, buf, count, datatype) || w.room > impi_fast.growing || !from(&w, source, tag, comm))) return NULL;
     if (UNLIKELY(!try_lock(shm))) return NULL;
     uint32_t n = impi_quick.idle;
-    struct impi_type_record *held = NULL; /* the program may free the type before the message is there */
-    if (UNLIKELY(w.comm->waiting || n == 0 || (w.plan && !(held = impi_type_pin((uintptr_t)datatype))))) {
+    struct impi_type *held = NULL; /* the program may free the type before the message is there */
+    if (UNLIKELY(w.comm->waiting || n == 0 || (w.plan && !(held = impi_type_hold((uintptr_t)datatype))))) {
         unlock(shm);
         return NULL;
     }
@@ -194,26 +177,13 @@ int impi_fast_post(void *buf, int64_t count, MPI_Datatype datatype, int source, 
     return 1;
 }
 
-HOT int irecv(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+int impi_exec_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct impi_quick_slot *s;
-    if (UNLIKELY(!request || !(s = post(buf, count, datatype, source, tag, comm)))) return 0;
+    if (UNLIKELY(!request || !(s = post(buf, count, datatype, source, tag, comm)))) return IMPI_IN_GO;
     *request = (MPI_Request)((uintptr_t)s->generation << 32 | IMPI_QUICK_BIT | (number_of(s) - 1));
     unlock(impi_fast.shm);
-    return 1;
-}
-
-int impi_direct_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-    if (LIKELY(irecv(buf, count, datatype, source, tag, comm, request))) return MPI_SUCCESS;
-    IN_GO(impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request));
-}
-
-int impi_direct_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                        MPI_Request *request)
-{
-    if (LIKELY(irecv(buf, count, datatype, source, tag, comm, request))) return MPI_SUCCESS;
-    IN_GO(impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request));
+    return MPI_SUCCESS;
 }
 
 /* Describes a message that can be received, and leaves it where it is. */
@@ -232,10 +202,9 @@ static int probe(int source, int tag, MPI_Comm comm, MPI_Status *status, uint32_
     return 1;
 }
 
-int impi_direct_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+int impi_exec_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    if (LIKELY(probe(source, tag, comm, status, patience()))) return MPI_SUCCESS;
-    IN_GO(impi_Probe(source, tag, (uintptr_t)comm, (uintptr_t)status));
+    return LIKELY(probe(source, tag, comm, status, patience())) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
 /* Is there surely no message to be probed? A ring that is not open is looked into by the engine, now and then. */
@@ -251,14 +220,11 @@ static int nothing_to_probe(int source, int tag, MPI_Comm comm)
     return 1;
 }
 
-int impi_direct_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+int impi_exec_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    if (LIKELY(flag)) {
-        int is = probe(source, tag, comm, status, 0);
-        if (is || (nothing_to_probe(source, tag, comm) && nothing_else_to_do())) {
-            *flag = is;
-            return MPI_SUCCESS;
-        }
-    }
-    IN_GO(impi_Iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status));
+    if (UNLIKELY(!flag)) return IMPI_IN_GO;
+    int is = probe(source, tag, comm, status, 0);
+    if (!is && !(nothing_to_probe(source, tag, comm) && nothing_else_to_do())) return IMPI_IN_GO;
+    *flag = is;
+    return MPI_SUCCESS;
 }

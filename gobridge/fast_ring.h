@@ -10,7 +10,7 @@
 
 #include "direct.h"
 #include "fast.h"
-#include "type_record.h"
+#include "types.h"
 
 enum { LINE = IMPI_SHM_LINE_BYTES, INLINE = IMPI_SHM_INLINE_BYTES };
 
@@ -71,13 +71,13 @@ static inline int64_t bytes(const void *buf, int64_t count, MPI_Datatype datatyp
 }
 
 /* The same of any type that C can move. What lies in one run begins at *buf, which follows; else *plan says how it lies. */
-static inline int64_t laid_out(const void **buf, int64_t count, MPI_Datatype datatype, const struct impi_type_plan **plan)
+static inline int64_t laid_out(const void **buf, int64_t count, MPI_Datatype datatype, const struct impi_plan **plan)
 {
     int64_t n = bytes(*buf, count, datatype);
     *plan = NULL;
     if (LIKELY(n >= 0)) return n;
     if (UNLIKELY((uint64_t)count > INT32_MAX)) return -1;
-    const struct impi_type_plan *p = impi_type_planned(*buf, (int)count, (uintptr_t)datatype, &n);
+    const struct impi_plan *p = impi_type_planned(*buf, count, (uintptr_t)datatype, &n);
     if (p && p->dense) *buf = (const char *)*buf + p->at;
     else *plan = p;
     return n;
@@ -151,13 +151,7 @@ static inline struct impi_shm_record *place(const struct impi_shm_private *shm, 
     return (struct impi_shm_record *)(o->ring + at);
 }
 
-/* Sends a short message as MPI_Send does, if that can be done here (fast.c). */
-__attribute__((visibility("hidden")))
-int impi_fast_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-
-/* Takes a message as MPI_Recv does, and posts the receive of a persistent request, if that can be done here (fast_recv.c). */
-__attribute__((visibility("hidden")))
-int impi_fast_receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
+/* Posts the receive of a persistent request; 0 if that cannot be done here (fast_recv.c). */
 __attribute__((visibility("hidden")))
 int impi_fast_post(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, struct impi_persistent *p);
 

@@ -18,18 +18,14 @@ static inline int start(MPI_Request request)
     MPI_Datatype datatype = (MPI_Datatype)(uintptr_t)p->datatype;
     MPI_Comm comm = (MPI_Comm)(uintptr_t)p->comm;
     if (!p->receives) {
-        if (!impi_fast_send(buf, p->count, datatype, p->peer, p->tag, comm)) return 0;
+        if (impi_exec_Send(buf, p->count, datatype, p->peer, p->tag, comm)) return 0;
         __atomic_store_n(&p->state, IMPI_PERSISTENT_SENT, __ATOMIC_RELAXED);
         return 1;
     }
     return impi_fast_post(buf, p->count, datatype, p->peer, p->tag, comm, p);
 }
 
-int impi_direct_Start(MPI_Request *request)
-{
-    if (LIKELY(request && start(*request))) return MPI_SUCCESS;
-    IN_GO(impi_Start((uintptr_t)request));
-}
+int impi_exec_Start(MPI_Request *request) { return LIKELY(request && start(*request)) ? MPI_SUCCESS : IMPI_IN_GO; }
 
 int impi_direct_Startall(int count, MPI_Request requests[])
 {

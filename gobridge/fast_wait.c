@@ -162,11 +162,10 @@ HOT enum progress complete(int count, MPI_Request requests[], MPI_Status statuse
     return n == count ? READY : FOR_GO;
 }
 
-int impi_direct_Wait(MPI_Request *request, MPI_Status *status)
+int impi_exec_Wait(MPI_Request *request, MPI_Status *status)
 {
     int n;
-    if (LIKELY(request && complete(1, request, status, patience(), &n) == READY)) return MPI_SUCCESS;
-    IN_GO(impi_Wait((uintptr_t)request, (uintptr_t)status));
+    return LIKELY(request && complete(1, request, status, patience(), &n) == READY) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
 int impi_direct_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
@@ -184,10 +183,10 @@ static int test(int count, MPI_Request requests[], MPI_Status statuses[], int *n
     return got == READY ? 1 : got == WAITING && nothing_else_to_do() ? 0 : -1;
 }
 
-int impi_direct_Test(MPI_Request *request, int *flag, MPI_Status *status)
+int impi_exec_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     int n, is = LIKELY(request && flag) ? test(1, request, status, &n) : -1;
-    if (UNLIKELY(is < 0)) IN_GO(impi_Test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status));
+    if (UNLIKELY(is < 0)) return IMPI_IN_GO;
     *flag = is;
     return MPI_SUCCESS;
 }
@@ -262,22 +261,19 @@ static inline enum progress complete_any(int count, MPI_Request requests[], uint
     return did ? READY : FOR_GO;
 }
 
-int impi_direct_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+int impi_exec_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-    if (LIKELY(count > 0 && requests && index && complete_any(count, requests, patience(), index, status) == READY)) return MPI_SUCCESS;
-    IN_GO(impi_Waitany(count, (uintptr_t)requests, (uintptr_t)index, (uintptr_t)status));
+    if (UNLIKELY(count <= 0 || !requests || !index)) return IMPI_IN_GO;
+    return LIKELY(complete_any(count, requests, patience(), index, status) == READY) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
-int impi_direct_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+int impi_exec_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
-    if (LIKELY(count > 0 && requests && index && flag)) {
-        enum progress got = complete_any(count, requests, 0, index, status);
-        if (got == READY || (got == WAITING && nothing_else_to_do())) {
-            *flag = got == READY;
-            return MPI_SUCCESS;
-        }
-    }
-    IN_GO(impi_Testany(count, (uintptr_t)requests, (uintptr_t)index, (uintptr_t)flag, (uintptr_t)status));
+    if (UNLIKELY(count <= 0 || !requests || !index || !flag)) return IMPI_IN_GO;
+    enum progress got = complete_any(count, requests, 0, index, status);
+    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
+    *flag = got == READY;
+    return MPI_SUCCESS;
 }
 
 /* Completes all requests that can be completed now, if at least one can. */
@@ -303,22 +299,18 @@ static inline enum progress complete_some(int count, MPI_Request requests[], uin
     return n > 0 ? READY : FOR_GO;
 }
 
-int impi_direct_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+int impi_exec_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-    if (LIKELY(incount > 0 && requests && outcount && indices &&
-               complete_some(incount, requests, patience(), outcount, indices, statuses) == READY)) return MPI_SUCCESS;
-    IN_GO(impi_Waitsome(incount, (uintptr_t)requests, (uintptr_t)outcount, (uintptr_t)indices, (uintptr_t)statuses));
+    if (UNLIKELY(incount <= 0 || !requests || !outcount || !indices)) return IMPI_IN_GO;
+    enum progress got = complete_some(incount, requests, patience(), outcount, indices, statuses);
+    return LIKELY(got == READY) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
-int impi_direct_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+int impi_exec_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-    if (LIKELY(incount > 0 && requests && outcount && indices)) {
-        enum progress got = complete_some(incount, requests, 0, outcount, indices, statuses);
-        if (got == WAITING && nothing_else_to_do()) {
-            *outcount = 0;
-            return MPI_SUCCESS;
-        }
-        if (got == READY) return MPI_SUCCESS;
-    }
-    IN_GO(impi_Testsome(incount, (uintptr_t)requests, (uintptr_t)outcount, (uintptr_t)indices, (uintptr_t)statuses));
+    if (UNLIKELY(incount <= 0 || !requests || !outcount || !indices)) return IMPI_IN_GO;
+    enum progress got = complete_some(incount, requests, 0, outcount, indices, statuses);
+    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
+    if (got == WAITING) *outcount = 0;
+    return MPI_SUCCESS;
 }

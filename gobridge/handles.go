@@ -21,7 +21,7 @@ import (
 // once. A slot that has had all generations is not used again: no handle ever names a second object. The low half of a
 // handle is what MPI_X_toint answers; integers have no generation.
 //
-// Some datatypes are C's, with a table of their own under the same rule (type_record.h). Requests are the engine's
+// C may end a datatype by itself; the slot is given back a little later (types.go). Requests are the engine's
 // (libimpi/request.go, quick.go); their generations have 32 bits, and begin anew. Attribute keys are integers that are
 // given once.
 

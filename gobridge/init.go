@@ -193,6 +193,7 @@ func (p *process) describe() {
 		v.wtimeIsGlobal = 1
 	}
 	openFastValues(v)
+	publishNamed()
 }
 
 // end closes what connects the process with others; meet says whether all processes do it at this moment.
@@ -305,7 +306,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		NoRead: environment("IMPI_SINGLE_COPY") == "0", ReadAll: environment("IMPI_SINGLE_COPY") == "1",
 		Silence: silence, Help: help,
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
-		OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: recorded.held, Started: fastPersistent(),
+		OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
 	})
 	if err != nil {
 		return err

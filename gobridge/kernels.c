@@ -7,8 +7,7 @@ enum { REACH = 16 << 10 }; /* bytes that stay in the first-level cache until the
 /* Blocks that follow each other faster than memory brings them: the lines of those that come some kilobytes later are fetched
  * in advance, on both sides (27000 blocks of 240 bytes, 6 MiB: 28.5 GB/s against 25.0). The processor's own prefetchers stop at
  * each page, and see no pattern in blocks that are far apart. But no more than the sets of the first-level cache take: where
- * blocks are read a multiple of the page size apart, the next alone, and where they are written so, a pause is better (1024
- * blocks of 128 bytes: read at 18.3 GB/s against 15.6, written at 16.7 against 15.1). */
+ * blocks are read a multiple of the page size apart, the next alone (1024 blocks of 128 bytes: 18.3 GB/s against 15.6). */
 enum { PAGE = 4096, BOTH = 4 };
 
 INLINE int64_t blocks_ahead(int64_t d, int64_t s, int64_t most)
@@ -40,10 +39,7 @@ INLINE void fetch_256(const char *p, int64_t at, int64_t b) { fetch_128(p, at, b
                 COPY(dst, src, b);                                                                             \
             }                                                                                                  \
         } else {                                                                                               \
-            for (int64_t i = 0; i < n; i++, dst += d, src += s) {                                              \
-                COPY(dst, src, b);                                                                             \
-                NOPS(16);                                                                                      \
-            }                                                                                                  \
+            for (int64_t i = 0; i < n; i++, dst += d, src += s) COPY(dst, src, b);                             \
         }                                                                                                      \
     }
 EACH_AHEAD(upto_64_ahead, ends_32, fetch_64, 16)
@@ -69,14 +65,7 @@ WORDS(halves_8, every_other_8(dst, src, n))
 #define EACH(NAME, COPY)                                                                                       \
     CLONED static void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n) \
     {                                                                                                          \
-        if (crowded(d, n) || crowded(s, n)) {                                                                  \
-            for (int64_t i = 0; i < n; i++, dst += d, src += s) {                                              \
-                COPY(dst, src, b);                                                                             \
-                NOPS(12);                                                                                      \
-            }                                                                                                  \
-        } else {                                                                                               \
-            for (int64_t i = 0; i < n; i++, dst += d, src += s) COPY(dst, src, b);                             \
-        }                                                                                                      \
+        for (int64_t i = 0; i < n; i++, dst += d, src += s) COPY(dst, src, b);                                 \
     }
 EACH(upto_3, ends_2)
 EACH(upto_7, ends_4)
@@ -99,32 +88,11 @@ CLONED static void runs(char *restrict dst, int64_t d, const char *restrict src,
     }
 }
 
-/* Blocks of words that are byte-swapped: word by word, or, if they are few, all first ones, all second ones, and so on. */
-#define SWAPPED(NAME, WORD)                                                                                            \
-    CLONED static void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n) \
-    {                                                                                                                  \
-        int64_t k = b / WORD;                                                                                          \
-        if (k >= 4)                                                                                                    \
-            for (int64_t i = 0; i < n; i++) swapped_words(dst + i * d, WORD, src + i * s, WORD, WORD, k);              \
-        else                                                                                                           \
-            for (int64_t i = 0; i < k; i++) swapped_words(dst + i * WORD, d, src + i * WORD, s, WORD, n);              \
-    }
-SWAPPED(swapped_blocks_2, 2)
-SWAPPED(swapped_blocks_4, 4)
-SWAPPED(swapped_blocks_8, 8)
-SWAPPED(swapped_blocks_16, 16)
-
 /* Blocks one after the other. */
 typedef void kernel(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n);
 
-static kernel *kernel_of(int64_t n, int64_t d, int64_t s, int64_t b, int word)
+static kernel *kernel_of(int64_t n, int64_t d, int64_t s, int64_t b)
 {
-    switch (word) {
-    case 2: return swapped_blocks_2;
-    case 4: return swapped_blocks_4;
-    case 8: return swapped_blocks_8;
-    case 16: return swapped_blocks_16;
-    }
     switch (b) {
     case 1: return words_1;
     case 2: return words_2;
@@ -207,9 +175,9 @@ INLINE int64_t pitch_of(struct loop l) { return magnitude(l.s) > magnitude(l.d) 
 /* Three loops, of which the first goes round all else: a choice for every few blocks would take as long as they do. */
 
 /* The blocks of the two others one after the other. */
-static void in_order(char *dst, const char *src, struct loop first, struct loop outer, struct loop inner, int64_t b, int word)
+static void in_order(char *dst, const char *src, struct loop first, struct loop outer, struct loop inner, int64_t b)
 {
-    kernel *move = kernel_of(inner.n, inner.d, inner.s, b, word);
+    kernel *move = kernel_of(inner.n, inner.d, inner.s, b);
     for (int64_t h = 0; h < first.n; h++, dst += first.d, src += first.s)
         for (int64_t i = 0; i < outer.n; i++) move(dst + i * outer.d, inner.d, src + i * outer.s, inner.s, b, inner.n);
 }
@@ -224,12 +192,12 @@ CLONED static void few(char *restrict dst, const char *restrict src, struct loop
 
 /* One tile: of the outer loop the instances i to i + high, of the inner one j to j + wide. */
 INLINE void tile(char *restrict dst, const char *restrict src, struct loop outer, struct loop inner, int64_t i, int64_t j,
-                 int64_t high, int64_t wide, int64_t b, int word, kernel *move)
+                 int64_t high, int64_t wide, int64_t b, kernel *move)
 {
     int64_t n = least_of(wide, inner.n - j), end = least_of(i + high, outer.n);
     char *to = dst + i * outer.d + j * inner.d;
     const char *from = src + i * outer.s + j * inner.s;
-    if (high == SIDE && n == SIDE && end - i == SIDE && word == 1 && (b == 8 || b == 4 || b == 16)) {
+    if (high == SIDE && n == SIDE && end - i == SIDE && (b == 8 || b == 4 || b == 16)) {
         if (b == 8 && outer.s == 8 && inner.d == 8) turn_8x8(to, outer.d, from, inner.s);
         else if (b == 8 && outer.d == 8 && inner.s == 8) turn_8x8(to, inner.d, from, outer.s);
         else if (b == 8) square_8(to, from, outer.d, outer.s, inner.d, inner.s);
@@ -242,30 +210,30 @@ INLINE void tile(char *restrict dst, const char *restrict src, struct loop outer
 
 /* By tiles of so many rounds. */
 CLONED static void tiles(char *restrict dst, const char *restrict src, struct loop outer, struct loop inner, int64_t high,
-                         int64_t wide, int64_t b, int word)
+                         int64_t wide, int64_t b)
 {
-    kernel *move = kernel_of(inner.n, inner.d, inner.s, b, word);
+    kernel *move = kernel_of(inner.n, inner.d, inner.s, b);
     for (int64_t j = 0; j < inner.n; j += wide)
-        for (int64_t i = 0; i < outer.n; i += high) tile(dst, src, outer, inner, i, j, high, wide, b, word, move);
+        for (int64_t i = 0; i < outer.n; i += high) tile(dst, src, outer, inner, i, j, high, wide, b, move);
 }
 
 /* Two loops around a short one are best one after the other, or all of that at once; a transposition (neighbours in one are
  * distant in the other) by tiles of a cache line's worth on either side; a short inner loop by as many rounds of the outer one
  * as stay near, and those inside. */
-static void three(char *dst, const char *src, struct loop first, struct loop outer, struct loop inner, int64_t b, int word)
+static void three(char *dst, const char *src, struct loop first, struct loop outer, struct loop inner, int64_t b)
 {
     int crossed = (magnitude(outer.s) < magnitude(inner.s)) != (magnitude(outer.d) < magnitude(inner.d));
     int64_t high = outer.n, wide = inner.n;
     if (outer.n == 1 || b > WIDE) {
-        in_order(dst, src, first, outer, inner, b, word);
+        in_order(dst, src, first, outer, inner, b);
         return;
     }
-    if (crossed && outer.n < SHORT && word == 1 && b == 8) { /* a few columns: row by row */
+    if (crossed && outer.n < SHORT && b == 8) { /* a few columns: row by row */
         few(dst, src, first, inner, outer, b);
         return;
     } else if (crossed && inner.n >= SIDE && b <= 64) {
         high = wide = SIDE;
-    } else if (inner.n > 1 && inner.n < SHORT && word == 1 && (b == 8 || b == 4)) {
+    } else if (inner.n > 1 && inner.n < SHORT && (b == 8 || b == 4)) {
         few(dst, src, first, outer, inner, b);
         return;
     } else if (inner.n < SHORT && outer.n > inner.n && pitch_of(outer) <= REACH / 16) {
@@ -273,44 +241,29 @@ static void three(char *dst, const char *src, struct loop first, struct loop out
         outer = inner, inner = swap;
         high = outer.n, wide = pitch_of(inner) ? REACH / pitch_of(inner) : inner.n;
     } else {
-        in_order(dst, src, first, outer, inner, b, word);
+        in_order(dst, src, first, outer, inner, b);
         return;
     }
-    for (int64_t h = 0; h < first.n; h++) tiles(dst + h * first.d, src + h * first.s, outer, inner, high, wide, b, word);
+    for (int64_t h = 0; h < first.n; h++) tiles(dst + h * first.d, src + h * first.s, outer, inner, high, wide, b);
 }
 
-static void loops(char *dst, const char *src, const struct loop *l, int depth, int64_t b, int word)
+static void loops(char *dst, const char *src, const struct loop *l, int depth, int64_t b)
 {
-    if (depth == 3) three(dst, src, l[0], l[1], l[2], b, word);
-    else for (int64_t i = 0; i < l->n; i++) loops(dst + i * l->d, src + i * l->s, l + 1, depth - 1, b, word);
+    if (depth == 3) three(dst, src, l[0], l[1], l[2], b);
+    else for (int64_t i = 0; i < l->n; i++) loops(dst + i * l->d, src + i * l->s, l + 1, depth - 1, b);
 }
 
-CLONED static void swapped_run(char *restrict dst, const char *restrict src, int64_t n, int word)
-{
-    swapped_words(dst, word, src, word, word, n / word);
-}
-
-void impi_move_words(uintptr_t mem, uintptr_t buf, int64_t n, int word, int unpack)
-{
-    char *dst = (char *)(unpack ? mem : buf);
-    const char *src = (const char *)(unpack ? buf : mem);
-    if (word == 1) impi_move_run(dst, src, n, unpack);
-    else if (n == 8 && word == 8) *(u64 *)dst = swap_u64(*(const u64 *)src);
-    else if (n == 4 && word == 4) *(u32 *)dst = swap_u32(*(const u32 *)src);
-    else swapped_run(dst, src, n, word);
-}
-
-void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, int depth, int64_t block, int word, int unpack)
+void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, int depth, int64_t block, int unpack)
 {
     char *dst = (char *)(unpack ? mem : buf);
     const char *src = (const char *)(unpack ? buf : mem);
     if (depth == 0) {
-        impi_move_words(mem, buf, block, word, unpack);
+        impi_move_run(dst, src, block, unpack);
         return;
     }
     if (depth == 1) {
         int64_t n = dims->n, d = unpack ? dims->mem : dims->buf, s = unpack ? dims->buf : dims->mem;
-        kernel_of(n, d, s, block, word)(dst, d, src, s, block, n);
+        kernel_of(n, d, s, block)(dst, d, src, s, block, n);
         return;
     }
     struct loop l[IMPI_MAX_DIMS + 2];
@@ -318,10 +271,10 @@ void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, 
     for (int i = 0; i < missing; i++) l[i] = (struct loop){1, 0, 0};
     for (int i = 0; i < depth; i++)
         l[missing + i] = unpack ? (struct loop){dims[i].n, dims[i].mem, dims[i].buf} : (struct loop){dims[i].n, dims[i].buf, dims[i].mem};
-    loops(dst, src, l, depth + missing, block, word);
+    loops(dst, src, l, depth + missing, block);
 }
 
 void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest)
 {
-    impi_move_loops(mem, buf, nest->dims, nest->depth, nest->block, nest->word, nest->unpack);
+    impi_move_loops(mem, buf, nest->dims, nest->depth, nest->block, nest->unpack);
 }

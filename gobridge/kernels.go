@@ -30,22 +30,22 @@ func moveNest(mem, buf unsafe.Pointer, at, to int64, nest datatype.Nest) {
 }
 
 func setNest(n *C.struct_impi_nest, nest *datatype.Nest) {
-	n.depth, n.word, n.block, n.unpack = C.int32_t(nest.Depth), C.int32_t(nest.Word), C.int64_t(nest.Block), flag(nest.Unpack)
+	n.depth, n.block, n.unpack = C.int32_t(nest.Depth), C.int64_t(nest.Block), flag(nest.Unpack)
 	for i, d := range nest.Dims[:nest.Depth] {
 		n.dims[i] = C.struct_impi_dim{n: C.int64_t(d.N), mem: C.int64_t(d.Mem), buf: C.int64_t(d.Buf)}
 	}
 }
 
-func moveListed(mem, buf unsafe.Pointer, at, to int64, offs []int64, scale, block int64, word int32, unpack bool) {
+func moveListed(mem, buf unsafe.Pointer, at, to int64, offs []int64, scale, block int64, unpack bool) {
 	C.impi_move_listed(number(mem, at), number(buf, to), (*C.int64_t)(&offs[0]), C.int64_t(len(offs)), C.int64_t(scale),
-		C.int64_t(block), C.int(word), C.int(flag(unpack)))
+		C.int64_t(block), C.int(flag(unpack)))
 	runtime.KeepAlive(mem)
 	runtime.KeepAlive(buf)
 }
 
-func moveVaried(mem, buf unsafe.Pointer, at, to int64, offs, lens []int64, scale, unit, least, most int64, word int32, unpack bool) {
+func moveVaried(mem, buf unsafe.Pointer, at, to int64, offs, lens []int64, scale, unit, least, most int64, unpack bool) {
 	C.impi_move_varied(number(mem, at), number(buf, to), (*C.int64_t)(&offs[0]), (*C.int64_t)(&lens[0]), C.int64_t(len(offs)),
-		C.int64_t(scale), C.int64_t(unit), C.int64_t(least), C.int64_t(most), C.int(word), C.int(flag(unpack)))
+		C.int64_t(scale), C.int64_t(unit), C.int64_t(least), C.int64_t(most), C.int(flag(unpack)))
 	runtime.KeepAlive(mem)
 	runtime.KeepAlive(buf)
 }

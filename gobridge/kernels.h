@@ -12,32 +12,28 @@ struct impi_dim {
     int64_t n, mem, buf;
 };
 
-/* What all kernels know: blocks of so many bytes, made of words that are byte-swapped (word > 1) or not (1). */
+/* Loops around a block of so many bytes. */
 struct impi_nest {
     struct impi_dim dims[IMPI_MAX_DIMS]; /* outermost first */
     int32_t depth;
-    int32_t word;
-    int64_t block;
     int32_t unpack; /* from buf to mem */
+    int64_t block;
 };
 
 void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest);
 
 /* The same by its parts; `depth` dims. */
-void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, int depth, int64_t block, int word, int unpack);
+void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, int depth, int64_t block, int unpack);
 
 /* n bytes. */
 void impi_move_run(void *dst, const void *src, int64_t n, int unpack);
 
-/* n bytes of words, as in a nest. */
-void impi_move_words(uintptr_t mem, uintptr_t buf, int64_t n, int word, int unpack);
-
 /* n blocks at mem + offs[i]*scale; in the buffer they follow each other. */
-void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block, int word, int unpack);
+void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block, int unpack);
 
 /* The same with lens[i]*unit bytes in block i, at least `least` and at most `most` bytes. */
 void impi_move_varied(uintptr_t mem, uintptr_t buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
-                      int64_t least, int64_t most, int word, int unpack);
+                      int64_t least, int64_t most, int unpack);
 
 /* Runs of a stream, from an address on (datatype.Runs): n of them, of which `used` have been copied. One that has been copied
  * in part is shortened by that. */
@@ -49,15 +45,13 @@ struct impi_runs {
 /* Copies until the runs of one side are used up. */
 void impi_copy_pieces(uintptr_t dst, uintptr_t src, struct impi_runs *to, struct impi_runs *from);
 
-/* Blocks listed as the program did: offsets of 4 or of 8 bytes each, in units of scale bytes, lengths of 4 bytes each. */
+/* The same with numbers of 32 bits, which take less of the caches. */
 struct impi_list {
-    const void *offs;    /* NULL: no list */
+    const int32_t *offs; /* NULL: no list */
     const int32_t *lens; /* NULL: blocks of `block` bytes; else of lens[i]*block, between least and most */
     int64_t n, scale, block, least, most;
-    int32_t wide;        /* offsets of 8 bytes */
 };
 
-/* In the buffer the blocks follow each other; they consist of words as in a nest. */
-void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int word, int unpack);
+void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int unpack);
 
 #endif

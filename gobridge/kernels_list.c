@@ -2,7 +2,7 @@
 #include "kernel_block.h"
 #include "kernels.h"
 
-/* Offsets and lengths are of 8 bytes in the lists of Go, of 4 or 8 in those of the program (type_plan.c). */
+/* Offsets and lengths are of 8 bytes in the lists of Go, of 4 in those of plans. */
 INLINE int64_t entry(const void *list, int wide, int64_t i)
 {
     return wide ? ((const int64_t *)list)[i] : ((const int32_t *)list)[i];
@@ -33,13 +33,6 @@ static int in_sequence(const void *offs, int wide, int64_t n, int64_t scale)
 #define LISTED_WAY(MOVE) \
     for (int64_t i = 0; i < n; i++, buf += b) { MOVE; }
 
-INLINE void listed_words(char *mem, char *buf, const void *offs, int wide, int64_t n, int64_t scale, int64_t b, int word, int unpack)
-{
-    if (b == word && b == 8) { LISTED(*(u64 *)dst = swap_u64(*(const u64 *)src)) }
-    else if (b == word && b == 4) { LISTED(*(u32 *)dst = swap_u32(*(const u32 *)src)) }
-    else { LISTED(swapped_words(dst, word, src, word, word, b / word)) }
-}
-
 INLINE void listed_blocks(char *mem, char *buf, const void *offs, int wide, int64_t n, int64_t scale, int64_t b, int unpack)
 {
     if (b == 8) { LISTED(*(u64 *)dst = *(const u64 *)src) }
@@ -59,16 +52,6 @@ INLINE void listed_blocks(char *mem, char *buf, const void *offs, int wide, int6
 }
 
 /* Functions of their own: in one that does all, the loops would run out of registers. */
-CLONED static void words_8(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
-{
-    listed_words(mem, buf, offs, 1, n, scale, b, word, unpack);
-}
-
-CLONED static void words_4(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int word, int unpack)
-{
-    listed_words(mem, buf, offs, 0, n, scale, b, word, unpack);
-}
-
 CLONED static void blocks_8(char *mem, char *buf, const void *offs, int64_t n, int64_t scale, int64_t b, int unpack)
 {
     listed_blocks(mem, buf, offs, 1, n, scale, b, unpack);
@@ -79,17 +62,9 @@ CLONED static void blocks_4(char *mem, char *buf, const void *offs, int64_t n, i
     listed_blocks(mem, buf, offs, 0, n, scale, b, unpack);
 }
 
-static void listed(char *mem, char *buf, const void *offs, int wide, int64_t n, int64_t scale, int64_t b, int word, int unpack)
+void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block, int unpack)
 {
-    if (word > 1 && wide) words_8(mem, buf, offs, n, scale, b, word, unpack);
-    else if (word > 1) words_4(mem, buf, offs, n, scale, b, word, unpack);
-    else if (wide) blocks_8(mem, buf, offs, n, scale, b, unpack);
-    else blocks_4(mem, buf, offs, n, scale, b, unpack);
-}
-
-void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block, int word, int unpack)
-{
-    listed((char *)mem, (char *)buf, offs, 1, n, scale, block, word, unpack);
+    blocks_8((char *)mem, (char *)buf, offs, n, scale, block, unpack);
 }
 
 /* A block of one to four words, without a branch: words at the beginning, at the end, and two in between that
@@ -110,13 +85,13 @@ void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t
     }
 #define VARIED_WAY(...)                                                                                    \
     for (int64_t i = 0; i < n; i++) {                                                                      \
-        int64_t b = entry(lens, wide_lens, i) * unit;                                                      \
+        int64_t b = entry(lens, wide, i) * unit;                                                           \
         __VA_ARGS__;                                                                                       \
         buf += b;                                                                                          \
     }
 
-INLINE void varied(char *mem, char *buf, const void *offs, int wide, const void *lens, int wide_lens, int64_t n, int64_t scale,
-                   int64_t unit, int64_t least, int64_t most, int unpack)
+INLINE void varied(char *mem, char *buf, const void *offs, const void *lens, int wide, int64_t n, int64_t scale, int64_t unit,
+                   int64_t least, int64_t most, int unpack)
 {
     if (least >= 4 && most <= 16) { VARIED(FOUR(u32)) }
     else if (least >= 8 && most <= 32) { VARIED(FOUR(u64)) }
@@ -171,34 +146,25 @@ void impi_copy_pieces(uintptr_t dst, uintptr_t src, struct impi_runs *to, struct
     pieces((char *)dst, (const char *)src, to, from);
 }
 
-CLONED static void varied_words(char *mem, char *buf, const void *offs, int wide, const void *lens, int wide_lens, int64_t n, int64_t scale,
-                                int64_t unit, int word, int unpack)
-{
-    VARIED(swapped_words(dst, word, src, word, word, b / word))
-}
-
-CLONED static void varied_8(char *mem, char *buf, const void *offs, const void *lens, int64_t n, int64_t scale, int64_t unit,
+CLONED static void varied_8(char *mem, char *buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
                             int64_t least, int64_t most, int unpack)
 {
-    varied(mem, buf, offs, 1, lens, 1, n, scale, unit, least, most, unpack);
+    varied(mem, buf, offs, lens, 1, n, scale, unit, least, most, unpack);
 }
 
 CLONED static void varied_4(char *mem, char *buf, const struct impi_list *l, int unpack)
 {
-    if (l->wide) varied(mem, buf, l->offs, 1, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
-    else varied(mem, buf, l->offs, 0, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
+    varied(mem, buf, l->offs, l->lens, 0, l->n, l->scale, l->block, l->least, l->most, unpack);
 }
 
 void impi_move_varied(uintptr_t mem, uintptr_t buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale, int64_t unit,
-                      int64_t least, int64_t most, int word, int unpack)
+                      int64_t least, int64_t most, int unpack)
 {
-    if (word > 1) varied_words((char *)mem, (char *)buf, offs, 1, lens, 1, n, scale, unit, word, unpack);
-    else varied_8((char *)mem, (char *)buf, offs, lens, n, scale, unit, least, most, unpack);
+    varied_8((char *)mem, (char *)buf, offs, lens, n, scale, unit, least, most, unpack);
 }
 
-void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int word, int unpack)
+void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int unpack)
 {
-    if (l->lens && word > 1) varied_words((char *)mem, (char *)buf, l->offs, l->wide, l->lens, 0, l->n, l->scale, l->block, word, unpack);
-    else if (l->lens) varied_4((char *)mem, (char *)buf, l, unpack);
-    else listed((char *)mem, (char *)buf, l->offs, l->wide, l->n, l->scale, l->block, word, unpack);
+    if (l->lens) varied_4((char *)mem, (char *)buf, l, unpack);
+    else blocks_4((char *)mem, (char *)buf, l->offs, l->n, l->scale, l->block, unpack);
 }

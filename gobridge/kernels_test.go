@@ -63,13 +63,13 @@ func TestKernelsInCDoWhatThoseInGoDo(t *testing.T) {
 			calls[fmt.Sprint("nest of depth ", nest.Depth)]++
 			moveNest(mem, buf, at, to, nest)
 		},
-		Listed: func(mem, buf unsafe.Pointer, at, to int64, offs []int64, scale, block int64, word int32, unpack bool) {
+		Listed: func(mem, buf unsafe.Pointer, at, to int64, offs []int64, scale, block int64, unpack bool) {
 			calls["listed"]++
-			moveListed(mem, buf, at, to, offs, scale, block, word, unpack)
+			moveListed(mem, buf, at, to, offs, scale, block, unpack)
 		},
-		Varied: func(mem, buf unsafe.Pointer, at, to int64, offs, lens []int64, scale, unit, least, most int64, word int32, unpack bool) {
+		Varied: func(mem, buf unsafe.Pointer, at, to int64, offs, lens []int64, scale, unit, least, most int64, unpack bool) {
 			calls["varied"]++
-			moveVaried(mem, buf, at, to, offs, lens, scale, unit, least, most, word, unpack)
+			moveVaried(mem, buf, at, to, offs, lens, scale, unit, least, most, unpack)
 		},
 	}
 	for seed := range 400 {

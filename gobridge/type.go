@@ -46,10 +46,7 @@ func dataTypeOf(h uintptr) *dataType {
 	case handleUB:
 		return upperBound
 	}
-	if isRecord(h) {
-		return recorded.find(h)
-	}
-	return types.find(h)
+	return published(h)
 }
 
 var (
@@ -352,12 +349,8 @@ func impi_Type_commit(datatype uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	if !t.Committed() {
-		t.Commit()
-		if isRecord(h) {
-			recorded.committed(h, t)
-		}
-	}
+	t.Commit()
+	publishPlan(h, t)
 	return 0
 }
 
@@ -383,7 +376,7 @@ func impi_Type_free(datatype uintptr) int32 {
 	if code := d.attrs.deleteAll(h); code != 0 {
 		return k.refused(code, "delete")
 	}
-	if !dropType(h) { // another thread was faster
+	if !endType(h) { // another thread was faster
 		k.badType(h, "datatype")
 		return k.fail()
 	}
@@ -398,13 +391,10 @@ func impi_Type_dup(oldtype, newtype uintptr) int32 {
 		return k.fail()
 	}
 	d := &dataType{Type: datatype.Dup(old)}
-	h := addType(d)
 	if code := dataTypeOf(oldtype).attrs.copyAll(oldtype, &d.attrs); code != 0 {
-		dropType(h)
 		return k.refused(code, "copy")
 	}
-	put(newtype, h)
-	return 0
+	return k.answer(addType(d), newtype)
 }
 
 // typeQuery starts the checks of a function that asks something of a type.
@@ -487,27 +477,9 @@ func impi_Type_fromint(datatype int32) uintptr {
 	if datatype == handleLB || datatype == handleUB {
 		return uintptr(datatype)
 	}
-	if datatype >= firstInt+firstRecord {
-		if h := handleOfRecord(datatype); h != 0 {
-			return h
-		}
+	h := fromIntOr(&types, datatype, abi.MPI_DATATYPE_NULL)
+	if datatype >= firstInt && published(h) == nil {
 		return abi.MPI_DATATYPE_NULL
 	}
-	return fromIntOr(&types, datatype, abi.MPI_DATATYPE_NULL)
-}
-
-// addType answers the handle of a new datatype.
-func addType(d *dataType) uintptr {
-	h := types.add(d)
-	openFastType(h, d.Size())
 	return h
-}
-
-// dropType ends a datatype's handle; false if it has ended already.
-func dropType(h uintptr) bool {
-	if isRecord(h) {
-		return recorded.drop(h)
-	}
-	closeFastType(h)
-	return types.drop(h)
 }

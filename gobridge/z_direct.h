@@ -1214,4 +1214,600 @@ int impi_direct_Win_wait(MPI_Win win);
 double impi_direct_Wtick(void);
 double impi_direct_Wtime(void);
 
+/* What executes the simple cases of a function, in both its forms, and answers MPI_SUCCESS, an error to be
+ * raised, or IMPI_IN_GO: then Go makes the call. Define impi_exec_X likewise. */
+int impi_exec_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
+        int *is_set);
+int impi_exec_Abi_get_fortran_info(MPI_Info *info);
+int impi_exec_Abi_get_info(MPI_Info *info);
+int impi_exec_Abi_get_version(int *abi_major, int *abi_minor);
+int impi_exec_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false);
+int impi_exec_Abi_set_fortran_info(MPI_Info info);
+int impi_exec_Abort(MPI_Comm comm, int errorcode);
+int impi_exec_Accumulate(const void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
+int impi_exec_Add_error_class(int *errorclass);
+int impi_exec_Add_error_code(int errorclass, int *errorcode);
+int impi_exec_Add_error_string(int errorcode, const char *string);
+int impi_exec_Address(void *location, MPI_Aint *address);
+int impi_exec_Allgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int impi_exec_Allgather_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request);
+int impi_exec_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr);
+int impi_exec_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int impi_exec_Allreduce_init(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int impi_exec_Alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int impi_exec_Alltoall_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request);
+int impi_exec_Attr_delete(MPI_Comm comm, int keyval);
+int impi_exec_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
+int impi_exec_Attr_put(MPI_Comm comm, int keyval, void *attribute_val);
+int impi_exec_Barrier(MPI_Comm comm);
+int impi_exec_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int impi_exec_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
+int impi_exec_Bcast_init(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int impi_exec_Bsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm);
+int impi_exec_Bsend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Buffer_attach(void *buffer, MPI_Count size);
+int impi_exec_Buffer_detach(void *buffer_addr, MPI_Count *size);
+int impi_exec_Buffer_flush(void);
+int impi_exec_Buffer_iflush(MPI_Request *request);
+int impi_exec_Cancel(MPI_Request *request);
+int impi_exec_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
+int impi_exec_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
+        int reorder, MPI_Comm *comm_cart);
+int impi_exec_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
+int impi_exec_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[],
+        int *newrank);
+int impi_exec_Cart_rank(MPI_Comm comm, const int coords[], int *rank);
+int impi_exec_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest);
+int impi_exec_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm);
+int impi_exec_Cartdim_get(MPI_Comm comm, int *ndims);
+int impi_exec_Close_port(const char *port_name);
+int impi_exec_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
+        MPI_Comm *newcomm);
+int impi_exec_Comm_attach_buffer(MPI_Comm comm, void *buffer, MPI_Count size);
+int impi_exec_Comm_call_errhandler(MPI_Comm comm, int errorcode);
+int impi_exec_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
+int impi_exec_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
+        MPI_Comm *newcomm);
+int impi_exec_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm);
+int impi_exec_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
+        MPI_Errhandler *errhandler);
+int impi_exec_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
+        MPI_Errhandler errhandler, MPI_Comm *newcomm);
+int impi_exec_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm);
+int impi_exec_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+        MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state);
+int impi_exec_Comm_delete_attr(MPI_Comm comm, int comm_keyval);
+int impi_exec_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, MPI_Count *size);
+int impi_exec_Comm_disconnect(MPI_Comm *comm);
+int impi_exec_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm);
+int impi_exec_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm);
+int impi_exec_Comm_flush_buffer(MPI_Comm comm);
+int impi_exec_Comm_free(MPI_Comm *comm);
+int impi_exec_Comm_free_keyval(int *comm_keyval);
+int impi_exec_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
+int impi_exec_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
+int impi_exec_Comm_get_info(MPI_Comm comm, MPI_Info *info_used);
+int impi_exec_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen);
+int impi_exec_Comm_get_parent(MPI_Comm *parent);
+int impi_exec_Comm_group(MPI_Comm comm, MPI_Group *group);
+int impi_exec_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
+int impi_exec_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
+        MPI_Request *request);
+int impi_exec_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request);
+int impi_exec_Comm_join(int fd, MPI_Comm *intercomm);
+int impi_exec_Comm_rank(MPI_Comm comm, int *rank);
+int impi_exec_Comm_remote_group(MPI_Comm comm, MPI_Group *group);
+int impi_exec_Comm_remote_size(MPI_Comm comm, int *size);
+int impi_exec_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val);
+int impi_exec_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
+int impi_exec_Comm_set_info(MPI_Comm comm, MPI_Info info);
+int impi_exec_Comm_set_name(MPI_Comm comm, const char *comm_name);
+int impi_exec_Comm_size(MPI_Comm comm, int *size);
+int impi_exec_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info,
+        int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[]);
+int impi_exec_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
+        const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm,
+        MPI_Comm *intercomm, int array_of_errcodes[]);
+int impi_exec_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm);
+int impi_exec_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
+        MPI_Comm *newcomm);
+int impi_exec_Comm_test_inter(MPI_Comm comm, int *flag);
+int impi_exec_Compare_and_swap(const void *origin_addr, const void *compare_addr,
+        void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Win win);
+int impi_exec_Dims_create(int nnodes, int ndims, int dims[]);
+int impi_exec_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[],
+        const int degrees[], const int destinations[], const int weights[], MPI_Info info,
+        int reorder, MPI_Comm *comm_dist_graph);
+int impi_exec_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+        const int sourceweights[], int outdegree, const int destinations[],
+        const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
+int impi_exec_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[],
+        int sourceweights[], int maxoutdegree, int destinations[], int destweights[]);
+int impi_exec_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree,
+        int *weighted);
+int impi_exec_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errhandler);
+int impi_exec_Errhandler_free(MPI_Errhandler *errhandler);
+int impi_exec_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler);
+int impi_exec_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
+int impi_exec_Error_class(int errorcode, int *errorclass);
+int impi_exec_Error_string(int errorcode, char *string, int *resultlen);
+int impi_exec_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Op op, MPI_Comm comm);
+int impi_exec_Exscan_init(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int impi_exec_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
+        int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win);
+int impi_exec_File_call_errhandler(MPI_File fh, int errorcode);
+int impi_exec_File_close(MPI_File *fh);
+int impi_exec_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
+        MPI_Errhandler *errhandler);
+int impi_exec_File_delete(const char *filename, MPI_Info info);
+int impi_exec_File_get_amode(MPI_File fh, int *amode);
+int impi_exec_File_get_atomicity(MPI_File fh, int *flag);
+int impi_exec_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp);
+int impi_exec_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler);
+int impi_exec_File_get_group(MPI_File fh, MPI_Group *group);
+int impi_exec_File_get_info(MPI_File fh, MPI_Info *info_used);
+int impi_exec_File_get_position(MPI_File fh, MPI_Offset *offset);
+int impi_exec_File_get_position_shared(MPI_File fh, MPI_Offset *offset);
+int impi_exec_File_get_size(MPI_File fh, MPI_Offset *size);
+int impi_exec_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent);
+int impi_exec_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype,
+        MPI_Datatype *filetype, char *datarep);
+int impi_exec_File_iread(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Request *request);
+int impi_exec_File_iread_all(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Request *request);
+int impi_exec_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request);
+int impi_exec_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request);
+int impi_exec_File_iread_shared(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Request *request);
+int impi_exec_File_iwrite(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Request *request);
+int impi_exec_File_iwrite_all(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request);
+int impi_exec_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request);
+int impi_exec_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf,
+        MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
+int impi_exec_File_iwrite_shared(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request);
+int impi_exec_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
+        MPI_File *fh);
+int impi_exec_File_preallocate(MPI_File fh, MPI_Offset size);
+int impi_exec_File_read(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Status *status);
+int impi_exec_File_read_all(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Status *status);
+int impi_exec_File_read_all_begin(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
+int impi_exec_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status);
+int impi_exec_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status);
+int impi_exec_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status);
+int impi_exec_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+        MPI_Datatype datatype);
+int impi_exec_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status);
+int impi_exec_File_read_ordered(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Status *status);
+int impi_exec_File_read_ordered_begin(MPI_File fh, void *buf, MPI_Count count,
+        MPI_Datatype datatype);
+int impi_exec_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status);
+int impi_exec_File_read_shared(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Status *status);
+int impi_exec_File_seek(MPI_File fh, MPI_Offset offset, int whence);
+int impi_exec_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence);
+int impi_exec_File_set_atomicity(MPI_File fh, int flag);
+int impi_exec_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler);
+int impi_exec_File_set_info(MPI_File fh, MPI_Info info);
+int impi_exec_File_set_size(MPI_File fh, MPI_Offset size);
+int impi_exec_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype,
+        MPI_Datatype filetype, const char *datarep, MPI_Info info);
+int impi_exec_File_sync(MPI_File fh);
+int impi_exec_File_write(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Status *status);
+int impi_exec_File_write_all(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status);
+int impi_exec_File_write_all_begin(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype);
+int impi_exec_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
+int impi_exec_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status);
+int impi_exec_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status);
+int impi_exec_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf,
+        MPI_Count count, MPI_Datatype datatype);
+int impi_exec_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status);
+int impi_exec_File_write_ordered(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status);
+int impi_exec_File_write_ordered_begin(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype);
+int impi_exec_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status);
+int impi_exec_File_write_shared(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status);
+int impi_exec_Finalize(void);
+int impi_exec_Finalized(int *flag);
+int impi_exec_Free_mem(void *base);
+int impi_exec_Gather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+int impi_exec_Gather_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+        MPI_Info info, MPI_Request *request);
+int impi_exec_Get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+        MPI_Datatype target_datatype, MPI_Win win);
+int impi_exec_Get_accumulate(const void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
+        MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
+int impi_exec_Get_address(const void *location, MPI_Aint *address);
+int impi_exec_Get_count(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
+int impi_exec_Get_elements(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
+int impi_exec_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
+int impi_exec_Get_hw_resource_info(MPI_Info *hw_info);
+int impi_exec_Get_library_version(char *version, int *resultlen);
+int impi_exec_Get_processor_name(char *name, int *resultlen);
+int impi_exec_Get_version(int *version, int *subversion);
+int impi_exec_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[],
+        int reorder, MPI_Comm *comm_graph);
+int impi_exec_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]);
+int impi_exec_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[],
+        int *newrank);
+int impi_exec_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
+int impi_exec_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
+int impi_exec_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
+int impi_exec_Grequest_complete(MPI_Request request);
+int impi_exec_Grequest_start(MPI_Grequest_query_function *query_fn,
+        MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn,
+        void *extra_state, MPI_Request *request);
+int impi_exec_Group_compare(MPI_Group group1, MPI_Group group2, int *result);
+int impi_exec_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
+int impi_exec_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
+int impi_exec_Group_free(MPI_Group *group);
+int impi_exec_Group_from_session_pset(MPI_Session session, const char *pset_name,
+        MPI_Group *newgroup);
+int impi_exec_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
+int impi_exec_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
+int impi_exec_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
+int impi_exec_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
+int impi_exec_Group_rank(MPI_Group group, int *rank);
+int impi_exec_Group_size(MPI_Group group, int *size);
+int impi_exec_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[],
+        MPI_Group group2, int ranks2[]);
+int impi_exec_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
+int impi_exec_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+        MPI_Request *request);
+int impi_exec_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Ialltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+        MPI_Request *request);
+int impi_exec_Ibarrier(MPI_Comm comm, MPI_Request *request);
+int impi_exec_Ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+        MPI_Comm comm, MPI_Request *request);
+int impi_exec_Ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm, MPI_Request *request);
+int impi_exec_Iexscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Igather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+        MPI_Request *request);
+int impi_exec_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+        MPI_Status *status);
+int impi_exec_Imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+        MPI_Request *request);
+int impi_exec_Ineighbor_allgather(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Request *request);
+int impi_exec_Ineighbor_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+        MPI_Request *request);
+int impi_exec_Info_create(MPI_Info *info);
+int impi_exec_Info_create_env(int argc, char *argv[], MPI_Info *info);
+int impi_exec_Info_delete(MPI_Info info, const char *key);
+int impi_exec_Info_dup(MPI_Info info, MPI_Info *newinfo);
+int impi_exec_Info_free(MPI_Info *info);
+int impi_exec_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag);
+int impi_exec_Info_get_nkeys(MPI_Info info, int *nkeys);
+int impi_exec_Info_get_nthkey(MPI_Info info, int n, char *key);
+int impi_exec_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag);
+int impi_exec_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag);
+int impi_exec_Info_set(MPI_Info info, const char *key, const char *value);
+int impi_exec_Init(int *argc, char ***argv);
+int impi_exec_Init_thread(int *argc, char ***argv, int required, int *provided);
+int impi_exec_Initialized(int *flag);
+int impi_exec_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
+        int remote_leader, int tag, MPI_Comm *newintercomm);
+int impi_exec_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+        MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info,
+        MPI_Errhandler errhandler, MPI_Comm *newintercomm);
+int impi_exec_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm);
+int impi_exec_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
+int impi_exec_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+        MPI_Comm comm, MPI_Request *request);
+int impi_exec_Ireduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Op op, int root, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm, MPI_Request *request);
+int impi_exec_Is_thread_main(int *flag);
+int impi_exec_Iscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Iscatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+        MPI_Request *request);
+int impi_exec_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm, MPI_Request *request);
+int impi_exec_Isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        int source, int recvtag, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm, MPI_Request *request);
+int impi_exec_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn,
+        int *keyval, void *extra_state);
+int impi_exec_Keyval_free(int *keyval);
+int impi_exec_Lookup_name(const char *service_name, MPI_Info info, char *port_name);
+int impi_exec_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status);
+int impi_exec_Mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+        MPI_Status *status);
+int impi_exec_Neighbor_allgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int impi_exec_Neighbor_allgather_init(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int impi_exec_Neighbor_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int impi_exec_Neighbor_alltoall_init(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int impi_exec_Op_commutative(MPI_Op op, int *commute);
+int impi_exec_Op_free(MPI_Op *op);
+int impi_exec_Open_port(MPI_Info info, char *port_name);
+int impi_exec_Pack(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
+        MPI_Count outsize, MPI_Count *position, MPI_Comm comm);
+int impi_exec_Pack_external(const char *datarep, const void *inbuf, MPI_Count incount,
+        MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position);
+int impi_exec_Pack_external_size(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
+        MPI_Count *size);
+int impi_exec_Pack_size(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size);
+int impi_exec_Parrived(MPI_Request request, int partition, int *flag);
+int impi_exec_Pready(int partition, MPI_Request request);
+int impi_exec_Pready_list(int length, const int array_of_partitions[], MPI_Request request);
+int impi_exec_Pready_range(int partition_low, int partition_high, MPI_Request request);
+int impi_exec_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
+        int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int impi_exec_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
+int impi_exec_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
+        int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int impi_exec_Publish_name(const char *service_name, MPI_Info info, const char *port_name);
+int impi_exec_Put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+        MPI_Datatype target_datatype, MPI_Win win);
+int impi_exec_Query_thread(int *provided);
+int impi_exec_Raccumulate(const void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+        MPI_Request *request);
+int impi_exec_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+        MPI_Comm comm, MPI_Status *status);
+int impi_exec_Recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+        MPI_Comm comm, MPI_Request *request);
+int impi_exec_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Op op, int root, MPI_Comm comm);
+int impi_exec_Reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request);
+int impi_exec_Reduce_local(const void *inbuf, void *inoutbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op);
+int impi_exec_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int impi_exec_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int impi_exec_Remove_error_class(int errorclass);
+int impi_exec_Remove_error_code(int errorcode);
+int impi_exec_Remove_error_string(int errorcode);
+int impi_exec_Request_free(MPI_Request *request);
+int impi_exec_Request_get_status(MPI_Request request, int *flag, MPI_Status *status);
+int impi_exec_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+        MPI_Status *array_of_statuses);
+int impi_exec_Request_get_status_any(int count, const MPI_Request array_of_requests[],
+        int *index, int *flag, MPI_Status *status);
+int impi_exec_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
+        int *outcount, int array_of_indices[], MPI_Status *array_of_statuses);
+int impi_exec_Rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+        MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
+int impi_exec_Rget_accumulate(const void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
+        MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+        MPI_Request *request);
+int impi_exec_Rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+        MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
+int impi_exec_Rsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm);
+int impi_exec_Rsend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Op op, MPI_Comm comm);
+int impi_exec_Scan_init(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int impi_exec_Scatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+int impi_exec_Scatter_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+        MPI_Info info, MPI_Request *request);
+int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm);
+int impi_exec_Send_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+        int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source,
+        int recvtag, MPI_Comm comm, MPI_Status *status);
+int impi_exec_Sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status);
+int impi_exec_Session_attach_buffer(MPI_Session session, void *buffer, MPI_Count size);
+int impi_exec_Session_call_errhandler(MPI_Session session, int errorcode);
+int impi_exec_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+        MPI_Errhandler *errhandler);
+int impi_exec_Session_detach_buffer(MPI_Session session, void *buffer_addr, MPI_Count *size);
+int impi_exec_Session_finalize(MPI_Session *session);
+int impi_exec_Session_flush_buffer(MPI_Session session);
+int impi_exec_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler);
+int impi_exec_Session_get_info(MPI_Session session, MPI_Info *info_used);
+int impi_exec_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len,
+        char *pset_name);
+int impi_exec_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names);
+int impi_exec_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info);
+int impi_exec_Session_iflush_buffer(MPI_Session session, MPI_Request *request);
+int impi_exec_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
+int impi_exec_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler);
+int impi_exec_Ssend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm);
+int impi_exec_Ssend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request);
+int impi_exec_Start(MPI_Request *request);
+int impi_exec_Startall(int count, MPI_Request array_of_requests[]);
+int impi_exec_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);
+int impi_exec_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status);
+int impi_exec_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status);
+int impi_exec_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status);
+int impi_exec_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);
+int impi_exec_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status);
+int impi_exec_Status_get_error(const MPI_Status *status, int *err);
+int impi_exec_Status_get_source(const MPI_Status *status, int *source);
+int impi_exec_Status_get_tag(const MPI_Status *status, int *tag);
+int impi_exec_Status_set_cancelled(MPI_Status *status, int flag);
+int impi_exec_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
+int impi_exec_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
+int impi_exec_Status_set_error(MPI_Status *status, int err);
+int impi_exec_Status_set_source(MPI_Status *status, int source);
+int impi_exec_Status_set_tag(MPI_Status *status, int tag);
+int impi_exec_Test(MPI_Request *request, int *flag, MPI_Status *status);
+int impi_exec_Test_cancelled(const MPI_Status *status, int *flag);
+int impi_exec_Testall(int count, MPI_Request array_of_requests[], int *flag,
+        MPI_Status *array_of_statuses);
+int impi_exec_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
+        MPI_Status *status);
+int impi_exec_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
+        int array_of_indices[], MPI_Status *array_of_statuses);
+int impi_exec_Topo_test(MPI_Comm comm, int *status);
+int impi_exec_Type_commit(MPI_Datatype *datatype);
+int impi_exec_Type_contiguous(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int impi_exec_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
+int impi_exec_Type_create_f90_integer(int r, MPI_Datatype *newtype);
+int impi_exec_Type_create_f90_real(int p, int r, MPI_Datatype *newtype);
+int impi_exec_Type_create_hindexed_block(MPI_Count count, MPI_Count blocklength,
+        const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
+int impi_exec_Type_create_hvector(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+        MPI_Datatype oldtype, MPI_Datatype *newtype);
+int impi_exec_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+        MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state);
+int impi_exec_Type_create_resized(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+        MPI_Datatype *newtype);
+int impi_exec_Type_delete_attr(MPI_Datatype datatype, int type_keyval);
+int impi_exec_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
+int impi_exec_Type_extent(MPI_Datatype datatype, MPI_Aint *extent);
+int impi_exec_Type_free(MPI_Datatype *datatype);
+int impi_exec_Type_free_keyval(int *type_keyval);
+int impi_exec_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
+int impi_exec_Type_get_extent(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
+int impi_exec_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
+int impi_exec_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
+int impi_exec_Type_get_true_extent(MPI_Datatype datatype, MPI_Count *true_lb,
+        MPI_Count *true_extent);
+int impi_exec_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb,
+        MPI_Count *true_extent);
+int impi_exec_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
+        MPI_Datatype *pair_type);
+int impi_exec_Type_hindexed(int count, int *array_of_blocklengths,
+        MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int impi_exec_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+        MPI_Datatype *newtype);
+int impi_exec_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
+int impi_exec_Type_match_size(int typeclass, int size, MPI_Datatype *datatype);
+int impi_exec_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val);
+int impi_exec_Type_set_name(MPI_Datatype datatype, const char *type_name);
+int impi_exec_Type_size(MPI_Datatype datatype, MPI_Count *size);
+int impi_exec_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
+int impi_exec_Type_struct(int count, int *array_of_blocklengths,
+        MPI_Aint *array_of_displacements, MPI_Datatype *array_of_types, MPI_Datatype *newtype);
+int impi_exec_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
+int impi_exec_Type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+        MPI_Datatype oldtype, MPI_Datatype *newtype);
+int impi_exec_Unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
+        MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
+int impi_exec_Unpack_external(const char datarep[], const void *inbuf, MPI_Count insize,
+        MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
+int impi_exec_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name);
+int impi_exec_Wait(MPI_Request *request, MPI_Status *status);
+int impi_exec_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses);
+int impi_exec_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status);
+int impi_exec_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
+        int array_of_indices[], MPI_Status *array_of_statuses);
+int impi_exec_Win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+        void *baseptr, MPI_Win *win);
+int impi_exec_Win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+        MPI_Comm comm, void *baseptr, MPI_Win *win);
+int impi_exec_Win_attach(MPI_Win win, void *base, MPI_Aint size);
+int impi_exec_Win_call_errhandler(MPI_Win win, int errorcode);
+int impi_exec_Win_complete(MPI_Win win);
+int impi_exec_Win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+        MPI_Comm comm, MPI_Win *win);
+int impi_exec_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win);
+int impi_exec_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
+        MPI_Errhandler *errhandler);
+int impi_exec_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+        MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state);
+int impi_exec_Win_delete_attr(MPI_Win win, int win_keyval);
+int impi_exec_Win_detach(MPI_Win win, const void *base);
+int impi_exec_Win_fence(int assert, MPI_Win win);
+int impi_exec_Win_flush(int rank, MPI_Win win);
+int impi_exec_Win_flush_all(MPI_Win win);
+int impi_exec_Win_flush_local(int rank, MPI_Win win);
+int impi_exec_Win_flush_local_all(MPI_Win win);
+int impi_exec_Win_free(MPI_Win *win);
+int impi_exec_Win_free_keyval(int *win_keyval);
+int impi_exec_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
+int impi_exec_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler);
+int impi_exec_Win_get_group(MPI_Win win, MPI_Group *group);
+int impi_exec_Win_get_info(MPI_Win win, MPI_Info *info_used);
+int impi_exec_Win_get_name(MPI_Win win, char *win_name, int *resultlen);
+int impi_exec_Win_lock(int lock_type, int rank, int assert, MPI_Win win);
+int impi_exec_Win_lock_all(int assert, MPI_Win win);
+int impi_exec_Win_post(MPI_Group group, int assert, MPI_Win win);
+int impi_exec_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val);
+int impi_exec_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler);
+int impi_exec_Win_set_info(MPI_Win win, MPI_Info info);
+int impi_exec_Win_set_name(MPI_Win win, const char *win_name);
+int impi_exec_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+        void *baseptr);
+int impi_exec_Win_start(MPI_Group group, int assert, MPI_Win win);
+int impi_exec_Win_sync(MPI_Win win);
+int impi_exec_Win_test(MPI_Win win, int *flag);
+int impi_exec_Win_unlock(int rank, MPI_Win win);
+int impi_exec_Win_unlock_all(MPI_Win win);
+int impi_exec_Win_wait(MPI_Win win);
+
 #endif

@@ -4,8 +4,12 @@
 #define IMPI_Z_SHIM_H
 
 #include <limits.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "../mpi.h"
+
+/* What an executor answers if Go has to make the call; it has done nothing then. */
+enum { IMPI_IN_GO = -1 };
 
 /* Whose error handler an error goes to. */
 enum impi_kind {

@@ -116,24 +116,34 @@ WEAK(MPI_Allgatherv_init_c);
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce");
     impi_call.names = "MPI_Allreduce"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    return impi_direct_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    impi_err = impi_exec_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allreduce);
 
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce_c");
     impi_call.names = "MPI_Allreduce_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    return impi_direct_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+    impi_err = impi_exec_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allreduce_c);
 
@@ -335,10 +345,14 @@ WEAK(MPI_Alltoallw_init_c);
 
 int PMPI_Barrier(MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Barrier");
     impi_call.names = "MPI_Barrier"
         "\0";
-    return impi_direct_Barrier(comm);
+    impi_err = impi_exec_Barrier(comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Barrier((uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Barrier);
 
@@ -351,21 +365,29 @@ WEAK(MPI_Barrier_init);
 
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast");
     impi_call.names = "MPI_Bcast"
         "\0buffer\0";
     impi_call.at[0] = buffer;
-    return impi_direct_Bcast(buffer, count, datatype, root, comm);
+    impi_err = impi_exec_Bcast(buffer, count, datatype, root, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Bcast);
 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast_c");
     impi_call.names = "MPI_Bcast_c"
         "\0buffer\0";
     impi_call.at[0] = buffer;
-    return impi_direct_Bcast_c(buffer, count, datatype, root, comm);
+    impi_err = impi_exec_Bcast(buffer, count, datatype, root, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Bcast_c);
 
@@ -1145,24 +1167,34 @@ WEAK(MPI_Op_free);
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce");
     impi_call.names = "MPI_Reduce"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    return impi_direct_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    impi_err = impi_exec_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce);
 
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, int root, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_c");
     impi_call.names = "MPI_Reduce_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    return impi_direct_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+    impi_err = impi_exec_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_c);
 

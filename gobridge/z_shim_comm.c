@@ -23,12 +23,16 @@ WEAK(MPI_Attr_delete);
 
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_get");
     impi_call.names = "MPI_Attr_get"
         "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
-    return impi_direct_Comm_get_attr(comm, keyval, attribute_val, flag);
+    impi_err = impi_exec_Comm_get_attr(comm, keyval, attribute_val, flag);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Comm_get_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Attr_get);
 
@@ -299,12 +303,16 @@ WEAK(MPI_Comm_free_keyval);
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_attr");
     impi_call.names = "MPI_Comm_get_attr"
         "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
-    return impi_direct_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
+    impi_err = impi_exec_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_get_attr);
 
@@ -378,11 +386,15 @@ WEAK(MPI_Comm_idup_with_info);
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_rank");
     impi_call.names = "MPI_Comm_rank"
         "\0rank\0";
     impi_call.at[0] = rank;
-    return impi_direct_Comm_rank(comm, rank);
+    impi_err = impi_exec_Comm_rank(comm, rank);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Comm_rank((uintptr_t)comm, (uintptr_t)rank);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_rank);
 
@@ -452,11 +464,15 @@ WEAK(MPI_Comm_set_name);
 
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_size");
     impi_call.names = "MPI_Comm_size"
         "\0size\0";
     impi_call.at[0] = size;
-    return impi_direct_Comm_size(comm, size);
+    impi_err = impi_exec_Comm_size(comm, size);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Comm_size((uintptr_t)comm, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_size);
 
@@ -784,21 +800,29 @@ WEAK(MPI_Group_range_incl);
 
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_rank");
     impi_call.names = "MPI_Group_rank"
         "\0rank\0";
     impi_call.at[0] = rank;
-    return impi_direct_Group_rank(group, rank);
+    impi_err = impi_exec_Group_rank(group, rank);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Group_rank((uintptr_t)group, (uintptr_t)rank);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_rank);
 
 int PMPI_Group_size(MPI_Group group, int *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_size");
     impi_call.names = "MPI_Group_size"
         "\0size\0";
     impi_call.at[0] = size;
-    return impi_direct_Group_size(group, size);
+    impi_err = impi_exec_Group_size(group, size);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Group_size((uintptr_t)group, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Group_size);
 

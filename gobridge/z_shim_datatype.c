@@ -11,12 +11,16 @@
 
 int PMPI_Address(void *location, MPI_Aint *address)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Address");
     impi_call.names = "MPI_Address"
         "\0location\0address\0";
     impi_call.at[0] = location;
     impi_call.at[1] = address;
-    return impi_direct_Get_address(location, address);
+    impi_err = impi_exec_Get_address(location, address);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_address((uintptr_t)location, (uintptr_t)address);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Address);
 
@@ -34,77 +38,109 @@ WEAK(MPI_Aint_diff);
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_address");
     impi_call.names = "MPI_Get_address"
         "\0location\0address\0";
     impi_call.at[0] = location;
     impi_call.at[1] = address;
-    return impi_direct_Get_address(location, address);
+    impi_err = impi_exec_Get_address(location, address);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_address((uintptr_t)location, (uintptr_t)address);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_address);
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
+    MPI_Count impi_count = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements");
     impi_call.names = "MPI_Get_elements"
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
-    return impi_direct_Get_elements(status, datatype, count);
+    impi_err = impi_exec_Get_elements(status, datatype, count ? &impi_count : NULL);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (count) *count = impi_narrow(impi_count);
+    return 0;
 }
 WEAK(MPI_Get_elements);
 
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_c");
     impi_call.names = "MPI_Get_elements_c"
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
-    return impi_direct_Get_elements_c(status, datatype, count);
+    impi_err = impi_exec_Get_elements(status, datatype, count);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_elements_c);
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_x");
     impi_call.names = "MPI_Get_elements_x"
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
-    return impi_direct_Get_elements_c(status, datatype, count);
+    impi_err = impi_exec_Get_elements(status, datatype, count);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_elements_x);
 
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
         int *position, MPI_Comm comm)
 {
+    MPI_Count impi_position = position ? *position : 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack");
     impi_call.names = "MPI_Pack"
         "\0inbuf\0outbuf\0position\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = outbuf;
     impi_call.at[2] = position;
-    return impi_direct_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    impi_err = impi_exec_Pack(inbuf, incount, datatype, outbuf, outsize,
+        position ? &impi_position : NULL, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
+        position ? (uintptr_t)&impi_position : 0, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (position) *position = impi_narrow(impi_position);
+    return 0;
 }
 WEAK(MPI_Pack);
 
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
         MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_c");
     impi_call.names = "MPI_Pack_c"
         "\0inbuf\0outbuf\0position\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = outbuf;
     impi_call.at[2] = position;
-    return impi_direct_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    impi_err = impi_exec_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
+        (uintptr_t)position, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_c);
 
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
         void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external");
     impi_call.names = "MPI_Pack_external"
         "\0datarep\0inbuf\0outbuf\0position\0";
@@ -112,13 +148,17 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_
     impi_call.at[1] = inbuf;
     impi_call.at[2] = outbuf;
     impi_call.at[3] = position;
-    return impi_direct_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    impi_err = impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype,
+        (uintptr_t)outbuf, outsize, (uintptr_t)position);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_external);
 
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount,
         MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_c");
     impi_call.names = "MPI_Pack_external_c"
         "\0datarep\0inbuf\0outbuf\0position\0";
@@ -126,81 +166,109 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
     impi_call.at[1] = inbuf;
     impi_call.at[2] = outbuf;
     impi_call.at[3] = position;
-    return impi_direct_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize,
-        position);
+    impi_err = impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype,
+        (uintptr_t)outbuf, outsize, (uintptr_t)position);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_external_c);
 
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size");
     impi_call.names = "MPI_Pack_external_size"
         "\0datarep\0size\0";
     impi_call.at[0] = datarep;
     impi_call.at[1] = size;
-    return impi_direct_Pack_external_size(datarep, incount, datatype, size);
+    impi_err = impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_external_size);
 
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
         MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size_c");
     impi_call.names = "MPI_Pack_external_size_c"
         "\0datarep\0size\0";
     impi_call.at[0] = datarep;
     impi_call.at[1] = size;
-    return impi_direct_Pack_external_size_c(datarep, incount, datatype, size);
+    impi_err = impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_external_size_c);
 
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
+    MPI_Count impi_size = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size");
     impi_call.names = "MPI_Pack_size"
         "\0size\0";
     impi_call.at[0] = size;
-    return impi_direct_Pack_size(incount, datatype, comm, size);
+    impi_err = impi_exec_Pack_size(incount, datatype, comm, size ? &impi_size : NULL);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (size) *size = impi_narrow(impi_size);
+    return 0;
 }
 WEAK(MPI_Pack_size);
 
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size_c");
     impi_call.names = "MPI_Pack_size_c"
         "\0size\0";
     impi_call.at[0] = size;
-    return impi_direct_Pack_size_c(incount, datatype, comm, size);
+    impi_err = impi_exec_Pack_size(incount, datatype, comm, size);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Pack_size_c);
 
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_commit");
     impi_call.names = "MPI_Type_commit"
         "\0datatype\0";
     impi_call.at[0] = datatype;
-    return impi_direct_Type_commit(datatype);
+    impi_err = impi_exec_Type_commit(datatype);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_commit((uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_commit);
 
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous");
     impi_call.names = "MPI_Type_contiguous"
         "\0newtype\0";
     impi_call.at[0] = newtype;
-    return impi_direct_Type_contiguous(count, oldtype, newtype);
+    impi_err = impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_contiguous);
 
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous_c");
     impi_call.names = "MPI_Type_contiguous_c"
         "\0newtype\0";
     impi_call.at[0] = newtype;
-    return impi_direct_Type_contiguous_c(count, oldtype, newtype);
+    impi_err = impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_contiguous_c);
 
@@ -208,6 +276,7 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
         const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray");
     impi_call.names = "MPI_Type_create_darray"
         "\0array_of_gsizes\0array_of_distribs\0array_of_dargs\0array_of_psizes\0newtype\0";
@@ -216,8 +285,11 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
     impi_call.at[2] = array_of_dargs;
     impi_call.at[3] = array_of_psizes;
     impi_call.at[4] = newtype;
-    return impi_direct_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs,
-        array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    impi_err = impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes,
+        (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes,
+        order, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_darray);
 
@@ -225,6 +297,7 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
         const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray_c");
     impi_call.names = "MPI_Type_create_darray_c"
         "\0array_of_gsizes\0array_of_distribs\0array_of_dargs\0array_of_psizes\0newtype\0";
@@ -233,132 +306,165 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
     impi_call.at[2] = array_of_dargs;
     impi_call.at[3] = array_of_psizes;
     impi_call.at[4] = newtype;
-    return impi_direct_Type_create_darray_c(size, rank, ndims, array_of_gsizes,
-        array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
+    impi_err = impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes,
+        (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes,
+        order, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_darray_c);
 
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed");
     impi_call.names = "MPI_Type_create_hindexed"
         "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = newtype;
-    return impi_direct_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements,
-        oldtype, newtype);
+    impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hindexed);
 
 int PMPI_Type_create_hindexed_block(int count, int blocklength,
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block");
     impi_call.names = "MPI_Type_create_hindexed_block"
         "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
     impi_call.at[1] = newtype;
-    return impi_direct_Type_create_hindexed_block(count, blocklength, array_of_displacements,
-        oldtype, newtype);
+    impi_err = impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hindexed_block);
 
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block_c");
     impi_call.names = "MPI_Type_create_hindexed_block_c"
         "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
     impi_call.at[1] = newtype;
-    return impi_direct_Type_create_hindexed_block_c(count, blocklength, array_of_displacements,
-        oldtype, newtype);
+    impi_err = impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hindexed_block_c);
 
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_c");
     impi_call.names = "MPI_Type_create_hindexed_c"
         "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = newtype;
-    return impi_direct_Type_create_hindexed_c(count, array_of_blocklengths,
-        array_of_displacements, oldtype, newtype);
+    impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hindexed_c);
 
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector");
     impi_call.names = "MPI_Type_create_hvector"
         "\0newtype\0";
     impi_call.at[0] = newtype;
-    return impi_direct_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
+    impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hvector);
 
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector_c");
     impi_call.names = "MPI_Type_create_hvector_c"
         "\0newtype\0";
     impi_call.at[0] = newtype;
-    return impi_direct_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype);
+    impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_hvector_c);
 
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block");
     impi_call.names = "MPI_Type_create_indexed_block"
         "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
     impi_call.at[1] = newtype;
-    return impi_direct_Type_create_indexed_block(count, blocklength, array_of_displacements,
-        oldtype, newtype);
+    impi_err = impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_indexed_block);
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block_c");
     impi_call.names = "MPI_Type_create_indexed_block_c"
         "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
     impi_call.at[1] = newtype;
-    return impi_direct_Type_create_indexed_block_c(count, blocklength, array_of_displacements,
-        oldtype, newtype);
+    impi_err = impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_indexed_block_c);
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized");
     impi_call.names = "MPI_Type_create_resized"
         "\0newtype\0";
     impi_call.at[0] = newtype;
-    return impi_direct_Type_create_resized(oldtype, lb, extent, newtype);
+    impi_err = impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_resized);
 
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized_c");
     impi_call.names = "MPI_Type_create_resized_c"
         "\0newtype\0";
     impi_call.at[0] = newtype;
-    return impi_direct_Type_create_resized_c(oldtype, lb, extent, newtype);
+    impi_err = impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_resized_c);
 
@@ -366,6 +472,7 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
         const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[],
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct");
     impi_call.names = "MPI_Type_create_struct"
         "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
@@ -373,8 +480,10 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = array_of_types;
     impi_call.at[3] = newtype;
-    return impi_direct_Type_create_struct(count, array_of_blocklengths, array_of_displacements,
-        array_of_types, newtype);
+    impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_struct);
 
@@ -382,6 +491,7 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
         const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct_c");
     impi_call.names = "MPI_Type_create_struct_c"
         "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
@@ -389,8 +499,10 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = array_of_types;
     impi_call.at[3] = newtype;
-    return impi_direct_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements,
-        array_of_types, newtype);
+    impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_struct_c);
 
@@ -398,6 +510,7 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
         const int array_of_subsizes[], const int array_of_starts[], int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray");
     impi_call.names = "MPI_Type_create_subarray"
         "\0array_of_sizes\0array_of_subsizes\0array_of_starts\0newtype\0";
@@ -405,8 +518,10 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
     impi_call.at[1] = array_of_subsizes;
     impi_call.at[2] = array_of_starts;
     impi_call.at[3] = newtype;
-    return impi_direct_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes,
-        array_of_starts, order, oldtype, newtype);
+    impi_err = impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
+        (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_subarray);
 
@@ -414,6 +529,7 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
         const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray_c");
     impi_call.names = "MPI_Type_create_subarray_c"
         "\0array_of_sizes\0array_of_subsizes\0array_of_starts\0newtype\0";
@@ -421,18 +537,23 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
     impi_call.at[1] = array_of_subsizes;
     impi_call.at[2] = array_of_starts;
     impi_call.at[3] = newtype;
-    return impi_direct_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes,
-        array_of_starts, order, oldtype, newtype);
+    impi_err = impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
+        (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_create_subarray_c);
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_dup");
     impi_call.names = "MPI_Type_dup"
         "\0newtype\0";
     impi_call.at[0] = newtype;
-    return impi_direct_Type_dup(oldtype, newtype);
+    impi_err = impi_Type_dup((uintptr_t)oldtype, (uintptr_t)newtype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_dup);
 
@@ -451,11 +572,15 @@ WEAK(MPI_Type_extent);
 
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_free");
     impi_call.names = "MPI_Type_free"
         "\0datatype\0";
     impi_call.at[0] = datatype;
-    return impi_direct_Type_free(datatype);
+    impi_err = impi_exec_Type_free(datatype);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_free((uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_free);
 
@@ -463,14 +588,18 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
         int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
         MPI_Datatype array_of_datatypes[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents");
     impi_call.names = "MPI_Type_get_contents"
         "\0array_of_integers\0array_of_addresses\0array_of_datatypes\0";
     impi_call.at[0] = array_of_integers;
     impi_call.at[1] = array_of_addresses;
     impi_call.at[2] = array_of_datatypes;
-    return impi_direct_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes,
-        array_of_integers, array_of_addresses, array_of_datatypes);
+    impi_err = impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, 0, max_datatypes,
+        (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, 0,
+        (uintptr_t)array_of_datatypes, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_contents);
 
@@ -479,6 +608,7 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
         int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
         MPI_Datatype array_of_datatypes[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents_c");
     impi_call.names = "MPI_Type_get_contents_c"
         "\0array_of_integers\0array_of_addresses\0array_of_large_counts\0array_of_datatypes\0";
@@ -486,15 +616,21 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
     impi_call.at[1] = array_of_addresses;
     impi_call.at[2] = array_of_large_counts;
     impi_call.at[3] = array_of_datatypes;
-    return impi_direct_Type_get_contents_c(datatype, max_integers, max_addresses,
-        max_large_counts, max_datatypes, array_of_integers, array_of_addresses,
-        array_of_large_counts, array_of_datatypes);
+    impi_err = impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, max_large_counts,
+        max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses,
+        (uintptr_t)array_of_large_counts, (uintptr_t)array_of_datatypes, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_contents_c);
 
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
         int *num_datatypes, int *combiner)
 {
+    MPI_Count impi_num_integers = 0;
+    MPI_Count impi_num_addresses = 0;
+    MPI_Count impi_num_datatypes = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope");
     impi_call.names = "MPI_Type_get_envelope"
         "\0num_integers\0num_addresses\0num_datatypes\0combiner\0";
@@ -502,8 +638,14 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
     impi_call.at[1] = num_addresses;
     impi_call.at[2] = num_datatypes;
     impi_call.at[3] = combiner;
-    return impi_direct_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes,
-        combiner);
+    impi_err = impi_Type_get_envelope((uintptr_t)datatype, num_integers ? (uintptr_t)&impi_num_integers : 0,
+        num_addresses ? (uintptr_t)&impi_num_addresses : 0, 0,
+        num_datatypes ? (uintptr_t)&impi_num_datatypes : 0, (uintptr_t)combiner, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (num_integers) *num_integers = impi_narrow(impi_num_integers);
+    if (num_addresses) *num_addresses = impi_narrow(impi_num_addresses);
+    if (num_datatypes) *num_datatypes = impi_narrow(impi_num_datatypes);
+    return 0;
 }
 WEAK(MPI_Type_get_envelope);
 
@@ -511,6 +653,7 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
         MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes,
         int *combiner)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope_c");
     impi_call.names = "MPI_Type_get_envelope_c"
         "\0num_integers\0num_addresses\0num_large_counts\0num_datatypes\0combiner\0";
@@ -519,41 +662,55 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
     impi_call.at[2] = num_large_counts;
     impi_call.at[3] = num_datatypes;
     impi_call.at[4] = combiner;
-    return impi_direct_Type_get_envelope_c(datatype, num_integers, num_addresses,
-        num_large_counts, num_datatypes, combiner);
+    impi_err = impi_Type_get_envelope((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses,
+        (uintptr_t)num_large_counts, (uintptr_t)num_datatypes, (uintptr_t)combiner, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_envelope_c);
 
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent");
     impi_call.names = "MPI_Type_get_extent"
         "\0lb\0extent\0";
     impi_call.at[0] = lb;
     impi_call.at[1] = extent;
-    return impi_direct_Type_get_extent(datatype, lb, extent);
+    impi_err = impi_exec_Type_get_extent(datatype, (MPI_Count *)lb, (MPI_Count *)extent);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_extent);
 
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_c");
     impi_call.names = "MPI_Type_get_extent_c"
         "\0lb\0extent\0";
     impi_call.at[0] = lb;
     impi_call.at[1] = extent;
-    return impi_direct_Type_get_extent_c(datatype, lb, extent);
+    impi_err = impi_exec_Type_get_extent(datatype, lb, extent);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_extent_c);
 
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_x");
     impi_call.names = "MPI_Type_get_extent_x"
         "\0lb\0extent\0";
     impi_call.at[0] = lb;
     impi_call.at[1] = extent;
-    return impi_direct_Type_get_extent_c(datatype, lb, extent);
+    impi_err = impi_exec_Type_get_extent(datatype, lb, extent);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_extent_x);
 
@@ -573,34 +730,47 @@ WEAK(MPI_Type_get_name);
 
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent");
     impi_call.names = "MPI_Type_get_true_extent"
         "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
-    return impi_direct_Type_get_true_extent(datatype, true_lb, true_extent);
+    impi_err = impi_exec_Type_get_true_extent(datatype, (MPI_Count *)true_lb,
+        (MPI_Count *)true_extent);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_true_extent);
 
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_c");
     impi_call.names = "MPI_Type_get_true_extent_c"
         "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
-    return impi_direct_Type_get_true_extent_c(datatype, true_lb, true_extent);
+    impi_err = impi_exec_Type_get_true_extent(datatype, true_lb, true_extent);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_true_extent_c);
 
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_x");
     impi_call.names = "MPI_Type_get_true_extent_x"
         "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
-    return impi_direct_Type_get_true_extent_c(datatype, true_lb, true_extent);
+    impi_err = impi_exec_Type_get_true_extent(datatype, true_lb, true_extent);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_get_true_extent_x);
 
@@ -621,53 +791,65 @@ WEAK(MPI_Type_get_value_index);
 int PMPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hindexed");
     impi_call.names = "MPI_Type_hindexed"
         "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = newtype;
-    return impi_direct_Type_create_hindexed(count, (const int *)array_of_blocklengths,
-        (const MPI_Aint *)array_of_displacements, oldtype, newtype);
+    impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_hindexed);
 
 int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hvector");
     impi_call.names = "MPI_Type_hvector"
         "\0newtype\0";
     impi_call.at[0] = newtype;
-    return impi_direct_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
+    impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_hvector);
 
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
         const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed");
     impi_call.names = "MPI_Type_indexed"
         "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = newtype;
-    return impi_direct_Type_indexed(count, array_of_blocklengths, array_of_displacements,
-        oldtype, newtype);
+    impi_err = impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_indexed);
 
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed_c");
     impi_call.names = "MPI_Type_indexed_c"
         "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = newtype;
-    return impi_direct_Type_indexed_c(count, array_of_blocklengths, array_of_displacements,
-        oldtype, newtype);
+    impi_err = impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
+        (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_indexed_c);
 
@@ -699,37 +881,52 @@ WEAK(MPI_Type_set_name);
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
+    MPI_Count impi_size = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size");
     impi_call.names = "MPI_Type_size"
         "\0size\0";
     impi_call.at[0] = size;
-    return impi_direct_Type_size(datatype, size);
+    impi_err = impi_exec_Type_size(datatype, size ? &impi_size : NULL);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_size((uintptr_t)datatype, size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (size) *size = impi_narrow(impi_size);
+    return 0;
 }
 WEAK(MPI_Type_size);
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_c");
     impi_call.names = "MPI_Type_size_c"
         "\0size\0";
     impi_call.at[0] = size;
-    return impi_direct_Type_size_c(datatype, size);
+    impi_err = impi_exec_Type_size(datatype, size);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_size_c);
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_x");
     impi_call.names = "MPI_Type_size_x"
         "\0size\0";
     impi_call.at[0] = size;
-    return impi_direct_Type_size_c(datatype, size);
+    impi_err = impi_exec_Type_size(datatype, size);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_size_x);
 
 int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements,
         MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_struct");
     impi_call.names = "MPI_Type_struct"
         "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
@@ -737,8 +934,10 @@ int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_d
     impi_call.at[1] = array_of_displacements;
     impi_call.at[2] = array_of_types;
     impi_call.at[3] = newtype;
-    return impi_direct_Type_create_struct(count, (const int *)array_of_blocklengths,
-        (const MPI_Aint *)array_of_displacements, (const MPI_Datatype *)array_of_types, newtype);
+    impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
+        (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_struct);
 
@@ -758,54 +957,74 @@ WEAK(MPI_Type_ub);
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector");
     impi_call.names = "MPI_Type_vector"
         "\0newtype\0";
     impi_call.at[0] = newtype;
-    return impi_direct_Type_vector(count, blocklength, stride, oldtype, newtype);
+    impi_err = impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_vector);
 
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector_c");
     impi_call.names = "MPI_Type_vector_c"
         "\0newtype\0";
     impi_call.at[0] = newtype;
-    return impi_direct_Type_vector_c(count, blocklength, stride, oldtype, newtype);
+    impi_err = impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Type_vector_c);
 
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
         MPI_Datatype datatype, MPI_Comm comm)
 {
+    MPI_Count impi_position = position ? *position : 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack");
     impi_call.names = "MPI_Unpack"
         "\0inbuf\0position\0outbuf\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = position;
     impi_call.at[2] = outbuf;
-    return impi_direct_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    impi_err = impi_exec_Unpack(inbuf, insize, position ? &impi_position : NULL, outbuf,
+        outcount, datatype, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Unpack((uintptr_t)inbuf, insize, position ? (uintptr_t)&impi_position : 0,
+        (uintptr_t)outbuf, outcount, (uintptr_t)datatype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (position) *position = impi_narrow(impi_position);
+    return 0;
 }
 WEAK(MPI_Unpack);
 
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
         MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_c");
     impi_call.names = "MPI_Unpack_c"
         "\0inbuf\0position\0outbuf\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = position;
     impi_call.at[2] = outbuf;
-    return impi_direct_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    impi_err = impi_exec_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Unpack((uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount,
+        (uintptr_t)datatype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Unpack_c);
 
 int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize,
         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external");
     impi_call.names = "MPI_Unpack_external"
         "\0datarep\0inbuf\0position\0outbuf\0";
@@ -813,14 +1032,17 @@ int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insiz
     impi_call.at[1] = inbuf;
     impi_call.at[2] = position;
     impi_call.at[3] = outbuf;
-    return impi_direct_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount,
-        datatype);
+    impi_err = impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position,
+        (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Unpack_external);
 
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
         MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external_c");
     impi_call.names = "MPI_Unpack_external_c"
         "\0datarep\0inbuf\0position\0outbuf\0";
@@ -828,7 +1050,9 @@ int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count in
     impi_call.at[1] = inbuf;
     impi_call.at[2] = position;
     impi_call.at[3] = outbuf;
-    return impi_direct_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount,
-        datatype);
+    impi_err = impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position,
+        (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Unpack_external_c);

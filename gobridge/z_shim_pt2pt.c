@@ -245,23 +245,33 @@ WEAK(MPI_Comm_iflush_buffer);
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
+    MPI_Count impi_count = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count");
     impi_call.names = "MPI_Get_count"
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
-    return impi_direct_Get_count(status, datatype, count);
+    impi_err = impi_exec_Get_count(status, datatype, count ? &impi_count : NULL);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_count((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (count) *count = impi_narrow(impi_count);
+    return 0;
 }
 WEAK(MPI_Get_count);
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count_c");
     impi_call.names = "MPI_Get_count_c"
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
-    return impi_direct_Get_count_c(status, datatype, count);
+    impi_err = impi_exec_Get_count(status, datatype, count);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_count_c);
 
@@ -347,36 +357,50 @@ WEAK(MPI_Imrecv_c);
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iprobe");
     impi_call.names = "MPI_Iprobe"
         "\0flag\0status\0";
     impi_call.at[0] = flag;
     impi_call.at[1] = status;
-    return impi_direct_Iprobe(source, tag, comm, flag, status);
+    impi_err = impi_exec_Iprobe(source, tag, comm, flag, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iprobe);
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv");
     impi_call.names = "MPI_Irecv"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
-    return impi_direct_Irecv(buf, count, datatype, source, tag, comm, request);
+    impi_err = impi_exec_Irecv(buf, count, datatype, source, tag, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Irecv);
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv_c");
     impi_call.names = "MPI_Irecv_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
-    return impi_direct_Irecv_c(buf, count, datatype, source, tag, comm, request);
+    impi_err = impi_exec_Irecv(buf, count, datatype, source, tag, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Irecv_c);
 
@@ -415,24 +439,34 @@ WEAK(MPI_Irsend_c);
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend");
     impi_call.names = "MPI_Isend"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
-    return impi_direct_Isend(buf, count, datatype, dest, tag, comm, request);
+    impi_err = impi_exec_Isend(buf, count, datatype, dest, tag, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Isend);
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend_c");
     impi_call.names = "MPI_Isend_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
-    return impi_direct_Isend_c(buf, count, datatype, dest, tag, comm, request);
+    impi_err = impi_exec_Isend(buf, count, datatype, dest, tag, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Isend_c);
 
@@ -668,11 +702,15 @@ WEAK(MPI_Precv_init_c);
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Probe");
     impi_call.names = "MPI_Probe"
         "\0status\0";
     impi_call.at[0] = status;
-    return impi_direct_Probe(source, tag, comm, status);
+    impi_err = impi_exec_Probe(source, tag, comm, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Probe(source, tag, (uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Probe);
 
@@ -711,24 +749,34 @@ WEAK(MPI_Psend_init_c);
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv");
     impi_call.names = "MPI_Recv"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
-    return impi_direct_Recv(buf, count, datatype, source, tag, comm, status);
+    impi_err = impi_exec_Recv(buf, count, datatype, source, tag, comm, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Recv);
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_c");
     impi_call.names = "MPI_Recv_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
-    return impi_direct_Recv_c(buf, count, datatype, source, tag, comm, status);
+    impi_err = impi_exec_Recv(buf, count, datatype, source, tag, comm, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Recv_c);
 
@@ -846,22 +894,30 @@ WEAK(MPI_Request_get_status_some);
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend");
     impi_call.names = "MPI_Rsend"
         "\0buf\0";
     impi_call.at[0] = buf;
-    return impi_direct_Rsend(buf, count, datatype, dest, tag, comm);
+    impi_err = impi_exec_Rsend(buf, count, datatype, dest, tag, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rsend);
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_c");
     impi_call.names = "MPI_Rsend_c"
         "\0buf\0";
     impi_call.at[0] = buf;
-    return impi_direct_Rsend_c(buf, count, datatype, dest, tag, comm);
+    impi_err = impi_exec_Rsend(buf, count, datatype, dest, tag, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rsend_c);
 
@@ -899,22 +955,30 @@ WEAK(MPI_Rsend_init_c);
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send");
     impi_call.names = "MPI_Send"
         "\0buf\0";
     impi_call.at[0] = buf;
-    return impi_direct_Send(buf, count, datatype, dest, tag, comm);
+    impi_err = impi_exec_Send(buf, count, datatype, dest, tag, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Send);
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_c");
     impi_call.names = "MPI_Send_c"
         "\0buf\0";
     impi_call.at[0] = buf;
-    return impi_direct_Send_c(buf, count, datatype, dest, tag, comm);
+    impi_err = impi_exec_Send(buf, count, datatype, dest, tag, comm);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Send_c);
 
@@ -1149,11 +1213,15 @@ WEAK(MPI_Ssend_init_c);
 
 int PMPI_Start(MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Start");
     impi_call.names = "MPI_Start"
         "\0request\0";
     impi_call.at[0] = request;
-    return impi_direct_Start(request);
+    impi_err = impi_exec_Start(request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Start((uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Start);
 
@@ -1232,24 +1300,32 @@ WEAK(MPI_Status_set_tag);
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test");
     impi_call.names = "MPI_Test"
         "\0request\0flag\0status\0";
     impi_call.at[0] = request;
     impi_call.at[1] = flag;
     impi_call.at[2] = status;
-    return impi_direct_Test(request, flag, status);
+    impi_err = impi_exec_Test(request, flag, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Test);
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test_cancelled");
     impi_call.names = "MPI_Test_cancelled"
         "\0status\0flag\0";
     impi_call.at[0] = status;
     impi_call.at[1] = flag;
-    return impi_direct_Test_cancelled(status, flag);
+    impi_err = impi_exec_Test_cancelled(status, flag);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Test_cancelled);
 
@@ -1269,6 +1345,7 @@ WEAK(MPI_Testall);
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testany");
     impi_call.names = "MPI_Testany"
         "\0array_of_requests\0index\0flag\0status\0";
@@ -1276,13 +1353,18 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fl
     impi_call.at[1] = index;
     impi_call.at[2] = flag;
     impi_call.at[3] = status;
-    return impi_direct_Testany(count, array_of_requests, index, flag, status);
+    impi_err = impi_exec_Testany(count, array_of_requests, index, flag, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Testany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)flag,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Testany);
 
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testsome");
     impi_call.names = "MPI_Testsome"
         "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
@@ -1290,19 +1372,27 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
     impi_call.at[1] = outcount;
     impi_call.at[2] = array_of_indices;
     impi_call.at[3] = array_of_statuses;
-    return impi_direct_Testsome(incount, array_of_requests, outcount, array_of_indices,
+    impi_err = impi_exec_Testsome(incount, array_of_requests, outcount, array_of_indices,
         array_of_statuses);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Testsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
+        (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Testsome);
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Wait");
     impi_call.names = "MPI_Wait"
         "\0request\0status\0";
     impi_call.at[0] = request;
     impi_call.at[1] = status;
-    return impi_direct_Wait(request, status);
+    impi_err = impi_exec_Wait(request, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Wait((uintptr_t)request, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Wait);
 
@@ -1319,19 +1409,24 @@ WEAK(MPI_Waitall);
 
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitany");
     impi_call.names = "MPI_Waitany"
         "\0array_of_requests\0index\0status\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = index;
     impi_call.at[2] = status;
-    return impi_direct_Waitany(count, array_of_requests, index, status);
+    impi_err = impi_exec_Waitany(count, array_of_requests, index, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Waitany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Waitany);
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitsome");
     impi_call.names = "MPI_Waitsome"
         "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
@@ -1339,7 +1434,11 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
     impi_call.at[1] = outcount;
     impi_call.at[2] = array_of_indices;
     impi_call.at[3] = array_of_statuses;
-    return impi_direct_Waitsome(incount, array_of_requests, outcount, array_of_indices,
+    impi_err = impi_exec_Waitsome(incount, array_of_requests, outcount, array_of_indices,
         array_of_statuses);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Waitsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
+        (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Waitsome);

@@ -26,7 +26,7 @@ var seen = []reflect.Type{
 // cNames are the C types of Go types, and of fields that are pointers to C's own types.
 var cNames = map[string]string{
 	"Shared": "impi_shared", "QuickSlot": "impi_quick_slot", "quickQueue": "impi_quick_queue", "Quick": "impi_quick",
-	"Persistent": "impi_persistent", "CStatus": "impi_status", "QuickSlot.Held": "impi_type_record",
+	"Persistent": "impi_persistent", "CStatus": "impi_status", "QuickSlot.Held": "impi_type",
 }
 
 // constants are the enumerations, and the numbers that have to be as wide as a handle.
@@ -92,7 +92,7 @@ func cHeader() []byte {
 		"   What the fields mean is said in engine.go, quick.go and complete.go. For 64-bit machines. */\n" +
 		"#ifndef IMPI_LAYOUT_H\n#define IMPI_LAYOUT_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n")
 	constants(&b)
-	b.WriteString("struct impi_type_record;\n\n")
+	b.WriteString("struct impi_type;\n\n")
 	for _, t := range seen {
 		name, lines := cNames[t.Name()], []string(nil)
 		for i := range t.NumField() {

@@ -32,7 +32,7 @@ type QuickSlot struct {
 	Buf         datatype.Pointer // where the data begins, if it is a run
 	Bytes       uint32           // room; once done, the length of the message
 	Count       int32            // elements of Held
-	Held        datatype.Pointer // C's record of a derived type, kept until the receive is adopted or done; nil: a run
+	Held        datatype.Pointer // C's entry of a derived type, kept until the receive is adopted or done; nil: a run
 	Request     uint64           // adopted: the engine's request
 	Persistent  uint32           // the persistent request whose start has posted it, counted from 1; 0: none
 	_           uint32
@@ -66,7 +66,7 @@ const (
 	persistentEngine   // active, and ours
 )
 
-// HeldType answers the committed type of a record that a quick receive keeps, and gives the record back. It is called under
+// HeldType answers the committed type of an entry that a quick receive keeps, and gives the entry back. It is called under
 // the engine's lock.
 type HeldType func(held datatype.Pointer) *datatype.Type
 

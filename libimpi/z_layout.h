@@ -14,7 +14,7 @@ enum { IMPI_STATUS_CANCELLED = 1, IMPI_STATUS_EXTERNAL = 2 };
 #define IMPI_QUICK_BIT ((uintptr_t)0x40000000)
 #define IMPI_SENT_REQUEST ((uintptr_t)0x100000001)
 
-struct impi_type_record;
+struct impi_type;
 
 #define IMPI_SHARED_FIELDS \
 	uint32_t under_way; \
@@ -35,7 +35,7 @@ struct impi_quick_slot {
 	void *buf;
 	uint32_t bytes;
 	int32_t count;
-	struct impi_type_record *held;
+	struct impi_type *held;
 	uint64_t request;
 	uint32_t persistent;
 	uint32_t pad;

@@ -9,12 +9,13 @@ import (
 )
 
 // implementation says what stands behind one MPI function: a direct C function,
-// a Go export, or neither.
+// a Go export, maybe with an executor before it, or nothing.
 type implementation struct {
-	as     table.Function // the function whose implementation it is: f itself or its substitute
-	direct bool           // impi_direct_<as>
-	call   *table.Call    // the Go export; of a direct function the one that it turns to in doubt, if any
-	large  bool           // as is the large form of call
+	as       table.Function // the function whose implementation it is: f itself or its substitute
+	direct   bool           // impi_direct_<as>
+	executor bool           // impi_exec_<small form of as>: it does what it can, and leaves the rest to the export
+	call     *table.Call    // the Go export; of a direct function the one that it turns to in doubt, if any
+	large    bool           // as is the large form of call
 }
 
 func (i implementation) missing() bool { return !i.direct && i.call == nil }
@@ -80,6 +81,7 @@ func assign(functions []table.Function, calls []table.Call, found implementation
 			i.call, i.large = c, c.Small.Name != f.Name
 		}
 		_, i.direct = found.direct[f.Short()]
+		_, i.executor = found.executors[c.Small.Short()]
 		return i
 	}
 	impl := map[string]implementation{}
@@ -122,11 +124,31 @@ func checkFound(byName map[string]table.Function, exportable map[string]bool, ca
 			problems = append(problems, fmt.Sprintf("%s: impi_direct_%s is no MPI function", file, name))
 		}
 	}
+	for name, file := range found.executors {
+		if c := callOf["MPI_"+name]; c == nil || !executable(*c) || c.Small.Short() != name {
+			problems = append(problems, fmt.Sprintf("%s: impi_exec_%s is no function that an executor can stand for", file, name))
+		} else if _, ok := found.exports[name]; !ok {
+			problems = append(problems, fmt.Sprintf("%s: impi_exec_%s has no export that it could leave anything to", file, name))
+		}
+	}
 	if len(problems) == 0 {
 		return nil
 	}
 	sort.Strings(problems)
 	return fmt.Errorf("%s", strings.Join(problems, "\n"))
+}
+
+// executable: one C function can serve both forms of a call, since they differ in numbers and outputs only.
+func executable(c table.Call) bool {
+	if !c.Small.ReturnsCode() || c.Small.Tool() || c.Small.Variadic {
+		return false
+	}
+	for _, d := range c.Diffs {
+		if d == table.OnlyLarge || d == table.WiderArray || d == table.OtherCallback {
+			return false
+		}
+	}
+	return true
 }
 
 // substitutable: the arguments of f can be passed to g as they are, but for const,

@@ -28,7 +28,7 @@ func tables(t *testing.T) input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.found = implementations{map[string]goExport{}, map[string]string{}}
+	in.found = implementations{map[string]goExport{}, map[string]string{}, map[string]string{}}
 	return in
 }
 

@@ -106,7 +106,7 @@ func generate(in input) (map[string][]byte, error) {
 		files["gobridge/"+name] = text
 	}
 	files["gobridge/z_exports.h"] = exportsHeader(in.calls, in.found)
-	files["gobridge/z_direct.h"] = directHeader(in.functions)
+	files["gobridge/z_direct.h"] = directHeader(in.functions, in.calls)
 	files["gobridge/z_shim.h"] = shimHeader(header)
 	files["gobridge/z_exports.map"] = versionScript(in.functions)
 	files["docs/functions.md"] = functionsPage(in.functions, impl)

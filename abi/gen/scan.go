@@ -14,10 +14,11 @@ import (
 )
 
 // implementations are the functions that gobridge offers, by their name
-// without impi_ or impi_direct_.
+// without impi_, impi_direct_ or impi_exec_.
 type implementations struct {
-	exports map[string]goExport
-	direct  map[string]string // name -> file
+	exports   map[string]goExport
+	direct    map[string]string // name -> file
+	executors map[string]string // name -> file
 }
 
 type goExport struct {
@@ -26,11 +27,11 @@ type goExport struct {
 	result string
 }
 
-// scan reads the Go exports and the direct C functions of dir. Generated files
+// scan reads the Go exports, the direct C functions and the executors of dir. Generated files
 // and tests count for nothing. An export whose name goes on in lower case
 // (impi_progress) is none of MPI's and is left alone.
 func scan(dir string) (implementations, error) {
-	found := implementations{map[string]goExport{}, map[string]string{}}
+	found := implementations{map[string]goExport{}, map[string]string{}, map[string]string{}}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return found, err
@@ -43,7 +44,7 @@ func scan(dir string) (implementations, error) {
 		case strings.HasSuffix(name, ".go"):
 			err = scanGo(path, found.exports)
 		case strings.HasSuffix(name, ".c"):
-			err = scanC(path, found.direct)
+			err = scanC(path, found)
 		}
 		if err != nil {
 			return found, err
@@ -99,23 +100,26 @@ func fieldTypes(list *ast.FieldList) []string {
 
 var (
 	commentForm = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
-	directForm  = regexp.MustCompile(`(?m)^[A-Za-z_][\w \t*]*[ \t*\n]impi_direct_([A-Z]\w*)[ \t]*\([^(){};]*\)\s*\{`)
+	cForm       = regexp.MustCompile(`(?m)^[A-Za-z_][\w \t*]*[ \t*\n]impi_(direct|exec)_([A-Z]\w*)[ \t]*\([^(){};]*\)\s*\{`)
 )
 
 // scanC finds definitions, not declarations and calls: a result type at the
 // beginning of a line, and a body.
-func scanC(path string, direct map[string]string) error {
+func scanC(path string, found implementations) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	text = commentForm.ReplaceAll(text, []byte(" "))
-	for _, m := range directForm.FindAllSubmatch(text, -1) {
-		name := string(m[1])
-		if old, twice := direct[name]; twice {
-			return fmt.Errorf("%s: impi_direct_%s is defined in %s already", filepath.Base(path), name, old)
+	for _, m := range cForm.FindAllSubmatch(text, -1) {
+		kind, name, functions := string(m[1]), string(m[2]), found.direct
+		if kind == "exec" {
+			functions = found.executors
 		}
-		direct[name] = filepath.Base(path)
+		if old, twice := functions[name]; twice {
+			return fmt.Errorf("%s: impi_%s_%s is defined in %s already", filepath.Base(path), kind, name, old)
+		}
+		functions[name] = filepath.Base(path)
 	}
 	return nil
 }

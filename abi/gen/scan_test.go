@@ -53,6 +53,10 @@ int impi_direct_Recv(void *buf);
 /* int impi_direct_Bsend(void) {
  * int impi_direct_Rsend(void) { */
 // int impi_direct_Isend(void) {
+int impi_exec_Recv(void *buf, MPI_Count count)
+{
+    return impi_exec_Probe();
+}
 static int f(void) { if (impi_direct_Irecv()) { return 1; } return impi_direct_Probe(); }
 `,
 		"z_shim_x.c":   "int impi_direct_Barrier(int comm) {\n}\n",
@@ -66,6 +70,9 @@ static int f(void) { if (impi_direct_Irecv()) { return 1; } return impi_direct_P
 	}
 	if got := keys(found.direct); got != "Comm_fromint Initialized Send Wtime" {
 		t.Errorf("direct: %s", got)
+	}
+	if got := keys(found.executors); got != "Recv" {
+		t.Errorf("executors: %s", got)
 	}
 	send := found.exports["Send"]
 	if strings.Join(send.params, " ") != "uintptr int64 uintptr int32 int32 uintptr" || send.result != "int32" ||
@@ -91,6 +98,11 @@ func TestWrongImplementationsAreRefused(t *testing.T) {
 			"exported at a.go:4 already"},
 		{"a.go", "package main\n\nfunc {\n", "a.go:3"},
 		{"a.c", "int impi_direct_Sendd(int comm) {\n}\n", "impi_direct_Sendd is no MPI function"},
+		{"a.c", "int impi_exec_Sendd(int comm) {\n}\n", "impi_exec_Sendd is no function that an executor can stand for"},
+		{"a.c", "int impi_exec_Send_c(int comm) {\n}\n", "impi_exec_Send_c is no function that an executor can stand for"},
+		{"a.c", "int impi_exec_Alltoallv(int comm) {\n}\n", "impi_exec_Alltoallv is no function that an executor can stand for"},
+		{"a.c", "double impi_exec_Wtime(void) {\n}\n", "impi_exec_Wtime is no function that an executor can stand for"},
+		{"a.c", "int impi_exec_Barrier(int comm) {\n}\n", "impi_exec_Barrier has no export that it could leave anything to"},
 		{"a.c", "int impi_direct_Barrier(int a) {\n}\nint impi_direct_Barrier(int a) {\n}\n", "defined in a.c already"},
 	} {
 		found, err := scanned(t, map[string]string{c.file: c.text})

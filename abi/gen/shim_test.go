@@ -299,6 +299,58 @@ static void forked(void)
 static void conversions(void) { outputs(); positions(); values(); errors(); forked(); }
 `
 
+// executors do what they can, and Go the rest: Pack where there is room for it, in both forms.
+const executors = `
+#include "z_direct.h"
+int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{ return count < 10 ? 0 : count < 20 ? 7 : IMPI_IN_GO; }
+int impi_exec_Pack(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
+    MPI_Count *position, MPI_Comm comm)
+{
+    if (!position || incount > outsize - *position) return IMPI_IN_GO;
+    *position += incount;
+    return 0;
+}
+int impi_exec_Type_get_extent(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent) { *lb = -1; *extent = 1LL << 40; return 0; }
+`
+
+const executed = `
+static void done(void)
+{
+    int position = 3;
+    MPI_Count at = 1LL << 33, size, lower;
+    MPI_Aint lb, extent;
+    reset();
+    CHECK(MPI_Send(0, 3, MPI_INT, 4, 0, MPI_COMM_WORLD) == 0 && MPI_Send_c(0, 3, MPI_INT, 4, 0, MPI_COMM_WORLD) == 0 && !called);
+    CHECK(MPI_Pack(0, 5, MPI_INT, 0, 8, &position, MPI_COMM_WORLD) == 0 && position == 8 && !called);
+    CHECK(MPI_Pack_c(0, 5, MPI_INT, 0, 1LL << 40, &at, MPI_COMM_WORLD) == 0 && at == (1LL << 33) + 5 && !called);
+    CHECK(MPI_Type_get_extent(MPI_INT, &lb, &extent) == 0 && lb == -1 && extent == 1LL << 40 && !called);
+    CHECK(MPI_Type_get_extent_x(MPI_INT, &lower, &size) == 0 && lower == -1 && size == 1LL << 40 && !called);
+    CHECK(MPI_Send(0, 10, MPI_INT, 4, 0, MPI_COMM_WORLD) == 1007 && raised == 7 && !called);
+}
+
+static void left_to_go(void)
+{
+    int position = 6;
+    reset();
+    CHECK(MPI_Send(0, 20, MPI_INT, 4, 0, MPI_COMM_WORLD) == 0 && is(called, "impi_Send") && args[1] == 20);
+    reset(); result = 5;
+    CHECK(MPI_Pack(0, 5, MPI_INT, 0, 8, &position, MPI_COMM_WORLD) == 1005 && is(called, "impi_Pack") && position == 6);
+    CHECK(MPI_Pack_c(0, 5, MPI_INT, 0, 8, 0, MPI_COMM_WORLD) == 1005 && raised == 5);
+}
+
+int main(void) { done(); left_to_go(); return failures != 0 ? puts("failed") : 0; }
+`
+
+func TestAnExecutorComesBeforeTheExport(t *testing.T) {
+	in := everyExport(tables(t))
+	for _, name := range []string{"Send", "Pack", "Type_get_extent"} {
+		in.found.executors[name] = "recorder.c"
+	}
+	delete(in.found.exports, "Type_get_extent_x")
+	build(t, in, executors, executed)
+}
+
 var firstOwner = regexp.MustCompile(`[(,] ?MPI_(Comm|Win|File|Session) (\w+)[,)]`)
 
 func TestAFunctionWithoutImplementationSaysSo(t *testing.T) {

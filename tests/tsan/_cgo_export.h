@@ -10,6 +10,7 @@
 typedef int32_t GoInt32;
 typedef int64_t GoInt64;
 typedef uintptr_t GoUintptr;
+typedef double GoFloat64;
 #include "../../gobridge/z_exports.h"
 
 void impi_error_action(GoInt32 code, struct impi_action *action);
@@ -24,7 +25,6 @@ GoInt32 impi_board_open(GoUintptr comm, GoInt32 root, char *function, GoUintptr 
 GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char *function);
 void impi_board_turn(void);
 GoInt32 impi_board_truncated(GoUintptr comm, char *function, GoInt32 rank, GoInt32 got, GoInt32 want);
-GoInt64 impi_board_type_size(GoUintptr datatype);
 GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm, GoUintptr part,
                         GoInt32 pack);
 GoInt32 impi_bcast_rest(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoUintptr comm, GoUintptr part);

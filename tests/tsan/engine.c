@@ -5,11 +5,13 @@
 #include "engine.h"
 #include "../../gobridge/board.h"
 #include "../../gobridge/fast_ring.h"
-#include "../../gobridge/type_record.h"
+#include "../../gobridge/types.h"
 
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+__thread struct impi_call impi_call;
 
 static struct impi_shm_private *shm;
 static int me;
@@ -441,7 +443,7 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
     impi_quick.idle = 1;
     impi_fast.tag_ub = 1 << 20, impi_fast.eager = impi_fast.growing = EAGER, impi_fast.looks = 50;
     impi_fast.dense[(uintptr_t)MPI_INT - 0x200] = 4;
-    impi_attr.named[(uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL] = 4;
+    impi_types.named[(uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL].size = 4;
     impi_attr.keys[0] = impi_attr.keys[1] = 1;
     for (int i = 0; i < COMMS; i++) {
         struct impi_fast_comm *c = &impi_fast.comms[i];
@@ -462,14 +464,6 @@ void impi_error_action(GoInt32 code, struct impi_action *action) { (void)code, (
 void impi_error_fatal(GoInt32 code) { (void)code; fail("a fatal error"); }
 void impi_process_ends(uintptr_t exit) { (void)exit; fail("the end"); }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-struct impi_types impi_types;
-NEVER(struct impi_type_record *impi_type_pin(uintptr_t handle))
-void impi_type_unpin(struct impi_type_record *r) { fail("a derived type"); }
-const struct impi_type_plan *impi_type_planned(const void *typed, int count, uintptr_t handle, int64_t *n) { return NULL; }
-void impi_type_move(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t n, int unpack) { fail("a derived type"); }
-NEVER(int64_t impi_type_row(const struct impi_type_plan *p, int64_t n))
-NEVER(int64_t impi_type_growth(const struct impi_type_plan *p, int64_t n))
-void impi_type_move_rows(const struct impi_type_plan *p, const void *typed, const void *packed, int64_t from, int64_t n, int unpack) { fail("a derived type"); }
 NEVER(GoInt32 impi_missing(char *function, GoInt32 kind, GoUintptr handle))
 NEVER(GoInt32 impi_call_errhandler(GoUintptr comm, GoInt32 code, struct impi_action *action))
 NEVER(GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, struct impi_action *action))
@@ -494,7 +488,6 @@ NEVER(GoInt32 impi_Type_size(GoUintptr datatype, GoUintptr size))
 NEVER(GoInt32 impi_Get_count(GoUintptr status, GoUintptr datatype, GoUintptr count))
 NEVER(GoInt32 impi_Test_cancelled(GoUintptr status, GoUintptr flag))
 NEVER(GoInt32 impi_board_truncated(GoUintptr comm, char *function, GoInt32 rank, GoInt32 got, GoInt32 want))
-NEVER(GoInt64 impi_board_type_size(GoUintptr datatype))
 NEVER(GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm,
                               GoUintptr part, GoInt32 pack))
 NEVER(GoInt32 impi_bcast_rest(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoUintptr comm, GoUintptr part))

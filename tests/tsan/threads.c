@@ -242,7 +242,7 @@ static void *symbol(void *library, const char *name)
     return f;
 }
 
-#define FIND(name) r->name = (__typeof__(r->name))symbol(library, "impi_direct_" #name);
+#define FIND(name) r->name = (__typeof__(r->name))symbol(library, "PMPI_" #name);
 
 static void load(struct rank *r, const char *path, struct impi_shm_private *shm)
 {
@@ -250,7 +250,7 @@ static void load(struct rank *r, const char *path, struct impi_shm_private *shm)
     static _Alignas(64) unsigned char memory[COMMS][BYTES];
     void *boards[COMMS];
     for (int i = 0; i < COMMS; i++) boards[i] = memory[i];
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     if (!library) fprintf(stderr, "%s\n", dlerror());
     CHECK(library);
     FUNCTIONS(FIND)

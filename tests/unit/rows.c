@@ -1,7 +1,7 @@
-/* The cursor of the bridge (gobridge/type_rows.c): an element moved in parts is the element, a part touches no other rows, and takes
+/* Plans of the bridge (gobridge/plan.c): an element moved in parts is the element, a part touches no other rows, and takes
  * as many steps wherever it begins. Linked with the bridge's C; no MPI. Steps are counted by the kernel, instruction by
  * instruction, where it lets a process trace its child. */
-#include "../../gobridge/type_record.h"
+#include "../../gobridge/plan.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,12 +24,13 @@ enum { PAGE = 4096, PAGES = 64, ROOM = PAGE * PAGES };
 static unsigned char *memory, packed[ROOM], want[ROOM];
 
 /* A plan of loops: n and mem of each level, the outermost first, around a block. */
-static struct impi_type_plan loops(int depth, const int64_t *n, const int64_t *mem, int64_t block)
+static struct impi_plan loops(int depth, const int64_t *n, const int64_t *mem, int64_t block)
 {
-    struct impi_type_plan p = {.nest = {.depth = depth, .word = 1, .block = block}};
+    struct impi_plan p = {.nest = {.depth = depth, .block = block}};
     int64_t size = block;
     for (int i = depth; i-- > 0; size *= n[i]) p.nest.dims[i] = (struct impi_dim){n[i], mem[i], size};
-    p.shape.size = size;
+    p.size = size;
+    p.row = p.nest.dims[0].buf;
     return p;
 }
 
@@ -44,8 +45,8 @@ static void parts_are_the_whole(void)
         {1, {100}, {64}, 8}, {1, {40}, {-72}, 24}, {2, {12, 9}, {700, 16}, 8}, {2, {9, 12}, {16, 700}, 4}, {3, {5, 4, 7}, {3000, -500, 40}, 13},
         {2, {16, 16}, {8, 1024}, 8}, {1, {2}, {PAGE}, 3000}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct impi_type_plan p = loops(cases[k].depth, cases[k].n, cases[k].mem, cases[k].block);
-        int64_t size = p.shape.size, row = impi_type_row(&p, size), rows = cases[k].n[0];
+        struct impi_plan p = loops(cases[k].depth, cases[k].n, cases[k].mem, cases[k].block);
+        int64_t size = p.size, row = p.row, rows = cases[k].n[0];
         p.at = 5;
         unsigned char *base = memory + ROOM / 2, *to = malloc((size_t)size);
         CHECK(row * rows == size);
@@ -54,7 +55,7 @@ static void parts_are_the_whole(void)
         for (int64_t first = 0; first < rows; first++)
             for (int64_t n = 1; n <= rows - first; n += 1 + n / 3) {
                 memset(packed, 0x77, (size_t)size + 8);
-                impi_type_move_rows(&p, base, packed, first * row, n * row, 0);
+                impi_plan_move_rows(&p, base, packed, first * row, n * row, 0);
                 for (int64_t i = 0; i < size + 8; i++) {
                     int moved = i >= first * row && i < (first + n) * row;
                     CHECK(packed[i] == (moved ? want[i] : 0x77));
@@ -64,7 +65,7 @@ static void parts_are_the_whole(void)
         for (int64_t done = 0, n; done < size; done += n) {
             n = row * (1 + done / row % 3);
             if (n > size - done) n = size - done;
-            impi_type_move_rows(&p, base, want, done, n, 1);
+            impi_plan_move_rows(&p, base, want, done, n, 1);
         }
         impi_move_nest((uintptr_t)base + 5, (uintptr_t)to, &p.nest);
         CHECK(!memcmp(to, want, (size_t)size));
@@ -72,42 +73,12 @@ static void parts_are_the_whole(void)
     }
 }
 
-/* What cannot be moved row by row says so. */
-static void only_loops_have_rows(void)
-{
-    static const int64_t n[2] = {8, 300}, mem[2] = {8, 64};
-    static int64_t offs[2] = {0, 100};
-    struct impi_type_plan p = loops(2, n, mem, 8), q;
-    int64_t size = p.shape.size;
-    CHECK(impi_type_row(&p, size) == 300 * 8);
-    CHECK(impi_type_row(&p, 2 * size) == 0); /* two elements */
-    CHECK(impi_type_growth(&p, size) == 300 * 8);
-    q = p;
-    q.dense = 1;
-    CHECK(impi_type_row(&q, size) == 0);
-    q = p;
-    q.list.offs = offs;
-    CHECK(impi_type_row(&q, size) == 0);
-    q = p;
-    q.nest.depth = 0;
-    CHECK(impi_type_row(&q, size) == 0);
-    q = p;
-    q.nest.dims[0].buf = 8, q.nest.dims[1].buf = 64; /* a row is not in one place */
-    CHECK(impi_type_row(&q, size) == 0);
-    q = p;
-    q.nest.block = 128; /* more than a line: not worth it */
-    CHECK(impi_type_growth(&q, size) == 0);
-    q = p;
-    q.nest.dims[1].mem = 32; /* nor where lines are shared */
-    CHECK(impi_type_growth(&q, size) == 0);
-}
-
 /* Rows on pages of their own, of which only those that are asked for can be read. */
 static void a_part_touches_no_other_rows(void)
 {
     static const int64_t n[2] = {PAGES, 16}, mem[2] = {PAGE, 128};
-    struct impi_type_plan p = loops(2, n, mem, 8);
-    int64_t row = impi_type_row(&p, p.shape.size);
+    struct impi_plan p = loops(2, n, mem, 8);
+    int64_t row = p.row;
     fill(memory, ROOM, 9);
     for (int64_t first = 0; first < PAGES; first += 7) {
         int64_t count = 1 + first % 5 < PAGES - first ? 1 + first % 5 : PAGES - first;
@@ -116,7 +87,7 @@ static void a_part_touches_no_other_rows(void)
             for (int i = 0; i < 16; i++) memcpy(want + r * row + 8 * i, memory + r * PAGE + 128 * i, 8);
         CHECK(mprotect(memory, ROOM, PROT_NONE) == 0);
         CHECK(mprotect(memory + first * PAGE, (size_t)count * PAGE, PROT_READ) == 0);
-        impi_type_move_rows(&p, memory, packed, first * row, count * row, 0);
+        impi_plan_move_rows(&p, memory, packed, first * row, count * row, 0);
         CHECK(!memcmp(packed + first * row, want + first * row, (size_t)(count * row)));
         CHECK(mprotect(memory, ROOM, PROT_READ | PROT_WRITE) == 0);
     }
@@ -128,9 +99,9 @@ static const int64_t many[2] = {1LL << 40, 16}, apart[2] = {512, 16};
 
 static void move_from(int64_t first)
 {
-    struct impi_type_plan p = loops(2, many, apart, 8);
+    struct impi_plan p = loops(2, many, apart, 8);
     uintptr_t typed = (uintptr_t)memory - (uintptr_t)(first * 512), to = (uintptr_t)packed - (uintptr_t)(first * ROW);
-    impi_type_move_rows(&p, (void *)typed, (void *)to, first * ROW, ROWS * ROW, 0);
+    impi_plan_move_rows(&p, (void *)typed, (void *)to, first * ROW, ROWS * ROW, 0);
 }
 
 /* The instructions that moving takes; 0 where they cannot be counted. */
@@ -184,7 +155,6 @@ int main(void)
     memory = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED);
     parts_are_the_whole();
-    only_loops_have_rows();
     a_part_touches_no_other_rows();
     steps_do_not_depend_on_the_place();
     return 0;
