@@ -345,12 +345,10 @@ func impi_Type_commit(datatype uintptr) int32 {
 		return k.fail()
 	}
 	h := *ref[uintptr](datatype)
-	t := k.anyType(h, "datatype")
-	if k.err != nil {
+	if k.anyType(h, "datatype"); k.err != nil {
 		return k.fail()
 	}
-	t.Commit()
-	publishPlan(h, t)
+	commitType(h)
 	return 0
 }
 

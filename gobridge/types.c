@@ -36,10 +36,14 @@ const struct impi_plan *impi_type_planned(const void *typed, int64_t count, uint
     return p;
 }
 
+/* What follows from it, Go does when the type is used. */
 int impi_exec_Type_commit(MPI_Datatype *datatype)
 {
-    const struct impi_type *t = LIKELY(datatype && __atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED)) ? impi_type_find((uintptr_t)*datatype) : NULL;
-    return t && __atomic_load_n(&t->flags, __ATOMIC_RELAXED) & IMPI_TYPE_COMMITTED ? MPI_SUCCESS : IMPI_IN_GO;
+    if (UNLIKELY(!datatype || !__atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED))) return IMPI_IN_GO;
+    struct impi_type *t = impi_type_find((uintptr_t)*datatype);
+    if (UNLIKELY(!t)) return IMPI_IN_GO;
+    __atomic_fetch_or(&t->flags, IMPI_TYPE_COMMITTED, __ATOMIC_RELAXED);
+    return MPI_SUCCESS;
 }
 
 int impi_exec_Type_free(MPI_Datatype *datatype)

@@ -70,16 +70,37 @@ func entryAt(slot uint32) *C.struct_impi_type {
 // flagsOf is where the flags of an entry stand, which C reads without a lock.
 func flagsOf(e *C.struct_impi_type) *uint32 { return (*uint32)(unsafe.Pointer(&e.flags)) }
 
-// published answers the type of a handle, nil if the handle is stale or foreign. C may have ended it without a word to Go.
-func published(h uintptr) *dataType {
+// shownType answers the entry and the type of a handle, nil if the handle is stale or foreign. C may have ended it without
+// a word to Go.
+func shownType(h uintptr) (*C.struct_impi_type, *dataType) {
 	if kind(h>>56) != kindType {
-		return nil
+		return nil, nil
 	}
 	e := entryOf(h)
 	if e == nil || atomic.LoadUintptr((*uintptr)(unsafe.Pointer(&e.handle))) != h {
-		return nil
+		return nil, nil
 	}
-	return types.find(h)
+	return e, types.find(h)
+}
+
+// published answers the type of a handle, nil if there is none. If C has committed it, Go does so now.
+func published(h uintptr) *dataType {
+	e, d := shownType(h)
+	if d != nil && !d.Committed() && atomic.LoadUint32(flagsOf(e))&committed != 0 {
+		commitType(h)
+	}
+	return d
+}
+
+// commitType makes a type ready for communication, and shows C its plan.
+func commitType(h uintptr) {
+	publishing.Lock()
+	defer publishing.Unlock()
+	e, d := shownType(h)
+	if d != nil && atomic.LoadUint32(flagsOf(e))&planned == 0 {
+		d.Commit()
+		setPlan(e, d.Type)
+	}
 }
 
 // addType answers the handle of a new datatype, and shows it to C; 0 if there is no room.
@@ -115,38 +136,27 @@ func addType(d *dataType) uintptr {
 	return h
 }
 
-// publishPlan shows C how a type that has been committed lies in memory.
-func publishPlan(h uintptr, t *datatype.Type) {
-	publishing.Lock()
-	defer publishing.Unlock()
-	if published(h) == nil {
-		return // predefined, or ended by another thread
-	}
-	if e := entryOf(h); atomic.LoadUint32(flagsOf(e))&committed == 0 {
-		setPlan(e, t)
-	}
-}
-
 // fewBytes is up to how many bytes C moves several elements: one after the other, or by one loop more.
 const fewBytes = 2 << 10
 
 // setPlan writes the plan of a committed type, if there is one, and the flags that say so.
 func setPlan(e *C.struct_impi_type, t *datatype.Type) {
-	flags := atomic.LoadUint32(flagsOf(e)) | committed
+	set, cleared := uint32(committed), uint32(0)
 	if p, ok := t.Plan(); ok {
 		e.plan = C.struct_impi_plan{at: C.int64_t(p.At), size: C.int64_t(t.Size()), extent: C.int64_t(t.Extent()), most: fewBytes}
 		if p.Offs == nil {
 			setLoops(&e.plan, &p.Nest, t)
-			flags |= planned
+			set |= planned
 		} else if listable(p.Offs) && listable(p.Lens) {
 			if len(p.Offs) > C.IMPI_TYPE_BLOCKS {
-				flags &^= plain // the list's memory is to be given back
+				cleared = plain // the list's memory is to be given back
 			}
 			setList(e, &p)
-			flags |= planned
+			set |= planned
 		}
 	}
-	atomic.StoreUint32(flagsOf(e), flags)
+	atomic.AndUint32(flagsOf(e), ^cleared)
+	atomic.OrUint32(flagsOf(e), set)
 }
 
 // Elements whose blocks take a cache line each are worth handing over row by row from this size on: gathering and scattering
@@ -212,9 +222,8 @@ func narrow(to []int32, from []int64) {
 func freeInGo(h uintptr) {
 	publishing.Lock()
 	defer publishing.Unlock()
-	if published(h) != nil {
-		flags := flagsOf(entryOf(h))
-		atomic.StoreUint32(flags, atomic.LoadUint32(flags)&^plain)
+	if e, d := shownType(h); d != nil {
+		atomic.AndUint32(flagsOf(e), ^uint32(plain))
 	}
 }
 

@@ -1,8 +1,9 @@
 /* Datatypes as C sees them. What a type means, Go computes (package datatype); what C needs of it, Go publishes here
- * (types.go): sizes and bounds when it makes the type, and, when the type is committed and simple enough, a plan by which C
- * moves elements. C decides nothing about types; where nothing is published, Go makes the call.
+ * (types.go): sizes and bounds when it makes the type, and, when a committed type is first used and is simple enough, a plan
+ * by which C moves elements. C decides nothing about types; where nothing is published, Go makes the call.
  *
- *     constructor (Go) -> entry: handle, shape -> MPI_Type_commit (Go) -> plan -> MPI_Type_free -> ended -> Go reuses the entry
+ *     constructor (Go) -> entry: handle, shape -> MPI_Type_commit: a flag -> first use (Go) -> plan
+ *         -> MPI_Type_free -> ended -> next constructor (Go): the entry is free again
  *
  * There is an entry for each slot of Go's table of datatypes. An entry lives as long as its handle, and as receives that C
  * has posted of it (impi_type_hold); both are references. Whoever gives back the last one lists the entry as ended, and Go,

@@ -87,8 +87,7 @@ func TestATypeIsShownWhenItIsCommitted(t *testing.T) {
 	if *flagsOf(e) != plain || e.shape.size != 12 || e.shape.ub != 20 || e.shape.elems != 3 {
 		t.Errorf("before: flags %d, shape %+v", *flagsOf(e), e.shape)
 	}
-	d.Commit()
-	publishPlan(h, d)
+	commitType(h)
 	if *flagsOf(e) != plain|planned|committed || e.plan.size != 12 || e.plan.extent != 20 {
 		t.Errorf("after: flags %d, plan %+v", *flagsOf(e), e.plan)
 	}
