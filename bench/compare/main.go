@@ -3,7 +3,7 @@
 //
 // Flow: find the implementations -> build the benchmarks and hello with each -> for every group, k rounds in
 // which each implementation runs once, in turn -> per round, the ratio of ours to the better peer -> the
-// median of the ratios, beside its target. Rounds are paired because the machine's mood changes from minute to
+// median of the ratios (of whole programs: the ratio of the best times), beside its target. Rounds are paired because the machine's mood changes from minute to
 // minute; a ratio taken within one round does not see that.
 //
 //	go run ./bench/compare [-rounds 3] [-stage build/stage] [-peers build/peers] [flag ...] [group ...]
@@ -57,7 +57,7 @@ func main() {
 	flag.StringVar(&s.hello, "hello", "examples_c/hello.c", "`file` used for start and memory")
 	flag.StringVar(&s.target, "targets", "bench/targets.txt", "`file` of targets")
 	flag.StringVar(&s.only, "only", "*", "of the rows of the group apps those of this `pattern`, as solver/* or */4-tcp")
-	flag.DurationVar(&s.limit, "limit", 10*time.Second, "`time` that a run of the group apps may take")
+	flag.DurationVar(&s.limit, "limit", 6*time.Second, "`time` that a run of the group apps may take")
 	flag.StringVar(&s.hpcc, "hpcc", "", "`directory` of the source of HPCC, which then is a program of the group apps")
 	flag.StringVar(&s.blas, "blas", "-lblas", "the linker's `words` for the BLAS that HPCC needs")
 	flag.Usage = func() {

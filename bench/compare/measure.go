@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -12,12 +13,15 @@ type line struct {
 	metric, unit string
 	rounds       [][]float64
 	late         []time.Duration // by library: the limit that a run exceeded, or 0; may be nil
+	best         bool            // the best of the rounds counts, of each library; else the median
 }
 
 // measure runs a group: every round runs each library once, forth and back by turns, since what ran before leaves the
 // machine in a state. A run that fails is reported once and leaves a gap; a library that exceeds its limit is not run
 // again.
-func measure(g group, present []*library, rounds int) []*line {
+//
+// If wanting says of the lines so far that they need more, as many rounds follow once more.
+func measure(g group, present []*library, rounds int, wanting func([]*line) bool) []*line {
 	var lines []*line
 	find := func(metric, unit string) *line {
 		for _, l := range lines {
@@ -25,12 +29,15 @@ func measure(g group, present []*library, rounds int) []*line {
 				return l
 			}
 		}
-		lines = append(lines, newLine(metric, unit, len(present), rounds))
+		lines = append(lines, newLine(metric, unit, len(present), 2*rounds))
 		return lines[len(lines)-1]
 	}
 	failed := map[int]bool{}
 	late := map[int]bool{}
-	for round := range rounds {
+	for round := range 2 * rounds {
+		if round == rounds && !wanting(lines) {
+			break
+		}
 		for _, i := range order(len(present), round) {
 			if late[i] {
 				continue
@@ -56,7 +63,7 @@ func measure(g group, present []*library, rounds int) []*line {
 }
 
 func newLine(metric, unit string, libraries, rounds int) *line {
-	l := &line{metric: metric, unit: unit, late: make([]time.Duration, libraries)}
+	l := &line{metric: metric, unit: unit, late: make([]time.Duration, libraries), best: strings.HasPrefix(metric, appsTime)}
 	for range rounds {
 		row := make([]float64, libraries)
 		for i := range row {
@@ -83,21 +90,22 @@ func higherIsBetter(unit string) bool {
 	return unit == "MB/s" || unit == "Mmsg/s" || unit == "%"
 }
 
-// ratio is ours (column 0) over the better peer, the median over the rounds that have both; NaN if none has, or both
-// are 0. What has unit x is a ratio already.
+// ratio is ours (column 0) over the better peer, the median over the rounds that have both, or that of the best values;
+// NaN if none has, or both are 0. What has unit x is a ratio already.
 func (l *line) ratio() float64 {
 	if l.unit == "x" {
 		return l.value(0)
 	}
+	if l.best {
+		var peers []float64
+		for i := 1; i < len(l.rounds[0]); i++ {
+			peers = append(peers, l.value(i))
+		}
+		return l.value(0) / l.better(peers)
+	}
 	var ratios []float64
 	for _, row := range l.rounds {
-		best := math.NaN()
-		for _, v := range row[1:] {
-			if math.IsNaN(best) || (v > best) == higherIsBetter(l.unit) && !math.IsNaN(v) {
-				best = v
-			}
-		}
-		if r := row[0] / best; !math.IsNaN(r) { // infinite where only we hide anything
+		if r := row[0] / l.better(row[1:]); !math.IsNaN(r) { // infinite where only we hide anything
 			ratios = append(ratios, r)
 		}
 	}
@@ -107,7 +115,18 @@ func (l *line) ratio() float64 {
 	return median(ratios)
 }
 
-// value is a library's median over the rounds.
+// better is the best of some values, NaN if there is none.
+func (l *line) better(values []float64) float64 {
+	best := math.NaN()
+	for _, v := range values {
+		if math.IsNaN(best) || (v > best) == higherIsBetter(l.unit) && !math.IsNaN(v) {
+			best = v
+		}
+	}
+	return best
+}
+
+// value is a library's median over the rounds, or its best.
 func (l *line) value(column int) float64 {
 	var v []float64
 	for _, row := range l.rounds {
@@ -115,8 +134,11 @@ func (l *line) value(column int) float64 {
 			v = append(v, row[column])
 		}
 	}
-	if len(v) == 0 {
+	switch {
+	case len(v) == 0:
 		return math.NaN()
+	case l.best:
+		return l.better(v)
 	}
 	return median(v)
 }
