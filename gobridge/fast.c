@@ -122,53 +122,26 @@ static inline int receivable(const void *buf, int64_t count, MPI_Datatype dataty
         && laid_out(&buf, count, datatype, &plan) >= 0;
 }
 
-/* The two halves of an exchange: the send is over when send() returns. */
-static inline int sendrecv(const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-                           int64_t recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+/* The two halves of an exchange: the send is over when it has been made here, and Go may have to make the receive. */
+int impi_exec_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                       MPI_Comm comm, MPI_Status *status)
 {
-    if (LIKELY(receivable(recvbuf, recvcount, recvtype, source, recvtag, comm) &&
-               !impi_exec_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) {
-        if (LIKELY(!impi_exec_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
-        IN_GO(impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
-                                 (uintptr_t)status, 0));
-    }
-    IN_GO(impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount,
-                        (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status));
+    if (UNLIKELY(!receivable(recvbuf, recvcount, recvtype, source, recvtag, comm))) return IMPI_IN_GO;
+    if (UNLIKELY(impi_exec_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) return IMPI_IN_GO;
+    if (LIKELY(!impi_exec_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
+    return impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+                              (uintptr_t)status, 0);
 }
 
-int impi_direct_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-                         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+int impi_exec_Sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                               int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    return sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-}
-
-int impi_direct_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-                           MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    return sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-}
-
-static inline int sendrecv_replace(void *buf, int64_t count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                                   int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    if (LIKELY(receivable(buf, count, datatype, source, recvtag, comm) && !impi_exec_Send(buf, count, datatype, dest, sendtag, comm))) {
-        if (LIKELY(!impi_exec_Recv(buf, count, datatype, source, recvtag, comm, status))) return MPI_SUCCESS;
-        IN_GO(impi_sendrecv_rest((uintptr_t)buf, count, (uintptr_t)datatype, source, recvtag, (uintptr_t)comm, (uintptr_t)status, 1));
-    }
-    IN_GO(impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm,
-                                (uintptr_t)status));
-}
-
-int impi_direct_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-                                 MPI_Comm comm, MPI_Status *status)
-{
-    return sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-}
-
-int impi_direct_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                                   int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    return sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    if (UNLIKELY(!receivable(buf, count, datatype, source, recvtag, comm))) return IMPI_IN_GO;
+    if (UNLIKELY(impi_exec_Send(buf, count, datatype, dest, sendtag, comm))) return IMPI_IN_GO;
+    if (LIKELY(!impi_exec_Recv(buf, count, datatype, source, recvtag, comm, status))) return MPI_SUCCESS;
+    return impi_sendrecv_rest((uintptr_t)buf, count, (uintptr_t)datatype, source, recvtag, (uintptr_t)comm,
+                              (uintptr_t)status, 1);
 }
 
 int impi_exec_Comm_rank(MPI_Comm comm, int *rank)

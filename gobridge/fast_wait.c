@@ -141,12 +141,11 @@ static inline MPI_Status *element(MPI_Status statuses[], int i)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-/* Completes the requests if all of them can be, and stores how many it has completed: fewer than all if Go has to say what is
- * wrong with the next. */
-HOT enum progress complete(int count, MPI_Request requests[], MPI_Status statuses[], uint32_t looks, int *completed)
+/* Completes the requests if all of them can be. If one is not what it was when it was looked at, since it stands twice in
+ * the array or another thread completes it, too, Go says so; those before it are null requests by then. */
+HOT enum progress complete(int count, MPI_Request requests[], MPI_Status statuses[], uint32_t looks)
 {
     struct impi_shm_private *shm = impi_fast.shm;
-    *completed = 0;
     if (UNLIKELY(!may_complete())) return FOR_GO;
     int locked = 0, n = 0;
     for (int i = 0; i < count; i++) {
@@ -158,48 +157,32 @@ HOT enum progress complete(int count, MPI_Request requests[], MPI_Status statuse
     if (locked && UNLIKELY(!try_lock(shm))) return FOR_GO;
     while (n < count && settle(&requests[n], element(statuses, n))) n++;
     if (locked) unlock(shm);
-    *completed = n;
     return n == count ? READY : FOR_GO;
 }
 
 int impi_exec_Wait(MPI_Request *request, MPI_Status *status)
 {
-    int n;
-    return LIKELY(request && complete(1, request, status, patience(), &n) == READY) ? MPI_SUCCESS : IMPI_IN_GO;
+    return LIKELY(request && complete(1, request, status, patience()) == READY) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
-int impi_direct_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+int impi_exec_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-    int n = 0;
-    if (LIKELY(count > 0 && requests && complete(count, requests, statuses, patience(), &n) == READY)) return MPI_SUCCESS;
-    if (statuses != MPI_STATUSES_IGNORE) statuses += n;
-    IN_GO(impi_Waitall(count - n, (uintptr_t)(requests + n), (uintptr_t)statuses));
+    if (UNLIKELY(count <= 0 || !requests)) return IMPI_IN_GO;
+    return LIKELY(complete(count, requests, statuses, patience()) == READY) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
-/* Answers the flag of a test of all: 1, 0, or -1 if Go has to. */
-static int test(int count, MPI_Request requests[], MPI_Status statuses[], int *n)
+int impi_exec_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-    enum progress got = complete(count, requests, statuses, 0, n);
-    return got == READY ? 1 : got == WAITING && nothing_else_to_do() ? 0 : -1;
+    if (UNLIKELY(count <= 0 || !requests || !flag)) return IMPI_IN_GO;
+    enum progress got = complete(count, requests, statuses, 0);
+    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
+    *flag = got == READY;
+    return MPI_SUCCESS;
 }
 
 int impi_exec_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    int n, is = LIKELY(request && flag) ? test(1, request, status, &n) : -1;
-    if (UNLIKELY(is < 0)) return IMPI_IN_GO;
-    *flag = is;
-    return MPI_SUCCESS;
-}
-
-int impi_direct_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
-{
-    int n = 0, is = LIKELY(count > 0 && requests && flag) ? test(count, requests, statuses, &n) : -1;
-    if (UNLIKELY(is < 0)) {
-        if (statuses != MPI_STATUSES_IGNORE) statuses += n;
-        IN_GO(impi_Testall(count - n, (uintptr_t)(requests + n), (uintptr_t)flag, (uintptr_t)statuses));
-    }
-    *flag = is;
-    return MPI_SUCCESS;
+    return impi_exec_Testall(1, request, flag, status);
 }
 
 /* The persistent request that was completed last of some: where it stands again, and is complete again, a search begins

@@ -1018,14 +1018,20 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
         int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv");
     impi_call.names = "MPI_Sendrecv"
         "\0sendbuf\0recvbuf\0status\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = status;
-    return impi_direct_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
-        recvtype, source, recvtag, comm, status);
+    impi_err = impi_exec_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+        recvcount, recvtype, source, recvtag, comm, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Sendrecv);
 
@@ -1033,40 +1039,56 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source,
         int recvtag, MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_c");
     impi_call.names = "MPI_Sendrecv_c"
         "\0sendbuf\0recvbuf\0status\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = status;
-    return impi_direct_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+    impi_err = impi_exec_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
         recvcount, recvtype, source, recvtag, comm, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Sendrecv_c);
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
         int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace");
     impi_call.names = "MPI_Sendrecv_replace"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
-    return impi_direct_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag,
+    impi_err = impi_exec_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag,
         comm, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag,
+        (uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Sendrecv_replace);
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
         int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace_c");
     impi_call.names = "MPI_Sendrecv_replace_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
-    return impi_direct_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag,
+    impi_err = impi_exec_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag,
         comm, status);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag,
+        (uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Sendrecv_replace_c);
 
@@ -1332,13 +1354,17 @@ WEAK(MPI_Test_cancelled);
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
         MPI_Status *array_of_statuses)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testall");
     impi_call.names = "MPI_Testall"
         "\0array_of_requests\0flag\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = flag;
     impi_call.at[2] = array_of_statuses;
-    return impi_direct_Testall(count, array_of_requests, flag, array_of_statuses);
+    impi_err = impi_exec_Testall(count, array_of_requests, flag, array_of_statuses);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Testall(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Testall);
 
@@ -1398,12 +1424,16 @@ WEAK(MPI_Wait);
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitall");
     impi_call.names = "MPI_Waitall"
         "\0array_of_requests\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = array_of_statuses;
-    return impi_direct_Waitall(count, array_of_requests, array_of_statuses);
+    impi_err = impi_exec_Waitall(count, array_of_requests, array_of_statuses);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Waitall(count, (uintptr_t)array_of_requests, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Waitall);
 
