@@ -91,8 +91,8 @@ foreach(source IN LISTS c_tests)
 endforeach()
 
 # tests/unit: parts of the bridge's C by themselves.
-file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gobridge/kernels*.c)
-add_executable(unit-rows ${CMAKE_SOURCE_DIR}/tests/unit/rows.c ${CMAKE_SOURCE_DIR}/gobridge/plan.c ${kernels})
+file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gobridge/kernel/kernels*.c)
+add_executable(unit-rows ${CMAKE_SOURCE_DIR}/tests/unit/rows.c ${CMAKE_SOURCE_DIR}/gobridge/kernel/plan.c ${kernels})
 target_compile_options(unit-rows PRIVATE -O2 -g -Wall -Wextra)
 target_compile_definitions(unit-rows PRIVATE _GNU_SOURCE)
 target_include_directories(unit-rows PRIVATE ${CMAKE_SOURCE_DIR})
@@ -107,9 +107,9 @@ try_run(tsan_runs tsan_builds ${CMAKE_BINARY_DIR}/tsan-probe ${CMAKE_BINARY_DIR}
 set(TSAN OFF)
 if(tsan_builds AND "${tsan_runs}" STREQUAL "0")
   set(TSAN ON)
-  foreach(file fast fast_recv fast_wait fast_start board reduce far attr_fast types plan kernels kernels_list kernels_run
-      direct bridge z_shim_pt2pt z_shim_collective z_shim_comm z_shim_datatype)
-    list(APPEND tsan_bridge ${CMAKE_SOURCE_DIR}/gobridge/${file}.c)
+  file(GLOB tsan_bridge CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gobridge/kernel/*.c ${CMAKE_SOURCE_DIR}/gobridge/executor/*.c)
+  foreach(file direct bridge z_shim_pt2pt z_shim_collective z_shim_comm z_shim_datatype)
+    list(APPEND tsan_bridge ${CMAKE_SOURCE_DIR}/gobridge/shim/${file}.c)
   endforeach()
   foreach(rank 0 1)
     add_library(tsan-rank${rank} MODULE ${tsan_bridge} ${CMAKE_SOURCE_DIR}/tests/tsan/engine.c)

@@ -3,7 +3,7 @@ find_program(GO go REQUIRED)
 
 set(SONAME libmpi_abi.so.1)
 set(LIBRARY ${STAGE}/lib/${SONAME})
-set(MAP ${CMAKE_SOURCE_DIR}/gobridge/z_exports.map)
+set(MAP ${CMAKE_SOURCE_DIR}/gobridge/shim/z_exports.map)
 
 # Version numbers stand once, in Go.
 file(STRINGS ${CMAKE_SOURCE_DIR}/cmd/internal/version/version.go line REGEX "Number +=")

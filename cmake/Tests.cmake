@@ -90,7 +90,7 @@ endfunction()
 # A test that hangs says where, well before the limit here. What is skipped is told (tools/gotest, tools/skipped).
 go_test(unit sh -c "exec ${GO} run ./tools/gotest -timeout 400s $(${GO} list ./... | grep -v /tests/launcher)")
 go_test(race ${GO} run ./tools/gotest -race -timeout 400s ./transport/... ./libimpi/... ./coll/... ./datatype/... ./topology/...
-  ./gobridge)
+  ./gobridge/...)
 go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
 
 # lint/*: what reads the sources without running them. A check whose tool cannot be had says so, and counts as skipped.

@@ -57,7 +57,8 @@ func (c *checker) array(ndims, order int) {
 	if ndims < 1 {
 		c.err = &Error{abi.MPI_ERR_ARG, "ndims", -1, int64(ndims), fmt.Sprintf("ndims is %d, must be at least 1", ndims)}
 	} else if order != abi.MPI_ORDER_C && order != abi.MPI_ORDER_FORTRAN {
-		c.err = &Error{abi.MPI_ERR_ARG, "order", -1, int64(order), fmt.Sprintf("order is %d, must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order)}
+		c.err = &Error{abi.MPI_ERR_ARG, "order", -1, int64(order),
+			fmt.Sprintf("order is %d, must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order)}
 	}
 }
 
@@ -135,7 +136,8 @@ func checkDarray(size, rank int, gsizes []int64, distribs, dargs, psizes []int, 
 		blocks[i] = c.blockSize(i, gsizes[i], distribs[i], dargs[i], int64(psizes[i]))
 	}
 	if c.err == nil && (m.overflow || processes != int64(size)) {
-		c.err = &Error{abi.MPI_ERR_ARG, "size", -1, int64(size), fmt.Sprintf("size is %d, the grid of array_of_psizes has %d processes", size, processes)}
+		c.err = &Error{abi.MPI_ERR_ARG, "size", -1, int64(size),
+			fmt.Sprintf("size is %d, the grid of array_of_psizes has %d processes", size, processes)}
 	}
 	if c.err == nil && (rank < 0 || rank >= size) {
 		c.err = &Error{abi.MPI_ERR_ARG, "rank", -1, int64(rank), fmt.Sprintf("rank is %d, must be 0 to %d", rank, size-1)}
@@ -161,7 +163,8 @@ func (c *checker) blockSize(i int, gsize int64, distrib, darg int, psize int64) 
 		return int64(darg)
 	}
 	if c.err == nil {
-		c.err = &Error{abi.MPI_ERR_ARG, "array_of_distribs", i, int64(distrib), fmt.Sprintf("array_of_distribs[%d] is %d, not a distribution", i, distrib)}
+		c.err = &Error{abi.MPI_ERR_ARG, "array_of_distribs", i, int64(distrib),
+			fmt.Sprintf("array_of_distribs[%d] is %d, not a distribution", i, distrib)}
 	}
 	return 1
 }

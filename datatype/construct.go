@@ -93,7 +93,8 @@ func IndexedBlock(blocklength int64, displacements []int64, old *Type) (*Type, e
 	if err := checkBlock(blocklength, old); err != nil {
 		return nil, err
 	}
-	t := &Type{combiner: abi.MPI_COMBINER_INDEXED_BLOCK, blocklen: blocklength, disps: displacements, scale: old.extent(), old: old}
+	t := &Type{combiner: abi.MPI_COMBINER_INDEXED_BLOCK, blocklen: blocklength, disps: displacements,
+		scale: old.extent(), old: old}
 	return t.blocks()
 }
 
@@ -119,7 +120,8 @@ func (t *Type) blocks() (*Type, error) {
 	return t.sealed(&m)
 }
 
-// reach is where the first of the elements in all blocks lie, the lowest and the highest, and how many elements there are.
+// reach is where the first of the elements in all blocks lie, the lowest and the highest, and how many elements there
+// are.
 func (t *Type) reach(m *safeMath) (low, high, elements int64) {
 	extent := t.old.extent()
 	if t.lens == nil && t.blocklen > 0 && len(t.disps) > 0 {
@@ -299,9 +301,11 @@ func checkBlocks(blocklengths, displacements []int64, old *Type) error {
 }
 
 func badLength(arg string, n int) error {
-	return &Error{abi.MPI_ERR_ARG, arg, -1, int64(n), fmt.Sprintf("%s has %d entries, the other arrays have more or fewer", arg, n)}
+	return &Error{abi.MPI_ERR_ARG, arg, -1, int64(n),
+		fmt.Sprintf("%s has %d entries, the other arrays have more or fewer", arg, n)}
 }
 
 func tooLarge(arg string, v int64) error {
-	return &Error{abi.MPI_ERR_VALUE_TOO_LARGE, arg, -1, v, fmt.Sprintf("%s is %d: the datatype would exceed 2^63-1 bytes", arg, v)}
+	return &Error{abi.MPI_ERR_VALUE_TOO_LARGE, arg, -1, v,
+		fmt.Sprintf("%s is %d: the datatype would exceed 2^63-1 bytes", arg, v)}
 }

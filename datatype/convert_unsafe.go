@@ -6,10 +6,11 @@ import (
 	"unsafe"
 )
 
-// Kernels for external32 (MPI 5.0, 14.5.2): conversion fused with gather and scatter. Byte swaps are their own inverse, so
-// one kernel serves both directions, as in kernel_unsafe.go; the others come in two.
+// Kernels for external32 (MPI 5.0, 14.5.2): conversion fused with gather and scatter. Byte swaps are their own inverse,
+// so one kernel serves both directions, as in kernel_unsafe.go; the others come in two.
 
-const bigEndian = runtime.GOARCH == "s390x" || runtime.GOARCH == "ppc64" || runtime.GOARCH == "mips" || runtime.GOARCH == "mips64"
+const bigEndian = runtime.GOARCH == "s390x" || runtime.GOARCH == "ppc64" || runtime.GOARCH == "mips" ||
+	runtime.GOARCH == "mips64"
 
 func be16(x uint16) uint16 {
 	if bigEndian {
@@ -206,7 +207,8 @@ func (m *mover) wchars(dst unsafe.Pointer, d, ds int64, src unsafe.Pointer, s, s
 	m.bad = m.bad || lost != 0
 }
 
-// longDoubles converts between the 80-bit format (mantissa, then sign and exponent, then 6 bytes of nothing) and binary128.
+// longDoubles converts between the 80-bit format (mantissa, then sign and exponent, then 6 bytes of nothing) and
+// binary128.
 func (m *mover) longDoubles(dst unsafe.Pointer, d, ds int64, src unsafe.Pointer, s, ss, n int64) {
 	for ; n > 0; n-- {
 		if m.unpack {

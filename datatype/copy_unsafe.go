@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Copies from memory to memory, each laid out by a type ("transpacking"): what a message to oneself and the local part of a
-// collective need. They go straight from source to destination if
+// Copies from memory to memory, each laid out by a type ("transpacking"): what a message to oneself and the local part
+// of a collective need. They go straight from source to destination if
 //
 //	one of the two is a run: then it is the packed buffer of the other;
 //	both have the same layout: then one sweep visits both;
@@ -16,10 +16,11 @@ import (
 //
 // and otherwise through a small buffer.
 
-// Copy moves scount elements of st at src to dcount elements of dt at dst, as a message within a process would: in native
-// form, matching basic elements in order. It answers the bytes moved, and whether the source held more than that.
-// The types have equal signatures over what is moved; the buffers do not overlap.
-func Copy(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount int64, st *Type) (bytes int64, truncated bool) {
+// Copy moves scount elements of st at src to dcount elements of dt at dst, as a message within a process would: in
+// native form, matching basic elements in order. It answers the bytes moved, and whether the source held more than
+// that. The types have equal signatures over what is moved; the buffers do not overlap.
+func Copy(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount int64, st *Type) (bytes int64,
+	truncated bool) {
 	bytes, room := st.PackedSize(scount, Native), dt.PackedSize(dcount, Native)
 	if bytes > room {
 		bytes, truncated = room, true
@@ -49,16 +50,19 @@ func Copy(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount
 	return bytes, truncated
 }
 
-// longRun is the mean length of runs, in bytes, from which one is worth the way of a cursor to where the other side's piece
-// begins. Runs of 8 KiB and more take half to nine tenths of the time that the way through the buffer takes, of 2 KiB more.
+// longRun is the mean length of runs, in bytes, from which one is worth the way of a cursor to where the other side's
+// piece begins. Runs of 8 KiB and more take half to nine tenths of the time that the way through the buffer takes, of 2
+// KiB more.
 const longRun = 8 << 10
 
-// longPiece is the mean number of bytes between two ends of runs, of either side, from which listing the runs of both is worth
-// while: random lists of 256 to 512 bytes are as fast as through the buffer, of 512 to 1024 1.35 times, of 4 KiB twice as fast.
+// longPiece is the mean number of bytes between two ends of runs, of either side, from which listing the runs of both
+// is worth while: random lists of 256 to 512 bytes are as fast as through the buffer, of 512 to 1024 1.35 times, of 4
+// KiB twice as fast.
 const longPiece = 192
 
 // copyByRuns copies if the runs are long: by those of the side whose runs are the longer, or by those of both.
-func copyByRuns(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount int64, st *Type, bytes int64) bool {
+func copyByRuns(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount int64, st *Type,
+	bytes int64) bool {
 	var in, out Cursor
 	out.Init(src, scount, st, Native)
 	in.Init(dst, dcount, dt, Native)
@@ -80,7 +84,8 @@ func copyByRuns(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, 
 // run is the mean length of the runs of a layout, in bytes.
 func (nd *node) run() int64 { return nd.size / nd.runs }
 
-// copyAlong moves the next bytes of other from or to each run of what walked moves, which are the source if unpack says so.
+// copyAlong moves the next bytes of other from or to each run of what walked moves, which are the source if unpack says
+// so.
 func copyAlong(walked *Cursor, base unsafe.Pointer, other *Cursor, unpack bool, bytes int64) {
 	lists := runLists.Get().(*[2]Runs)
 	defer runLists.Put(lists)

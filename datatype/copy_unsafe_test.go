@@ -77,8 +77,8 @@ func TestCopyBetweenNestsOfLoopsNeedsNoBuffer(t *testing.T) {
 	}
 }
 
-// scattered draws blocks of least to most doubles each, total in all, in any order: of several lengths, of one, or fields of a
-// structure.
+// scattered draws blocks of least to most doubles each, total in all, in any order: of several lengths, of one, or
+// fields of a structure.
 func scattered(r *rand.Rand, least, most, total int64) *model {
 	var lens, disps []int64
 	var olds []*Type

@@ -31,8 +31,9 @@ func (t *Type) Elements(bytes int64, rep Rep) int64 {
 	return n
 }
 
-// FirstBytes is the number of bytes in the native stream of n basic elements, the last of which may be within an element of t:
-// the inverse of Elements (MPI_Status_set_elements). It is not ok if that exceeds 63 bits; of a type without data it is 0.
+// FirstBytes is the number of bytes in the native stream of n basic elements, the last of which may be within an
+// element of t: the inverse of Elements (MPI_Status_set_elements). It is not ok if that exceeds 63 bits; of a type
+// without data it is 0.
 func (t *Type) FirstBytes(n int64) (bytes int64, ok bool) {
 	if t.elems == 0 {
 		return 0, true

@@ -36,14 +36,16 @@ func (c *Cursor) Init(base unsafe.Pointer, count int64, t *Type, rep Rep) {
 	case count == 1:
 	case p.root.op == opRun && p.root.mem == t.extent():
 		c.root = nil
-		c.top = node{op: opRun, kind: p.root.kind, n: count * p.root.n, size: count * p.root.size, mem: count * p.root.mem, runs: 1}
+		c.top = node{op: opRun, kind: p.root.kind, n: count * p.root.n, size: count * p.root.size, mem: count * p.root.mem,
+			runs: 1}
 	case p.root.op == opLoop && p.root.n*p.root.stride == t.extent():
 		c.root = nil
 		c.top = node{op: opLoop, n: count * p.root.n, stride: p.root.stride, child: p.root.child, size: count * p.root.size,
 			runs: count * p.root.runs}
 	default:
 		c.root = nil
-		c.top = node{op: opLoop, n: count, stride: t.extent(), child: p.root, size: count * p.root.size, runs: count * p.root.runs}
+		c.top = node{op: opLoop, n: count, stride: t.extent(), child: p.root, size: count * p.root.size,
+			runs: count * p.root.runs}
 	}
 	c.len = count * p.root.size
 }
@@ -63,9 +65,9 @@ func (c *Cursor) Pos() int64 { return c.pos }
 // Len is the number of bytes in the whole stream.
 func (c *Cursor) Len() int64 { return c.len }
 
-// Piece advises how many bytes to move next: about so many, as few as the layout likes, at most most. Where columns lie side
-// by side a row is visited again for each piece, so that there it takes as many whole columns as fit. Elsewhere the piece ends
-// where a part of the layout does that repeats, so that it is moved in few loops.
+// Piece advises how many bytes to move next: about so many, as few as the layout likes, at most most. Where columns lie
+// side by side a row is visited again for each piece, so that there it takes as many whole columns as fit. Elsewhere
+// the piece ends where a part of the layout does that repeats, so that it is moved in few loops.
 func (c *Cursor) Piece(about, most int) int {
 	nd := c.tree()
 	if nd.op == opLoop && nd.child.op == opLoop && max(nd.stride, -nd.stride) < max(nd.child.stride, -nd.child.stride) {
@@ -77,7 +79,8 @@ func (c *Cursor) Piece(about, most int) int {
 	return about - int((c.pos+int64(about))%nd.part(int64(about/2)))
 }
 
-// part is the size of the largest part of nd of at most so many packed bytes that repeats at multiples of itself; 1: none.
+// part is the size of the largest part of nd of at most so many packed bytes that repeats at multiples of itself; 1:
+// none.
 func (nd *node) part(most int64) int64 {
 	for nd.op == opLoop || nd.op == opAt {
 		if nd = nd.child; nd.size <= most {

@@ -152,7 +152,8 @@ func TestAnEmptyTypeHasAnEmptyStream(t *testing.T) {
 	for _, typ := range []*Type{empty, none, LBMarker, ok(Contiguous(4, empty)), ok(Resized(none, 0, 100))} {
 		var c Cursor
 		c.Init(nil, 7, typ, Native)
-		if c.Len() != 0 || c.Pack(make([]byte, 9)) != 0 || typ.Count(0, Native) != 0 || typ.Count(8, Native) != abi.MPI_UNDEFINED {
+		if c.Len() != 0 || c.Pack(make([]byte, 9)) != 0 || typ.Count(0, Native) != 0 || typ.Count(8,
+			Native) != abi.MPI_UNDEFINED {
 			t.Errorf("%d bytes in the stream of nothing", c.Len())
 		}
 		if _, n, span := typ.Span(nil, 7); !span || n != 0 {

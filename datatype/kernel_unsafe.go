@@ -2,9 +2,9 @@ package datatype
 
 import "unsafe"
 
-// Kernels for native data. A block is b bytes; there are n, ds bytes apart from dst+d on and ss bytes apart from src+s on.
-// The same kernel packs and unpacks: only the roles of memory and buffer change. Source and destination do
-// not overlap, except in copies of one run.
+// Kernels for native data. A block is b bytes; there are n, ds bytes apart from dst+d on and ss bytes apart from src+s
+// on. The same kernel packs and unpacks: only the roles of memory and buffer change. Source and destination do not
+// overlap, except in copies of one run.
 
 func load[T any](p unsafe.Pointer, off int64) T     { return *(*T)(unsafe.Add(p, off)) }
 func store[T any](p unsafe.Pointer, off int64, v T) { *(*T)(unsafe.Add(p, off)) = v }
@@ -85,8 +85,8 @@ func copyWords(dst unsafe.Pointer, d, ds int64, src unsafe.Pointer, s, ss, b, n 
 	}
 }
 
-// gatherWord moves runs that are one word of 1, 2, 4, 8 or 16 bytes, or one byte-swapped word of 4 or 8; it answers false,
-// having done nothing, for others.
+// gatherWord moves runs that are one word of 1, 2, 4, 8 or 16 bytes, or one byte-swapped word of 4 or 8; it answers
+// false, having done nothing, for others.
 func (m *mover) gatherWord(k kind, n int64, offs []int64, scale, at, to int64) bool {
 	switch {
 	case k == kindSwap8 && n == 1:
@@ -136,7 +136,8 @@ func (m *mover) tiles(b, at, to int64, outer, inner Dim) {
 	const side = 8
 	for j := int64(0); j < inner.N; j += side {
 		for i := int64(0); i < outer.N; i += side {
-			m.tile(b, at+i*outer.Mem+j*inner.Mem, to+i*outer.Buf+j*inner.Buf, outer, inner, min(side, outer.N-i), min(side, inner.N-j))
+			m.tile(b, at+i*outer.Mem+j*inner.Mem, to+i*outer.Buf+j*inner.Buf, outer, inner, min(side, outer.N-i), min(side,
+				inner.N-j))
 		}
 	}
 }

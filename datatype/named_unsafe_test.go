@@ -163,7 +163,8 @@ func TestValuesThatExternal32CannotCarryAreReported(t *testing.T) {
 		{abi.MPI_LONG, "ffffff7f00000000", false}, {abi.MPI_LONG, "0000008000000000", true},
 		{abi.MPI_LONG, "00000080ffffffff", false}, {abi.MPI_LONG, "ffffff7fffffffff", true},
 		{abi.MPI_LONG, "000000000000 0080", true}, {abi.MPI_UNSIGNED_LONG, "ffffffff00000000", false},
-		{abi.MPI_UNSIGNED_LONG, "0000000001000000", true}, {abi.MPI_WCHAR, "ffff0000", false}, {abi.MPI_WCHAR, "00000100", true},
+		{abi.MPI_UNSIGNED_LONG, "0000000001000000", true}, {abi.MPI_WCHAR, "ffff0000", false}, {abi.MPI_WCHAR, "00000100",
+			true},
 	} {
 		memory := unhex(e.memory)
 		var c Cursor
@@ -188,10 +189,12 @@ func TestAnyNonZeroByteIsTrue(t *testing.T) {
 }
 
 func TestPairsAndSizedTypesAreFoundByTheirParts(t *testing.T) {
-	if ValueIndex(Named(abi.MPI_DOUBLE), Named(abi.MPI_INT)) != Named(abi.MPI_DOUBLE_INT) || ValueIndex(Named(abi.MPI_INT), Named(abi.MPI_DOUBLE)) != nil {
+	if ValueIndex(Named(abi.MPI_DOUBLE), Named(abi.MPI_INT)) != Named(abi.MPI_DOUBLE_INT) ||
+		ValueIndex(Named(abi.MPI_INT), Named(abi.MPI_DOUBLE)) != nil {
 		t.Error("ValueIndex")
 	}
-	if MatchSize(abi.MPI_TYPECLASS_REAL, 8) != Named(abi.MPI_REAL8) || MatchSize(abi.MPI_TYPECLASS_INTEGER, 3) != nil || MatchSize(0, 4) != nil {
+	if MatchSize(abi.MPI_TYPECLASS_REAL, 8) != Named(abi.MPI_REAL8) || MatchSize(abi.MPI_TYPECLASS_INTEGER, 3) != nil ||
+		MatchSize(0, 4) != nil {
 		t.Error("MatchSize")
 	}
 	for _, e := range []struct {
@@ -199,7 +202,10 @@ func TestPairsAndSizedTypesAreFoundByTheirParts(t *testing.T) {
 		size int64
 	}{
 		{func() (*Type, error) { return F90Real(6, 37) }, 4}, {func() (*Type, error) { return F90Real(7, 30) }, 8},
-		{func() (*Type, error) { return F90Complex(abi.MPI_UNDEFINED, 300) }, 16}, {func() (*Type, error) { return F90Integer(10) }, 8},
+		{func() (*Type, error) { return F90Complex(abi.MPI_UNDEFINED, 300) }, 16}, {func() (*Type,
+			error) {
+			return F90Integer(10)
+		}, 8},
 		{func() (*Type, error) { return F90Real(40, 30) }, 0}, {func() (*Type, error) { return F90Integer(39) }, 0},
 	} {
 		typ, err := e.got()

@@ -2,15 +2,15 @@ package datatype
 
 import "sort"
 
-// Navigation between a packed stream and the memory it is laid out in (Traff 2010, 7: the type navigation functions): what a
-// file view needs to know where its bytes are, and how many of them lie in a piece of a file. Both take steps in proportion to
-// the depth of the layout and to the logarithm of its lists, wherever they start.
+// Navigation between a packed stream and the memory it is laid out in (Traff 2010, 7: the type navigation functions):
+// what a file view needs to know where its bytes are, and how many of them lie in a piece of a file. Both take steps in
+// proportion to the depth of the layout and to the logarithm of its lists, wherever they start.
 //
-// They are meant for streams in the order of memory (Ordered), as the types of file views are (MPI 5.0, 14.1.1). For others the
-// answers are numbers without a meaning. A unit that external32 converts counts where it begins.
+// They are meant for streams in the order of memory (Ordered), as the types of file views are (MPI 5.0, 14.1.1). For
+// others the answers are numbers without a meaning. A unit that external32 converts counts where it begins.
 
-// Extent is the number of bytes of memory from the first to the last of n bytes of the stream, from byte pos on, those two
-// included; of what there is, if that is less.
+// Extent is the number of bytes of memory from the first to the last of n bytes of the stream, from byte pos on, those
+// two included; of what there is, if that is less.
 func (c *Cursor) Extent(pos, n int64) int64 {
 	pos = min(max(pos, 0), c.len)
 	n = min(n, c.len-pos)
@@ -23,8 +23,8 @@ func (c *Cursor) Extent(pos, n int64) int64 {
 	return last + unit - first
 }
 
-// Within is the number of bytes of the stream, from byte pos on, in the next bytes of memory, so many of them: from where byte
-// pos is.
+// Within is the number of bytes of the stream, from byte pos on, in the next bytes of memory, so many of them: from
+// where byte pos is.
 func (c *Cursor) Within(pos, extent int64) int64 {
 	pos = min(max(pos, 0), c.len)
 	if pos == c.len || extent <= 0 {
@@ -38,7 +38,8 @@ func (c *Cursor) Within(pos, extent int64) int64 {
 	return max(nd.below(at+extent)-pos, 0)
 }
 
-// place is where packed byte pos of one instance of nd is, which begins at 0, and the bytes from there to the end of its unit.
+// place is where packed byte pos of one instance of nd is, which begins at 0, and the bytes from there to the end of
+// its unit.
 func (nd *node) place(pos int64) (at, unit int64) {
 	for {
 		switch nd.op {
@@ -63,7 +64,8 @@ func (nd *node) place(pos int64) (at, unit int64) {
 	}
 }
 
-// below is the number of packed bytes of one instance of nd, which begins at 0, whose units begin below memory offset end.
+// below is the number of packed bytes of one instance of nd, which begins at 0, whose units begin below memory offset
+// end.
 func (nd *node) below(end int64) (n int64) {
 	for {
 		first := nd.first()
@@ -96,7 +98,8 @@ func (nd *node) below(end int64) (n int64) {
 	}
 }
 
-// instance is which of n instances, stride bytes apart, the first of which begins at 0, is the last that does not begin beyond at.
+// instance is which of n instances, stride bytes apart, the first of which begins at 0, is the last that does not begin
+// beyond at.
 func instance(at, stride, n int64) int64 {
 	if stride <= 0 {
 		return n - 1
@@ -128,8 +131,8 @@ func (nd *node) start(i int) int64 {
 	return n
 }
 
-// Ordered tells whether the data of what c moves lies in memory in the order of the stream, nothing on top of anything else. It
-// takes time in proportion to the type's lists.
+// Ordered tells whether the data of what c moves lies in memory in the order of the stream, nothing on top of anything
+// else. It takes time in proportion to the type's lists.
 func (c *Cursor) Ordered() bool {
 	return c.len == 0 || orders{}.of(c.tree()).ok
 }

@@ -12,7 +12,8 @@ import (
 // ascending draws a type whose data lies in the order of its stream, with gaps, and expands it alongside.
 func ascending(r *rand.Rand, depth int) *model {
 	if depth == 0 {
-		return named([]int{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_LONG, abi.MPI_WCHAR, abi.MPI_LONG_DOUBLE}[r.Intn(7)])
+		return named([]int{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_LONG, abi.MPI_WCHAR,
+			abi.MPI_LONG_DOUBLE}[r.Intn(7)])
 	}
 	old := ascending(r, depth-1)
 	lb, ub := old.bounds()
@@ -114,8 +115,10 @@ func TestNavigationIsThatOfTheTypeMap(t *testing.T) {
 				t.Fatalf("seed %d: %d bytes of memory from byte %d on hold %d, want %d", seed, reach, lo, got, within)
 			}
 		}
-		if all := int64(len(at)); c.Extent(0, all+7) != c.Extent(0, all) || c.Extent(all, 1) != 0 || c.Extent(3, 0) != 0 || c.Extent(0, -1) != 0 ||
-			c.Within(0, math.MaxInt64) != all || c.Within(all-1, math.MaxInt64) != 1 || c.Within(all, 100) != 0 || c.Within(0, 0) != 0 || c.Within(0, -4) != 0 || c.Pos() != 0 {
+		if all := int64(len(at)); c.Extent(0, all+7) != c.Extent(0, all) || c.Extent(all, 1) != 0 || c.Extent(3, 0) != 0 ||
+			c.Extent(0, -1) != 0 ||
+			c.Within(0, math.MaxInt64) != all || c.Within(all-1, math.MaxInt64) != 1 || c.Within(all, 100) != 0 || c.Within(0,
+			0) != 0 || c.Within(0, -4) != 0 || c.Pos() != 0 {
 			t.Fatalf("seed %d: beyond the ends", seed)
 		}
 	}

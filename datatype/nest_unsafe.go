@@ -17,12 +17,12 @@ const MaxDims = 6
 type Nest struct {
 	Dims   [MaxDims]Dim
 	Depth  int32
-	Block  int64
 	Unpack bool // from buf to mem
+	Block  int64
 }
 
-// Kernels move large pieces faster than Go does. The piece begins at mem + at and buf + to; mem alone may be no address.
-// What is written does not overlap anything else.
+// Kernels move large pieces faster than Go does. The piece begins at mem + at and buf + to; mem alone may be no
+// address. What is written does not overlap anything else.
 type Kernels struct {
 	// Nest moves blocks in loops.
 	Nest func(mem, buf unsafe.Pointer, at, to int64, nest Nest)
@@ -57,14 +57,15 @@ type mover struct {
 	base, depth int
 }
 
-// reach is the memory, in bytes, that one sweep over a leaf should cover if others follow: what stays in the first-level
-// cache until the next leaf of the same instances comes by.
+// reach is the memory, in bytes, that one sweep over a leaf should cover if others follow: what stays in the
+// first-level cache until the next leaf of the same instances comes by.
 const reach = 16 << 10
 
 // longList is the length from which a list of blocks is moved instance by instance.
 const longList = 32
 
-// sweep moves all instances of nd that the repetition counts say; the first is at memory offset at and buffer offset to.
+// sweep moves all instances of nd that the repetition counts say; the first is at memory offset at and buffer offset
+// to.
 func (m *mover) sweep(nd *node, at, to int64) {
 	switch {
 	case nd.op == opRun:
@@ -225,8 +226,8 @@ func (m *mover) nest(k kind, units, at, to int64) {
 	m.loops(k, units, at, to, n.Dims[:n.Depth])
 }
 
-// arrange makes n of loops around runs of so many units: those that matter, in the order that suits the memory. It answers
-// how many units follow each other without a gap, which may be more than before.
+// arrange makes n of loops around runs of so many units: those that matter, in the order that suits the memory. It
+// answers how many units follow each other without a gap, which may be more than before.
 func (n *Nest) arrange(dims []Dim, k kind, units int64) int64 {
 	for _, d := range dims {
 		if d.N > 1 {

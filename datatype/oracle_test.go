@@ -12,7 +12,8 @@ type entry struct {
 	basic *Type
 }
 
-// model is a type with its type map expanded element by element, by the text of MPI 5.0, 5.1: what the engine must agree with.
+// model is a type with its type map expanded element by element, by the text of MPI 5.0, 5.1: what the engine must
+// agree with.
 type model struct {
 	t        *Type
 	entries  []entry
@@ -94,7 +95,8 @@ func named(handle int) *model {
 
 // anyHandle draws a predefined type, complicated ones included.
 func anyHandle(r *rand.Rand) int {
-	handles := []int{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE, abi.MPI_LONG, abi.MPI_UNSIGNED_LONG,
+	handles := []int{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE, abi.MPI_LONG,
+		abi.MPI_UNSIGNED_LONG,
 		abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_C_BOOL, abi.MPI_WCHAR, abi.MPI_LONG_DOUBLE, abi.MPI_DOUBLE_INT, abi.MPI_SHORT_INT,
 		abi.MPI_LONG_DOUBLE_INT, abi.MPI_2INT, abi.MPI_BYTE, abi.MPI_INTEGER16}
 	return handles[r.Intn(len(handles))]

@@ -56,7 +56,8 @@ func TestEquivalentDescriptionsHaveTheSameTree(t *testing.T) {
 			ok(Hvector(2, 1, 300, recordOf(1))), ok(Struct([]int64{1, 1}, []int64{0, 300}, []*Type{recordOf(1), recordOf(2)})),
 		},
 		"anything but regular": {
-			ok(Indexed([]int64{1, 2, 2}, []int64{0, 5, 11}, double)), ok(Indexed([]int64{1, 2, 1, 1}, []int64{0, 5, 11, 12}, double)), ok(Indexed([]int64{1, 1, 1, 0, 2}, []int64{0, 5, 6, 1, 11}, double)),
+			ok(Indexed([]int64{1, 2, 2}, []int64{0, 5, 11}, double)), ok(Indexed([]int64{1, 2, 1, 1}, []int64{0, 5, 11, 12},
+				double)), ok(Indexed([]int64{1, 1, 1, 0, 2}, []int64{0, 5, 6, 1, 11}, double)),
 			ok(Hindexed([]int64{1, 2, 2}, []int64{0, 40, 88}, ok(Resized(ok(Contiguous(1, double)), 0, 8)))),
 		},
 	} {
@@ -94,10 +95,11 @@ func recordOf(way int) *Type {
 	return ok(Struct([]int64{8, 1, 1}, []int64{100, 0, 140}, []*Type{Named(abi.MPI_BYTE), irregularInts(2), testInt}))
 }
 
-// Lists that are too long to be compared, or differ in their last entry, are not taken for each other, though sizes and numbers
-// of blocks are the same.
+// Lists that are too long to be compared, or differ in their last entry, are not taken for each other, though sizes and
+// numbers of blocks are the same.
 func TestListsThatDifferAreToldApart(t *testing.T) {
-	// tower is loops around structures in a structure, more parts than are compared; the last one has a field at another place.
+	// tower is loops around structures in a structure, more parts than are compared; the last one has a field at another
+	// place.
 	tower := func(last int64) *Type {
 		var disps []int64
 		var olds []*Type
@@ -113,7 +115,8 @@ func TestListsThatDifferAreToldApart(t *testing.T) {
 		return ok(Struct(slices.Repeat([]int64{1}, 16), disps, olds))
 	}
 	for _, n := range []int{3, 16, 17, 40} {
-		lens, other, disps, away, far := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+		lens, other, disps, away, far := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n),
+			make([]int64, n)
 		for i := range lens {
 			lens[i], disps[i] = int64(1+i%3), int64(8*i*i)
 			other[i], away[i], far[i] = lens[i], disps[i], 100*disps[i]

@@ -2,9 +2,9 @@ package datatype
 
 import "math/bits"
 
-// The 80-bit extended format of x86 and IEEE binary128 have the same sign and exponent. The one shows the leading bit of
-// its 64-bit mantissa, the other hides it before 112 bits of fraction. Widening is exact; narrowing rounds
-// to nearest, ties to even.
+// The 80-bit extended format of x86 and IEEE binary128 have the same sign and exponent. The one shows the leading bit
+// of its 64-bit mantissa, the other hides it before 112 bits of fraction. Widening is exact; narrowing rounds to
+// nearest, ties to even.
 
 const maxExponent = 0x7fff
 

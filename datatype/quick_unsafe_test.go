@@ -97,7 +97,8 @@ func TestPackProducesTheStreamOfTheTypeMapHoweverItIsCut(t *testing.T) {
 				return fmt.Errorf("stream of %d bytes, want %d", c.Len(), len(want))
 			}
 			got := make([]byte, len(want)+3)
-			if n := c.Pack(got); n != len(want) || !bytes.Equal(got[:n], want) || (rep == External32 && lost != (c.Err() != nil)) {
+			if n := c.Pack(got); n != len(want) || !bytes.Equal(got[:n], want) || (rep == External32 &&
+				lost != (c.Err() != nil)) {
 				return fmt.Errorf("whole: %d bytes %x, want %x, lost %v", n, got, want, lost)
 			}
 			if c.Pack(got) != 0 {

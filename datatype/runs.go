@@ -1,8 +1,8 @@
 package datatype
 
 // Runs is where some of a packed stream lies in memory: its runs in order, as many as fit. It is filled anywhere in the
-// stream, in time proportional to the depth of the layout and the number of runs; a copy between two layouts lists the runs of
-// both (copy_unsafe.go). Streams are native: a run has as many bytes in memory as in the stream.
+// stream, in time proportional to the depth of the layout and the number of runs; a copy between two layouts lists the
+// runs of both (copy_unsafe.go). Streams are native: a run has as many bytes in memory as in the stream.
 type Runs struct {
 	N, Used int               // how many there are, and how many of them a copy has used up
 	Off     [listedRuns]int64 // bytes from the address that the layout is relative to

@@ -41,8 +41,8 @@ const (
 	maxSerialNodes = 1 << 20
 )
 
-// Append appends the serialized form of t to b. It fails, with class MPI_ERR_TYPE, for a type of more than 256 levels or
-// 2^20 different parts.
+// Append appends the serialized form of t to b. It fails, with class MPI_ERR_TYPE, for a type of more than 256 levels
+// or 2^20 different parts.
 func (t *Type) Append(b []byte) ([]byte, error) {
 	w := serializer{index: map[*Type]uint64{}}
 	if _, err := w.node(t, 0); err != nil {
@@ -91,7 +91,8 @@ func (w *serializer) node(t *Type, level int) (uint64, error) {
 	return uint64(n), nil
 }
 
-var errTooDeep = &Error{abi.MPI_ERR_TYPE, "datatype", -1, 0, "the datatype has too many levels or parts to be described to another process"}
+var errTooDeep = &Error{abi.MPI_ERR_TYPE, "datatype", -1, 0,
+	"the datatype has too many levels or parts to be described to another process"}
 
 // parts are the types of which t is made, one for each field.
 func (t *Type) parts() []*Type {
@@ -155,8 +156,8 @@ func (w *serializer) unsigned(values ...uint64) {
 
 func (w *serializer) signed(v int64) { w.out = binary.AppendVarint(w.out, v) }
 
-// Decode is the type of a serialized form, not yet committed. It takes memory in proportion to the length of b. Anything
-// but a whole serialized form of a type whose sums fit 63 bits is refused with an error of class MPI_ERR_TYPE.
+// Decode is the type of a serialized form, not yet committed. It takes memory in proportion to the length of b.
+// Anything but a whole serialized form of a type whose sums fit 63 bits is refused with an error of class MPI_ERR_TYPE.
 func Decode(b []byte) (*Type, error) {
 	r := deserializer{rest: b}
 	if len(b) == 0 || b[0] != serialVersion {

@@ -23,7 +23,8 @@ type layoutOf struct {
 }
 
 func (t *Type) layout() layoutOf {
-	return layoutOf{t.size, t.size32, t.elems, t.align, t.lo, t.hi, t.lb, t.ub, t.signature().hash, t.markLB, t.markUB, t.uniform,
+	return layoutOf{t.size, t.size32, t.elems, t.align, t.lo, t.hi, t.lb, t.ub, t.signature().hash, t.markLB, t.markUB,
+		t.uniform,
 		*t.program(Native), *t.program(External32)}
 }
 
@@ -32,18 +33,20 @@ var sameTree = cmp.Options{
 	cmp.Comparer(func(a, b *Type) bool { return a == b }),
 	// Lengths of blocks without gaps may be in any unit.
 	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().Type() == reflect.TypeFor[node]() },
-		cmp.FilterValues(func(a, b node) bool { return a.runsOnly() && b.runsOnly() }, cmp.Transformer("runs", func(nd node) any {
-			lens := make([]int64, len(nd.lens))
-			for i, n := range nd.lens {
-				lens[i] = n * nd.child.size
-			}
-			return struct {
-				Kind                    kind
-				Size, Runs, Least, Most int64
-				Offs                    list
-				Lens                    []int64
-			}{nd.child.kind, nd.size, nd.runs, nd.least * nd.child.size, nd.most * nd.child.size, list{offs: nd.offs, scale: nd.scale}, lens}
-		}))),
+		cmp.FilterValues(func(a, b node) bool { return a.runsOnly() && b.runsOnly() }, cmp.Transformer("runs",
+			func(nd node) any {
+				lens := make([]int64, len(nd.lens))
+				for i, n := range nd.lens {
+					lens[i] = n * nd.child.size
+				}
+				return struct {
+					Kind                    kind
+					Size, Runs, Least, Most int64
+					Offs                    list
+					Lens                    []int64
+				}{nd.child.kind, nd.size, nd.runs, nd.least * nd.child.size, nd.most * nd.child.size, list{offs: nd.offs,
+					scale: nd.scale}, lens}
+			}))),
 	// Displacements in units of an extent come back in bytes.
 	cmp.Transformer("bytes", func(l list) struct {
 		Offs, Lens []int64

@@ -10,8 +10,10 @@ import (
 )
 
 func TestSumsKnowWhetherTheyFit(t *testing.T) {
-	edges := []int64{0, 1, -1, 2, -2, 3, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, math.MinInt64 + 1, math.MaxInt64 / 2, math.MinInt64 / 2,
-		math.MaxInt64/2 + 1, math.MaxInt32, math.MinInt32, math.MaxInt32 + 1, math.MinInt32 - 1, 1 << 32, -1 << 32, 3037000499, 3037000500}
+	edges := []int64{0, 1, -1, 2, -2, 3, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, math.MinInt64 + 1,
+		math.MaxInt64 / 2, math.MinInt64 / 2,
+		math.MaxInt64/2 + 1, math.MaxInt32, math.MinInt32, math.MaxInt32 + 1, math.MinInt32 - 1, 1 << 32, -1 << 32,
+		3037000499, 3037000500}
 	r := rand.New(rand.NewSource(1))
 	for range 40 {
 		edges = append(edges, int64(r.Uint64())>>r.Intn(64))
@@ -81,10 +83,12 @@ func TestBoundsOfNegativeExtents(t *testing.T) {
 			lo, hi = min(lo, e.at), max(hi, e.at+4)
 		}
 		if m.t.LB() != lb || m.t.UB() != ub || m.t.TrueLB() != lo || m.t.TrueUB() != hi {
-			t.Errorf("%s: bounds %d %d, true %d %d, want %d %d, %d %d", name, m.t.LB(), m.t.UB(), m.t.TrueLB(), m.t.TrueUB(), lb, ub, lo, hi)
+			t.Errorf("%s: bounds %d %d, true %d %d, want %d %d, %d %d", name, m.t.LB(), m.t.UB(), m.t.TrueLB(), m.t.TrueUB(),
+				lb, ub, lo, hi)
 		}
 	}
-	if typ := ok(Contiguous(3, ok(Resized(Named(abi.MPI_CHAR), 0, -1)))); typ.Extent() != 1 || typ.LB() != -2 || typ.UB() != -1 {
+	if typ := ok(Contiguous(3, ok(Resized(Named(abi.MPI_CHAR), 0, -1)))); typ.Extent() != 1 || typ.LB() != -2 ||
+		typ.UB() != -1 {
 		t.Errorf("chars backwards: bounds %d to %d", typ.LB(), typ.UB())
 	}
 }

@@ -3,10 +3,10 @@ package datatype
 import "math/bits"
 
 // The signature of a type is the sequence of its basic types, in the order of the type map (MPI 5.0, 5.1). Its hash is
-// that sequence read as the digits of a number modulo 2^61-1: the digit of a basic type is its handle times the base. So
-// the hash of a sequence follows from those of its parts, h(ab) = h(a) base^|b| + h(b), n copies take
-// log n steps, and no description of a type makes a difference. Sequences of different types or lengths have the same
-// hash with a probability of length / 2^61 for a base that nobody chose to that end; it is no defence against forgery.
+// that sequence read as the digits of a number modulo 2^61-1: the digit of a basic type is its handle times the base.
+// So the hash of a sequence follows from those of its parts, h(ab) = h(a) base^|b| + h(b), n copies take log n steps,
+// and no description of a type makes a difference. Sequences of different types or lengths have the same hash with a
+// probability of length / 2^61 for a base that nobody chose to that end; it is no defence against forgery.
 type signature struct {
 	hash uint64
 	pow  uint64 // base^elements

@@ -56,7 +56,8 @@ func TestASignatureIsOfEveryElementAndItsPlace(t *testing.T) {
 	}
 	const many = 1 << 40
 	unlike := []*Type{
-		repeated(0, i), repeated(1, i), repeated(2, i), repeated(many, i), repeated(many+1, i), repeated(many, d), repeated(many, l),
+		repeated(0, i), repeated(1, i), repeated(2, i), repeated(many, i), repeated(many+1, i), repeated(many, d),
+		repeated(many, l),
 		repeated(many, i, d), repeated(many, d, i), repeated(many, i, i, d), repeated(many, i, d, i), repeated(many, d, i, i),
 		repeated(1, repeated(many, i), repeated(many, d)), repeated(1, repeated(many, d), repeated(many, i)),
 		repeated(1, repeated(many, i), repeated(many+1, d)), repeated(1, repeated(many, i), d, repeated(many, i)),
@@ -71,7 +72,8 @@ func TestASignatureIsOfEveryElementAndItsPlace(t *testing.T) {
 		}
 	}
 	same := []*Type{repeated(6, i), repeated(3, i, i), repeated(2, i, i, i), repeated(1, repeated(4, i), repeated(2, i)),
-		ok(Indexed([]int64{1, 0, 5}, []int64{9, 0, 3}, i)), ok(Hvector(3, 2, -40, i)), Dup(ok(Resized(repeated(6, i), -3, 1)))}
+		ok(Indexed([]int64{1, 0, 5}, []int64{9, 0, 3}, i)), ok(Hvector(3, 2, -40, i)), Dup(ok(Resized(repeated(6, i), -3,
+			1)))}
 	for k := range same {
 		x, n := same[k].Signature()
 		if y, o := same[0].Signature(); x != y || n != o {

@@ -10,7 +10,8 @@
 //
 //	Vector, Struct, ... -> Type -> Commit -> program -> Cursor.Pack, Cursor.Unpack, Copy -> sweep -> kernels
 //
-// A Cursor also tells where pieces of the stream are in memory, and how much of it is in a piece of memory (navigate.go).
+// A Cursor also tells where pieces of the stream are in memory, and how much of it is in a piece of memory
+// (navigate.go).
 //
 // All sizes, extents and displacements are bytes unless said otherwise.
 package datatype
@@ -101,8 +102,8 @@ func (t *Type) Commit() {
 // derived counts the derived types that have been committed.
 var derived atomic.Uint64
 
-// ID tells a committed type from all others that the process has ever had: the ABI value of a predefined one, a multiple
-// of 2^32 for a derived one.
+// ID tells a committed type from all others that the process has ever had: the ABI value of a predefined one, a
+// multiple of 2^32 for a derived one.
 func (t *Type) ID() uint64 { return t.id }
 
 // Committed tells whether Commit was called; predefined types always are.
@@ -126,7 +127,8 @@ func (t *Type) TrueExtent() int64 { return t.hi - t.lo }
 // Alignment is the strictest alignment of a basic element of t, to whose multiple its extent is padded.
 func (t *Type) Alignment() int64 { return t.align }
 
-// Bounded tells whether a constructor has set the bounds of t or of a part of it, so that they do not follow from the data.
+// Bounded tells whether a constructor has set the bounds of t or of a part of it, so that they do not follow from the
+// data.
 func (t *Type) Bounded() bool { return t.markLB || t.markUB }
 
 // Uniform is the predefined type all data of t consists of, nil if there are several or none.
@@ -170,4 +172,5 @@ func (e *Error) Error() string { return e.Text }
 
 // errConversion is what a Cursor reports; it has no value, because one flag covers millions of elements.
 var errConversion = &Error{Class: abi.MPI_ERR_CONVERSION, Arg: "buf", Index: -1,
-	Text: "a value does not fit its external32 form (MPI_LONG has 4 bytes there, MPI_WCHAR 2): send it as a wider fixed-size type such as MPI_INT64_T"}
+	Text: "a value does not fit its external32 form (MPI_LONG has 4 bytes there, MPI_WCHAR 2): " +
+		"send it as a wider fixed-size type such as MPI_INT64_T"}

@@ -23,7 +23,7 @@ func impi_Abi_get_info(newinfo uintptr) int32 {
 	for _, key := range [...]string{"mpi_aint_size", "mpi_count_size", "mpi_offset_size"} {
 		i.set(key, "8")
 	}
-	return k.answer(infos.add(i), newinfo)
+	return k.answer(infos.Add(i), newinfo)
 }
 
 // fortranSizes and fortranTypes are the datatypes that the information on Fortran is about, in order.
@@ -32,16 +32,20 @@ var (
 		key    string
 		handle int
 	}{
-		{"logical", abi.MPI_LOGICAL}, {"integer", abi.MPI_INTEGER}, {"real", abi.MPI_REAL}, {"double_precision", abi.MPI_DOUBLE_PRECISION},
+		{"logical", abi.MPI_LOGICAL}, {"integer", abi.MPI_INTEGER}, {"real", abi.MPI_REAL}, {"double_precision",
+			abi.MPI_DOUBLE_PRECISION},
 	}
 	fortranTypes = [...]struct {
 		key    string
 		handle int
 	}{
-		{"logical1", abi.MPI_LOGICAL1}, {"logical2", abi.MPI_LOGICAL2}, {"logical4", abi.MPI_LOGICAL4}, {"logical8", abi.MPI_LOGICAL8}, {"logical16", abi.MPI_LOGICAL16},
-		{"integer1", abi.MPI_INTEGER1}, {"integer2", abi.MPI_INTEGER2}, {"integer4", abi.MPI_INTEGER4}, {"integer8", abi.MPI_INTEGER8}, {"integer16", abi.MPI_INTEGER16},
+		{"logical1", abi.MPI_LOGICAL1}, {"logical2", abi.MPI_LOGICAL2}, {"logical4", abi.MPI_LOGICAL4}, {"logical8",
+			abi.MPI_LOGICAL8}, {"logical16", abi.MPI_LOGICAL16},
+		{"integer1", abi.MPI_INTEGER1}, {"integer2", abi.MPI_INTEGER2}, {"integer4", abi.MPI_INTEGER4}, {"integer8",
+			abi.MPI_INTEGER8}, {"integer16", abi.MPI_INTEGER16},
 		{"real2", abi.MPI_REAL2}, {"real4", abi.MPI_REAL4}, {"real8", abi.MPI_REAL8}, {"real16", abi.MPI_REAL16},
-		{"complex4", abi.MPI_COMPLEX4}, {"complex8", abi.MPI_COMPLEX8}, {"complex16", abi.MPI_COMPLEX16}, {"complex32", abi.MPI_COMPLEX32},
+		{"complex4", abi.MPI_COMPLEX4}, {"complex8", abi.MPI_COMPLEX8}, {"complex16", abi.MPI_COMPLEX16}, {"complex32",
+			abi.MPI_COMPLEX32},
 		{"double_complex", abi.MPI_DOUBLE_COMPLEX},
 	}
 )
@@ -65,7 +69,7 @@ func impi_Abi_get_fortran_info(newinfo uintptr) int32 {
 	if k.result(newinfo, "info"); k.err != nil {
 		return k.fail()
 	}
-	return k.answer(infos.add(fortranInfo()), newinfo)
+	return k.answer(infos.Add(fortranInfo()), newinfo)
 }
 
 // impi_Abi_set_fortran_info cannot set what is known.

@@ -1,13 +1,14 @@
 package main
 
-// #include "shim.h"
-// #include "attr_fast.h"
+// #include "shim/shim.h"
+// #include "executor/attr_fast.h"
 import "C"
 
 import (
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -16,7 +17,7 @@ import (
 
 // keyval is a key. Its copy and delete functions may be the ABI's sentinels.
 type keyval struct {
-	forKind    kind
+	forKind    handle.Kind
 	copy, free uintptr
 	extra      uintptr
 	freed      bool // by the program; lives on while values of it exist
@@ -36,7 +37,7 @@ var keyvals struct {
 	all []*keyval // by key - firstKeyval; nil once freed
 }
 
-func keyvalOf(key int32, k kind) *keyval {
+func keyvalOf(key int32, k handle.Kind) *keyval {
 	keyvals.RLock()
 	defer keyvals.RUnlock()
 	i := int(key) - firstKeyval
@@ -176,7 +177,7 @@ func (v *attribute) delete(object uintptr, key int32) int32 {
 		C.uintptr_t(v.kv.extra)))
 }
 
-func createKeyval(fn string, forKind kind, copyFn, deleteFn, key, extra uintptr) int32 {
+func createKeyval(fn string, forKind handle.Kind, copyFn, deleteFn, key, extra uintptr) int32 {
 	k := check{fn: fn}
 	if !k.notStarted() {
 		k.result(key, "keyval")
@@ -195,7 +196,7 @@ func createKeyval(fn string, forKind kind, copyFn, deleteFn, key, extra uintptr)
 	return 0
 }
 
-func freeKeyval(fn string, forKind kind, key uintptr) int32 {
+func freeKeyval(fn string, forKind handle.Kind, key uintptr) int32 {
 	k := check{fn: fn}
 	if !k.notStarted() {
 		k.result(key, "keyval")
@@ -222,12 +223,14 @@ func (k *check) badKey(key int32) {
 
 //export impi_Comm_create_keyval
 func impi_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state uintptr) int32 {
-	return createKeyval("MPI_Comm_create_keyval", kindComm, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state)
+	return createKeyval("MPI_Comm_create_keyval", kindComm, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval,
+		extra_state)
 }
 
 //export impi_Type_create_keyval
 func impi_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state uintptr) int32 {
-	return createKeyval("MPI_Type_create_keyval", kindType, type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state)
+	return createKeyval("MPI_Type_create_keyval", kindType, type_copy_attr_fn, type_delete_attr_fn, type_keyval,
+		extra_state)
 }
 
 //export impi_Comm_free_keyval
@@ -241,7 +244,7 @@ func impi_Type_free_keyval(type_keyval uintptr) int32 {
 }
 
 // setAttr stores a value on an object whose attributes are a.
-func (k *check) setAttr(a *attributes, object uintptr, forKind kind, key int32, value uintptr) int32 {
+func (k *check) setAttr(a *attributes, object uintptr, forKind handle.Kind, key int32, value uintptr) int32 {
 	kv := keyvalOf(key, forKind)
 	if kv == nil {
 		k.badKey(key)
@@ -253,7 +256,7 @@ func (k *check) setAttr(a *attributes, object uintptr, forKind kind, key int32, 
 	return 0
 }
 
-func (k *check) getAttr(a *attributes, key int32, forKind kind, value, flag uintptr) int32 {
+func (k *check) getAttr(a *attributes, key int32, forKind handle.Kind, value, flag uintptr) int32 {
 	k.result(value, "attribute_val")
 	k.result(flag, "flag")
 	v, found := a.get(key)
@@ -270,7 +273,7 @@ func (k *check) getAttr(a *attributes, key int32, forKind kind, value, flag uint
 	return 0
 }
 
-func (k *check) deleteAttr(a *attributes, object uintptr, key int32, forKind kind) int32 {
+func (k *check) deleteAttr(a *attributes, object uintptr, key int32, forKind handle.Kind) int32 {
 	if _, found := a.get(key); !found && keyvalOf(key, forKind) == nil {
 		k.badKey(key)
 		return k.fail()

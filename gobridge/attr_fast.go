@@ -1,6 +1,6 @@
 package main
 
-// #include "attr_fast.h"
+// #include "executor/attr_fast.h"
 import "C"
 
 import (
@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -16,7 +17,8 @@ import (
 // openFastValues shows C the predefined attributes; called once.
 func openFastValues(v *predefinedValues) {
 	t := &C.impi_attr
-	for i, p := range [...]*int32{v.at(abi.MPI_TAG_UB), v.at(abi.MPI_IO), v.at(abi.MPI_HOST), v.at(abi.MPI_WTIME_IS_GLOBAL),
+	for i, p := range [...]*int32{v.at(abi.MPI_TAG_UB), v.at(abi.MPI_IO), v.at(abi.MPI_HOST),
+		v.at(abi.MPI_WTIME_IS_GLOBAL),
 		v.at(abi.MPI_APPNUM), v.at(abi.MPI_LASTUSEDCODE), v.at(abi.MPI_UNIVERSE_SIZE)} {
 		t.predefined[i] = (*C.int32_t)(unsafe.Pointer(p))
 	}
@@ -50,7 +52,7 @@ func (v *predefinedValues) at(key int32) *int32 {
 
 // openQueries shows a communicator to C, if there is a place for it.
 func (c *communicator) openQueries() {
-	slot := c.handle&0xffffffff - firstInt + 1
+	slot := c.handle&0xffffffff - handle.First + 1
 	switch c.handle {
 	case abi.MPI_COMM_WORLD:
 		slot = 0
@@ -124,7 +126,7 @@ func showKey(key int, on C.uint8_t) {
 }
 
 func openFastGroup(h uintptr, g *libimpi.Group) {
-	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_GROUPS {
+	if slot := h&0xffffffff - handle.First; slot < C.IMPI_ATTR_GROUPS {
 		f := &C.impi_attr.groups[slot]
 		f.rank, f.size = C.int32_t(g.Rank(engine().Me())), C.int32_t(g.Size())
 		showHandle(&f.handle, h)
@@ -132,7 +134,7 @@ func openFastGroup(h uintptr, g *libimpi.Group) {
 }
 
 func closeFastGroup(h uintptr) {
-	if slot := h&0xffffffff - firstInt; slot < C.IMPI_ATTR_GROUPS {
+	if slot := h&0xffffffff - handle.First; slot < C.IMPI_ATTR_GROUPS {
 		showHandle(&C.impi_attr.groups[slot].handle, 0)
 	}
 }

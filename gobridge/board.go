@@ -1,17 +1,17 @@
 package main
 
 // #include <stdlib.h>
-// #include "board.h"
+// #include "executor/board.h"
 import "C"
 
 import (
-	"math/bits"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/kernel"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -24,42 +24,20 @@ type board struct {
 	c       *C.struct_impi_board // nil if there is none
 }
 
-var opCodes = map[int]C.uint8_t{
-	abi.MPI_SUM: C.IMPI_OP_SUM, abi.MPI_PROD: C.IMPI_OP_PROD, abi.MPI_MIN: C.IMPI_OP_MIN, abi.MPI_MAX: C.IMPI_OP_MAX,
-	abi.MPI_BAND: C.IMPI_OP_BAND, abi.MPI_BOR: C.IMPI_OP_BOR, abi.MPI_BXOR: C.IMPI_OP_BXOR,
-	abi.MPI_LAND: C.IMPI_OP_LAND, abi.MPI_LOR: C.IMPI_OP_LOR, abi.MPI_LXOR: C.IMPI_OP_LXOR,
-	abi.MPI_MINLOC: C.IMPI_OP_MINLOC, abi.MPI_MAXLOC: C.IMPI_OP_MAXLOC,
-}
-
-// elementOf is the kind of a datatype's elements for the kernels in C.
-func elementOf(t *datatype.Type) C.uint8_t {
-	kind, bytes := op.Number(t)
-	size := C.uint8_t(bits.Len(uint(bytes)) - 1)
-	switch kind {
-	case op.Signed:
-		return C.IMPI_ELEMENT_SIGNED + size
-	case op.Unsigned:
-		return C.IMPI_ELEMENT_UNSIGNED + size
-	case op.Float:
-		return C.IMPI_ELEMENT_FLOAT + size - 2
-	}
-	return C.IMPI_ELEMENT_NONE
-}
-
 // openBoards fills the tables.
 func openBoards(e *libimpi.Engine) {
 	b := &C.impi_boards
 	b.looks = C.uint32_t(looksBeforeGo(e))
-	for handle, code := range opCodes {
-		b.ops[handle-abi.MPI_OP_NULL] = code
+	for handle, code := range kernel.OpCodes {
+		b.ops[handle-abi.MPI_OP_NULL] = C.uint8_t(code)
 	}
 	for i := range b.types {
 		t := datatype.Named(abi.MPI_DATATYPE_NULL + i)
 		if t == nil {
 			continue
 		}
-		b.types[i].element = elementOf(t)
-		for handle, code := range opCodes {
+		b.types[i].element = C.uint8_t(kernel.ElementOf(t))
+		for handle, code := range kernel.OpCodes {
 			if op.Check(handle, t) == nil {
 				b.types[i].ops |= 1 << code
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -225,7 +226,7 @@ func (k *check) result(p uintptr, arg string) {
 // answer stores the handle of a new object; 0 is none, for want of room.
 func (k *check) answer(h, out uintptr) int32 {
 	if h == 0 {
-		k.set(abi.MPI_ERR_OTHER, "there are %d objects of this kind already", chunkSize*len(infos.chunks))
+		k.set(abi.MPI_ERR_OTHER, "there are %d objects of this kind already", handle.Chunk*handle.Chunks)
 		return k.fail()
 	}
 	put(out, h)

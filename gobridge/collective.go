@@ -133,7 +133,8 @@ func bcastArgs(buffer uintptr, count int64, datatype uintptr, root int32, comm u
 }
 
 //export impi_Gather
-func impi_Gather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr, root int32, comm uintptr) int32 {
+func impi_Gather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
+	root int32, comm uintptr) int32 {
 	k := rooted("MPI_Gather", comm, root)
 	if k.err != nil {
 		return k.fail()
@@ -154,7 +155,8 @@ func impi_Gather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, re
 }
 
 //export impi_Gatherv
-func impi_Gatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype uintptr, root int32, comm uintptr, wide int32) int32 {
+func impi_Gatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype uintptr,
+	root int32, comm uintptr, wide int32) int32 {
 	k := rooted("MPI_Gatherv", comm, root)
 	if k.err != nil {
 		return k.fail()
@@ -176,7 +178,8 @@ func impi_Gatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcount
 }
 
 //export impi_Scatter
-func impi_Scatter(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr, root int32, comm uintptr) int32 {
+func impi_Scatter(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
+	root int32, comm uintptr) int32 {
 	k := rooted("MPI_Scatter", comm, root)
 	if k.err != nil {
 		return k.fail()
@@ -197,7 +200,8 @@ func impi_Scatter(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, r
 }
 
 //export impi_Scatterv
-func impi_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr, root int32, comm uintptr, wide int32) int32 {
+func impi_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
+	root int32, comm uintptr, wide int32) int32 {
 	k := rooted("MPI_Scatterv", comm, root)
 	if k.err != nil {
 		return k.fail()
@@ -227,7 +231,8 @@ func (k *check) sendSide(p uintptr, count int64, dt uintptr) coll.Buf {
 }
 
 //export impi_Allgather
-func impi_Allgather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype, comm uintptr) int32 {
+func impi_Allgather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
+	comm uintptr) int32 {
 	k := collective("MPI_Allgather", comm)
 	if k.err != nil {
 		return k.fail()
@@ -241,7 +246,8 @@ func impi_Allgather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr,
 }
 
 //export impi_Allgatherv
-func impi_Allgatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype, comm uintptr, wide int32) int32 {
+func impi_Allgatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype, comm uintptr,
+	wide int32) int32 {
 	k := collective("MPI_Allgatherv", comm)
 	if k.err != nil {
 		return k.fail()
@@ -255,7 +261,8 @@ func impi_Allgatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvco
 }
 
 //export impi_Alltoall
-func impi_Alltoall(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype, comm uintptr) int32 {
+func impi_Alltoall(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
+	comm uintptr) int32 {
 	k := collective("MPI_Alltoall", comm)
 	if k.err != nil {
 		return k.fail()
@@ -272,7 +279,8 @@ func impi_Alltoall(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, 
 }
 
 //export impi_Alltoallv
-func impi_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm uintptr, wide int32) int32 {
+func impi_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm uintptr,
+	wide int32) int32 {
 	k := collective("MPI_Alltoallv", comm)
 	if k.err != nil {
 		return k.fail()
@@ -297,7 +305,8 @@ func (k *check) wbuf(p, counts, displs, dts uintptr, wide int32, side string) co
 	if k.err != nil {
 		return coll.WBuf{}
 	}
-	b := coll.WBuf{Base: at(p), Counts: integers(counts, n, wide != 0), Displs: integers(displs, n, wide != 0), Types: make([]*datatype.Type, n)}
+	b := coll.WBuf{Base: at(p), Counts: integers(counts, n, wide != 0), Displs: integers(displs, n, wide != 0),
+		Types: make([]*datatype.Type, n)}
 	k.counts(b.Counts, side+"counts")
 	for i, h := range slice[uintptr](dts, n) {
 		b.Types[i] = k.typ(h, side+"types")
@@ -307,7 +316,8 @@ func (k *check) wbuf(p, counts, displs, dts uintptr, wide int32, side string) co
 }
 
 //export impi_Alltoallw
-func impi_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm uintptr, wide int32) int32 {
+func impi_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm uintptr,
+	wide int32) int32 {
 	k := collective("MPI_Alltoallw", comm)
 	if k.err != nil {
 		return k.fail()
@@ -325,7 +335,8 @@ func impi_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts
 
 // reduction checks the arguments of a reduction of count elements. result says whether recvbuf is significant,
 // inPlace whether sendbuf may be MPI_IN_PLACE here.
-func (k *check) reduction(sendbuf, recvbuf uintptr, count int64, dt, op uintptr, result, inPlace bool) (send, recv coll.Buf, o coll.Op) {
+func (k *check) reduction(sendbuf, recvbuf uintptr, count int64, dt, op uintptr, result, inPlace bool) (send,
+	recv coll.Buf, o coll.Op) {
 	k.count(count, "count")
 	t := k.typ(dt, "datatype")
 	o = k.op(op, dt, t)

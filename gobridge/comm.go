@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -63,7 +64,7 @@ func objectOf(h uintptr) *communicator {
 	case abi.MPI_COMM_SELF:
 		return p.self.Load()
 	}
-	return comms.find(h)
+	return comms.Find(h)
 }
 
 func selfComm() *communicator {
@@ -77,7 +78,7 @@ func selfComm() *communicator {
 // from MPI_Init to MPI_Finalize only: otherwise they answer nil.
 func bridged(c *libimpi.Comm) *communicator {
 	b, _ := c.Bridge.(*communicator)
-	if b != nil && b.handle < firstInt {
+	if b != nil && b.handle < handle.First {
 		return commOf(b.handle)
 	}
 	return b
@@ -105,7 +106,7 @@ func newHandle(c *libimpi.Comm, h *errhandler, of *session, out uintptr) *commun
 	b := newCommunicator(c, 0)
 	b.handler.Store(h)
 	b.join(of)
-	b.handle = comms.add(b)
+	b.handle = comms.Add(b)
 	b.openFast(engine())
 	b.openQueries()
 	put(out, b.handle)
@@ -201,7 +202,7 @@ func dup(fn string, comm, newcomm uintptr, with *info) int32 {
 		put[uintptr](newcomm, abi.MPI_COMM_NULL)
 		b.closeFast()
 		b.closeQueries()
-		comms.drop(b.handle)
+		comms.Drop(b.handle)
 		c.Discard()
 		return k.refused(code, "copy")
 	}
@@ -320,7 +321,7 @@ func freeComm(fn string, comm uintptr, give func(*libimpi.Comm) error) int32 {
 	if c == nil {
 		return k.fail()
 	}
-	if h < firstInt {
+	if h < handle.First {
 		k.set(abi.MPI_ERR_COMM, "%s is there from MPI_Init to MPI_Finalize", c)
 		return k.fail()
 	}
@@ -333,7 +334,7 @@ func freeComm(fn string, comm uintptr, give func(*libimpi.Comm) error) int32 {
 	if err := give(c.Comm); err != nil {
 		return k.failed(err)
 	}
-	comms.drop(h)
+	comms.Drop(h)
 	if c.ownColors {
 		freeColors(c.colors)
 	}
@@ -368,14 +369,15 @@ func impi_Comm_get_name(comm, comm_name, resultlen uintptr) int32 {
 }
 
 //export impi_Comm_toint
-func impi_Comm_toint(comm uintptr) int32 { return toInt(comm) }
+func impi_Comm_toint(comm uintptr) int32 { return handle.Int(comm) }
 
 //export impi_Comm_fromint
 func impi_Comm_fromint(comm int32) uintptr { return fromIntOr(&comms, comm, abi.MPI_COMM_NULL) }
 
 // predefinedKey says whether a key is one of those that every communicator, or MPI_COMM_WORLD, has.
 func predefinedKey(key int32) bool {
-	return key >= abi.MPI_TAG_UB && key <= abi.MPI_UNIVERSE_SIZE || key >= abi.IMPI_CLIENT_SIZE && key <= abi.IMPI_HOST_COLOR
+	return key >= abi.MPI_TAG_UB && key <= abi.MPI_UNIVERSE_SIZE || key >= abi.IMPI_CLIENT_SIZE &&
+		key <= abi.IMPI_HOST_COLOR
 }
 
 // predefinedAttr answers the address of a predefined attribute's value (MPI 5.0, 9.1.2).

@@ -2,12 +2,13 @@ package main
 
 import "C"
 
-// Hints of communicators (MPI 5.0, 7.4.4): the assertions that the standard defines. Matching looks at what is posted and
-// not at promises: a context in which no receive has a wildcard does not pay for them (libimpi/match.go). So the
+// Hints of communicators (MPI 5.0, 7.4.4): the assertions that the standard defines. Matching looks at what is posted
+// and not at promises: a context in which no receive has a wildcard does not pay for them (libimpi/match.go). So the
 // assertions are known, kept and reported, and need nothing else. Other keys are ignored, as the standard has it.
 // MPI_Comm_dup hands no hints on (MPI 5.0, 7.4.2).
 
-var assertions = [...]string{"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking"}
+var assertions = [...]string{"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length",
+	"mpi_assert_allow_overtaking"}
 
 // hints are the values of the assertions.
 type hints [len(assertions)]bool
@@ -54,5 +55,5 @@ func impi_Comm_get_info(comm, info_used uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.answer(infos.add(k.c.hints.info()), info_used)
+	return k.answer(infos.Add(k.c.hints.info()), info_used)
 }

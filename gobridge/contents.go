@@ -13,7 +13,8 @@ import (
 // How a datatype was made (MPI 5.0, 5.1.13), its name, and packing (5.2, 5.3).
 
 //export impi_Type_get_envelope
-func impi_Type_get_envelope(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner uintptr, wide int32) int32 {
+func impi_Type_get_envelope(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner uintptr,
+	wide int32) int32 {
 	k, t := typeQuery("MPI_Type_get_envelope", datatype)
 	k.result(num_integers, "num_integers")
 	k.result(num_addresses, "num_addresses")
@@ -53,10 +54,13 @@ func impi_Type_get_contents(datatype uintptr, max_integers, max_addresses, max_l
 		k.set(abi.MPI_ERR_TYPE, "the datatype is predefined and has no contents")
 	case len(c.LargeCounts) > 0 && wide == 0:
 		k.set(abi.MPI_ERR_TYPE, "the datatype was made with large counts: use MPI_Type_get_contents_c")
-	case int64(len(c.Integers)) > max_integers, int64(len(c.Addresses)) > max_addresses, int64(len(c.Types)) > max_datatypes,
+	case int64(len(c.Integers)) > max_integers, int64(len(c.Addresses)) > max_addresses,
+		int64(len(c.Types)) > max_datatypes,
 		wide != 0 && int64(len(c.LargeCounts)) > max_large_counts:
-		k.set(abi.MPI_ERR_ARG, "room for %d integers, %d addresses, %d large counts and %d datatypes; %d, %d, %d and %d are needed",
-			max_integers, max_addresses, max_large_counts, max_datatypes, len(c.Integers), len(c.Addresses), len(c.LargeCounts), len(c.Types))
+		k.set(abi.MPI_ERR_ARG,
+			"room for %d integers, %d addresses, %d large counts and %d datatypes; %d, %d, %d and %d are needed",
+			max_integers, max_addresses, max_large_counts, max_datatypes, len(c.Integers), len(c.Addresses),
+			len(c.LargeCounts), len(c.Types))
 	}
 	k.array(array_of_integers, len(c.Integers), "array_of_integers")
 	k.array(array_of_addresses, len(c.Addresses), "array_of_addresses")
@@ -138,7 +142,8 @@ func (c *communicator) packed() datatype.Rep {
 }
 
 // pack moves between typed memory and a packed buffer of size bytes from *position on, which it advances.
-func (k *check) pack(typed uintptr, count int64, t *datatype.Type, buffer uintptr, size int64, position uintptr, rep datatype.Rep, out bool) int32 {
+func (k *check) pack(typed uintptr, count int64, t *datatype.Type, buffer uintptr, size int64, position uintptr,
+	rep datatype.Rep, out bool) int32 {
 	names := [...]string{"outbuf", "outcount", "insize", "inbuf"}
 	if out {
 		names = [...]string{"inbuf", "incount", "outsize", "outbuf"}
@@ -179,7 +184,8 @@ func (k *check) pack(typed uintptr, count int64, t *datatype.Type, buffer uintpt
 }
 
 //export impi_Pack
-func impi_Pack(inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize int64, position, comm uintptr, wide int32) int32 {
+func impi_Pack(inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize int64, position, comm uintptr,
+	wide int32) int32 {
 	k := check{fn: "MPI_Pack"}
 	if k.comm(comm) == nil {
 		return k.fail()
@@ -189,7 +195,8 @@ func impi_Pack(inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize i
 }
 
 //export impi_Unpack
-func impi_Unpack(inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64, datatype, comm uintptr, wide int32) int32 {
+func impi_Unpack(inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64, datatype, comm uintptr,
+	wide int32) int32 {
 	k := check{fn: "MPI_Unpack"}
 	if k.comm(comm) == nil {
 		return k.fail()
@@ -233,7 +240,8 @@ func (k *check) datarep(p uintptr) {
 }
 
 //export impi_Pack_external
-func impi_Pack_external(datarep, inbuf uintptr, incount int64, dt, outbuf uintptr, outsize int64, position uintptr) int32 {
+func impi_Pack_external(datarep, inbuf uintptr, incount int64, dt, outbuf uintptr, outsize int64,
+	position uintptr) int32 {
 	k := check{fn: "MPI_Pack_external"}
 	if k.notStarted() {
 		return k.fail()
@@ -244,7 +252,8 @@ func impi_Pack_external(datarep, inbuf uintptr, incount int64, dt, outbuf uintpt
 }
 
 //export impi_Unpack_external
-func impi_Unpack_external(datarep, inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64, dt uintptr) int32 {
+func impi_Unpack_external(datarep, inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64,
+	dt uintptr) int32 {
 	k := check{fn: "MPI_Unpack_external"}
 	if k.notStarted() {
 		return k.fail()

@@ -5,7 +5,8 @@ import "C"
 
 import "unsafe"
 
-// The environment is C's: Go has taken a copy of it when the library was loaded, and a program may have changed it since.
+// The environment is C's: Go has taken a copy of it when the library was loaded, and a program may have changed it
+// since.
 
 // lookupEnv is os.LookupEnv.
 func lookupEnv(name string) (string, bool) {

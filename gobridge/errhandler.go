@@ -1,12 +1,13 @@
 package main
 
-// #include "shim.h"
+// #include "shim/shim.h"
 import "C"
 
 import (
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -336,7 +337,7 @@ func impi_Remove_error_string(errorcode int32) int32 {
 }
 
 //export impi_Errhandler_toint
-func impi_Errhandler_toint(errhandler uintptr) int32 { return toInt(errhandler) }
+func impi_Errhandler_toint(errhandler uintptr) int32 { return handle.Int(errhandler) }
 
 //export impi_Errhandler_fromint
 func impi_Errhandler_fromint(errhandler int32) uintptr {

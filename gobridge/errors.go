@@ -1,7 +1,7 @@
 package main
 
-// #include "shim.h"
-// #include "z_shim.h"
+// #include "shim/shim.h"
+// #include "shim/z_shim.h"
 import "C"
 
 import (
@@ -91,8 +91,8 @@ func fail(fn string, c *communicator, err error) int32 {
 	return register(e.Class, fn+": "+e.Error(), handler, object)
 }
 
-// describeCode is the text of an error code, for MPI_Error_string: what the program says of its own codes, and the particulars
-// of the last error with one of ours.
+// describeCode is the text of an error code, for MPI_Error_string: what the program says of its own codes, and the
+// particulars of the last error with one of ours.
 func describeCode(code int32) (string, bool) {
 	if s, ok := custom.text(code); ok {
 		return s, true
@@ -159,7 +159,7 @@ func errhandlerOf(h uintptr) *errhandler {
 			return e
 		}
 	}
-	return errhandlers.find(h)
+	return errhandlers.Find(h)
 }
 
 // hold answers the handler's handle, which the program has to free once more; 0 if there is no room for it.
@@ -167,7 +167,7 @@ func (h *errhandler) hold() uintptr {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.handle == 0 {
-		if h.handle = errhandlers.add(h); h.handle == 0 {
+		if h.handle = errhandlers.Add(h); h.handle == 0 {
 			return 0
 		}
 	}
@@ -186,7 +186,7 @@ func (h *errhandler) release(handle uintptr) bool {
 		return false
 	}
 	if h.holds--; h.holds == 0 {
-		errhandlers.drop(handle)
+		errhandlers.Drop(handle)
 		h.handle = 0
 	}
 	return true
@@ -231,5 +231,6 @@ func impi_missing(function *C.char, kind int32, handle uintptr) int32 {
 	if started() == nil {
 		return fail(fn, nil, notStarted())
 	}
-	return fail(strings.TrimSuffix(fn, "_c"), c, libimpi.Errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "not implemented in this version of libimpi"))
+	return fail(strings.TrimSuffix(fn, "_c"), c, libimpi.Errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION,
+		"not implemented in this version of libimpi"))
 }

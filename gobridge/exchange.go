@@ -25,12 +25,14 @@ func impi_Isendrecv(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, se
 	if k.err != nil {
 		return k.fail()
 	}
-	put(request, k.c.Isendrecv(at(sendbuf), sendcount, st, int(dest), sendtag, at(recvbuf), recvcount, rt, int(source), recvtag))
+	put(request, k.c.Isendrecv(at(sendbuf), sendcount, st, int(dest), sendtag, at(recvbuf), recvcount, rt, int(source),
+		recvtag))
 	return 0
 }
 
 //export impi_Isendrecv_replace
-func impi_Isendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm, request uintptr) int32 {
+func impi_Isendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm,
+	request uintptr) int32 {
 	a := replaceArgs("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm)
 	a.result(request, "request")
 	if a.err != nil {

@@ -1,7 +1,7 @@
 package main
 
 // #include <stdlib.h>
-// #include "fast.h"
+// #include "executor/fast.h"
 import "C"
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/transport/shm"
 )
@@ -30,8 +31,9 @@ func fastShared() *libimpi.Shared {
 	return (*libimpi.Shared)(unsafe.Pointer(&C.impi_fast.anon0))
 }
 
-// C looks for this long at an empty ring before it leaves the waiting to Go, which polls the others, too, and knows how to
-// sleep. It is as long as most waits of programs whose ranks do the same work; Go's waits are bounded by their success.
+// C looks for this long at an empty ring before it leaves the waiting to Go, which polls the others, too, and knows how
+// to sleep. It is as long as most waits of programs whose ranks do the same work; Go's waits are bounded by their
+// success.
 const spinTime = 300 * time.Microsecond
 
 // crowdedLooks is how often C looks where it gives its core away after each look.
@@ -89,11 +91,11 @@ func closeFast() {
 }
 
 // fastSlot is the place of a communicator in C's table: the predefined ones come first.
-func fastSlot(handle uintptr) uintptr {
-	if handle < firstInt {
-		return handle - abi.MPI_COMM_WORLD
+func fastSlot(h uintptr) uintptr {
+	if h < handle.First {
+		return h - abi.MPI_COMM_WORLD
 	}
-	return handle&0xffffffff - firstInt + 2
+	return uintptr(handle.Slot(h)) + 2
 }
 
 // openFast makes a communicator known to C, if there is a place for it. C knows intracommunicators only.

@@ -1,7 +1,7 @@
 package main
 
 // #include <stdlib.h>
-// #include "shim.h"
+// #include "shim/shim.h"
 import "C"
 
 import (

@@ -78,7 +78,8 @@ func impi_Comm_create_from_group(group, stringtag, info, errhandler, newcomm uin
 }
 
 //export impi_Intercomm_create_from_groups
-func impi_Intercomm_create_from_groups(local_group uintptr, local_leader int32, remote_group uintptr, remote_leader int32, stringtag, info, errhandler, newintercomm uintptr) int32 {
+func impi_Intercomm_create_from_groups(local_group uintptr, local_leader int32, remote_group uintptr,
+	remote_leader int32, stringtag, info, errhandler, newintercomm uintptr) int32 {
 	k := fromGroupArgs("MPI_Intercomm_create_from_groups", stringtag, info, errhandler)
 	if k.result(newintercomm, "newintercomm"); k.err != nil {
 		return k.fail()

@@ -1,6 +1,6 @@
 package main
 
-// #include "general.h"
+// #include "shim/general.h"
 import "C"
 
 import (

@@ -35,7 +35,8 @@ func impi_Request_get_status_any(count int32, array_of_requests, index, flag, st
 }
 
 //export impi_Request_get_status_some
-func impi_Request_get_status_some(incount int32, array_of_requests, outcount, array_of_indices, array_of_statuses uintptr) int32 {
+func impi_Request_get_status_some(incount int32, array_of_requests, outcount, array_of_indices,
+	array_of_statuses uintptr) int32 {
 	return some("MPI_Request_get_status_some", incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
 		func(ids []uint64, done []int32, st []libimpi.CStatus) (int, error) {
 			return engine().GetStatusSome(ids, done, st)

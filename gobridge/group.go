@@ -4,6 +4,7 @@ import "C"
 
 import (
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -18,7 +19,7 @@ func groupOf(h uintptr) *libimpi.Group {
 	if h == abi.MPI_GROUP_EMPTY {
 		return libimpi.EmptyGroup
 	}
-	if g := groups.find(h); g != nil {
+	if g := groups.Find(h); g != nil {
 		return g.Group
 	}
 	return nil
@@ -26,7 +27,7 @@ func groupOf(h uintptr) *libimpi.Group {
 
 // sessionOfGroup is the session of a group, nil if it has none.
 func sessionOfGroup(h uintptr) *session {
-	if g := groups.find(h); g != nil {
+	if g := groups.Find(h); g != nil {
 		return g.session
 	}
 	return nil
@@ -37,7 +38,7 @@ func saveGroup(g *libimpi.Group, of *session) uintptr {
 	if g.Size() == 0 {
 		return abi.MPI_GROUP_EMPTY
 	}
-	h := groups.add(&group{g, of})
+	h := groups.Add(&group{g, of})
 	openFastGroup(h, g)
 	return h
 }
@@ -85,7 +86,7 @@ func impi_Group_free(group uintptr) int32 {
 	}
 	if h != abi.MPI_GROUP_EMPTY {
 		closeFastGroup(h)
-		if !groups.drop(h) { // another thread was faster
+		if !groups.Drop(h) { // another thread was faster
 			k.badGroup(h, "group")
 			return k.fail()
 		}
@@ -270,7 +271,7 @@ func impi_Group_translate_ranks(group1 uintptr, n int32, ranks1, group2, ranks2 
 }
 
 //export impi_Group_toint
-func impi_Group_toint(group uintptr) int32 { return toInt(group) }
+func impi_Group_toint(group uintptr) int32 { return handle.Int(group) }
 
 //export impi_Group_fromint
 func impi_Group_fromint(group int32) uintptr { return fromIntOr(&groups, group, abi.MPI_GROUP_NULL) }

@@ -25,7 +25,8 @@ func impi_Comm_split_type(comm uintptr, split_type, key int32, info, newcomm uin
 	k.result(newcomm, "newcomm")
 	hints := k.info(info)
 	switch split_type {
-	case abi.MPI_UNDEFINED, abi.MPI_COMM_TYPE_SHARED, abi.MPI_COMM_TYPE_HW_GUIDED, abi.MPI_COMM_TYPE_HW_UNGUIDED, abi.MPI_COMM_TYPE_RESOURCE_GUIDED:
+	case abi.MPI_UNDEFINED, abi.MPI_COMM_TYPE_SHARED, abi.MPI_COMM_TYPE_HW_GUIDED, abi.MPI_COMM_TYPE_HW_UNGUIDED,
+		abi.MPI_COMM_TYPE_RESOURCE_GUIDED:
 	default:
 		k.set(abi.MPI_ERR_ARG, "argument split_type is %d", split_type)
 	}
@@ -104,5 +105,5 @@ func impi_Get_hw_resource_info(hw_info uintptr) int32 {
 		}
 		i.set(resourceScheme+t, value)
 	}
-	return k.answer(infos.add(i), hw_info)
+	return k.answer(infos.Add(i), hw_info)
 }

@@ -38,7 +38,7 @@ func (k *check) idup(with *info, newcomm, request uintptr) int32 {
 	}
 	b.join(k.c.session)
 	b.pending.Store(true)
-	b.handle = comms.add(b)
+	b.handle = comms.Add(b)
 	put(newcomm, b.handle)
 	put(request, k.c.Idup(b.Comm, func() {
 		b.openFast(engine())

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/handle"
 )
 
 // Info objects (MPI 5.0, chapter 10): ordered lists of (key, value).
@@ -90,7 +91,7 @@ func (k *check) info(h uintptr) *info {
 	case abi.MPI_INFO_ENV:
 		return infoEnv()
 	}
-	i := infos.find(h)
+	i := infos.Find(h)
 	if i == nil {
 		k.badInfo(h)
 	}
@@ -128,7 +129,7 @@ func impi_Info_create(newinfo uintptr) int32 {
 	if k.result(newinfo, "info"); k.err != nil {
 		return k.fail()
 	}
-	return k.answer(infos.add(&info{}), newinfo)
+	return k.answer(infos.Add(&info{}), newinfo)
 }
 
 //export impi_Info_create_env
@@ -137,7 +138,7 @@ func impi_Info_create_env(argc int32, argv, newinfo uintptr) int32 {
 	if k.result(newinfo, "info"); k.err != nil {
 		return k.fail()
 	}
-	return k.answer(infos.add(infoEnv().clone()), newinfo)
+	return k.answer(infos.Add(infoEnv().clone()), newinfo)
 }
 
 //export impi_Info_dup
@@ -147,7 +148,7 @@ func impi_Info_dup(infoHandle, newinfo uintptr) int32 {
 	if k.result(newinfo, "newinfo"); k.err != nil {
 		return k.fail()
 	}
-	return k.answer(infos.add(i.clone()), newinfo)
+	return k.answer(infos.Add(i.clone()), newinfo)
 }
 
 //export impi_Info_free
@@ -161,7 +162,7 @@ func impi_Info_free(infoHandle uintptr) int32 {
 	switch {
 	case h == abi.MPI_INFO_ENV:
 		k.set(abi.MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed")
-	case k.err == nil && !infos.drop(h): // another thread was faster
+	case k.err == nil && !infos.Drop(h): // another thread was faster
 		k.badInfo(h)
 	}
 	if k.err != nil {
@@ -298,7 +299,7 @@ func impi_Info_get_nthkey(infoHandle uintptr, n int32, key uintptr) int32 {
 }
 
 //export impi_Info_toint
-func impi_Info_toint(info uintptr) int32 { return toInt(info) }
+func impi_Info_toint(info uintptr) int32 { return handle.Int(info) }
 
 //export impi_Info_fromint
 func impi_Info_fromint(info int32) uintptr { return fromIntOr(&infos, info, abi.MPI_INFO_NULL) }

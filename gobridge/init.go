@@ -1,6 +1,6 @@
 package main
 
-// #include "shim.h"
+// #include "shim/shim.h"
 import "C"
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/kernel"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/boot"
@@ -90,7 +91,8 @@ func notStarted() *libimpi.Error {
 func whoAmI() string {
 	host, _ := os.Hostname()
 	if p := started(); p != nil {
-		return fmt.Sprintf("libimpi: rank %d of %d (%s, pid %d)", p.engine.World().Rank(), p.engine.World().Size(), host, os.Getpid())
+		return fmt.Sprintf("libimpi: rank %d of %d (%s, pid %d)", p.engine.World().Rank(), p.engine.World().Size(), host,
+			os.Getpid())
 	}
 	return fmt.Sprintf("libimpi: %s, pid %d", host, os.Getpid())
 }
@@ -171,7 +173,7 @@ func enter() (*process, error) {
 	if started() == nil {
 		p.segment.Return()
 		p.values.lastCode = custom.last()
-		datatype.SetKernels(&cKernels)
+		datatype.SetKernels(&kernel.Kernels)
 		current.Store(p)
 		openFast(p)
 		openBoards(p.engine)
@@ -327,12 +329,14 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 func localRanks(job *transport.Job, w boot.Welcome) ([]int32, error) {
 	first := job.Me - w.LocalRank
 	if first < 0 || int(first+w.LocalSize) > len(job.Procs) {
-		return nil, fmt.Errorf("the launcher says that rank %d is the %dth of %d processes that share memory", job.Me, w.LocalRank, w.LocalSize)
+		return nil, fmt.Errorf("the launcher says that rank %d is the %dth of %d processes that share memory", job.Me,
+			w.LocalRank, w.LocalSize)
 	}
 	var world []int32
 	for r := first; r < first+w.LocalSize; r++ {
 		if job.Procs[r].Client != job.Procs[job.Me].Client {
-			return nil, fmt.Errorf("the launcher says that %d processes share memory, and the job's tables that rank %d is another client's", w.LocalSize, r)
+			return nil, fmt.Errorf("the launcher says that %d processes share memory, and the job's tables that rank %d "+
+				"is another client's", w.LocalSize, r)
 		}
 		world = append(world, r)
 	}

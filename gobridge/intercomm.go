@@ -42,7 +42,8 @@ func (k *check) peer(comm uintptr, leader, tag int32) *communicator {
 }
 
 //export impi_Intercomm_create
-func impi_Intercomm_create(local_comm uintptr, local_leader int32, peer_comm uintptr, remote_leader, tag int32, newintercomm uintptr) int32 {
+func impi_Intercomm_create(local_comm uintptr, local_leader int32, peer_comm uintptr, remote_leader, tag int32,
+	newintercomm uintptr) int32 {
 	k := commQuery("MPI_Intercomm_create", local_comm)
 	k.result(newintercomm, "newintercomm")
 	k.intra()

@@ -1,6 +1,6 @@
 // Package main is libmpi.so: the place where C and Go meet.
 //
-// The generated shim (z_shim_*.c) defines PMPI_X and weak MPI_X. Each calls the export impi_X of this package,
+// The generated shim (package shim) defines PMPI_X and weak MPI_X. Each calls the export impi_X of this package,
 // with handles and all pointers as uintptr: MPI's sentinels (MPI_IN_PLACE is 1) must never be Go pointers. An
 // export serves MPI_X and MPI_X_c alike; it checks its arguments, calls the engine and answers an error code.
 //
@@ -10,6 +10,9 @@
 package main
 
 // #cgo LDFLAGS: -Wl,--wrap=pthread_create
+// #include "shim/z_exports.h"
 import "C"
+
+import _ "github.com/libimpi/libimpi/gobridge/shim"
 
 func main() {}

@@ -1,6 +1,6 @@
 package main
 
-// #include "shim.h"
+// #include "shim/shim.h"
 import "C"
 
 import (
@@ -11,6 +11,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -42,7 +43,8 @@ func (o *userOp) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) 
 	for count > 0 {
 		n := min(count, most)
 		// As numbers: the memory may be Go's, which does not move and which the caller holds on to.
-		C.impi_call_op(C.uintptr_t(o.fn), C.uintptr_t(uintptr(in)), C.uintptr_t(uintptr(inout)), C.int64_t(n), C.uintptr_t(o.handle), wide)
+		C.impi_call_op(C.uintptr_t(o.fn), C.uintptr_t(uintptr(in)), C.uintptr_t(uintptr(inout)), C.int64_t(n),
+			C.uintptr_t(o.handle), wide)
 		in, inout = unsafe.Add(in, n*t.Extent()), unsafe.Add(inout, n*t.Extent())
 		count -= n
 	}
@@ -51,7 +53,7 @@ func (o *userOp) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) 
 
 // op looks an operation up and checks that it is defined on the datatype.
 func (k *check) op(h, dt uintptr, t *datatype.Type) coll.Op {
-	if o := ops.find(h); o != nil {
+	if o := ops.Find(h); o != nil {
 		return &userOp{o, dt}
 	}
 	o := op.Predefined(int(h))
@@ -80,7 +82,7 @@ func impi_Op_create(user_fn uintptr, commute int32, opOut uintptr, wide int32) i
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.answer(ops.add(&operation{fn: user_fn, wide: wide != 0, commute: commute != 0}), opOut)
+	return k.answer(ops.Add(&operation{fn: user_fn, wide: wide != 0, commute: commute != 0}), opOut)
 }
 
 //export impi_Op_free
@@ -90,7 +92,7 @@ func impi_Op_free(opHandle uintptr) int32 {
 		return k.fail()
 	}
 	h := *ref[uintptr](opHandle)
-	if !ops.drop(h) {
+	if !ops.Drop(h) {
 		k.set(abi.MPI_ERR_OP, "argument op (%#x) is not an operation that can be freed", h)
 		return k.fail()
 	}
@@ -105,7 +107,7 @@ func impi_Op_commutative(opHandle, commute uintptr) int32 {
 		return k.fail()
 	}
 	var is bool
-	if o := ops.find(opHandle); o != nil {
+	if o := ops.Find(opHandle); o != nil {
 		is = o.commute
 	} else if o := op.Predefined(int(opHandle)); o != nil {
 		is = o.Commutative()
@@ -142,7 +144,7 @@ func impi_Reduce_local(inbuf, inoutbuf uintptr, count int64, datatype, opHandle 
 }
 
 //export impi_Op_toint
-func impi_Op_toint(op uintptr) int32 { return toInt(op) }
+func impi_Op_toint(op uintptr) int32 { return handle.Int(op) }
 
 //export impi_Op_fromint
 func impi_Op_fromint(op int32) uintptr { return fromIntOr(&ops, op, abi.MPI_OP_NULL) }

@@ -5,6 +5,7 @@ import "C"
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -76,7 +77,8 @@ func impi_Recv(buf uintptr, count int64, datatype uintptr, source, tag int32, co
 // impi_sendrecv_rest is MPI_Sendrecv, or MPI_Sendrecv_replace, when C has sent already.
 //
 //export impi_sendrecv_rest
-func impi_sendrecv_rest(buf uintptr, count int64, datatype uintptr, source, tag int32, comm, status uintptr, replace int32) int32 {
+func impi_sendrecv_rest(buf uintptr, count int64, datatype uintptr, source, tag int32, comm, status uintptr,
+	replace int32) int32 {
 	fn := "MPI_Sendrecv"
 	if replace != 0 {
 		fn = "MPI_Sendrecv_replace"
@@ -100,7 +102,8 @@ func recv(fn string, buf uintptr, count int64, dt uintptr, source, tag int32, co
 	return 0
 }
 
-func isend(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm, request uintptr, mode libimpi.SendMode) int32 {
+func isend(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm, request uintptr,
+	mode libimpi.SendMode) int32 {
 	a := sendArgs(fn, buf, count, dt, dest, tag, comm)
 	a.result(request, "request")
 	if a.err != nil {
@@ -157,12 +160,14 @@ func impi_Sendrecv(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sen
 		return k.fail()
 	}
 	var result libimpi.Status
-	err := k.c.Sendrecv(at(sendbuf), sendcount, st, int(dest), sendtag, at(recvbuf), recvcount, rt, int(source), recvtag, &result)
+	err := k.c.Sendrecv(at(sendbuf), sendcount, st, int(dest), sendtag, at(recvbuf), recvcount, rt, int(source), recvtag,
+		&result)
 	return k.received(err, &result, status)
 }
 
 //export impi_Sendrecv_replace
-func impi_Sendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm, status uintptr) int32 {
+func impi_Sendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm,
+	status uintptr) int32 {
 	a := replaceArgs("MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm)
 	if a.err != nil {
 		return a.fail()
@@ -172,7 +177,8 @@ func impi_Sendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sen
 	return a.received(err, &result, status)
 }
 
-func replaceArgs(fn string, buf uintptr, count int64, dt uintptr, dest, sendtag, source, recvtag int32, comm uintptr) (a endpoint) {
+func replaceArgs(fn string, buf uintptr, count int64, dt uintptr, dest, sendtag, source, recvtag int32,
+	comm uintptr) (a endpoint) {
 	a.fn = fn
 	if a.comm(comm) == nil {
 		return a
@@ -249,7 +255,7 @@ func impi_Mprobe(source, tag int32, comm, message, status uintptr) int32 {
 	if err != nil {
 		return k.received(err, &st, status)
 	}
-	if code := k.answer(messages.add(m), message); code != 0 {
+	if code := k.answer(messages.Add(m), message); code != 0 {
 		return code
 	}
 	return k.received(nil, &st, status)
@@ -273,7 +279,7 @@ func impi_Improbe(source, tag int32, comm, flag, message, status uintptr) int32 
 	putFlag(flag, m != nil)
 	if m == nil {
 		status = 0
-	} else if code := k.answer(messages.add(m), message); code != 0 {
+	} else if code := k.answer(messages.Add(m), message); code != 0 {
 		return code
 	}
 	return k.received(err, &st, status)
@@ -297,8 +303,8 @@ func messageArgs(fn string, buf uintptr, count int64, dt, message uintptr) (a en
 	if h == abi.MPI_MESSAGE_NO_PROC {
 		return a, nil
 	}
-	m = messages.find(h)
-	if m == nil || !messages.drop(h) { // one receive has it, also of several threads'
+	m = messages.Find(h)
+	if m == nil || !messages.Drop(h) { // one receive has it, also of several threads'
 		a.set(abi.MPI_ERR_ARG, "argument message (%#x) is not a matched message, or has been received", h)
 		return a, nil
 	}
@@ -341,7 +347,7 @@ func imrecv(fn string, buf uintptr, count int64, datatype, message uintptr, requ
 }
 
 //export impi_Message_toint
-func impi_Message_toint(message uintptr) int32 { return toInt(message) }
+func impi_Message_toint(message uintptr) int32 { return handle.Int(message) }
 
 //export impi_Message_fromint
 func impi_Message_fromint(message int32) uintptr {

@@ -23,7 +23,8 @@ func (a *endpoint) partitioned(buf uintptr, partitions int32, count int64, dt ui
 }
 
 //export impi_Psend_init
-func impi_Psend_init(buf uintptr, partitions int32, count int64, datatype uintptr, dest, tag int32, comm, info, request uintptr) int32 {
+func impi_Psend_init(buf uintptr, partitions int32, count int64, datatype uintptr, dest, tag int32, comm, info,
+	request uintptr) int32 {
 	a := endpoint{check: check{fn: "MPI_Psend_init"}}
 	if a.comm(comm) != nil {
 		a.partitioned(buf, partitions, count, datatype)
@@ -40,7 +41,8 @@ func impi_Psend_init(buf uintptr, partitions int32, count int64, datatype uintpt
 }
 
 //export impi_Precv_init
-func impi_Precv_init(buf uintptr, partitions int32, count int64, datatype uintptr, source, tag int32, comm, info, request uintptr) int32 {
+func impi_Precv_init(buf uintptr, partitions int32, count int64, datatype uintptr, source, tag int32, comm, info,
+	request uintptr) int32 {
 	a := endpoint{check: check{fn: "MPI_Precv_init"}}
 	if a.comm(comm) != nil {
 		a.partitioned(buf, partitions, count, datatype)

@@ -5,6 +5,7 @@ import "C"
 import (
 	"fmt"
 
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -203,7 +204,8 @@ func impi_Cancel(request uintptr) int32 {
 	return 0
 }
 
-func sendInit(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm, request uintptr, mode libimpi.SendMode) int32 {
+func sendInit(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm, request uintptr,
+	mode libimpi.SendMode) int32 {
 	a := sendArgs(fn, buf, count, dt, dest, tag, comm)
 	a.result(request, "request")
 	if a.err != nil {
@@ -298,16 +300,16 @@ func startFrom(k *check, ids []uint64, first int) int32 {
 
 //export impi_Request_toint
 func impi_Request_toint(request uintptr) int32 {
-	if request < firstInt {
+	if request < handle.First {
 		return int32(request)
 	}
-	return int32(uint32(request)) + firstInt
+	return int32(uint32(request)) + handle.First
 }
 
 //export impi_Request_fromint
 func impi_Request_fromint(request int32) uintptr {
-	if request < firstInt || engine() == nil {
+	if request < handle.First || engine() == nil {
 		return uintptr(request)
 	}
-	return uintptr(engine().RequestBySlot(uint32(request - firstInt)))
+	return uintptr(engine().RequestBySlot(uint32(request - handle.First)))
 }

@@ -1,6 +1,6 @@
 package main
 
-// #include "shim.h"
+// #include "shim/shim.h"
 import "C"
 
 import (
@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 	pointer "github.com/mattn/go-pointer"
 )
@@ -37,7 +38,7 @@ func (c *communicator) join(s *session) {
 
 func sessionQuery(fn string, h uintptr) (k check) {
 	k.fn = fn
-	if k.s = sessions.find(h); k.s != nil && started() != nil {
+	if k.s = sessions.Find(h); k.s != nil && started() != nil {
 		return k
 	}
 	if h == abi.MPI_SESSION_NULL {
@@ -70,7 +71,7 @@ func impi_Session_init(info, errhandler, newsession uintptr) int32 {
 	p.watchExit()
 	s := k.s
 	s.used, s.buffer = sessionInfo(with), p.engine.NewBuffer()
-	s.handle = sessions.add(s)
+	s.handle = sessions.Add(s)
 	if s.handle != 0 {
 		p.sessions++
 	}
@@ -91,7 +92,8 @@ func sessionInfo(with *info) *info {
 	return used
 }
 
-var threadLevels = map[string]bool{"MPI_THREAD_SINGLE": true, "MPI_THREAD_FUNNELED": true, "MPI_THREAD_SERIALIZED": true, "MPI_THREAD_MULTIPLE": true}
+var threadLevels = map[string]bool{"MPI_THREAD_SINGLE": true, "MPI_THREAD_FUNNELED": true,
+	"MPI_THREAD_SERIALIZED": true, "MPI_THREAD_MULTIPLE": true}
 
 //export impi_Session_finalize
 func impi_Session_finalize(sessionRef uintptr) int32 {
@@ -111,7 +113,7 @@ func impi_Session_finalize(sessionRef uintptr) int32 {
 			return k.failed(err)
 		}
 	}
-	sessions.drop(h)
+	sessions.Drop(h)
 	if p.sessions--; p.sessions == 0 && p.world.Load() == nil {
 		p.rest()
 	}
@@ -242,7 +244,7 @@ func impi_Session_get_pset_info(session, pset_name, infoOut uintptr) int32 {
 	}
 	i := &info{}
 	i.set("mpi_size", strconv.Itoa(g.Size()))
-	return k.answer(infos.add(i), infoOut)
+	return k.answer(infos.Add(i), infoOut)
 }
 
 //export impi_Session_get_info
@@ -251,7 +253,7 @@ func impi_Session_get_info(session, info_used uintptr) int32 {
 	if k.result(info_used, "info_used"); k.err != nil {
 		return k.fail()
 	}
-	return k.answer(infos.add(k.s.used.clone()), info_used)
+	return k.answer(infos.Add(k.s.used.clone()), info_used)
 }
 
 // impi_Group_from_session_pset answers MPI_GROUP_NULL for a set that does not exist (MPI 5.0, 11.3.2).
@@ -292,7 +294,7 @@ func impi_Session_get_errhandler(session, errhandler uintptr) int32 {
 }
 
 //export impi_Session_toint
-func impi_Session_toint(session uintptr) int32 { return toInt(session) }
+func impi_Session_toint(session uintptr) int32 { return handle.Int(session) }
 
 //export impi_Session_fromint
 func impi_Session_fromint(session int32) uintptr {

@@ -385,7 +385,8 @@ func (k *check) degree(n int32, ranks uintptr, names [2]string) {
 }
 
 //export impi_Dist_graph_create_adjacent
-func impi_Dist_graph_create_adjacent(comm_old uintptr, indegree int32, sources, sourceweights uintptr, outdegree int32, destinations, destweights, info uintptr, reorder int32, comm_dist_graph uintptr) int32 {
+func impi_Dist_graph_create_adjacent(comm_old uintptr, indegree int32, sources, sourceweights uintptr,
+	outdegree int32, destinations, destweights, info uintptr, reorder int32, comm_dist_graph uintptr) int32 {
 	k := commQuery("MPI_Dist_graph_create_adjacent", comm_old)
 	k.result(comm_dist_graph, "comm_dist_graph")
 	k.intra()
@@ -414,7 +415,8 @@ func impi_Dist_graph_create_adjacent(comm_old uintptr, indegree int32, sources, 
 }
 
 //export impi_Dist_graph_create
-func impi_Dist_graph_create(comm_old uintptr, n int32, sources, degrees, destinations, weights, info uintptr, reorder int32, comm_dist_graph uintptr) int32 {
+func impi_Dist_graph_create(comm_old uintptr, n int32, sources, degrees, destinations, weights, info uintptr,
+	reorder int32, comm_dist_graph uintptr) int32 {
 	k := commQuery("MPI_Dist_graph_create", comm_old)
 	k.result(comm_dist_graph, "comm_dist_graph")
 	k.intra()
@@ -489,7 +491,8 @@ func impi_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted uintptr
 }
 
 //export impi_Dist_graph_neighbors
-func impi_Dist_graph_neighbors(comm uintptr, maxindegree int32, sources, sourceweights uintptr, maxoutdegree int32, destinations, destweights uintptr) int32 {
+func impi_Dist_graph_neighbors(comm uintptr, maxindegree int32, sources, sourceweights uintptr, maxoutdegree int32,
+	destinations, destweights uintptr) int32 {
 	k, t := onDistGraph("MPI_Dist_graph_neighbors", comm)
 	if k.err != nil {
 		return k.fail()

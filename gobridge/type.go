@@ -7,6 +7,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -131,7 +132,8 @@ func impi_Type_create_hvector(count, blocklength, stride int64, oldtype, newtype
 }
 
 // blocks checks the two arrays of the indexed constructors.
-func (k *check) blocks(count int64, blocklengths, displacements uintptr, lensWide, dispsWide bool) (lens, disps []int64) {
+func (k *check) blocks(count int64, blocklengths, displacements uintptr, lensWide, dispsWide bool) (lens,
+	disps []int64) {
 	k.count(count, "count")
 	k.array(blocklengths, int(count), "array_of_blocklengths")
 	k.array(displacements, int(count), "array_of_displacements")
@@ -149,7 +151,8 @@ func (k *check) blocks(count int64, blocklengths, displacements uintptr, lensWid
 }
 
 //export impi_Type_indexed
-func impi_Type_indexed(count int64, array_of_blocklengths, array_of_displacements, oldtype, newtype uintptr, wide int32) int32 {
+func impi_Type_indexed(count int64, array_of_blocklengths, array_of_displacements, oldtype, newtype uintptr,
+	wide int32) int32 {
 	k, old := typeArgs("MPI_Type_indexed", oldtype, newtype)
 	lens, disps := k.blocks(count, array_of_blocklengths, array_of_displacements, wide != 0, wide != 0)
 	if k.err != nil {
@@ -170,7 +173,8 @@ func impi_Type_create_hindexed(count int64, blocklengths, displacements, oldtype
 	return k.newType(t, err, wide, newtype)
 }
 
-func indexedBlock(fn string, count, blocklength int64, displacements uintptr, bytes bool, oldtype, newtype uintptr, wide int32) int32 {
+func indexedBlock(fn string, count, blocklength int64, displacements uintptr, bytes bool, oldtype, newtype uintptr,
+	wide int32) int32 {
 	k, old := typeArgs(fn, oldtype, newtype)
 	k.count(count, "count")
 	k.count(blocklength, "blocklength")
@@ -187,13 +191,17 @@ func indexedBlock(fn string, count, blocklength int64, displacements uintptr, by
 }
 
 //export impi_Type_create_indexed_block
-func impi_Type_create_indexed_block(count, blocklength int64, array_of_displacements, oldtype, newtype uintptr, wide int32) int32 {
-	return indexedBlock("MPI_Type_create_indexed_block", count, blocklength, array_of_displacements, false, oldtype, newtype, wide)
+func impi_Type_create_indexed_block(count, blocklength int64, array_of_displacements, oldtype, newtype uintptr,
+	wide int32) int32 {
+	return indexedBlock("MPI_Type_create_indexed_block", count, blocklength, array_of_displacements, false, oldtype,
+		newtype, wide)
 }
 
 //export impi_Type_create_hindexed_block
-func impi_Type_create_hindexed_block(count, blocklength int64, array_of_displacements, oldtype, newtype uintptr, wide int32) int32 {
-	return indexedBlock("MPI_Type_create_hindexed_block", count, blocklength, array_of_displacements, true, oldtype, newtype, wide)
+func impi_Type_create_hindexed_block(count, blocklength int64, array_of_displacements, oldtype, newtype uintptr,
+	wide int32) int32 {
+	return indexedBlock("MPI_Type_create_hindexed_block", count, blocklength, array_of_displacements, true, oldtype,
+		newtype, wide)
 }
 
 //export impi_Type_create_struct
@@ -222,7 +230,8 @@ func impi_Type_create_struct(count int64, blocklengths, displacements, oldtypes,
 }
 
 //export impi_Type_create_subarray
-func impi_Type_create_subarray(ndims int32, array_of_sizes, array_of_subsizes, array_of_starts uintptr, order int32, oldtype, newtype uintptr, wide int32) int32 {
+func impi_Type_create_subarray(ndims int32, array_of_sizes, array_of_subsizes, array_of_starts uintptr, order int32,
+	oldtype, newtype uintptr, wide int32) int32 {
 	k, old := typeArgs("MPI_Type_create_subarray", oldtype, newtype)
 	n := int(ndims)
 	if n < 1 {
@@ -235,12 +244,14 @@ func impi_Type_create_subarray(ndims int32, array_of_sizes, array_of_subsizes, a
 		return k.fail()
 	}
 	w := wide != 0
-	t, err := datatype.Subarray(integers(array_of_sizes, n, w), integers(array_of_subsizes, n, w), integers(array_of_starts, n, w), int(order), old)
+	t, err := datatype.Subarray(integers(array_of_sizes, n, w), integers(array_of_subsizes, n, w),
+		integers(array_of_starts, n, w), int(order), old)
 	return k.newType(t, err, wide, newtype)
 }
 
 //export impi_Type_create_darray
-func impi_Type_create_darray(size, rank, ndims int32, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes uintptr,
+func impi_Type_create_darray(size, rank, ndims int32, array_of_gsizes, array_of_distribs, array_of_dargs,
+	array_of_psizes uintptr,
 	order int32, oldtype, newtype uintptr, wide int32) int32 {
 	k, old := typeArgs("MPI_Type_create_darray", oldtype, newtype)
 	n := int(ndims)
@@ -363,7 +374,7 @@ func impi_Type_free(datatype uintptr) int32 {
 	d := dataTypeOf(h)
 	if d == nil {
 		k.badType(h, "datatype")
-	} else if kind(h>>56) != kindType {
+	} else if handle.KindOf(h) != kindType {
 		k.set(abi.MPI_ERR_TYPE, "argument datatype is the predefined %s, which cannot be freed", d.name)
 	} else if d.fixed {
 		k.set(abi.MPI_ERR_TYPE, "argument datatype is one of MPI_Type_create_f90_x, which cannot be freed")
@@ -468,7 +479,7 @@ func impi_Type_ub(dt, displacement uintptr) int32 {
 }
 
 //export impi_Type_toint
-func impi_Type_toint(datatype uintptr) int32 { return toInt(datatype) }
+func impi_Type_toint(datatype uintptr) int32 { return handle.Int(datatype) }
 
 //export impi_Type_fromint
 func impi_Type_fromint(datatype int32) uintptr {
@@ -476,7 +487,7 @@ func impi_Type_fromint(datatype int32) uintptr {
 		return uintptr(datatype)
 	}
 	h := fromIntOr(&types, datatype, abi.MPI_DATATYPE_NULL)
-	if datatype >= firstInt && published(h) == nil {
+	if datatype >= handle.First && published(h) == nil {
 		return abi.MPI_DATATYPE_NULL
 	}
 	return h

@@ -7,8 +7,8 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// The types of so many digits (MPI 5.0, 19.1.9). They are predefined, if without a name: the same arguments give the same
-// handle, which is never freed.
+// The types of so many digits (MPI 5.0, 19.1.9). They are predefined, if without a name: the same arguments give the
+// same handle, which is never freed.
 
 type f90Args struct {
 	combiner int

@@ -1,7 +1,7 @@
 package main
 
 // #include <stdlib.h>
-// #include "types.h"
+// #include "executor/types.h"
 // #cgo nocallback impi_type_release
 import "C"
 
@@ -13,16 +13,17 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/handle"
 )
 
 // What C is shown of datatypes (types.h): an entry for each slot of the table of types, by the slot's number.
 
 // The tables have as many places.
 const (
-	_ = uint(C.IMPI_TYPE_CHUNK - chunkSize)
-	_ = uint(chunkSize - C.IMPI_TYPE_CHUNK)
-	_ = uint(C.IMPI_TYPE_CHUNKS - len(types.chunks))
-	_ = uint(len(types.chunks) - C.IMPI_TYPE_CHUNKS)
+	_ = uint(C.IMPI_TYPE_CHUNK - handle.Chunk)
+	_ = uint(handle.Chunk - C.IMPI_TYPE_CHUNK)
+	_ = uint(C.IMPI_TYPE_CHUNKS - handle.Chunks)
+	_ = uint(handle.Chunks - C.IMPI_TYPE_CHUNKS)
 )
 
 // What the flags of an entry say.
@@ -52,35 +53,35 @@ func shapeOf(t *datatype.Type) C.struct_impi_shape {
 
 // entryOf is the entry of a handle's slot, nil if there was never one.
 func entryOf(h uintptr) *C.struct_impi_type {
-	slot := uint32(h) - firstInt
-	if slot/chunkSize >= C.IMPI_TYPE_CHUNKS {
+	slot := handle.Slot(h)
+	if slot/handle.Chunk >= C.IMPI_TYPE_CHUNKS {
 		return nil
 	}
 	return entryAt(slot)
 }
 
 func entryAt(slot uint32) *C.struct_impi_type {
-	chunk := atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&C.impi_types.chunks[slot/chunkSize])))
+	chunk := atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&C.impi_types.chunks[slot/handle.Chunk])))
 	if chunk == nil {
 		return nil
 	}
-	return &(*[chunkSize]C.struct_impi_type)(chunk)[slot%chunkSize]
+	return &(*[handle.Chunk]C.struct_impi_type)(chunk)[slot%handle.Chunk]
 }
 
 // flagsOf is where the flags of an entry stand, which C reads without a lock.
 func flagsOf(e *C.struct_impi_type) *uint32 { return (*uint32)(unsafe.Pointer(&e.flags)) }
 
-// shownType answers the entry and the type of a handle, nil if the handle is stale or foreign. C may have ended it without
-// a word to Go.
+// shownType answers the entry and the type of a handle, nil if the handle is stale or foreign. C may have ended it
+// without a word to Go.
 func shownType(h uintptr) (*C.struct_impi_type, *dataType) {
-	if kind(h>>56) != kindType {
+	if handle.KindOf(h) != kindType {
 		return nil, nil
 	}
 	e := entryOf(h)
 	if e == nil || atomic.LoadUintptr((*uintptr)(unsafe.Pointer(&e.handle))) != h {
 		return nil, nil
 	}
-	return e, types.find(h)
+	return e, types.Find(h)
 }
 
 // published answers the type of a handle, nil if there is none. If C has committed it, Go does so now.
@@ -108,19 +109,19 @@ func addType(d *dataType) uintptr {
 	publishing.Lock()
 	defer publishing.Unlock()
 	forgetEnded()
-	h := types.add(d)
+	h := types.Add(d)
 	if h == 0 {
 		return 0
 	}
-	slot := uint32(h) - firstInt
+	slot := handle.Slot(h)
 	e := entryAt(slot)
 	if e == nil {
-		chunk := C.calloc(chunkSize, C.sizeof_struct_impi_type)
+		chunk := C.calloc(handle.Chunk, C.sizeof_struct_impi_type)
 		if chunk == nil {
-			types.drop(h)
+			types.Drop(h)
 			return 0
 		}
-		atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(&C.impi_types.chunks[slot/chunkSize])), chunk)
+		atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(&C.impi_types.chunks[slot/handle.Chunk])), chunk)
 		e = entryAt(slot)
 	}
 	flags := uint32(plain)
@@ -143,7 +144,8 @@ const fewBytes = 2 << 10
 func setPlan(e *C.struct_impi_type, t *datatype.Type) {
 	set, cleared := uint32(committed), uint32(0)
 	if p, ok := t.Plan(); ok {
-		e.plan = C.struct_impi_plan{at: C.int64_t(p.At), size: C.int64_t(t.Size()), extent: C.int64_t(t.Extent()), most: fewBytes}
+		e.plan = C.struct_impi_plan{at: C.int64_t(p.At), size: C.int64_t(t.Size()), extent: C.int64_t(t.Extent()),
+			most: fewBytes}
 		if p.Offs == nil {
 			setLoops(&e.plan, &p.Nest, t)
 			set |= planned
@@ -159,30 +161,28 @@ func setPlan(e *C.struct_impi_type, t *datatype.Type) {
 	atomic.OrUint32(flagsOf(e), set)
 }
 
-// Elements whose blocks take a cache line each are worth handing over row by row from this size on: gathering and scattering
-// take much longer than the way from core to core, so that the receiver scatters what is there while the sender gathers the
-// rest (1024 doubles 8 KiB apart: 6.4 us against 9.7).
+// Elements whose blocks take a cache line each are worth handing over row by row from this size on: gathering and
+// scattering take much longer than the way from core to core, so that the receiver scatters what is there while the
+// sender gathers the rest (1024 doubles 8 KiB apart: 6.4 us against 9.7).
 const worthGrowing, cacheLine = 2 << 10, 64
 
 func setLoops(plan *C.struct_impi_plan, nest *datatype.Nest, t *datatype.Type) {
-	setNest(&plan.nest, nest)
+	plan.nest = *(*C.struct_impi_nest)(unsafe.Pointer(nest)) // package kernel sees to it that they are alike
 	if nest.Depth == 0 {
-		plan.dense = flag(nest.Block == t.Extent())
-	}
-	if plan.dense != 0 {
-		plan.most = math.MaxInt64
+		if nest.Block == t.Extent() {
+			plan.dense, plan.most = 1, math.MaxInt64
+		}
 		return
 	}
 	if nest.Depth == datatype.MaxDims {
 		plan.most = 0 // no room for one loop more
 	}
-	if nest.Depth == 0 {
-		return
-	}
 	rows, blocks := nest.Dims[0], nest.Dims[nest.Depth-1]
 	if rows.Buf > 0 && rows.N > 1 && rows.N*rows.Buf == t.Size() {
 		plan.row = C.int64_t(rows.Buf)
-		plan.growing = flag(t.Size() >= worthGrowing && nest.Block <= cacheLine && max(blocks.Mem, -blocks.Mem) >= cacheLine)
+		if t.Size() >= worthGrowing && nest.Block <= cacheLine && max(blocks.Mem, -blocks.Mem) >= cacheLine {
+			plan.growing = 1
+		}
 	}
 }
 
@@ -198,7 +198,8 @@ func listable(list []int64) bool {
 // setList writes a list of blocks: into the entry, or into memory of its own.
 func setList(e *C.struct_impi_type, p *datatype.Plan) {
 	n := len(p.Offs)
-	offs, lens := unsafe.Slice((*int32)(unsafe.Pointer(&e.offs)), C.IMPI_TYPE_BLOCKS), unsafe.Slice((*int32)(unsafe.Pointer(&e.lens)), C.IMPI_TYPE_BLOCKS)
+	offs, lens := unsafe.Slice((*int32)(unsafe.Pointer(&e.offs)), C.IMPI_TYPE_BLOCKS),
+		unsafe.Slice((*int32)(unsafe.Pointer(&e.lens)), C.IMPI_TYPE_BLOCKS)
 	if n > C.IMPI_TYPE_BLOCKS {
 		memory := unsafe.Slice((*int32)(C.malloc(C.size_t(n+len(p.Lens))*4)), n+len(p.Lens))
 		offs, lens = memory[:n], memory[n:]
@@ -254,7 +255,8 @@ func forgetEnded() {
 			C.free(unsafe.Pointer(l.offs))
 		}
 		e.plan.list.n = 0
-		types.drop(types.handle(slot, types.slot(slot)))
+		h, _ := types.At(slot)
+		types.Drop(h)
 	}
 }
 
@@ -264,7 +266,7 @@ func holdType(h uintptr) *C.struct_impi_type { return C.impi_type_hold(C.uintptr
 // heldType is libimpi.HeldType: the type of an entry that C has kept for a receive.
 func heldType(held unsafe.Pointer) *datatype.Type {
 	e := (*C.struct_impi_type)(held)
-	t := types.slot(uint32(e.slot)).object.Load().Type
+	_, d := types.At(uint32(e.slot))
 	C.impi_type_release(e)
-	return t
+	return d.Type
 }

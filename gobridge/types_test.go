@@ -38,17 +38,21 @@ func TestCIsShownHowATypeLies(t *testing.T) {
 		t    *datatype.Type
 		want shown
 	}{
-		"a run":            {must(datatype.Contiguous(4, double)), shown{true, true, true, false, 0, 1<<63 - 1, 0}},
-		"a run in a gap":   {must(datatype.Resized(must(datatype.Contiguous(4, double)), 0, 64)), shown{true, true, false, false, 0, fewBytes, 0}},
-		"a column":         {column, shown{true, true, false, true, 8, fewBytes, 0}},
-		"a short column":   {must(datatype.Vector(3, 1, 1024, double)), shown{true, true, false, false, 8, fewBytes, 0}},
-		"wide rows":        {must(datatype.Vector(300, 9, 1024, double)), shown{true, true, false, false, 72, fewBytes, 0}},
-		"near rows":        {must(datatype.Vector(300, 1, 7, double)), shown{true, true, false, false, 8, fewBytes, 0}},
-		"columns":          {must(datatype.Hvector(1000, 1, 8, column)), shown{true, true, false, true, 300 * 8, fewBytes, 0}},
-		"six levels":       {deep(must, 6), shown{true, true, false, false, 32 * 8, 0, 0}},
-		"seven levels":     {deep(must, 7), shown{false, true, false, false, 0, 0, 0}},
-		"a few blocks":     {must(datatype.Indexed([]int64{2, 1, 3}, []int64{0, 3, 9}, double)), shown{true, true, false, false, 0, fewBytes, 3}},
-		"many blocks":      {must(datatype.IndexedBlock(1, long, double)), shown{true, false, false, false, 0, fewBytes, 100}},
+		"a run": {must(datatype.Contiguous(4, double)), shown{true, true, true, false, 0, 1<<63 - 1, 0}},
+		"a run in a gap": {must(datatype.Resized(must(datatype.Contiguous(4, double)), 0, 64)), shown{true, true, false,
+			false, 0, fewBytes, 0}},
+		"a column":       {column, shown{true, true, false, true, 8, fewBytes, 0}},
+		"a short column": {must(datatype.Vector(3, 1, 1024, double)), shown{true, true, false, false, 8, fewBytes, 0}},
+		"wide rows":      {must(datatype.Vector(300, 9, 1024, double)), shown{true, true, false, false, 72, fewBytes, 0}},
+		"near rows":      {must(datatype.Vector(300, 1, 7, double)), shown{true, true, false, false, 8, fewBytes, 0}},
+		"columns": {must(datatype.Hvector(1000, 1, 8, column)), shown{true, true, false, true, 300 * 8, fewBytes,
+			0}},
+		"six levels":   {deep(must, 6), shown{true, true, false, false, 32 * 8, 0, 0}},
+		"seven levels": {deep(must, 7), shown{false, true, false, false, 0, 0, 0}},
+		"a few blocks": {must(datatype.Indexed([]int64{2, 1, 3}, []int64{0, 3, 9}, double)), shown{true, true, false,
+			false, 0, fewBytes, 3}},
+		"many blocks": {must(datatype.IndexedBlock(1, long, double)), shown{true, false, false, false, 0, fewBytes,
+			100}},
 		"blocks far apart": {must(datatype.HindexedBlock(1, far, double)), shown{false, true, false, false, 0, 0, 0}},
 		"no data":          {must(datatype.Contiguous(0, double)), shown{false, true, false, false, 0, 0, 0}},
 	} {
@@ -115,7 +119,7 @@ func TestATypeOutlivesItsHandleWhileAReceiveHoldsIt(t *testing.T) {
 	if heldType(unsafe.Pointer(e)) != d {
 		t.Error("not the type that was held")
 	}
-	if endType(other); e.refs != 0 || types.find(h) != nil {
+	if endType(other); e.refs != 0 || types.Find(h) != nil {
 		t.Errorf("%d references are left, or the object", e.refs)
 	}
 }

@@ -1,16 +1,17 @@
 package main
 
-// #include "shim.h"
+// #include "shim/shim.h"
 import "C"
 
 import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/handle"
 )
 
-// What MPI says of windows and files where there are none yet: keys for attributes of windows, error handlers of both, and
-// conversions of their null handles. Every other handle of a window or file is no such thing.
+// What MPI says of windows and files where there are none yet: keys for attributes of windows, error handlers of both,
+// and conversions of their null handles. Every other handle of a window or file is no such thing.
 
 func (k *check) win(h uintptr) { k.set(abi.MPI_ERR_WIN, "argument win (%#x) is not a window", h) }
 
@@ -68,19 +69,19 @@ func impi_Win_call_errhandler(win uintptr, errorcode int32) int32 {
 }
 
 //export impi_Win_toint
-func impi_Win_toint(win uintptr) int32 { return toInt(win) }
+func impi_Win_toint(win uintptr) int32 { return handle.Int(win) }
 
 //export impi_Win_fromint
 func impi_Win_fromint(win int32) uintptr { return predefinedOr(win, abi.MPI_WIN_NULL) }
 
 //export impi_Win_c2f
-func impi_Win_c2f(win uintptr) int32 { return toInt(win) }
+func impi_Win_c2f(win uintptr) int32 { return handle.Int(win) }
 
 //export impi_Win_f2c
 func impi_Win_f2c(win int32) uintptr { return predefinedOr(win, abi.MPI_WIN_NULL) }
 
-// fileHandler is the error handler of MPI_FILE_NULL, which files begin with (MPI 5.0, 14.7): MPI_ERRORS_RETURN, unless the
-// program has set another.
+// fileHandler is the error handler of MPI_FILE_NULL, which files begin with (MPI 5.0, 14.7): MPI_ERRORS_RETURN, unless
+// the program has set another.
 var fileHandler atomic.Pointer[errhandler]
 
 func fileErrhandler() *errhandler {
@@ -144,13 +145,13 @@ func impi_call_file_errhandler(file uintptr, errorcode int32, action *C.struct_i
 }
 
 //export impi_File_toint
-func impi_File_toint(file uintptr) int32 { return toInt(file) }
+func impi_File_toint(file uintptr) int32 { return handle.Int(file) }
 
 //export impi_File_fromint
 func impi_File_fromint(file int32) uintptr { return predefinedOr(file, abi.MPI_FILE_NULL) }
 
 //export impi_File_c2f
-func impi_File_c2f(file uintptr) int32 { return toInt(file) }
+func impi_File_c2f(file uintptr) int32 { return handle.Int(file) }
 
 //export impi_File_f2c
 func impi_File_f2c(file int32) uintptr { return predefinedOr(file, abi.MPI_FILE_NULL) }

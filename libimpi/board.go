@@ -7,8 +7,8 @@ import (
 )
 
 // Boards: lines of a machine's shared memory on which the members of a communicator meet for short collective
-// operations. What happens on them is the bridge's affair (gobridge/board.h); the engine says which communicators have
-// one, and waits.
+// operations. What happens on them is the bridge's affair (gobridge/executor/board.h); the engine says which
+// communicators have one, and waits.
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
 func (c *Comm) MayHaveBoard() bool {

@@ -307,7 +307,7 @@ func (e *Engine) TestAny(ids []uint64, st *CStatus) (at int, flag bool, err erro
 // anyDone finds a done request, -1 if there is none, and says whether any is active. It looks at the first one first,
 // as programs expect; but where the persistent request that was completed last stands again, it begins behind that,
 // so that one which is started again and again, and always done, does not keep the others waiting.
-// gobridge/fast_wait.c does the same (first_to_look_at).
+// gobridge/executor/fast_wait.c does the same (first_to_look_at).
 func (e *Engine) anyDone(ids []uint64) (at int, active bool) {
 	i := -1
 	if e.last.id != 0 && e.last.index < len(ids) && ids[e.last.index] == e.last.id {

@@ -7,7 +7,7 @@ import (
 )
 
 // Quick receives: those that the bridge's C has posted without entering Go, and completes itself as long as it can
-// (gobridge/fast.h). While one waits for a message, nothing else waits in its context: C checks that before it posts,
+// (gobridge/executor/fast.h). While one waits for a message, nothing else waits in its context: C checks that before it posts,
 // and the engine adopts all of them, in their order, before it matches an arrival, posts a receive of its own or
 // completes one of theirs. So one of the two alone does the matching.
 

@@ -12,7 +12,7 @@ import (
 	"github.com/libimpi/libimpi/transport"
 )
 
-// The table of receives that C posts, against an oracle: fakeC does on it what gobridge/fast_recv.c does, and the engine
+// The table of receives that C posts, against an oracle: fakeC does on it what gobridge/executor/fast_recv.c does, and the engine
 // takes over at random. Whoever did the matching, each message belongs to the receive that was posted first among
 // those that fit.
 

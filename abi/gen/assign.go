@@ -104,7 +104,8 @@ func assign(functions []table.Function, calls []table.Call, found implementation
 	return impl, nil
 }
 
-func checkFound(byName map[string]table.Function, exportable map[string]bool, callOf map[string]*table.Call, found implementations) error {
+func checkFound(byName map[string]table.Function, exportable map[string]bool, callOf map[string]*table.Call,
+	found implementations) error {
 	var problems []string
 	for name, e := range found.exports {
 		switch {
@@ -126,9 +127,11 @@ func checkFound(byName map[string]table.Function, exportable map[string]bool, ca
 	}
 	for name, file := range found.executors {
 		if c := callOf["MPI_"+name]; c == nil || !executable(*c) || c.Small.Short() != name {
-			problems = append(problems, fmt.Sprintf("%s: impi_exec_%s is no function that an executor can stand for", file, name))
+			problems = append(problems, fmt.Sprintf("%s: impi_exec_%s is no function that an executor can stand for", file,
+				name))
 		} else if _, ok := found.exports[name]; !ok {
-			problems = append(problems, fmt.Sprintf("%s: impi_exec_%s has no export that it could leave anything to", file, name))
+			problems = append(problems, fmt.Sprintf("%s: impi_exec_%s has no export that it could leave anything to", file,
+				name))
 		}
 	}
 	if len(problems) == 0 {
@@ -155,7 +158,8 @@ func executable(c table.Call) bool {
 // array notation, and names of equal types.
 func substitutable(f, g table.Function) bool {
 	sameType := func(a, b string) bool {
-		return a == b || (a == "MPI_Fint" && b == "int") || strings.HasSuffix(a, "_function") && strings.HasSuffix(b, "_function")
+		return a == b || (a == "MPI_Fint" && b == "int") || strings.HasSuffix(a, "_function") && strings.HasSuffix(b,
+			"_function")
 	}
 	if !sameType(f.Result, g.Result) || len(f.Params) != len(g.Params) || f.Variadic || g.Variadic {
 		return false

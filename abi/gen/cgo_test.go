@@ -15,7 +15,10 @@ import (
 const tinyBridge = `package main
 
 // #cgo CFLAGS: -Wall -Werror
+// #include "shim/z_exports.h"
 import "C"
+
+import _ "tiny/gobridge/shim"
 
 //export impi_Get_count
 func impi_Get_count(status, datatype, count uintptr) int32 { return int32(datatype) }
@@ -49,7 +52,8 @@ const tinyProgram = `#include <mpi.h>
 int main(void)
 {
     int count;
-    return !(MPI_Send(0, 17, MPI_INT, 0, 0, MPI_COMM_WORLD) == 17 && PMPI_Send_c(0, 18, MPI_INT, 0, 0, MPI_COMM_WORLD) == 18
+    return !(MPI_Send(0, 17, MPI_INT, 0, 0, MPI_COMM_WORLD) == 17 && PMPI_Send_c(0, 18, MPI_INT, 0, 0,
+	MPI_COMM_WORLD) == 18
         && MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 0x209 && MPI_Comm_fromint(0x101) == MPI_COMM_WORLD
         && MPI_Comm_f2c(0x101) == MPI_COMM_WORLD && MPI_Wtick() == 0.5 && MPI_Wtime() == 1.5
         && MPI_Barrier(MPI_COMM_WORLD) == MPI_ERR_UNSUPPORTED_OPERATION);
@@ -59,11 +63,12 @@ int main(void)
 func tiny(t *testing.T, dir, bridge string) input {
 	t.Helper()
 	gobridge := filepath.Join(dir, "gobridge")
-	if err := os.MkdirAll(gobridge, 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(gobridge, "shim"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"go.mod": "module tiny\n\ngo 1.26.0\n", "gobridge/main.go": bridge,
-		"gobridge/tiny.c": tinyC, "gobridge/shim.h": shimH, "program.c": tinyProgram} {
+		"gobridge/shim/shim.go": "package shim\n\nimport \"C\"\n",
+		"gobridge/shim/tiny.c":  tinyC, "gobridge/shim/shim.h": shimH, "program.c": tinyProgram} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +86,8 @@ func TestALibraryOfRealExportsWorksAndExportsTheTable(t *testing.T) {
 	dir := t.TempDir()
 	in := tiny(t, dir, tinyBridge)
 	execute(t, dir, "go", "build", "-buildmode=c-shared", "-o", "libmpi.so",
-		"-ldflags=-s -w -extldflags=-Wl,--version-script="+filepath.Join(dir, "gobridge", "z_exports.map"), "./gobridge")
+		"-ldflags=-s -w -extldflags=-Wl,--version-script="+filepath.Join(dir, "gobridge", "shim", "z_exports.map"),
+		"./gobridge")
 	if err := symbols.Compare(filepath.Join(dir, "libmpi.so"), in.functions); err != nil {
 		t.Error(err)
 	}
@@ -94,7 +100,8 @@ func TestALibraryOfRealExportsWorksAndExportsTheTable(t *testing.T) {
 func TestAnExportThatChangedAfterwardsDoesNotCompile(t *testing.T) {
 	dir := t.TempDir()
 	tiny(t, dir, tinyBridge)
-	changed := strings.Replace(tinyBridge, "dest, tag int32, comm uintptr) int32", "dest int32, tag int64, comm uintptr) int32", 1)
+	changed := strings.Replace(tinyBridge, "dest, tag int32, comm uintptr) int32",
+		"dest int32, tag int64, comm uintptr) int32", 1)
 	if changed == tinyBridge {
 		t.Fatal("nothing changed")
 	}
@@ -104,7 +111,8 @@ func TestAnExportThatChangedAfterwardsDoesNotCompile(t *testing.T) {
 	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", "libmpi.so", "./gobridge")
 	build.Dir = dir
 	out, err := build.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "conflicting types for") || !strings.Contains(string(out), "impi_Send") {
+	if err == nil || !strings.Contains(string(out), "conflicting types for") || !strings.Contains(string(out),
+		"impi_Send") {
 		t.Errorf("error %v\n%s", err, out)
 	}
 }

@@ -28,7 +28,7 @@ func tables(t *testing.T) input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.found = implementations{map[string]goExport{}, map[string]string{}, map[string]string{}}
+	in.found = implementations{exports: map[string]goExport{}, direct: map[string]string{}, executors: map[string]string{}}
 	return in
 }
 
@@ -93,7 +93,7 @@ func TestAChangedOrForeignFileIsNotUpToDate(t *testing.T) {
 	if err := compareFiles(dir, files); err != nil {
 		t.Fatal(err)
 	}
-	foreign := filepath.Join(dir, "gobridge", "z_shim_old.c")
+	foreign := filepath.Join(dir, "gobridge", "shim", "z_shim_old.c")
 	for _, path := range []string{filepath.Join(dir, "mpi.h"), foreign} {
 		if err := os.WriteFile(path, []byte("/* */\n"), 0o666); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,8 @@ func TestTheHeaderCompilesInEveryLanguageVersion(t *testing.T) {
 			if err := os.WriteFile(file, []byte(source), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			execute(t, dir, c.compiler, "-std="+c.standard, "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-long-long", "-I"+root(t), "-fsyntax-only", file)
+			execute(t, dir, c.compiler, "-std="+c.standard, "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-long-long",
+				"-I"+root(t), "-fsyntax-only", file)
 		})
 	}
 }

@@ -3,14 +3,14 @@
 //
 //	functions.tsv, constants.tsv, extensions.tsv  (what MPI and its ABI say)
 //	gobridge/*.go  with //export impi_X           (what the engine offers)
-//	gobridge/*.c   with a definition of impi_direct_X
+//	gobridge/*/*.c with a definition of impi_direct_X or impi_exec_X
 //	  -> mpi.h                      the public header
 //	  -> abi/z_constants.go         the constants, for Go
-//	  -> gobridge/z_shim_*.c        PMPI_X and its weak alias MPI_X
-//	  -> gobridge/z_exports.h       the exports as the shim expects them
-//	  -> gobridge/z_direct.h        the direct functions as the shim expects them
-//	  -> gobridge/z_shim.h          kinds of handles, narrowing
-//	  -> gobridge/z_exports.map     the exported symbols
+//	  -> gobridge/shim/z_shim_*.c   PMPI_X and its weak alias MPI_X
+//	  -> gobridge/shim/z_exports.h  the exports as C calls them
+//	  -> gobridge/shim/z_direct.h   the direct functions as the shim expects them
+//	  -> gobridge/shim/z_shim.h     kinds of handles, narrowing
+//	  -> gobridge/shim/z_exports.map  the exported symbols
 //	  -> docs/functions.md          which functions work
 //	  -> tests/errors/z_wrong_calls.h  calls with wrong arguments
 //
@@ -103,12 +103,12 @@ func generate(in input) (map[string][]byte, error) {
 		return nil, err
 	}
 	for name, text := range shims(in.functions, impl) {
-		files["gobridge/"+name] = text
+		files["gobridge/shim/"+name] = text
 	}
-	files["gobridge/z_exports.h"] = exportsHeader(in.calls, in.found)
-	files["gobridge/z_direct.h"] = directHeader(in.functions, in.calls)
-	files["gobridge/z_shim.h"] = shimHeader(header)
-	files["gobridge/z_exports.map"] = versionScript(in.functions)
+	files["gobridge/shim/z_exports.h"] = exportsHeader(in.calls, in.found)
+	files["gobridge/shim/z_direct.h"] = directHeader(in.functions, in.calls)
+	files["gobridge/shim/z_shim.h"] = shimHeader(header)
+	files["gobridge/shim/z_exports.map"] = versionScript(in.functions)
 	files["docs/functions.md"] = functionsPage(in.functions, impl)
 	files["tests/errors/z_wrong_calls.h"] = wrongCalls(in.functions, impl)
 	return files, nil
@@ -173,9 +173,9 @@ func compareFiles(root string, files map[string][]byte) error {
 
 func staleShims(root string, files map[string][]byte) []string {
 	var stale []string
-	names, _ := filepath.Glob(filepath.Join(root, "gobridge", "z_shim_*.c")) // the pattern is well-formed
+	names, _ := filepath.Glob(filepath.Join(root, "gobridge", "shim", "z_shim_*.c")) // the pattern is well-formed
 	for _, name := range names {
-		path := "gobridge/" + filepath.Base(name)
+		path := "gobridge/shim/" + filepath.Base(name)
 		if _, ok := files[path]; !ok {
 			stale = append(stale, path)
 		}

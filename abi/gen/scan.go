@@ -5,9 +5,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"sort"
 	"strings"
 
 	"github.com/libimpi/libimpi/abi/table"
@@ -19,6 +21,14 @@ type implementations struct {
 	exports   map[string]goExport
 	direct    map[string]string // name -> file
 	executors map[string]string // name -> file
+	others    []otherExport     // exports that are no MPI functions, by name
+}
+
+// otherExport is an export that hand-written C calls: impi_ring.
+type otherExport struct {
+	name          string
+	names, params []string
+	result        string
 }
 
 type goExport struct {
@@ -27,35 +37,30 @@ type goExport struct {
 	result string
 }
 
-// scan reads the Go exports, the direct C functions and the executors of dir. Generated files
-// and tests count for nothing. An export whose name goes on in lower case
-// (impi_progress) is none of MPI's and is left alone.
+// scan reads the Go exports of dir, and the direct C functions and the executors of the packages below it. Generated
+// files and tests count for nothing. An export whose name goes on in lower case (impi_progress) is none of MPI's.
 func scan(dir string) (implementations, error) {
-	found := implementations{map[string]goExport{}, map[string]string{}, map[string]string{}}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return found, err
-	}
-	for _, e := range entries {
-		name := e.Name()
-		path := filepath.Join(dir, name)
+	found := implementations{exports: map[string]goExport{}, direct: map[string]string{}, executors: map[string]string{}}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		name := filepath.Base(path)
 		switch {
+		case err != nil:
+			return err
 		case strings.HasPrefix(name, "z_"), strings.HasSuffix(name, "_test.go"):
 		case strings.HasSuffix(name, ".go"):
-			err = scanGo(path, found.exports)
+			return scanGo(path, &found)
 		case strings.HasSuffix(name, ".c"):
-			err = scanC(path, found)
+			return scanC(path, found)
 		}
-		if err != nil {
-			return found, err
-		}
-	}
-	return found, nil
+		return nil
+	})
+	sort.Slice(found.others, func(i, j int) bool { return found.others[i].name < found.others[j].name })
+	return found, err
 }
 
-var exportForm = regexp.MustCompile(`^//export impi_([A-Z]\w*)\s*$`)
+var exportForm = regexp.MustCompile(`^//export impi_(\w+)\s*$`)
 
-func scanGo(path string, exports map[string]goExport) error {
+func scanGo(path string, found *implementations) error {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -71,6 +76,12 @@ func scanGo(path string, exports map[string]goExport) error {
 			if m == nil {
 				continue
 			}
+			if m[1][0] >= 'a' {
+				found.others = append(found.others, otherExport{"impi_" + m[1], fieldNames(f.Type.Params),
+					fieldTypes(f.Type.Params), strings.Join(fieldTypes(f.Type.Results), ", ")})
+				continue
+			}
+			exports := found.exports
 			where := fmt.Sprintf("%s:%d", filepath.Base(path), fset.Position(f.Pos()).Line)
 			if old, twice := exports[m[1]]; twice {
 				return fmt.Errorf("%s: impi_%s is exported at %s already", where, m[1], old.where)
@@ -88,8 +99,13 @@ func fieldTypes(list *ast.FieldList) []string {
 	}
 	for _, field := range list.List {
 		text := "?" // no type that an export may have
-		if id, ok := field.Type.(*ast.Ident); ok {
-			text = id.Name
+		switch t := field.Type.(type) {
+		case *ast.Ident:
+			text = t.Name
+		case *ast.StarExpr:
+			if s, ok := t.X.(*ast.SelectorExpr); ok {
+				text = "*C." + s.Sel.Name
+			}
 		}
 		for range max(1, len(field.Names)) {
 			types = append(types, text)
@@ -98,9 +114,20 @@ func fieldTypes(list *ast.FieldList) []string {
 	return types
 }
 
+func fieldNames(list *ast.FieldList) []string {
+	var names []string
+	for _, field := range list.List {
+		for _, name := range field.Names {
+			names = append(names, name.Name)
+		}
+	}
+	return names
+}
+
 var (
 	commentForm = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
-	cForm       = regexp.MustCompile(`(?m)^[A-Za-z_][\w \t*]*[ \t*\n]impi_(direct|exec)_([A-Z]\w*)[ \t]*\([^(){};]*\)\s*\{`)
+	cForm       = regexp.MustCompile(`(?m)^[A-Za-z_][\w \t*]*[ \t*\n]impi_(direct|exec)_([A-Z]\w*)[ \t]*` +
+		`\([^(){};]*\)\s*\{`)
 )
 
 // scanC finds definitions, not declarations and calls: a result type at the

@@ -89,18 +89,22 @@ func TestWrongImplementationsAreRefused(t *testing.T) {
 		{"a.go", "package main\n\n//export impi_Barrier\nfunc impi_Barrier(comm int64) int32 { return 0 }\n",
 			"a.go:4: the export must be\n\tfunc impi_Barrier(comm uintptr) int32\nbut has types (int64) int32"},
 		{"a.go", "package main\n\n//export impi_Barrier\nfunc impi_Barrier(comm uintptr) {}\n", "but has types (uintptr) "},
-		{"a.go", "package main\n\n//export impi_Barrier\nfunc impi_Barrier(comm *int32) int32 { return 0 }\n", "has types (?)"},
+		{"a.go", "package main\n\n//export impi_Barrier\nfunc impi_Barrier(comm *int32) int32 { return 0 }\n",
+			"has types (?)"},
 		{"a.go", "package main\n\n//export impi_Gatherv\nfunc impi_Gatherv(a uintptr, b int64, c, d, e, f, g uintptr, h int32, i uintptr) int32 { return 0 }\n",
 			"wide int32) int32"},
-		{"a.go", "package main\n\n//export impi_Send_c\nfunc impi_Send_c() int32 { return 0 }\n", "impi_Send serves both forms"},
-		{"a.go", "package main\n\n//export impi_Sendd\nfunc impi_Sendd() int32 { return 0 }\n", "impi_Sendd is no MPI function"},
+		{"a.go", "package main\n\n//export impi_Send_c\nfunc impi_Send_c() int32 { return 0 }\n",
+			"impi_Send serves both forms"},
+		{"a.go", "package main\n\n//export impi_Sendd\nfunc impi_Sendd() int32 { return 0 }\n",
+			"impi_Sendd is no MPI function"},
 		{"a.go", "package main\n\n//export impi_Wtime\nfunc impi_Wtime() float64 { return 0 }\n\n//export impi_Wtime\nfunc x() float64 { return 0 }\n",
 			"exported at a.go:4 already"},
 		{"a.go", "package main\n\nfunc {\n", "a.go:3"},
 		{"a.c", "int impi_direct_Sendd(int comm) {\n}\n", "impi_direct_Sendd is no MPI function"},
 		{"a.c", "int impi_exec_Sendd(int comm) {\n}\n", "impi_exec_Sendd is no function that an executor can stand for"},
 		{"a.c", "int impi_exec_Send_c(int comm) {\n}\n", "impi_exec_Send_c is no function that an executor can stand for"},
-		{"a.c", "int impi_exec_Alltoallv(int comm) {\n}\n", "impi_exec_Alltoallv is no function that an executor can stand for"},
+		{"a.c", "int impi_exec_Alltoallv(int comm) {\n}\n",
+			"impi_exec_Alltoallv is no function that an executor can stand for"},
 		{"a.c", "double impi_exec_Wtime(void) {\n}\n", "impi_exec_Wtime is no function that an executor can stand for"},
 		{"a.c", "int impi_exec_Barrier(int comm) {\n}\n", "impi_exec_Barrier has no export that it could leave anything to"},
 		{"a.c", "int impi_direct_Barrier(int a) {\n}\nint impi_direct_Barrier(int a) {\n}\n", "defined in a.c already"},
@@ -137,7 +141,8 @@ func TestEverySubstituteFits(t *testing.T) {
 	}
 	for _, c := range []struct{ old, now string }{
 		{"Address", "Get_address"}, {"Type_size_x", "Type_size_c"}, {"Comm_c2f", "Comm_toint"},
-		{"Type_f2c", "Type_fromint"}, {"Keyval_create", "Comm_create_keyval"}, {"Status_set_elements_x", "Status_set_elements_c"},
+		{"Type_f2c", "Type_fromint"}, {"Keyval_create", "Comm_create_keyval"}, {"Status_set_elements_x",
+			"Status_set_elements_c"},
 	} {
 		delete(in.found.exports, c.old)
 		impl, err := assign(in.functions, in.calls, in.found)

@@ -13,8 +13,9 @@ import (
 // The shims are compiled against recorders in the place of the Go exports and
 // of the hand-written C, and every function is called.
 
-// shimH is what the generated shims need of gobridge/shim.h.
+// shimH is what the generated shims need of gobridge/shim/shim.h.
 const shimH = `
+#pragma once
 #include <stdint.h>
 int impi_raise(int code);
 int impi_unsupported(const char *function, int kind, uintptr_t handle);
@@ -57,7 +58,7 @@ const driverTop = `
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../mpi.h"
+#include "../../mpi.h"
 #include "shim.h"
 #include "z_shim.h"
 
@@ -78,7 +79,8 @@ static void expect(const char *function, const char *export, int n, const long l
 {
     int i;
     if (!is(called, export) || nargs != n) {
-        printf("%s: called %s with %d arguments, want %s with %d\n", function, called ? called : "nothing", nargs, export, n);
+        printf("%s: called %s with %d arguments, want %s with %d\n", function, called ? called : "nothing", nargs,
+	export, n);
         failures++;
         return;
     }
@@ -142,13 +144,14 @@ func build(t *testing.T, in input, recorded, driver string) {
 			writeFake(&cgo, &fakes, c)
 		}
 	}
-	writeTree(t, dir, in, "gobridge/_cgo_export.h", cgo.String(), "gobridge/shim.h", shimH,
-		"gobridge/recorder.c", recorder+fakes.String()+recorded, "gobridge/driver.c", driverTop+driver)
-	sources, err := filepath.Glob(filepath.Join(dir, "gobridge", "*.c"))
+	writeTree(t, dir, in, "gobridge/shim/_cgo_export.h", cgo.String(), "gobridge/shim/shim.h", shimH,
+		"gobridge/shim/recorder.c", recorder+fakes.String()+recorded, "gobridge/shim/driver.c", driverTop+driver)
+	sources, err := filepath.Glob(filepath.Join(dir, "gobridge", "shim", "*.c"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-unused-function", "-Werror", "-O0", "-o", "driver"}
+	args := []string{"-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-unused-function", "-Werror", "-O0",
+		"-o", "driver"}
 	execute(t, dir, "gcc", append(args, sources...)...)
 	if out := execute(t, dir, "./driver"); out != "" {
 		t.Error(out)
@@ -311,7 +314,8 @@ int impi_exec_Pack(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, 
     *position += incount;
     return 0;
 }
-int impi_exec_Type_get_extent(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent) { *lb = -1; *extent = 1LL << 40; return 0; }
+int impi_exec_Type_get_extent(MPI_Datatype datatype, MPI_Count *lb,
+	MPI_Count *extent) { *lb = -1; *extent = 1LL << 40; return 0; }
 `
 
 const executed = `
@@ -321,7 +325,8 @@ static void done(void)
     MPI_Count at = 1LL << 33, size, lower;
     MPI_Aint lb, extent;
     reset();
-    CHECK(MPI_Send(0, 3, MPI_INT, 4, 0, MPI_COMM_WORLD) == 0 && MPI_Send_c(0, 3, MPI_INT, 4, 0, MPI_COMM_WORLD) == 0 && !called);
+    CHECK(MPI_Send(0, 3, MPI_INT, 4, 0, MPI_COMM_WORLD) == 0 && MPI_Send_c(0, 3, MPI_INT, 4, 0,
+	MPI_COMM_WORLD) == 0 && !called);
     CHECK(MPI_Pack(0, 5, MPI_INT, 0, 8, &position, MPI_COMM_WORLD) == 0 && position == 8 && !called);
     CHECK(MPI_Pack_c(0, 5, MPI_INT, 0, 1LL << 40, &at, MPI_COMM_WORLD) == 0 && at == (1LL << 33) + 5 && !called);
     CHECK(MPI_Type_get_extent(MPI_INT, &lb, &extent) == 0 && lb == -1 && extent == 1LL << 40 && !called);
@@ -385,12 +390,14 @@ func TestAFunctionWithoutImplementationSaysSo(t *testing.T) {
 		}
 		want := "3000"
 		switch {
-		case f.Result == "int" && strings.HasSuffix(f.Name, "_toint"), f.Result == "MPI_Fint", f.Result == "MPI_Aint", f.Result == "double":
+		case f.Result == "int" && strings.HasSuffix(f.Name, "_toint"), f.Result == "MPI_Fint", f.Result == "MPI_Aint",
+			f.Result == "double":
 			want = "0"
 		case f.Result != "int":
 			want = strings.ToUpper(f.Result) + "_NULL"
 		}
-		fmt.Fprintf(&b, "    reset(); CHECK(%s == %s);\n    expect_unsupported(%q, %d, %d);\n", call, want, f.Name, kind, handle)
+		fmt.Fprintf(&b, "    reset(); CHECK(%s == %s);\n    expect_unsupported(%q, %d, %d);\n", call, want, f.Name, kind,
+			handle)
 	}
 	b.WriteString("    direct();\n    return failures != 0 ? puts(\"failed\") : 0;\n}\n")
 	build(t, in, directFunctions, b.String())
@@ -402,7 +409,8 @@ double impi_direct_Wtime(void) { return 1.5; }
 int impi_direct_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 { return count + dest; }
 int impi_direct_Comm_toint(MPI_Comm comm) { return (int)(uintptr_t)comm; }
-int impi_direct_Type_create_struct(int count, const int l[], const MPI_Aint d[], const MPI_Datatype t[], MPI_Datatype *n)
+int impi_direct_Type_create_struct(int count, const int l[], const MPI_Aint d[], const MPI_Datatype t[],
+	MPI_Datatype *n)
 { return l[0] + (int)d[0]; }
 int impi_direct_Type_size_c(MPI_Datatype datatype, MPI_Count *size) { *size = 1LL << 40; return 0; }
 `

@@ -25,7 +25,8 @@ func wrongCalls(functions []table.Function, impl map[string]implementation) []by
 					continue
 				}
 				fmt.Fprintf(&calls, "static int wrong%d(void) { return %s(%s); }\n", n, f.Name, arguments(f, at, w.value))
-				fmt.Fprintf(&list, "    {wrong%d, %q, %q, %q, %s, %s},\n", n, strings.TrimSuffix(f.Name, "_c"), p.Name, w.value, w.class, owner(f, p))
+				fmt.Fprintf(&list, "    {wrong%d, %q, %q, %q, %s, %s},\n", n, strings.TrimSuffix(f.Name, "_c"), p.Name, w.value,
+					w.class, owner(f, p))
 				n++
 			}
 		}
@@ -52,7 +53,8 @@ type wrong struct{ value, class string }
 // wrongs lists what is wrong for one parameter.
 func wrongs(f table.Function, p table.Param) []wrong {
 	handle := func(null, freed, class string) []wrong {
-		return []wrong{{null, class}, {freed, class}, {"(" + p.Type + ")good.junk", class}, {"(" + p.Type + ")0x7fffffffffffffff", class}}
+		return []wrong{{null, class}, {freed, class}, {"(" + p.Type + ")good.junk", class}, {"(" + p.Type +
+			")0x7fffffffffffffff", class}}
 	}
 	depth := depth(p)
 	switch {
@@ -96,14 +98,16 @@ func wrongs(f table.Function, p table.Param) []wrong {
 		return []wrong{{"NULL", "MPI_ERR_BUFFER"}}
 	case p.Type == "MPI_Request" && p.Name == "array_of_requests":
 		list := []wrong{{"NULL", "MPI_ERR_ARG"}, {"(MPI_Request[]){good.freed_request}", "MPI_ERR_REQUEST"},
-			{"(MPI_Request[]){(MPI_Request)good.junk}", "MPI_ERR_REQUEST"}, {"(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", "MPI_ERR_REQUEST"}}
+			{"(MPI_Request[]){(MPI_Request)good.junk}", "MPI_ERR_REQUEST"}, {
+				"(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", "MPI_ERR_REQUEST"}}
 		if f.Name == "MPI_Startall" {
 			list = append(list, wrong{"(MPI_Request[]){MPI_REQUEST_NULL}", "MPI_ERR_REQUEST"})
 		}
 		return list
 	case p.Name == "array_of_indices" && chapterOf(f).file == "pt2pt":
 		return []wrong{{"NULL", "MPI_ERR_ARG"}}
-	case p.Type == "MPI_Status" && p.Stars == 1 && p.Dims == "" && (p.Const || strings.HasPrefix(f.Name, "MPI_Status_set_")):
+	case p.Type == "MPI_Status" && p.Stars == 1 && p.Dims == "" && (p.Const || strings.HasPrefix(f.Name,
+		"MPI_Status_set_")):
 		return []wrong{{"MPI_STATUS_IGNORE", "MPI_ERR_ARG"}} // it must be there
 	case depth == 0 && p.Name == "partitions":
 		return []wrong{{"-1", "MPI_ERR_ARG"}}
@@ -111,7 +115,8 @@ func wrongs(f table.Function, p table.Param) []wrong {
 		return []wrong{{"-1", "MPI_ERR_ARG"}}
 	case inOut(f, p):
 		return changed(f, p)
-	case p.Stars > 0 && p.Dims == "" && !p.Const && p.Type != "void" && p.Type != "MPI_Status" && p.Type != "char" && !strings.HasSuffix(p.Type, "_function"):
+	case p.Stars > 0 && p.Dims == "" && !p.Const && p.Type != "void" && p.Type != "MPI_Status" && p.Type != "char" &&
+		!strings.HasSuffix(p.Type, "_function"):
 		return []wrong{{"NULL", "MPI_ERR_ARG"}}
 	}
 	return nil
@@ -144,7 +149,8 @@ func sends(f table.Function, tag table.Param) bool {
 
 // elsewhere: errors are raised on a session, or with the handler that the new communicator is to have.
 func elsewhere(f table.Function) bool {
-	return f.Params[0].Type == "MPI_Session" || strings.HasSuffix(f.Name, "_from_group") || strings.HasSuffix(f.Name, "_from_groups")
+	return f.Params[0].Type == "MPI_Session" || strings.HasSuffix(f.Name, "_from_group") || strings.HasSuffix(f.Name,
+		"_from_groups")
 }
 
 func isCount(name string) bool {
@@ -173,7 +179,8 @@ func inOut(f table.Function, p table.Param) bool {
 		return false
 	}
 	switch strings.TrimSuffix(f.Name, "_c") {
-	case "MPI_Comm_free", "MPI_Group_free", "MPI_Type_free", "MPI_Type_commit", "MPI_Request_free", "MPI_Cancel", "MPI_Start",
+	case "MPI_Comm_free", "MPI_Group_free", "MPI_Type_free", "MPI_Type_commit", "MPI_Request_free", "MPI_Cancel",
+		"MPI_Start",
 		"MPI_Wait", "MPI_Test":
 		return strings.HasPrefix(p.Type, "MPI_") && p.Type != "MPI_Status"
 	case "MPI_Mrecv", "MPI_Imrecv":
@@ -188,7 +195,8 @@ func changed(f table.Function, p table.Param) []wrong {
 		if null != "" {
 			list = append(list, wrong{fmt.Sprintf("&(%s){%s}", p.Type, null), class})
 		}
-		list = append(list, wrong{fmt.Sprintf("&(%s){%s}", p.Type, freed), class}, wrong{fmt.Sprintf("&(%s){(%s)good.junk}", p.Type, p.Type), class})
+		list = append(list, wrong{fmt.Sprintf("&(%s){%s}", p.Type, freed), class}, wrong{fmt.Sprintf("&(%s){(%s)good.junk}",
+			p.Type, p.Type), class})
 	}
 	switch p.Type {
 	case "MPI_Comm":

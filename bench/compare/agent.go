@@ -11,7 +11,8 @@ func agents(l *library) ([]sample, error) {
 	if l.name != ours {
 		return nil, nil
 	}
-	out, _, err := l.run(job{ranks: 2, path: l.mpibench, args: []string{"hops"}, tcp: true, more: []string{"-via", "agent"}})
+	out, _, err := l.run(job{ranks: 2, path: l.mpibench, args: []string{"hops"}, tcp: true, more: []string{"-via",
+		"agent"}})
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +20,8 @@ func agents(l *library) ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, _, err = l.run(job{ranks: 2, path: l.mpibench, args: []string{"hops"}, tcp: true, more: []string{"-via", "direct"}})
+	out, _, err = l.run(job{ranks: 2, path: l.mpibench, args: []string{"hops"}, tcp: true, more: []string{"-via",
+		"direct"}})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +57,8 @@ func compareHops(agent, direct, plain []sample) []sample {
 		if d == 0 || p == 0 {
 			continue
 		}
-		all = append(all, sample{"agent/" + size, s.value, "us"}, sample{"direct/" + size, d, "us"}, sample{"hops3/" + size, p, "us"},
+		all = append(all, sample{"agent/" + size, s.value, "us"}, sample{"direct/" + size, d, "us"}, sample{"hops3/" + size,
+			p, "us"},
 			sample{"agent:3direct/" + size, s.value / (3 * d), "x"}, sample{"agent:hops3/" + size, s.value / p, "x"})
 	}
 	return all

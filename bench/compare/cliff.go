@@ -39,7 +39,8 @@ func cliffs(lines []*line, column int) []string {
 			found = append(found, fmt.Sprintf("%d bytes take %.3f us, %d bytes %.3f us", n, times[n], n+1, next))
 		}
 		if twice, ok := times[2*n]; ok && twice > doublingFactor*times[n]+doublingExtra {
-			found = append(found, fmt.Sprintf("%d bytes take %.3f us, %d bytes %.3f us, %.1f times as much", n, times[n], 2*n, twice, twice/times[n]))
+			found = append(found, fmt.Sprintf("%d bytes take %.3f us, %d bytes %.3f us, %.1f times as much", n, times[n], 2*n,
+				twice, twice/times[n]))
 		}
 	}
 	return found

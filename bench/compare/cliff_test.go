@@ -19,8 +19,10 @@ func TestCliffsAreFoundAndNothingElse(t *testing.T) {
 		{"proportional", []*line{at("steps/1000", 10), at("steps/1001", 10.01), at("steps/2000", 20)}, ""},
 		{"a step of one packet", []*line{at("steps/8", 0.1), at("steps/16", 0.41)}, ""},
 		{"noise", []*line{at("steps/1000", 10.9), at("steps/1001", 10)}, ""},
-		{"longer is quicker", []*line{at("steps/1000", 12), at("steps/1001", 10)}, "1000 bytes take 12.000 us, 1001 bytes 10.000 us"},
-		{"doubling", []*line{at("steps/1000", 10), at("steps/2000", 23)}, "1000 bytes take 10.000 us, 2000 bytes 23.000 us, 2.3 times"},
+		{"longer is quicker", []*line{at("steps/1000", 12), at("steps/1001", 10)},
+			"1000 bytes take 12.000 us, 1001 bytes 10.000 us"},
+		{"doubling", []*line{at("steps/1000", 10), at("steps/2000", 23)},
+			"1000 bytes take 10.000 us, 2000 bytes 23.000 us, 2.3 times"},
 		{"missing", []*line{at("steps/1000", 10), at("steps/2000", nan)}, ""},
 		{"another unit", []*line{at("steps/1000", 10), {metric: "bw/2000", unit: "MB/s", rounds: [][]float64{{99, 1}}}}, ""},
 	} {

@@ -10,7 +10,8 @@ import (
 
 func TestSamplesAreReadFromAmongOtherLines(t *testing.T) {
 	got, err := parseSamples("hello\nlat/0      0.1000 us\nsome other words here\nrate/8 15.5 Mmsg/s\n")
-	if err != nil || len(got) != 2 || got[0] != (sample{"lat/0", 0.1, "us"}) || got[1] != (sample{"rate/8", 15.5, "Mmsg/s"}) {
+	if err != nil || len(got) != 2 || got[0] != (sample{"lat/0", 0.1, "us"}) || got[1] != (sample{"rate/8", 15.5,
+		"Mmsg/s"}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if _, err := parseSamples("nothing\n"); err == nil {

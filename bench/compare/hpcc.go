@@ -12,8 +12,8 @@ import (
 )
 
 // The HPC Challenge benchmark, for who has its source: Linpack, transposition, random access, Fourier transform,
-// latency and bandwidth one after another, as one row of the apps group. Debian's binary belongs to Open MPI; its source
-// (apt-get --tar-only source hpcc) builds with each library's compiler, and needs a BLAS.
+// latency and bandwidth one after another, as one row of the apps group. Debian's binary belongs to Open MPI; its
+// source (apt-get --tar-only source hpcc) builds with each library's compiler, and needs a BLAS.
 
 const (
 	hpccResult  = "hpccoutf.txt"

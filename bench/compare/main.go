@@ -3,8 +3,8 @@
 //
 // Flow: find the implementations -> build the benchmarks and hello with each -> for every group, k rounds in
 // which each implementation runs once, in turn -> per round, the ratio of ours to the better peer -> the
-// median of the ratios (of whole programs: the ratio of the best times), beside its target. Rounds are paired because the machine's mood changes from minute to
-// minute; a ratio taken within one round does not see that.
+// median of the ratios (of whole programs: the ratio of the best times), beside its target. Rounds are paired because
+// the machine's mood changes from minute to minute; a ratio taken within one round does not see that.
 //
 //	go run ./bench/compare [-rounds 3] [-stage build/stage] [-peers build/peers] [flag ...] [group ...]
 //

@@ -63,7 +63,8 @@ func measure(g group, present []*library, rounds int, wanting func([]*line) bool
 }
 
 func newLine(metric, unit string, libraries, rounds int) *line {
-	l := &line{metric: metric, unit: unit, late: make([]time.Duration, libraries), best: strings.HasPrefix(metric, appsTime)}
+	l := &line{metric: metric, unit: unit, late: make([]time.Duration, libraries), best: strings.HasPrefix(metric,
+		appsTime)}
 	for range rounds {
 		row := make([]float64, libraries)
 		for i := range row {

@@ -1,14 +1,14 @@
 package tree
 
 import (
-	"path"
+	"strings"
 	"testing"
 )
 
 // mostC bounds the hand-written lines of C in gobridge, comments and empty lines included. A call from C into Go costs 45 to
 // 130 ns and a short message takes 50, so C may execute what Go has decided. What it decides itself is a second
 // implementation of a rule of MPI, which has to be kept equal to the first. The number may only fall.
-const mostC = 5604
+const mostC = 3437
 
 // aimC is where it is to fall to.
 const aimC = 3000
@@ -20,7 +20,7 @@ oracle in Go), and calls of the program's functions. Rules of MPI that Go knows,
 func TestHandWrittenCOfTheBridgeOnlyBecomesLess(t *testing.T) {
 	count := 0
 	for _, name := range sources(t, ".c", ".h") {
-		if path.Dir(name) == "gobridge" && !generated(name) {
+		if strings.HasPrefix(name, "gobridge/") && !generated(name) {
 			count += len(lines(t, name))
 		}
 	}

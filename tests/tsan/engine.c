@@ -1,11 +1,10 @@
 /* A small engine in C in the place of the one in Go: the same lock, rings and tables, and what libimpi does with them, for
  * short messages between two ranks. Order: lock, requests, matching, receives of C (libimpi/quick.go), rings, the calls. */
 #define _GNU_SOURCE
-#include "_cgo_export.h"
 #include "engine.h"
-#include "../../gobridge/board.h"
-#include "../../gobridge/fast_ring.h"
-#include "../../gobridge/types.h"
+#include "../../gobridge/executor/board.h"
+#include "../../gobridge/executor/fast_ring.h"
+#include "../../gobridge/executor/types.h"
 
 #include <sched.h>
 #include <stdio.h>

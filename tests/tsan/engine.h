@@ -2,8 +2,8 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
-#include "../../gobridge/fast.h"
-#include "../../gobridge/attr_fast.h"
+#include "../../gobridge/executor/fast.h"
+#include "../../gobridge/executor/attr_fast.h"
 #include "../../mpi.h"
 
 enum { RANKS = 2, THREADS = 4, COMMS = THREADS + 1, RING = 1 << 14, MAX_PAYLOAD = 4096, EAGER = 2048, KEY = 1 << 20 };

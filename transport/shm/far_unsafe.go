@@ -26,7 +26,7 @@ const (
 	farLooks   = 2  // so many more that found it far than near; at most twice as many are counted
 )
 
-// distance is what is known of the way to a peer's cache. C sends short messages by it, too (gobridge/far.c).
+// distance is what is known of the way to a peer's cache. C sends short messages by it, too (gobridge/executor/far.c).
 type distance struct {
 	pieces uint32
 	looks  int32 // that found the peer far, less those that found it near

@@ -65,7 +65,7 @@ import "math/bits"
 // scatter what is there, or regard the message as not yet there. FormSkip has no other field: the next record is at 0. The line that follows the last
 // published record has state 0: the sender clears it before it publishes.
 //
-// Board: where the members of a communicator meet for short collective operations (gobridge/board.h); all zero while
+// Board: where the members of a communicator meet for short collective operations (gobridge/executor/board.h); all zero while
 // nobody uses it. They are at most BoardMembers ranks, in the order of their ranks in the communicator. The first line:
 //
 //	 0  u32  present: members that have not left. The last one to leave clears all lines and then the bit in the map

@@ -1,0 +1,55 @@
+/* Short collective operations inside a machine without entering Go: boards.
+ *
+ * The members of a communicator meet on lines of shared memory (transport/shm/layout.go). In operation s of the
+ * communicator, counted from 1, each member whose data others need writes it into its own slot, number
+ * s % IMPI_SHM_BOARD_SLOTS, and stores the number of the operation last; whoever needs the data waits for that
+ * number. A member that has read all it needs stores s as its own `done`. A slot is written again when all members are
+ * done with what it held. Where everybody's slot has been seen to have s, all are done with s-1, and nobody's `done`
+ * needs to be read.
+ *
+ * Whether an operation takes place on the board is decided here alone (board.c), by arguments that MPI wants to be the
+ * same at all members. What Go is given it does with messages, and the two never meet. Go opens the board, before the
+ * first operation that can use it; it waits where looking has not helped, and moves the data of types that C cannot
+ * lay out. The rest is C's. */
+#ifndef IMPI_BOARD_H
+#define IMPI_BOARD_H
+
+#include "fast.h"
+#include "../kernel/reduce.h"
+
+/* A communicator's board, as this member sees it. Nothing guards it: collective operations on a communicator take
+ * turns. */
+struct impi_board {
+    uintptr_t comm;
+    int32_t rank, size;
+    uint64_t begun; /* operations that this member has begun */
+    uint64_t known; /* all members have completed so many, as far as is known */
+    struct impi_shm_board_member *members;
+    struct {
+        struct impi_shm_control *ctl;
+        int32_t local; /* rank in the machine's segment */
+    } peers[IMPI_SHM_BOARD_MEMBERS]; /* ctl is NULL at the own rank */
+};
+
+enum { IMPI_BOARD_OP_HANDLES = 32 };
+
+/* What Go says of this job, of predefined types and of predefined operations. */
+struct impi_boards {
+    uint32_t looks; /* at a word that is awaited, before Go waits; also where impi_fast.looks is 0 */
+    struct {
+        uint8_t element; /* reduce.h */
+        uint16_t ops;    /* 1<<op: the operation is defined on the type */
+    } types[IMPI_FAST_TYPES]; /* by handle */
+    uint8_t ops[IMPI_BOARD_OP_HANDLES]; /* by handle: reduce.h */
+    struct impi_board none; /* of communicators that have no board, for good */
+};
+
+__attribute__((visibility("hidden")))
+extern struct impi_boards impi_boards;
+
+/* For Go: a board whose members have these ranks and control blocks in the segment, in the order of the communicator.
+ * NULL: no memory. */
+struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int size, const int32_t *local,
+                                  void *const *controls);
+
+#endif

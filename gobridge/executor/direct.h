@@ -1,0 +1,40 @@
+/* What MPI functions that begin in C, and enter Go where they must, have in common. */
+#ifndef IMPI_DIRECT_H
+#define IMPI_DIRECT_H
+
+#include "../../libimpi/z_layout.h"
+#include "../shim/shim.h"
+#include "../shim/z_direct.h"
+#include "../shim/z_exports.h"
+#include "../shim/z_shim.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Part of what programs call most; others call it as a function. */
+#define HOT static inline __attribute__((always_inline))
+
+/* Apart from what usually happens, which then needs no memory of its own. */
+#define RARE static __attribute__((noinline))
+
+/* The call that Go has to make. A child of fork() does not come here: the shim sees to that. */
+#define IN_GO(call)                                           \
+    do {                                                      \
+        int err = (call);                                     \
+        return UNLIKELY(err) ? impi_raise(err) : MPI_SUCCESS; \
+    } while (0)
+
+/* The hidden part of a status: bytes, low and high word, and flags (CStatus in libimpi/complete.go). */
+_Static_assert(sizeof(MPI_Status) == sizeof(struct impi_status) &&
+    offsetof(MPI_Status, MPI_SOURCE) == offsetof(struct impi_status, source) &&
+    offsetof(MPI_Status, MPI_TAG) == offsetof(struct impi_status, tag) &&
+    offsetof(MPI_Status, MPI_ERROR) == offsetof(struct impi_status, error) &&
+    offsetof(MPI_Status, MPI_internal[0]) == offsetof(struct impi_status, bytes) &&
+    offsetof(MPI_Status, MPI_internal[2]) == offsetof(struct impi_status, flags), "statuses of C and Go");
+
+static inline int64_t impi_status_bytes(const MPI_Status *s)
+{
+    return (int64_t)((uint32_t)s->MPI_internal[0] | (uint64_t)(uint32_t)s->MPI_internal[1] << 32);
+}
+
+#endif

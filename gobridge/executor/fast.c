@@ -1,0 +1,165 @@
+/* The fast path of sends (fast.h), and what a program asks of a communicator most. */
+#define _GNU_SOURCE
+#include "fast_match.h"
+#include "far.h"
+
+struct impi_fast impi_fast;
+
+/* Gathers n bytes of rows, and publishes them as they come: a few at first, so that the receiver begins. */
+static void send_growing(struct impi_shm_record *r, const struct impi_plan *plan, const void *buf, int64_t n,
+                         int64_t row)
+{
+    enum { FIRST = 256, PART = 1024 };
+    uint32_t *filled = filled_of(r);
+    int64_t part = row < FIRST ? FIRST / row * row : row;
+    for (int64_t done = 0; done < n; done += part, part = row < PART ? PART / row * row : row) {
+        if (part > n - done) part = n - done;
+        impi_plan_move_rows(plan, buf, (unsigned char *)r + LINE, done, part, 0);
+        __atomic_store_n(filled, (uint32_t)(done + part), __ATOMIC_RELEASE);
+        if (done == 0)
+            __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_GROWING | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
+                             __ATOMIC_RELEASE);
+    }
+}
+
+/* Gives a message to oneself to a receive that is posted here, if nothing stands in the ring before it. Lock held. */
+static int hand_over(struct impi_shm_private *shm, const struct impi_fast_comm *c, int local, int tag, const void *buf,
+                     int64_t n)
+{
+    struct impi_quick_queue *q = &impi_quick.from[local];
+    const struct impi_shm_inbound *in = &shm->peers[local].in;
+    struct impi_quick_slot *before, *s;
+    if (!q->head || in->read != shm->peers[local].out.tail) return 0;
+    if (!(s = wanted(q, c->cid, c->rank, tag, &before)) || s->held || (uint64_t)n > s->bytes) return 0;
+    copy_payload(s->buf, buf, (uint64_t)n);
+    deliver(q, s, before, tag, (uint64_t)n);
+    return 1;
+}
+
+/* Copies a longer run of bytes, and publishes it as it comes. */
+RARE void send_pieces(struct impi_shm_outbound *o, struct impi_shm_record *r, const unsigned char *buf, uint64_t n)
+{
+    enum { FIRST = IMPI_SHM_FAR_BYTES, PIECE_BYTES = 2 * FIRST };
+    uint32_t *filled = filled_of(r);
+    *filled = 0;
+    __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_GROWING | n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
+    for (uint64_t done = 0, piece = FIRST; done < n; piece = PIECE_BYTES) {
+        if (n - done < piece + FIRST) piece = n - done;
+        impi_far_payload(o, (unsigned char *)r + LINE + done, buf + done, piece);
+        done += piece;
+        __atomic_store_n(filled, (uint32_t)done, __ATOMIC_RELEASE);
+    }
+}
+
+int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    struct impi_fast *f = &impi_fast;
+    struct impi_shm_private *shm = f->shm;
+    struct impi_fast_comm *c = find(comm);
+    const struct impi_plan *plan;
+    int64_t n = laid_out(&buf, count, datatype, &plan);
+    if (UNLIKELY(!shm || !c || n < 0 || n > (plan ? f->eager : f->growing))) return IMPI_IN_GO;
+    if (UNLIKELY((uint32_t)dest >= (uint32_t)c->size || (uint32_t)tag > f->tag_ub)) return IMPI_IN_GO;
+    int local = c->local[dest];
+    if (UNLIKELY(local < 0) || !try_lock(shm)) return IMPI_IN_GO;
+
+    struct impi_shm_outbound *o = &shm->peers[local].out;
+    uint64_t need = record_bytes((uint64_t)n);
+    struct impi_shm_record *r;
+    if (UNLIKELY(dest == c->rank) && !plan && hand_over(shm, c, local, tag, buf, n)) {
+        int wake = sleeps(shm, o->ctl);
+        unlock(shm);
+        if (UNLIKELY(wake)) impi_ring(local);
+        return MPI_SUCCESS;
+    }
+    /* What waits in the engine may be an earlier message to oneself, or the receive of this one. */
+    if (UNLIKELY(f->queued || (dest == c->rank && c->waiting) || !(r = place(shm, o, need)))) {
+        unlock(shm);
+        return IMPI_IN_GO;
+    }
+    ((struct impi_shm_record *)(o->ring + ((o->tail + need) & (shm->ring_bytes - 1))))->state = 0;
+    r->tag = tag;
+    r->cid = c->cid;
+    r->lsrank = c->rank;
+    r->srqid = 0;
+    int64_t row = UNLIKELY(plan) && plan->growing && n == plan->size && f->looks && !f->crowded && dest != c->rank
+                      ? plan->row
+                      : 0;
+    if (UNLIKELY(n > f->eager)) {
+        send_pieces(o, r, buf, (uint64_t)n);
+    } else if (UNLIKELY(row)) {
+        send_growing(r, plan, buf, n, row);
+    } else {
+        unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
+        if (UNLIKELY(plan)) impi_plan_move(plan, buf, to, n, 0);
+        else if (n < (int64_t)IMPI_SHM_FAR_BYTES || dest == c->rank) copy_payload(to, buf, (uint64_t)n);
+        else impi_far_payload(o, to, buf, (uint64_t)n);
+        __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
+                         __ATOMIC_RELEASE);
+    }
+    o->tail += need;
+    int wake = sleeps(shm, o->ctl);
+    unlock(shm);
+    if (UNLIKELY(wake)) impi_ring(local);
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Rsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return impi_exec_Send(buf, count, datatype, dest, tag, comm);
+}
+
+int impi_exec_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                    MPI_Request *request)
+{
+    if (UNLIKELY(!request || impi_exec_Send(buf, count, datatype, dest, tag, comm))) return IMPI_IN_GO;
+    *request = (MPI_Request)IMPI_SENT_REQUEST;
+    return MPI_SUCCESS;
+}
+
+/* Can a receive be left to impi_exec_Recv, or else to Go, after the send that goes with it? */
+static inline int receivable(const void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
+{
+    struct impi_fast_comm *c = find(comm);
+    const struct impi_plan *plan;
+    return c && (uint32_t)source < (uint32_t)c->size && ((uint32_t)tag <= impi_fast.tag_ub || tag == MPI_ANY_TAG)
+        && laid_out(&buf, count, datatype, &plan) >= 0;
+}
+
+/* The two halves of an exchange: the send is over when it has been made here, and Go may have to make the receive. */
+int impi_exec_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                       MPI_Comm comm, MPI_Status *status)
+{
+    if (UNLIKELY(!receivable(recvbuf, recvcount, recvtype, source, recvtag, comm))) return IMPI_IN_GO;
+    if (UNLIKELY(impi_exec_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) return IMPI_IN_GO;
+    if (LIKELY(!impi_exec_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
+    return impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+                              (uintptr_t)status, 0);
+}
+
+int impi_exec_Sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                               int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    if (UNLIKELY(!receivable(buf, count, datatype, source, recvtag, comm))) return IMPI_IN_GO;
+    if (UNLIKELY(impi_exec_Send(buf, count, datatype, dest, sendtag, comm))) return IMPI_IN_GO;
+    if (LIKELY(!impi_exec_Recv(buf, count, datatype, source, recvtag, comm, status))) return MPI_SUCCESS;
+    return impi_sendrecv_rest((uintptr_t)buf, count, (uintptr_t)datatype, source, recvtag, (uintptr_t)comm,
+                              (uintptr_t)status, 1);
+}
+
+int impi_exec_Comm_rank(MPI_Comm comm, int *rank)
+{
+    struct impi_fast_comm *c = find(comm);
+    if (UNLIKELY(!c || !rank)) return IMPI_IN_GO;
+    *rank = c->rank;
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Comm_size(MPI_Comm comm, int *size)
+{
+    struct impi_fast_comm *c = find(comm);
+    if (UNLIKELY(!c || !size)) return IMPI_IN_GO;
+    *size = c->size;
+    return MPI_SUCCESS;
+}

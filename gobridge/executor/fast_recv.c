@@ -1,0 +1,231 @@
+/* The fast path of receives and probes (fast.h). Order: what a call asks for, blocking receives, posted receives,
+ * probes. */
+#define _GNU_SOURCE
+#include "fast_match.h"
+
+struct impi_quick impi_quick;
+
+/* The checked arguments of a receive. */
+struct wish {
+    struct impi_fast_comm *comm;
+    void *buf; /* where the data begins */
+    int64_t room;
+    const struct impi_plan *plan; /* if it is no run; then the message must have all of room */
+    int local;
+};
+
+/* Finds the communicator; 0 if the call is not a simple one, as in the next two. */
+static inline int from_any(struct wish *w, int tag, MPI_Comm comm)
+{
+    w->comm = find(comm);
+    return LIKELY(impi_fast.shm && w->comm && ((uint32_t)tag <= impi_fast.tag_ub || tag == MPI_ANY_TAG));
+}
+
+/* Finds the sender. */
+static inline int from(struct wish *w, int source, int tag, MPI_Comm comm)
+{
+    if (UNLIKELY(!from_any(w, tag, comm) || (uint32_t)source >= (uint32_t)w->comm->size)) return 0;
+    w->local = w->comm->local[source];
+    return w->local >= 0;
+}
+
+/* Finds where the data goes. */
+static inline int typed(struct wish *w, void *buf, int64_t count, MPI_Datatype datatype)
+{
+    const void *at = buf;
+    w->room = laid_out(&at, count, datatype, &w->plan);
+    w->buf = (void *)(uintptr_t)at;
+    return w->room >= 0;
+}
+
+/* Finds the message that a receive or probe asks for at the head of its source's ring, after at most so many looks,
+ * with the lock held then. 0, and without the lock: not here. */
+HOT int next_message(const struct wish *w, int source, int tag, uint32_t looks, struct arrival *a)
+{
+    struct impi_shm_private *shm = impi_fast.shm;
+    struct impi_shm_inbound *in = &shm->peers[w->local].in;
+    /* What waits in the engine may be the message. */
+    if (UNLIKELY(!opened(in) || __atomic_load_n(&w->comm->waiting, __ATOMIC_RELAXED))) return 0;
+    for (;;) {
+        for (; !arrived(shm, in); looks--) {
+            if (looks == 0) return 0;
+            between_looks(looks);
+        }
+        if (!try_lock(shm)) return 0;
+        int wake = 0, stuck = 0;
+        if (UNLIKELY(impi_quick.from[w->local].head) && drain(shm, in, w->local, &wake, &stuck) > 0) {
+            unlock(shm);
+            if (UNLIKELY(wake)) impi_ring(w->local);
+            continue;
+        }
+        if (LIKELY(look(shm, in, a) && !stuck && !w->comm->waiting && a->record->cid == w->comm->cid &&
+                   a->record->lsrank == source && takes(tag, a->record->tag))) return 1;
+        unlock(shm);
+        return 0;
+    }
+}
+
+/* The same from whichever rank has one, of a communicator whose members are all in this machine; *source says which. A
+ * rank whose ring is not open yet has not sent anything before: Go will see its first message. */
+static int any_message(struct wish *w, int tag, uint32_t looks, struct arrival *a, int *source)
+{
+    enum { MOST = 64 }; /* ranks that are looked at one by one */
+    static int turn; /* threads may change each other's */
+    const struct impi_fast_comm *c = w->comm;
+    int first = __atomic_load_n(&turn, __ATOMIC_RELAXED);
+    if (c->size > MOST || __atomic_load_n(&c->waiting, __ATOMIC_RELAXED)) return 0;
+    for (;; between_looks(looks)) {
+        for (int k = 0; k < c->size; k++) {
+            *source = (first + k) % c->size;
+            if (UNLIKELY((w->local = c->local[*source]) < 0)) return 0;
+            const struct impi_shm_inbound *in = &impi_fast.shm->peers[w->local].in;
+            if (!opened(in) || !arrived(impi_fast.shm, in)) continue;
+            if (!next_message(w, *source, tag, 0, a)) return 0;
+            __atomic_store_n(&turn, *source + 1, __ATOMIC_RELAXED);
+            return 1;
+        }
+        if (looks-- == 0) return 0;
+    }
+}
+
+/* Takes the message that has been found, and gives up the lock. */
+static inline int take(const struct wish *w, const struct arrival *a, int source, MPI_Status *status)
+{
+    struct impi_shm_private *shm = impi_fast.shm;
+    struct impi_shm_inbound *in = &shm->peers[w->local].in;
+    if (UNLIKELY(a->bytes > (uint64_t)w->room || (w->plan && a->bytes != (uint64_t)w->room) ||
+                 (a->growing && (impi_quick.from[w->local].head || !follow(a, w->buf, w->plan))))) {
+        unlock(shm);
+        return IMPI_IN_GO;
+    }
+    int got = a->record->tag;
+    if (LIKELY(!a->growing)) unload(a, w->buf, w->plan);
+    int wake = leave(shm, in, a);
+    unlock(shm);
+    if (UNLIKELY(wake)) impi_ring(w->local);
+    set_status(status, source, got, a->bytes);
+    return MPI_SUCCESS;
+}
+
+/* A receive from any source; *source says from which. */
+RARE int receive_any(struct wish *w, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    struct arrival a;
+    int source;
+    if (!from_any(w, tag, comm) || !any_message(w, tag, patience(), &a, &source)) return IMPI_IN_GO;
+    return take(w, &a, source, status);
+}
+
+int impi_exec_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   MPI_Status *status)
+{
+    struct wish w;
+    struct arrival a;
+    if (UNLIKELY(!typed(&w, buf, count, datatype))) return IMPI_IN_GO;
+    if (UNLIKELY(source == MPI_ANY_SOURCE)) return receive_any(&w, tag, comm, status);
+    if (UNLIKELY(!from(&w, source, tag, comm)) || !next_message(&w, source, tag, patience(), &a)) return IMPI_IN_GO;
+    return take(&w, &a, source, status);
+}
+
+/* Posts a receive; it stays here until a message is there or the engine adopts it. NULL: that is not for C. Lock held
+ * when it answers a slot. */
+HOT struct impi_quick_slot *post(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
+{
+    struct wish w;
+    struct impi_shm_private *shm = impi_fast.shm;
+    if (UNLIKELY(!typed(&w, buf, count, datatype) || w.room > impi_fast.growing || !from(&w, source, tag, comm)))
+        return NULL;
+    if (UNLIKELY(!try_lock(shm))) return NULL;
+    uint32_t n = impi_quick.idle;
+    struct impi_type *held = NULL; /* the program may free the type before the message is there */
+    if (UNLIKELY(w.comm->waiting || n == 0 || (w.plan && !(held = impi_type_hold((uintptr_t)datatype))))) {
+        unlock(shm);
+        return NULL;
+    }
+    struct impi_quick_slot *s = slot_at(n);
+    impi_quick.idle = s->next;
+    s->next = 0;
+    s->source = source;
+    s->tag = tag;
+    __atomic_store_n(&s->local, w.local, __ATOMIC_RELAXED);
+    s->cid = w.comm->cid;
+    s->buf = held ? buf : w.buf;
+    s->bytes = (uint32_t)w.room;
+    s->count = (int32_t)count;
+    s->held = held;
+    s->persistent = 0;
+    __atomic_store_n(&s->state, IMPI_QUICK_POSTED, __ATOMIC_RELAXED);
+    struct impi_quick_queue *q = &impi_quick.from[w.local];
+    if (q->tail) slot_at(q->tail)->next = n;
+    else q->head = n;
+    q->tail = n;
+    impi_quick.posted++;
+    return s;
+}
+
+static inline uint32_t number_of(const struct impi_quick_slot *s) { return (uint32_t)(s - impi_quick.slots) + 1; }
+
+int impi_fast_post(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   struct impi_persistent *p)
+{
+    struct impi_quick_slot *s = post(buf, count, datatype, source, tag, comm);
+    if (UNLIKELY(!s)) return 0;
+    s->persistent = (uint32_t)(p - impi_persistent) + 1;
+    p->slot = number_of(s);
+    __atomic_store_n(&p->state, IMPI_PERSISTENT_POSTED, __ATOMIC_RELAXED);
+    unlock(impi_fast.shm);
+    return 1;
+}
+
+int impi_exec_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                    MPI_Request *request)
+{
+    struct impi_quick_slot *s;
+    if (UNLIKELY(!request || !(s = post(buf, count, datatype, source, tag, comm)))) return IMPI_IN_GO;
+    *request = (MPI_Request)((uintptr_t)s->generation << 32 | IMPI_QUICK_BIT | (number_of(s) - 1));
+    unlock(impi_fast.shm);
+    return MPI_SUCCESS;
+}
+
+/* Describes a message that can be received, and leaves it where it is. */
+static int probe(int source, int tag, MPI_Comm comm, MPI_Status *status, uint32_t looks)
+{
+    struct wish w;
+    struct arrival a;
+    if (source == MPI_ANY_SOURCE) {
+        if (!from_any(&w, tag, comm) || !any_message(&w, tag, looks, &a, &source)) return 0;
+    } else if (!from(&w, source, tag, comm) || !next_message(&w, source, tag, looks, &a)) {
+        return 0;
+    }
+    int got = a.record->tag;
+    unlock(impi_fast.shm);
+    set_status(status, source, got, a.bytes);
+    return 1;
+}
+
+int impi_exec_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return LIKELY(probe(source, tag, comm, status, patience())) ? MPI_SUCCESS : IMPI_IN_GO;
+}
+
+/* Is there surely no message to be probed? A ring that is not open is looked into by the engine, now and then. */
+static int nothing_to_probe(int source, int tag, MPI_Comm comm)
+{
+    struct wish w;
+    if (!from_any(&w, tag, comm) || __atomic_load_n(&w.comm->waiting, __ATOMIC_RELAXED)) return 0;
+    if (source != MPI_ANY_SOURCE) return from(&w, source, tag, comm) && nothing_there(w.local);
+    for (int i = 0; i < w.comm->size; i++) {
+        int local = w.comm->local[i];
+        if (local < 0 || (opened(&impi_fast.shm->peers[local].in) && !nothing_there(local))) return 0;
+    }
+    return 1;
+}
+
+int impi_exec_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    if (UNLIKELY(!flag)) return IMPI_IN_GO;
+    int is = probe(source, tag, comm, status, 0);
+    if (!is && !(nothing_to_probe(source, tag, comm) && nothing_else_to_do())) return IMPI_IN_GO;
+    *flag = is;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,122 @@
+/* Entries of datatypes (types.h). Order: references, plans, the functions. */
+#include "types.h"
+
+struct impi_types impi_types;
+
+struct impi_type *impi_type_hold(uintptr_t handle)
+{
+    struct impi_type *t = impi_type_find(handle);
+    uint32_t refs = t ? __atomic_load_n(&t->refs, __ATOMIC_RELAXED) : 0;
+    while (refs && !__atomic_compare_exchange_n(&t->refs, &refs, refs + 1, 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {}
+    if (UNLIKELY(refs == 0)) return NULL;
+    if (LIKELY(__atomic_load_n(&t->handle, __ATOMIC_ACQUIRE) == handle)) return t;
+    impi_type_release(t); /* it is another type's by now */
+    return NULL;
+}
+
+void impi_type_release(struct impi_type *t)
+{
+    if (__atomic_sub_fetch(&t->refs, 1, __ATOMIC_ACQ_REL)) return;
+    t->next = __atomic_load_n(&impi_types.ended, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&impi_types.ended, &t->next, t->slot + 1, 1, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED)) {}
+}
+
+const struct impi_plan *impi_type_planned(const void *typed, int64_t count, uintptr_t handle, int64_t *n)
+{
+    const struct impi_type *t = impi_type_find(handle);
+    if (UNLIKELY(!t || !(__atomic_load_n(&t->flags, __ATOMIC_ACQUIRE) & IMPI_TYPE_PLANNED))) return NULL;
+    const struct impi_plan *p = &t->plan;
+    if (UNLIKELY((uintptr_t)typed < 4096 || count < 1)) return NULL; /* the address may be MPI_BOTTOM, or a sentinel */
+    if (count > 1 && p->size > p->most / count) return NULL;
+    *n = count * p->size;
+    return p;
+}
+
+/* What follows from it, Go does when the type is used. */
+int impi_exec_Type_commit(MPI_Datatype *datatype)
+{
+    if (UNLIKELY(!datatype || !__atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED))) return IMPI_IN_GO;
+    struct impi_type *t = impi_type_find((uintptr_t)*datatype);
+    if (UNLIKELY(!t)) return IMPI_IN_GO;
+    __atomic_fetch_or(&t->flags, IMPI_TYPE_COMMITTED, __ATOMIC_RELAXED);
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Type_free(MPI_Datatype *datatype)
+{
+    if (UNLIKELY(!datatype || !__atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED))) return IMPI_IN_GO;
+    uintptr_t handle = (uintptr_t)*datatype;
+    struct impi_type *t = impi_type_find(handle);
+    if (UNLIKELY(!t || !(__atomic_load_n(&t->flags, __ATOMIC_ACQUIRE) & IMPI_TYPE_PLAIN))) return IMPI_IN_GO;
+    /* Of several threads that try, one succeeds. */
+    if (!__atomic_compare_exchange_n(&t->handle, &handle, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return IMPI_IN_GO;
+    impi_type_release(t);
+    *datatype = MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Type_size(MPI_Datatype datatype, MPI_Count *size)
+{
+    int64_t n = impi_type_size(datatype);
+    if (UNLIKELY(n < 0 || !size)) return IMPI_IN_GO;
+    *size = n;
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Type_get_extent(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    const struct impi_shape *s = impi_type_shape(datatype);
+    if (UNLIKELY(!s || !lb || !extent)) return IMPI_IN_GO;
+    *lb = s->lb;
+    *extent = s->ub - s->lb;
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Type_get_true_extent(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    const struct impi_shape *s = impi_type_shape(datatype);
+    if (UNLIKELY(!s || !true_lb || !true_extent)) return IMPI_IN_GO;
+    *true_lb = s->lo;
+    *true_extent = s->hi - s->lo;
+    return MPI_SUCCESS;
+}
+
+/* How often a unit of size bytes is in what a status counts, in *n: -1 if not a whole number of times. 0 if Go has to
+ * say. */
+static inline int units(const MPI_Status *status, const struct impi_shape *s, int64_t *n)
+{
+    if (UNLIKELY(!s || !status || status->MPI_internal[2] & IMPI_STATUS_EXTERNAL)) return 0;
+    uint64_t bytes = (uint64_t)impi_status_bytes(status), size = (uint64_t)s->size;
+    if (LIKELY(size > 0 && (bytes | size) <= UINT32_MAX)) { /* a division that is short */
+        uint32_t q = (uint32_t)bytes / (uint32_t)size;
+        *n = q * (uint32_t)size == (uint32_t)bytes ? (int64_t)q : -1;
+    } else {
+        *n = bytes == 0 ? 0 : size == 0 || (int64_t)bytes < 0 || bytes % size ? -1 : (int64_t)(bytes / size);
+    }
+    return 1;
+}
+
+int impi_exec_Get_count(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    int64_t n;
+    if (UNLIKELY(!count || !units(status, impi_type_shape(datatype), &n))) return IMPI_IN_GO;
+    *count = n < 0 ? MPI_UNDEFINED : n;
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Get_elements(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    const struct impi_shape *s = impi_type_shape(datatype);
+    int64_t n;
+    if (UNLIKELY(!count || !units(status, s, &n) || n < 0)) return IMPI_IN_GO;
+    *count = n * s->elems;
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Get_address(const void *location, MPI_Aint *address)
+{
+    if (UNLIKELY(!address)) return IMPI_IN_GO;
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,87 @@
+/* Words at a distance: what all kernels are made of. The same loops for several instruction sets: the compiler
+ * makes the copies, the loader chooses. Everything is inlined into the few functions that are cloned, and depends on
+ * constants there. */
+#ifndef IMPI_KERNEL_WORDS_H
+#define IMPI_KERNEL_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
+#define CLONED __attribute__((target_clones("avx2", "default"), optimize("O3")))
+#else
+#define CLONED __attribute__((optimize("O3")))
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+typedef uint16_t u16 __attribute__((may_alias, aligned(1)));
+typedef uint32_t u32 __attribute__((may_alias, aligned(1)));
+typedef uint64_t u64 __attribute__((may_alias, aligned(1)));
+typedef unsigned char u8x16 __attribute__((vector_size(16), may_alias, aligned(1)));
+typedef unsigned char u8x32 __attribute__((vector_size(32), may_alias, aligned(1)));
+
+INLINE int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+INLINE int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
+
+/* Do n blocks lie a multiple of the page size apart? All their lines belong to one set of the first-level cache, and a
+ * processor that runs ahead fetches more of them than the set holds. */
+enum { WAYS = 8 }; /* lines of a set */
+INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
+
+/* n words, d and s bytes apart: without gaps on one side or on both, and otherwise. */
+#define STRIDED(NAME, T)                                                                                  \
+    INLINE void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t n)       \
+    {                                                                                                     \
+        const int64_t b = sizeof(T);                                                                      \
+        int64_t i = 0;                                                                                    \
+        if (d == b && s == b) {                                                                           \
+            for (; i < n; i++) ((T *)dst)[i] = ((const T *)src)[i];                                       \
+        } else if (d == b && s == 2 * b) {                                                                \
+            for (; i < n - 1; i++) ((T *)dst)[i] = ((const T *)src)[2 * i];                               \
+            if (n > 0) ((T *)dst)[i] = ((const T *)src)[2 * i]; /* the last has nothing behind it */      \
+        } else {                                                                                          \
+            for (; i < n - 3; i += 4) {                                                                   \
+                T v0 = *(const T *)src, v1 = *(const T *)(src + s);                                       \
+                T v2 = *(const T *)(src + 2 * s), v3 = *(const T *)(src + 3 * s);                         \
+                *(T *)dst = v0, *(T *)(dst + d) = v1, *(T *)(dst + 2 * d) = v2, *(T *)(dst + 3 * d) = v3; \
+                dst += 4 * d, src += 4 * s;                                                               \
+            }                                                                                             \
+            for (; i < n; i++) *(T *)dst = *(const T *)src, dst += d, src += s;                           \
+        }                                                                                                 \
+    }
+STRIDED(strided_1, unsigned char)
+STRIDED(strided_2, u16)
+STRIDED(strided_4, u32)
+STRIDED(strided_8, u64)
+STRIDED(strided_16, u8x16)
+
+/* Every other word becomes one of a run. The last has nothing behind it. */
+typedef uint64_t u64x4 __attribute__((vector_size(32), may_alias, aligned(1)));
+typedef uint32_t u32x8 __attribute__((vector_size(32), may_alias, aligned(1)));
+
+INLINE void every_other_8(char *restrict dst, const char *restrict src, int64_t n)
+{
+    int64_t i = 0;
+    for (; i < n - 8; i += 8) {
+        const u64x4 *from = (const u64x4 *)(src + 16 * i);
+        u64x4 v0 = __builtin_shuffle(from[0], from[1], (u64x4){0, 2, 4, 6}),
+              v1 = __builtin_shuffle(from[2], from[3], (u64x4){0, 2, 4, 6});
+        ((u64x4 *)(dst + 8 * i))[0] = v0, ((u64x4 *)(dst + 8 * i))[1] = v1;
+    }
+    for (; i < n; i++) *(u64 *)(dst + 8 * i) = *(const u64 *)(src + 16 * i);
+}
+
+INLINE void every_other_4(char *restrict dst, const char *restrict src, int64_t n)
+{
+    const u32x8 even = {0, 2, 4, 6, 8, 10, 12, 14};
+    int64_t i = 0;
+    for (; i < n - 16; i += 16) {
+        const u32x8 *from = (const u32x8 *)(src + 8 * i);
+        u32x8 v0 = __builtin_shuffle(from[0], from[1], even), v1 = __builtin_shuffle(from[2], from[3], even);
+        ((u32x8 *)(dst + 4 * i))[0] = v0, ((u32x8 *)(dst + 4 * i))[1] = v1;
+    }
+    for (; i < n; i++) *(u32 *)(dst + 4 * i) = *(const u32 *)(src + 8 * i);
+}
+
+#endif

@@ -1,0 +1,49 @@
+package kernel
+
+// #include "reduce.h"
+// static int impi_reduce(int op, int element, void *left, const void *right, int64_t count)
+// {
+//     impi_combine *combine = impi_combines[op][element];
+//     if (combine) combine(left, right, count);
+//     return combine != 0;
+// }
+// #cgo noescape impi_reduce
+// #cgo nocallback impi_reduce
+import "C"
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// combine does left[i] = left[i] op right[i] with the kernel in C for a predefined operation. False: there is none.
+func combine(handle int, t *datatype.Type, left, right unsafe.Pointer, count int64) bool {
+	return C.impi_reduce(C.int(OpCodes[handle]), C.int(ElementOf(t)), left, right, C.int64_t(count)) != 0
+}
+
+// OpCodes are the operations that reduce.h knows, by handle.
+var OpCodes = map[int]uint8{
+	abi.MPI_SUM: C.IMPI_OP_SUM, abi.MPI_PROD: C.IMPI_OP_PROD, abi.MPI_MIN: C.IMPI_OP_MIN, abi.MPI_MAX: C.IMPI_OP_MAX,
+	abi.MPI_BAND: C.IMPI_OP_BAND, abi.MPI_BOR: C.IMPI_OP_BOR, abi.MPI_BXOR: C.IMPI_OP_BXOR,
+	abi.MPI_LAND: C.IMPI_OP_LAND, abi.MPI_LOR: C.IMPI_OP_LOR, abi.MPI_LXOR: C.IMPI_OP_LXOR,
+	abi.MPI_MINLOC: C.IMPI_OP_MINLOC, abi.MPI_MAXLOC: C.IMPI_OP_MAXLOC,
+}
+
+// ElementOf is the kind of a datatype's elements for these kernels.
+func ElementOf(t *datatype.Type) uint8 {
+	kind, bytes := op.Number(t)
+	size := uint8(bits.Len(uint(bytes)) - 1)
+	switch kind {
+	case op.Signed:
+		return C.IMPI_ELEMENT_SIGNED + size
+	case op.Unsigned:
+		return C.IMPI_ELEMENT_UNSIGNED + size
+	case op.Float:
+		return C.IMPI_ELEMENT_FLOAT + size - 2
+	}
+	return C.IMPI_ELEMENT_NONE
+}

@@ -1,0 +1,111 @@
+package kernel
+
+import (
+	"bytes"
+	"math"
+	"math/rand"
+	"testing"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// special are numbers that a random pattern of bits seldom is.
+var special = []float64{0, math.Copysign(0, -1), 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 5e-324,
+	math.MaxFloat32, 1e-45}
+
+// numbers are n elements of a type: small ones, special ones, any.
+func numbers(r *rand.Rand, t *datatype.Type, n int) []byte {
+	size := int(t.Size())
+	words := make([]uint64, n)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*n)[: n*size : n*size]
+	r.Read(b)
+	kind, _ := op.Number(t)
+	for i := range n {
+		p := unsafe.Pointer(&b[i*size])
+		switch v := special[r.Intn(len(special))]; {
+		case r.Intn(3) == 0:
+		case kind == op.Float && size == 8:
+			*(*float64)(p) = v
+		case kind == op.Float:
+			*(*float32)(p) = float32(v)
+		default:
+			copy(b[i*size:][:size], bytes.Repeat([]byte{[]byte{0, 0, 1, 0x7f, 0x80, 0xff}[r.Intn(6)]}, size))
+		}
+	}
+	return b
+}
+
+// isNaN says whether element i of a vector is no number.
+func isNaN(t *datatype.Type, b []byte, i int) bool {
+	kind, size := op.Number(t)
+	p := unsafe.Pointer(&b[i*size])
+	switch {
+	case kind != op.Float:
+		return false
+	case size == 8:
+		return math.IsNaN(*(*float64)(p))
+	}
+	return math.IsNaN(float64(*(*float32)(p)))
+}
+
+func TestKernelsOfOperationsInCDoWhatThoseInGoDo(t *testing.T) {
+	pairs := 0
+	for handle := range OpCodes {
+		for i := range 256 {
+			typ := datatype.Named(abi.MPI_DATATYPE_NULL + i)
+			if typ == nil || op.Check(handle, typ) != nil {
+				continue
+			}
+			kind, size := op.Number(typ)
+			if size != 0 && (typ.Size() != int64(size) || typ.Extent() != int64(size)) {
+				t.Errorf("%s has %d bytes, and its number %d", typ.Name(), typ.Size(), size)
+			}
+			if kind == op.NoNumber {
+				continue
+			}
+			pairs++
+			r := rand.New(rand.NewSource(int64(pairs)))
+			for n := 1; n < 60; n++ {
+				left, right := numbers(r, typ, n), numbers(r, typ, n)
+				want := bytes.Clone(right)
+				err := op.Predefined(handle).Apply(unsafe.Pointer(&left[0]), unsafe.Pointer(&want[0]), int64(n), typ)
+				if err != nil {
+					t.Fatal(err)
+				}
+				first, second := bytes.Clone(left), bytes.Clone(right)
+				if !combine(handle, typ, unsafe.Pointer(&left[0]), unsafe.Pointer(&right[0]), int64(n)) {
+					t.Fatalf("no kernel for %s and operation %#x", typ.Name(), handle)
+				}
+				for i := range n {
+					at := i * size
+					if !bytes.Equal(left[at:at+size], want[at:at+size]) && !(isNaN(typ, left, i) && isNaN(typ, want, i)) {
+						t.Fatalf("%s, operation %#x: %x and %x give %x, not %x", typ.Name(), handle,
+							first[at:at+size], second[at:at+size], left[at:at+size], want[at:at+size])
+					}
+				}
+				if !bytes.Equal(right, second) {
+					t.Fatalf("%s, operation %#x: the right operand has changed", typ.Name(), handle)
+				}
+			}
+		}
+	}
+	if pairs < 200 {
+		t.Errorf("%d pairs of an operation and a type", pairs)
+	}
+}
+
+func TestWhatIsNotOfTheProcessorHasNoKernelInC(t *testing.T) {
+	var word [4]uint64
+	p := unsafe.Pointer(&word)
+	for _, c := range []struct{ op, typ int }{
+		{abi.MPI_BAND, abi.MPI_DOUBLE}, {abi.MPI_LXOR, abi.MPI_FLOAT}, {abi.MPI_SUM, abi.MPI_C_DOUBLE_COMPLEX},
+		{abi.MPI_LAND, abi.MPI_C_BOOL}, {abi.MPI_MINLOC, abi.MPI_2INT}, {abi.MPI_SUM, abi.MPI_LONG_DOUBLE},
+	} {
+		if typ := datatype.Named(c.typ); combine(c.op, typ, p, p, 1) {
+			t.Errorf("a kernel for %s and operation %#x", typ.Name(), c.op)
+		}
+	}
+}

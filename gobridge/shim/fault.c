@@ -1,0 +1,138 @@
+/* Memory that is not there: a buffer of the program's that is wrong, or too short, is met inside the library.
+ *
+ * Go takes SIGSEGV, SIGBUS and SIGFPE when the library is loaded, and answers with a trace of its own and another
+ * signal. Here they go back to what they were before: this file's constructor runs before Go's and keeps the actions
+ * that it finds; impi_watch_faults, at the start of MPI, sets a handler that says which call met the fault, if it was
+ * met in the library, and lets the earlier action have the signal, which usually ends the process as it would without
+ * us, with its core.
+ *
+ * Each shim notes its name and the addresses that it got (impi_call). A note is not taken back when the call returns:
+ * the instruction that faults tells whether the library is at work, be it its own or one of memcpy's, which the
+ * library called. A program that sets handlers of its own after MPI_Init has the signals to itself. GOTRACEBACK
+ * leaves them to Go. */
+#define _GNU_SOURCE
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "shim.h"
+
+__thread struct impi_call impi_call __attribute__((tls_model("initial-exec")));
+
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE};
+enum { FAULTS = sizeof faults / sizeof *faults };
+
+static struct sigaction before[FAULTS];
+static uintptr_t text_begin, text_end; /* the library's instructions */
+static char who[200];
+
+__attribute__((constructor(101))) static void keep_actions(void)
+{
+    for (int i = 0; i < FAULTS; i++) sigaction(faults[i], NULL, &before[i]);
+}
+
+static int find_text(struct dl_phdr_info *object, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t begin = object->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_X) && (uintptr_t)find_text - begin < end - begin) {
+            text_begin = begin;
+            text_end = end;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int ours(uintptr_t pc) { return pc - text_begin < text_end - text_begin; }
+
+/* Whether the library was at work: its own instruction, or that of a function like memcpy, which keeps no frame. */
+static int in_library(const ucontext_t *at)
+{
+#if defined(__x86_64__)
+    const greg_t *r = at->uc_mcontext.gregs;
+    if (ours((uintptr_t)r[REG_RIP])) return 1;
+    uintptr_t sp = (uintptr_t)r[REG_RSP];
+    return sp % sizeof sp == 0 && sp && ours(*(uintptr_t *)sp);
+#elif defined(__aarch64__)
+    return ours(at->uc_mcontext.pc) || ours(at->uc_mcontext.regs[30]);
+#else
+    (void)at;
+    return 0;
+#endif
+}
+
+/* The argument whose memory the address is in: the last that begins before it, or in the same page. -1: none. */
+static int argument_of(uintptr_t address)
+{
+    const uintptr_t page = 4096, reach = (uintptr_t)1 << 38;
+    int best = -1;
+    uintptr_t least = reach;
+    const char *name = impi_call.names + strlen(impi_call.names) + 1;
+    for (int i = 0; i < IMPI_CALL_POINTERS && *name; i++, name += strlen(name) + 1) {
+        uintptr_t p = (uintptr_t)impi_call.at[i], begin = p - p % page;
+        if (address >= begin && address - begin < least && (address >= page || p < page)) {
+            least = address - begin;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void tell(uintptr_t address, int known)
+{
+    char text[600], where[40] = "an address that the system does not tell", what[200];
+    if (known) snprintf(where, sizeof where, "address %#lx", (unsigned long)address);
+    const char *call = impi_call.names;
+    int i = call && known ? argument_of(address) : -1;
+    if (i >= 0) {
+        const char *name = call + strlen(call) + 1;
+        for (int k = i; k > 0; k--) name += strlen(name) + 1;
+        snprintf(what, sizeof what, "argument %s is %p, and not all of what it stands for is memory of the program",
+                 name, impi_call.at[i]);
+    } else {
+        snprintf(what, sizeof what, "the buffer of an operation that was started before, or an error in the library "
+                                    "(GOTRACEBACK=all tells more)");
+    }
+    int n = snprintf(text, sizeof text, "%s: %s met no usable memory at %s: %s\n", who,
+                     call ? call : "the progress of messages", where, what);
+    if (n > (int)sizeof text - 1) n = sizeof text - 1;
+    if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0) return;
+}
+
+static void fault(int number, siginfo_t *info, void *context)
+{
+    int i = 0;
+    while (i < FAULTS - 1 && faults[i] != number) i++;
+    int sent = info->si_code <= 0; /* by a process */
+    if (!sent && number != SIGFPE && in_library(context)) tell((uintptr_t)info->si_addr, info->si_code != SI_KERNEL);
+    if (before[i].sa_flags & SA_SIGINFO) {
+        before[i].sa_sigaction(number, info, context);
+    } else if (before[i].sa_handler != SIG_DFL && before[i].sa_handler != SIG_IGN) {
+        before[i].sa_handler(number);
+    } else if (!sent || before[i].sa_handler == SIG_DFL) { /* the instruction faults again, and nobody is in the way */
+        struct sigaction plain = {.sa_handler = SIG_DFL};
+        sigaction(number, &plain, NULL);
+        if (sent) syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), number);
+    }
+}
+
+void impi_watch_faults(const char *name)
+{
+    if (getenv("GOTRACEBACK")) return;
+    snprintf(who, sizeof who, "%s", name);
+    if (!dl_iterate_phdr(find_text, NULL)) return;
+    for (int i = 0; i < FAULTS; i++) {
+        struct sigaction now, mine = {.sa_sigaction = fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        sigfillset(&mine.sa_mask);
+        /* Only Go's handler gives way, which lies in the library; one of the program's stays. */
+        if (!sigaction(faults[i], NULL, &now) && (now.sa_flags & SA_SIGINFO) && ours((uintptr_t)now.sa_sigaction))
+            sigaction(faults[i], &mine, NULL);
+    }
+}

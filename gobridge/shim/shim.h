@@ -1,0 +1,62 @@
+/* What the generated shims, the hand-written C and the exports need of each other. */
+#ifndef IMPI_SHIM_H
+#define IMPI_SHIM_H
+
+#include <stdint.h>
+
+/* Hands an error that a Go export returned to the error handler it belongs to.
+ * Returns the code for the caller, if the handler returns. */
+int impi_raise(int code);
+
+/* Raises MPI_ERR_UNSUPPORTED_OPERATION for a function that has no
+ * implementation; kind (enum impi_kind) and handle say with whose error handler. */
+int impi_unsupported(const char *function, int kind, uintptr_t handle);
+
+/* What an error handler wants done, in C. */
+enum impi_what { IMPI_RETURN, IMPI_FATAL, IMPI_ABORT, IMPI_CALL };
+
+struct impi_action {
+    int what;         /* enum impi_what */
+    uintptr_t fn;     /* IMPI_CALL: the program's handler */
+    uintptr_t handle; /* and the object it is called for */
+};
+
+/* The first handle of an object that the program makes; handles.go has it from here. */
+enum { IMPI_FIRST_HANDLE = 4096 };
+
+/* Not 0 in a child of fork(), where Go must not be entered. */
+__attribute__((visibility("hidden")))
+extern int impi_forked;
+void impi_note_init(void);
+
+/* Answers an MPI call of such a child. */
+int impi_after_fork(const char *function);
+
+/* Calls of the program's functions. */
+void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t type, int wide);
+int impi_call_copy(uintptr_t fn, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value, uintptr_t *out,
+                   int *flag);
+int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra);
+
+/* The MPI call that a thread has made last, for who reports a fault (fault.c): the names of the function and of those
+ * of its arguments that are addresses, each with its 0, and their values. */
+enum { IMPI_CALL_POINTERS = 10 };
+struct impi_call {
+    const char *names;
+    const void *at[IMPI_CALL_POINTERS];
+};
+extern __thread struct impi_call impi_call __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+/* Reports faults inside the library from now on; who begins the line. */
+void impi_watch_faults(const char *who);
+
+/* Ends the process with a line if Go's threads cannot be made; err is pthread_create's. */
+__attribute__((visibility("hidden")))
+void impi_thread_made(int err);
+
+void impi_exit_now(int code);
+
+/* Has impi_process_ends called with this when the process exits; not 0 if the C library cannot promise that. */
+int impi_watch_exit(uintptr_t process);
+
+#endif
