@@ -114,7 +114,7 @@ if(tsan_builds AND "${tsan_runs}" STREQUAL "0")
   foreach(rank 0 1)
     add_library(tsan-rank${rank} MODULE ${tsan_bridge} ${CMAKE_SOURCE_DIR}/tests/tsan/engine.c)
     target_include_directories(tsan-rank${rank} PRIVATE ${CMAKE_SOURCE_DIR}/tests/tsan)
-    target_compile_options(tsan-rank${rank} PRIVATE ${tsan_flags} -Wno-tsan) # fences: what they order is atomic anyway
+    target_compile_options(tsan-rank${rank} PRIVATE ${tsan_flags} -Wno-tsan -Wno-unused-parameter) # fences: what they order is atomic anyway
     # What the tests do not call is not there: nobody binds it.
     target_link_options(tsan-rank${rank} PRIVATE -fsanitize=thread -Wl,-Bsymbolic,-z,lazy)
   endforeach()

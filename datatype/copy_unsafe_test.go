@@ -163,7 +163,7 @@ func BenchmarkCopyBetweenLists(b *testing.B) {
 
 func TestCopyAllocatesNothing(t *testing.T) {
 	memory := make([]byte, 32<<20)
-	odd := ok(Hvector(7, 3, 31, testDouble))                                              // which none of the others divides
+	odd := ok(Hvector(7, 3, 31, testDouble))                                              // none of the others divides it
 	long := ok(Hindexed([]int64{2000, 3000, 1500}, []int64{0, 40000, 20000}, testDouble)) // whose runs are walked
 	for _, e := range benchCases() {
 		if n := testing.AllocsPerRun(2, func() {
