@@ -92,7 +92,7 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 // strangers makes all clients of a job libraries of another make.
 func strangers(j *transport.Job) {
 	for i := range j.Hosts {
-		j.Hosts[i].Kin = false
+		j.Hosts[i].SameImpl = false
 	}
 }
 

@@ -37,7 +37,7 @@ func (c *Comm) moved(at []int32) *Group {
 // kin says whether all processes of c belong to clients of this library. Others would not know of the new order, and
 // the communicator would have two: with them, all keep theirs.
 func (c *Comm) kin() bool {
-	return c.engine.agreed(c.group, func(h *transport.Host) bool { return h.Kin })
+	return c.engine.agreed(c.group, func(h *transport.Host) bool { return h.SameImpl })
 }
 
 // exchanges says whether the masters of a group's clients exchange results in Allreduce.

@@ -166,7 +166,7 @@ func TestClientsOfOtherLibrariesKeepTheOrderOfATopology(t *testing.T) {
 	for _, kin := range []bool{false, true} {
 		es := makeWorld(t, options{clients: []int{2, 2}, tune: func(j *transport.Job) {
 			for h := range j.Hosts {
-				j.Hosts[h].Kin = kin
+				j.Hosts[h].SameImpl = kin
 			}
 		}})
 		together(t, es, func(e *Engine) {

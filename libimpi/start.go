@@ -128,7 +128,7 @@ func (e *Engine) reach() {
 		}
 		p.tr, p.limits, p.rep, p.stream = e.remote, e.remote.Limits(), datatype.External32, e.remote
 		p.limits.Stream = e.remote.Stream(int32(w))
-		p.kin = e.job.Hosts[e.job.Procs[w].Host].Kin
+		p.kin = e.job.Hosts[e.job.Procs[w].Host].SameImpl
 	}
 }
 

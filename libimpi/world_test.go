@@ -58,7 +58,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 				tb.Fatal(err)
 			}
 			listeners = append(listeners, l)
-			job.Hosts = append(job.Hosts, transport.Host{Addr: l.Addr(), Client: int32(client), First: me, NProcs: 1, Kin: true, Exchange: true})
+			job.Hosts = append(job.Hosts, transport.Host{Addr: l.Addr(), Client: int32(client), First: me, NProcs: 1, SameImpl: true, Exchange: true})
 			job.Procs = append(job.Procs, transport.Proc{HostID: [16]byte{15: 1}, PID: int64(me) + 1, Host: me, Client: int32(client)})
 			ranks = append(ranks, me)
 			segment := attach(tb, fd, local)

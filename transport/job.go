@@ -41,7 +41,7 @@ type Host struct {
 	StreamIn uint32 // the longest that may come from there, bytes, if that is more than Stream: in an agent's view
 	Streams  uint32 // connections between the two hosts, which carry one stream; 0: 1
 	Native   bool   // data looks the same in memory and is not converted
-	Kin      bool   // the host's client is of this library; the same in the tables of all clients that are
+	SameImpl bool   // the host's client is of this library; the same in the tables of all clients that are
 	Exchange bool   // the global phases of Barrier and Allreduce are exchanges of masters; likewise the same
 
 	Machine uint64 // the same for all hosts on one machine, if their clients are of this library; 0: not known

@@ -70,14 +70,14 @@ func (t *table) print(lines []*line) {
 		fmt.Fprintf(t.w, " %-7s", l.unit)
 		if t.ratios() {
 			ratio := l.ratio()
-			fmt.Fprintf(t.w, " %8s%s", number(ratio), t.verdict(l, ratio))
+			fmt.Fprintf(t.w, " %8s%s", number(ratio), t.mark(l, ratio))
 		}
 		fmt.Fprintln(t.w)
 	}
 }
 
-// verdict holds a ratio against its target, if there is one, and counts those missed.
-func (t *table) verdict(l *line, ratio float64) string {
+// mark holds a ratio against its target, if there is one, and counts those missed.
+func (t *table) mark(l *line, ratio float64) string {
 	want, ok := findTarget(t.targets, t.group, l.metric)
 	if !ok {
 		return ""

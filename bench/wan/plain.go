@@ -26,19 +26,19 @@ func (l *link) plain() (figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	far := l.command(1, self, plainFlag, address(1)+":7777")
-	far.Stderr = os.Stderr
-	said, err := far.StdoutPipe()
+	other := l.command(1, self, plainFlag, address(1)+":7777")
+	other.Stderr = os.Stderr
+	said, err := other.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := far.Start(); err != nil {
+	if err := other.Start(); err != nil {
 		return nil, err
 	}
-	defer far.Wait()
-	defer far.Process.Kill()
+	defer other.Wait()
+	defer other.Process.Kill()
 	if _, err := said.Read(make([]byte, 1)); err != nil {
-		return nil, fmt.Errorf("the far end does not listen: %w", err)
+		return nil, fmt.Errorf("the other end does not listen: %w", err)
 	}
 	var out bytes.Buffer
 	near := l.command(0, self, plainFlag, address(1)+":7777", "dial")
@@ -49,7 +49,7 @@ func (l *link) plain() (figures, error) {
 	return parse(out.String())
 }
 
-// plain is one end: the far one listens and sends back what comes, the near one measures.
+// plain is one end: the other one listens and sends back what comes, the near one measures.
 func plain(args []string) error {
 	if len(args) == 0 {
 		return errors.New("no address")

@@ -22,7 +22,7 @@ const (
 	share     = 90.0
 )
 
-func verdict(met bool) string {
+func mark(met bool) string {
 	if met {
 		return "met"
 	}
@@ -91,7 +91,7 @@ func (p *plan) coll(w io.Writer, run runner) error {
 		}
 		fmt.Fprintf(w, " %8.1f", o.trips)
 		if o.bound {
-			fmt.Fprintf(w, " %8.1f %s", o.trips+allowance, verdict(met))
+			fmt.Fprintf(w, " %8.1f %s", o.trips+allowance, mark(met))
 		}
 		fmt.Fprintln(w)
 	}
@@ -122,7 +122,7 @@ func (p *plan) bw(w io.Writer, run runner) error {
 				last = 100 * v * 8 / (float64(p.rate) * 1e6)
 				fmt.Fprintf(w, " %14.1f", last)
 			}
-			fmt.Fprintf(w, "  >= %.0f %s\n", share, verdict(last >= share))
+			fmt.Fprintf(w, "  >= %.0f %s\n", share, mark(last >= share))
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ var settings = []setting{
 	{"IMPI_MAXLINEAR", "-1", false, "clients up to which collectives use no trees; -1: 4 (impirun -maxlinear)"},
 	{"IMPI_STREAMS", "1", false, "TCP connections between two hosts, 1 to 16, on a long way that loses packets (impirun -streams)"},
 	{"IMPI_SILENCE", "30", false, "seconds after which a client of which nothing is heard is lost; 0: never"},
-	{"IMPI_PLAIN", "0", false, "1: clients agree on nothing beyond IMPI 0.0, as if the others were of another make"},
+	{"IMPI_PLAIN", "0", false, "1: clients agree on nothing beyond IMPI 0.0, as if the others were another implementation"},
 	{"MPIEXEC_TIMEOUT", "none", false, "seconds after which impirun ends a job"},
 	{"IMPI_CC", "cc", false, "compiler that mpicc runs (also MPICH_CC, OMPI_CC, I_MPI_CC)"},
 	{"IMPI_CXX", "c++", false, "compiler that mpicxx runs (also MPICH_CXX, OMPI_CXX, I_MPI_CXX)"},

@@ -32,7 +32,7 @@ const agentTime = 2 * time.Second
 
 // joinAgent meets the other clients as their one host, and starts to relay.
 func (p *part) joinAgent() error {
-	m := p.meet
+	m := p.joinPlan
 	listener, err := tcp.ListenBetween(m.bind, m.port, m.portTo)
 	if err != nil {
 		return fmt.Errorf("listening for other clients: %w", err)
@@ -126,19 +126,19 @@ func (p *part) finishAgent(well bool) {
 	}
 }
 
-// far is the round trip, to the server, from which an agent carries a client's traffic: it costs less than the
+// longDistance is the round trip, to the server, from which an agent carries a client's traffic: it costs less than the
 // distance, and connections cost more there.
-const far = 2 * time.Millisecond
+const longDistance = 2 * time.Millisecond
 
 // choose decides for an agent if the user leaves it to us: by the round trip to the server, as the system has measured it
 // when connecting. That connection is the one on which the client joins: a server may take every connection for a
 // client. One that does not answer is no reason for an agent.
-func (m *meeting) choose(via options.Via) {
+func (j *joinPlan) choose(via options.Via) {
 	if via != options.ViaAuto {
-		m.agent = via == options.ViaAgent
+		j.agent = via == options.ViaAgent
 		return
 	}
-	at, err := net.ResolveTCPAddr("tcp", m.address)
+	at, err := net.ResolveTCPAddr("tcp", j.address)
 	if err != nil || at.IP.IsLoopback() { // a server on this machine is near, however busy the machine
 		return
 	}
@@ -146,18 +146,18 @@ func (m *meeting) choose(via options.Via) {
 	if err != nil {
 		return
 	}
-	m.conn, m.dialled = c, time.Now()
-	m.agent = roundTrip(c.(*net.TCPConn)) >= far
+	j.conn, j.dialled = c, time.Now()
+	j.agent = roundTrip(c.(*net.TCPConn)) >= longDistance
 }
 
 // stale is the age at which a connection on which nothing has been said may be too old for the server.
 const stale = 10 * time.Second
 
 // connection is that of choose, once, if it is there and not too old. nil: there is none.
-func (m *meeting) connection() net.Conn {
-	c := m.conn
-	m.conn = nil
-	if c != nil && time.Since(m.dialled) > stale {
+func (j *joinPlan) connection() net.Conn {
+	c := j.conn
+	j.conn = nil
+	if c != nil && time.Since(j.dialled) > stale {
 		c.Close()
 		return nil
 	}

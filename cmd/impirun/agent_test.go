@@ -28,7 +28,7 @@ func TestTheChoiceOfAnAgentTakesNoConnectionOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	m := &meeting{address: l.Addr().String()}
+	m := &joinPlan{address: l.Addr().String()}
 	m.choose(options.ViaAuto)
 	kept := m.connection()
 	if kept == nil {

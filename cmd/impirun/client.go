@@ -35,11 +35,11 @@ import (
 // A rank that ends never holds its goroutine up: left, closed by drain, ends every wait.
 type part struct {
 	share
-	jobID string
-	meet  *meeting // nil: a job of one client
-	ends  []*boot.LauncherEnd
-	left  []chan struct{} // closed when the rank's process has ended
-	heard []chan struct{} // closed when its link has been read to the end
+	jobID    string
+	joinPlan *joinPlan // nil: a job of one client
+	ends     []*boot.LauncherEnd
+	left     []chan struct{} // closed when the rank's process has ended
+	heard    []chan struct{} // closed when its link has been read to the end
 
 	job *supervise.Job // set by listenAll
 
@@ -55,8 +55,8 @@ type part struct {
 	agent   *agent.Agent // nil: there is none, or not yet
 }
 
-// meeting is where and how a client meets the others.
-type meeting struct {
+// joinPlan says where and how a client joins the other clients of its job.
+type joinPlan struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc // ends ctx for this client alone; nil in a node
 	address string
@@ -76,60 +76,60 @@ type meeting struct {
 
 	outbound bool // nobody can connect to us
 
-	// remote, if not nil, meets the others in our place, as one machine of several; first is the world rank of ours.
-	remote func(hosts []client.Host) (tables *transport.Job, first int, err error)
+	// viaHead, if not nil, joins the others in our place, as one machine of several. first is our first world rank.
+	viaHead func(hosts []client.Host) (tables *transport.Job, first int, err error)
 }
 
 // options are those of the conversation with the server.
-func (m *meeting) options() client.Options {
-	opt := client.Options{Conn: m.connection(), Silence: m.silence, ConnectTimeout: m.join}
+func (j *joinPlan) options() client.Options {
+	opt := client.Options{Conn: j.connection(), Silence: j.silence, ConnectTimeout: j.join}
 	opt.Absent = func(limit time.Duration) {
 		patience := fmt.Sprintf("for up to %v", limit)
 		if limit == math.MaxInt64 {
 			patience = "for as long as it takes"
 		}
-		complain("client %d is waiting for an IMPI server at %s %s (-deadline join)", m.rank, m.address, patience)
+		complain("client %d is waiting for an IMPI server at %s %s (-deadline join)", j.rank, j.address, patience)
 	}
-	if m.verbose {
-		opt.Waiting = func() { complain("client %d is waiting for the others", m.rank) }
+	if j.verbose {
+		opt.Waiting = func() { complain("client %d is waiting for the others", j.rank) }
 	}
 	return opt
 }
 
 // giveUp lets the others know that this client has ended: through the attempt to join them, which is over when joining is
 // closed; if that has not begun, by a visit to the server for this alone.
-func (m *meeting) giveUp(cause *supervise.Cause, joining <-chan struct{}) {
+func (j *joinPlan) giveUp(cause *supervise.Cause, joining <-chan struct{}) {
 	why := errors.New(cause.Text)
 	if joining != nil {
-		m.cancel(why)
+		j.cancel(why)
 		<-joining
 		return
 	}
 	if os.Getenv("IMPI_PLAIN") == "1" {
 		return
 	}
-	if err := client.Decline(m.ctx, m.address, m.rank, m.methods, why, m.options()); err != nil && m.verbose {
+	if err := client.Decline(j.ctx, j.address, j.rank, j.methods, why, j.options()); err != nil && j.verbose {
 		complain("warning: %v", err)
 	}
 }
 
 // contribution is what this client tells the others: the user's values, and the defaults for the rest.
-func (m *meeting) contribution(hosts []client.Host) client.Contribution {
+func (j *joinPlan) contribution(hosts []client.Host) client.Contribution {
 	c := client.Default(hosts...)
 	if os.Getenv("IMPI_PLAIN") != "1" {
 		own := wire.Mine()
-		if m.values.DataLen != nil {
+		if j.values.DataLen != nil {
 			own.Stream = 0 // the user has a length in mind
-		} else if m.agent {
+		} else if j.agent {
 			own.Stream = agent.Stream
 		}
-		own.Streams = uint32(or(m.values.Streams, 1))
-		if m.outbound {
+		own.Streams = uint32(or(j.values.Streams, 1))
+		if j.outbound {
 			own.Flags |= wire.FlagOutbound
 		}
 		c.Own = &own
 	}
-	v := &m.values
+	v := &j.values
 	c.DataLen, c.TagUB = uint32(or(v.DataLen, 0)), int32(or(v.TagUB, 0))
 	c.XSize, c.MaxLinear = int32(or(v.XSize, int(wire.Unset))), int32(or(v.MaxLinear, int(wire.Unset)))
 	ackMark, hiWater := or(v.AckMark, 0), or(v.HiWater, 0)
@@ -161,12 +161,12 @@ func or(v *int, otherwise int) int {
 const drainTime = 500 * time.Millisecond
 
 // newPart makes the links of one client's ranks and puts the ranks' ends into their processes.
-func newPart(s share, jobID string, meet *meeting, list []supervise.Process) (*part, error) {
+func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*part, error) {
 	shared, err := shm.Create(s.n)
 	if err != nil {
 		return nil, err
 	}
-	p := &part{share: s, jobID: jobID, meet: meet, shared: shared, welcome: make(chan struct{}),
+	p := &part{share: s, jobID: jobID, joinPlan: how, shared: shared, welcome: make(chan struct{}),
 		pids: make([]uint32, s.n), hosts: make([]client.Host, s.n)}
 	for i := range s.n {
 		end, child, err := boot.NewLauncherEnd()
@@ -183,27 +183,27 @@ func newPart(s share, jobID string, meet *meeting, list []supervise.Process) (*p
 
 // enoughDescriptors refuses ranks, before one is started, if the launcher may have fewer descriptors than it needs: later
 // that shows as connections that nobody answers.
-func enoughDescriptors(ranks int, meet []*meeting) error {
+func enoughDescriptors(ranks int, plans []*joinPlan) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return nil
 	}
-	if need := descriptors(ranks, meet); uint64(need) > limit.Cur {
+	if need := descriptors(ranks, plans); uint64(need) > limit.Cur {
 		return fmt.Errorf("the launcher needs some %d descriptors for %d ranks, and may have %d: raise ulimit -n", need, ranks, limit.Cur)
 	}
 	return nil
 }
 
 // descriptors is how many the launcher may need for the ranks of its clients, not by much more than it does.
-func descriptors(ranks int, meet []*meeting) int {
+func descriptors(ranks int, plans []*joinPlan) int {
 	const own, each = 10, 5 // of the launcher, and of a client: its talk with the server, and where it listens
 	need := own + 2*ranks   // both ends of all links
-	for _, m := range meet {
+	for _, m := range plans {
 		if m != nil {
 			need += each
 		}
 		if m != nil && m.agent { // pipes, and sockets to the others: one at least where we do not know them
-			need += 3*ranks/len(meet) + max(1, len(meet)-1)*or(m.values.Streams, 1)
+			need += 3*ranks/len(plans) + max(1, len(plans)-1)*or(m.values.Streams, 1)
 		}
 	}
 	return need
@@ -271,13 +271,13 @@ func (p *part) greet(i int, hello boot.Hello) error {
 	}
 	w := boot.Welcome{LocalRank: int32(i), LocalSize: int32(p.n), JobID: p.jobID, Shared: p.shared}
 	switch {
-	case p.meet == nil:
+	case p.joinPlan == nil:
 		w.Job = boot.OneClient(p.pids...)
 		w.Job.Me = int32(i)
-	case p.meet.agent:
+	case p.joinPlan.agent:
 		w.IMPI, w.Agent = true, true
 	default:
-		w.IMPI, w.Bind, w.Ports = true, p.meet.bind, [2]int{p.meet.port, p.meet.portTo}
+		w.IMPI, w.Bind, w.Ports = true, p.joinPlan.bind, [2]int{p.joinPlan.port, p.joinPlan.portTo}
 	}
 	if err := p.ends[i].Welcome(w); err != nil || !w.Agent {
 		return err
@@ -309,7 +309,7 @@ func (p *part) ready(i int, h client.Host) {
 	go func() {
 		defer close(p.joining)
 		join := p.joinDirect
-		if p.meet.agent {
+		if p.joinPlan.agent {
 			join = p.joinAgent
 		}
 		if err := join(); err != nil {
@@ -336,9 +336,9 @@ func (p *part) joinDirect() error {
 
 // connect meets the other clients at the server. first is our first rank in MPI_COMM_WORLD.
 func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, err error) {
-	m := p.meet
-	if m.remote != nil {
-		tables, first, err := m.remote(hosts)
+	m := p.joinPlan
+	if m.viaHead != nil {
+		tables, first, err := m.viaHead(hosts)
 		if err == nil {
 			p.job.First(first)
 		}
@@ -399,7 +399,7 @@ func (p *part) joined() bool {
 func (p *part) finish(cause *supervise.Cause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if m := p.meet; cause != nil && m != nil && m.cancel != nil {
+	if m := p.joinPlan; cause != nil && m != nil && m.cancel != nil {
 		joining := p.joining
 		p.mu.Unlock()
 		m.giveUp(cause, joining)
@@ -412,7 +412,7 @@ func (p *part) finish(cause *supervise.Cause) {
 	}
 	if cause != nil {
 		p.session.Fail(cause.Text, cause.Blamed)
-	} else if err := p.session.Fini(); err != nil && p.meet.verbose {
+	} else if err := p.session.Fini(); err != nil && p.joinPlan.verbose {
 		complain("warning: %v", err)
 	}
 }

@@ -29,26 +29,26 @@ import (
 // have, the tables are made, with the other clients at the server if there are any -> each node gets them -> output,
 // until each has said how its ranks ended. The first that ended badly is the job's cause, and ends the others.
 type head struct {
-	plan    *options.Plan
-	meet    *meeting // nil: a job of one client
-	nodes   []*remote
-	events  chan event
-	left    int
-	hosted  int
-	cause   *supervise.Cause
-	session *client.Session
-	joining bool // joined has not been heard yet
-	joined  chan outcome
-	lost    chan *client.LostError
-	over    <-chan time.Time // when nodes that do not end are killed
-	killed  bool             // they were
+	plan     *options.Plan
+	joinPlan *joinPlan // nil: a job of one client
+	nodes    []*nodeLink
+	events   chan event
+	left     int
+	hosted   int
+	cause    *supervise.Cause
+	session  *client.Session
+	joining  bool // joined has not been heard yet
+	joined   chan outcome
+	lost     chan *client.LostError
+	over     <-chan time.Time // when nodes that do not end are killed
+	killed   bool             // they were
 
 	printing  sync.Mutex // held for what one frame brings to our stdout or stderr
 	unwritten error      // why some of that is lost
 }
 
-// remote is a node as the launcher sees it.
-type remote struct {
+// nodeLink is a node as the launcher sees it.
+type nodeLink struct {
 	machine machine
 	first   int // its first rank among the client's
 	cmd     *exec.Cmd
@@ -62,7 +62,7 @@ type remote struct {
 
 // event is what a node says, or err: it says no more.
 type event struct {
-	node *remote
+	node *nodeLink
 	m    frame
 	err  error
 }
@@ -85,11 +85,11 @@ func runMachines(plan *options.Plan, list []machine) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	meetings, _, err := meetings(ctx, plan, netip.Addr{}) // each machine says where its ranks listen
+	joins, _, err := joinPlans(ctx, plan, netip.Addr{}) // each machine says where its ranks listen
 	if err != nil {
 		return err
 	}
-	h := &head{plan: plan, meet: meetings[0], events: make(chan event), joined: make(chan outcome, 1), lost: make(chan *client.LostError, 1)}
+	h := &head{plan: plan, joinPlan: joins[0], events: make(chan event), joined: make(chan outcome, 1), lost: make(chan *client.LostError, 1)}
 	signals := make(chan syscall.Signal, 1)
 	defer onSignal(func(s syscall.Signal) { signals <- s })()
 	if err := h.startAll(list); err != nil {
@@ -100,7 +100,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 	if h.cause == nil && h.unwritten != nil {
 		h.cause = &supervise.Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %v", h.unwritten)}
 	}
-	if m := h.meet; m != nil && h.joining {
+	if m := h.joinPlan; m != nil && h.joining {
 		if h.cause != nil {
 			m.cancel(errors.New(h.cause.Text))
 		}
@@ -133,12 +133,12 @@ func (h *head) startAll(list []machine) error {
 		plan.Programs = cutPrograms(plan.Programs, first, m.n)
 		plan.Hosts, plan.HostFiles = nil, nil
 		start := &startFrame{Version: nodeVersion, Plan: &plan, Env: os.Environ(), Dir: dir, First: first, Size: h.plan.Size(), JobID: jobID,
-			Bind: m.addr, Agent: h.meet != nil && h.meet.agent}
-		if m.local && !m.addr.IsValid() && h.meet == nil {
+			Bind: m.addr, Agent: h.joinPlan != nil && h.joinPlan.agent}
+		if m.local && !m.addr.IsValid() && h.joinPlan == nil {
 			start.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
 		start.Input = assign(&plan, m, first)
-		r := &remote{machine: m, first: first, input: start.Input}
+		r := &nodeLink{machine: m, first: first, input: start.Input}
 		if err := h.startNode(r, start); err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func cutPrograms(programs []options.Program, first, n int) (list []options.Progr
 }
 
 // startNode starts a node and tells it what to do.
-func (h *head) startNode(r *remote, start *startFrame) (err error) {
+func (h *head) startNode(r *nodeLink, start *startFrame) (err error) {
 	if r.cmd, err = nodeCommand(h.plan.Rsh, r.machine); err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func nodeCommand(rsh string, m machine) (*exec.Cmd, error) {
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // listen hears a node to its end.
-func (h *head) listen(r *remote) {
+func (h *head) listen(r *nodeLink) {
 	for {
 		m, err := r.frames.receive()
 		if err == nil && (m.Output != nil || m.Errors != nil) {
@@ -246,7 +246,7 @@ func (h *head) print(m frame) {
 }
 
 // finish waits for the end of a node's command, at once if it makes no sense.
-func (r *remote) finish(atOnce bool) error {
+func (r *nodeLink) finish(atOnce bool) error {
 	r.stdin.Close()
 	if atOnce {
 		r.cmd.Process.Kill()
@@ -314,7 +314,7 @@ func (h *head) take(e event) {
 }
 
 // take checks a node's hosts.
-func (r *remote) take(list []hostFrame) (hosts []client.Host, err error) {
+func (r *nodeLink) take(list []hostFrame) (hosts []client.Host, err error) {
 	n := 0
 	for _, f := range list {
 		h := client.Host{Addr: f.Addr, Machine: f.Machine}
@@ -366,7 +366,7 @@ func (h *head) join() {
 	for _, r := range h.nodes {
 		hosts = append(hosts, r.hosts...)
 	}
-	if m := h.meet; m != nil {
+	if m := h.joinPlan; m != nil {
 		o.tables, o.session, o.err = client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), m.options())
 		if o.err == nil {
 			o.first = firstRank(o.tables, m.rank)

@@ -35,7 +35,7 @@ func assign(plan *options.Plan, m machine, first int) inputKind {
 
 // pour sends the next piece of standard input to the nodes that get it, if they all want it. It does not block.
 func (h *head) pour() {
-	var to []*remote
+	var to []*nodeLink
 	for _, r := range h.nodes {
 		if r.input != inputFrames || r.ended {
 			continue

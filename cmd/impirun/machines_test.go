@@ -131,7 +131,7 @@ func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 }
 
 func TestWhatANodeSaysOfItsHostsIsChecked(t *testing.T) {
-	r := &remote{machine: machine{n: 2}}
+	r := &nodeLink{machine: machine{n: 2}}
 	proc := procFrame{HostID: make([]byte, 16)}
 	for _, bad := range [][]hostFrame{nil, {{Procs: []procFrame{proc}}}, {{Procs: []procFrame{proc, proc, proc}}}, {{Procs: []procFrame{proc, {HostID: []byte{1}}}}}} {
 		if _, err := r.take(bad); err == nil {

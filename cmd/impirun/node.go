@@ -154,9 +154,9 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &meeting{ctx: context.Background(), silence: silence, bind: bind, values: plan.Values, agent: s.Agent, port: plan.Port, portTo: plan.PortTo,
-		verbose: plan.Verbose, remote: n.meet}
-	if err := enoughDescriptors(plan.Size(), []*meeting{m}); err != nil {
+	m := &joinPlan{ctx: context.Background(), silence: silence, bind: bind, values: plan.Values, agent: s.Agent, port: plan.Port, portTo: plan.PortTo,
+		verbose: plan.Verbose, viaHead: n.joinOthers}
+	if err := enoughDescriptors(plan.Size(), []*joinPlan{m}); err != nil {
 		return nil, err
 	}
 	p, err := newPart(share{0, plan.Size()}, s.JobID, m, list)
@@ -233,8 +233,8 @@ func (n *node) end(c *supervise.Cause) {
 	}
 }
 
-// meet lets the launcher meet the others with our hosts. It waits for as long as the launcher does.
-func (n *node) meet(hosts []client.Host) (*transport.Job, int, error) {
+// joinOthers lets the launcher join the other clients with our hosts. It waits for as long as the launcher does.
+func (n *node) joinOthers(hosts []client.Host) (*transport.Job, int, error) {
 	var list []hostFrame
 	for _, h := range hosts {
 		f := hostFrame{Addr: h.Addr, Machine: h.Machine}

@@ -45,16 +45,16 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	meetings, farewell, err := meetings(ctx, plan, bind)
+	joins, farewell, err := joinPlans(ctx, plan, bind)
 	if err != nil {
 		return err
 	}
-	if err := enoughDescriptors(plan.Size(), meetings); err != nil {
+	if err := enoughDescriptors(plan.Size(), joins); err != nil {
 		return err
 	}
 	parts := make([]*part, len(shares))
 	for i, s := range shares {
-		if parts[i], err = newPart(s, jobID, meetings[i], list); err != nil {
+		if parts[i], err = newPart(s, jobID, joins[i], list); err != nil {
 			return err
 		}
 	}
@@ -113,13 +113,13 @@ func finishAll(parts []*part, cause *supervise.Cause) {
 	done.Wait()
 }
 
-// meetings says where each client meets the others: nowhere, at the server that the user named, or at one of
+// joinPlans says where each client meets the others: nowhere, at the server that the user named, or at one of
 // our own. farewell waits until that one has finished.
-func meetings(ctx context.Context, plan *options.Plan, bind netip.Addr) (list []*meeting, farewell func(), err error) {
+func joinPlans(ctx context.Context, plan *options.Plan, bind netip.Addr) (list []*joinPlan, farewell func(), err error) {
 	farewell = func() {}
 	switch {
 	case plan.Mode == options.Client:
-		m := &meeting{address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound, bind: bind,
+		m := &joinPlan{address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound, bind: bind,
 			join: plan.Limits.Join}
 		m.ctx, m.cancel = context.WithCancelCause(ctx)
 		if m.silence, err = tcp.ParseSilence(os.Getenv("IMPI_SILENCE")); err != nil {
@@ -131,11 +131,11 @@ func meetings(ctx context.Context, plan *options.Plan, bind netip.Addr) (list []
 		if m.port, m.portTo = plan.Port, plan.PortTo; err == nil {
 			m.choose(plan.Via)
 		}
-		return []*meeting{m}, farewell, err
+		return []*joinPlan{m}, farewell, err
 	case plan.Clients > 0:
 		return ownServer(ctx, plan)
 	}
-	return []*meeting{nil}, farewell, nil
+	return []*joinPlan{nil}, farewell, nil
 }
 
 // addressTowards is the address of this machine that a route to the server uses: other clients can reach the
@@ -151,7 +151,7 @@ func addressTowards(address string) (netip.Addr, error) {
 
 // ownServer serves the plan's clients on this machine. What goes wrong there shows in a client or in a rank, and
 // is reported as that.
-func ownServer(ctx context.Context, plan *options.Plan) ([]*meeting, func(), error) {
+func ownServer(ctx context.Context, plan *options.Plan) ([]*joinPlan, func(), error) {
 	methods, err := ownMethods()
 	if err != nil {
 		return nil, nil, err
@@ -171,9 +171,9 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*meeting, func(), err
 		defer close(served)
 		s.Serve(ctx)
 	}()
-	list := make([]*meeting, plan.Clients)
+	list := make([]*joinPlan, plan.Clients)
 	for i := range list {
-		list[i] = &meeting{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback, values: plan.Values,
+		list[i] = &joinPlan{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback, values: plan.Values,
 			agent: plan.Via == options.ViaAgent, verbose: plan.Verbose, silence: silence}
 	}
 	return list, func() { <-served }, nil

@@ -69,7 +69,7 @@ static void prepare(void)
 }
 
 /* What is wrong with how a wrong call was answered; NULL if nothing is. */
-static const char *verdict(const struct wrong_call *w, int code)
+static const char *judge(const struct wrong_call *w, int code)
 {
     static char said[MPI_MAX_ERROR_STRING + 100];
     char text[MPI_MAX_ERROR_STRING];
@@ -96,7 +96,7 @@ static void wrong_calls_are_answered(void)
         memset(&handled, 0, sizeof handled);
         for (int k = 0; k < 512; k++) good.memory[k] = 0;
         good.message = MPI_MESSAGE_NO_PROC;
-        const char *wrong = verdict(w, w->call());
+        const char *wrong = judge(w, w->call());
         if (!wrong) continue;
         failures++;
         if (check_rank == 0) fprintf(stderr, "%s with %s = %s: %s\n", w->function, w->argument, w->value, wrong);

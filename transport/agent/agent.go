@@ -8,7 +8,7 @@
 //	judge.go     a packet's header: may it travel, and where to? Pure
 //	inbound.go   one stream read: whole packets to the outlets
 //	outlet.go    one stream written: at once if there is room, else in order when there is
-//	straight.go  long packets: from a ring to a socket and from a socket to a ring
+//	unbuffered.go  long packets: from a ring to a socket and from a socket to a ring
 //	silence.go   hosts that are lost without a word
 //	sockets.go   a process's side
 //
@@ -267,7 +267,7 @@ func (a *Agent) settle(l *link) {
 	}
 }
 
-// shut closes a link. Its far end learns of it even if a forked child has a copy of the socket.
+// shut closes a link. Its other end learns of it even if a forked child has a copy of the socket.
 func (a *Agent) shut(l *link) {
 	if l.fd >= 0 {
 		if l.many != nil {

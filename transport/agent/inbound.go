@@ -32,7 +32,7 @@ type inbound struct {
 	ended   bool // nothing more will
 	narrow  bool // a long packet is expected: read its header, and not much more
 
-	// Long packets (straight.go).
+	// Long packets (unbuffered.go).
 	wants int   // bytes that the pipe is to hold before it is looked at; 0: any
 	tries int   // rounds for which the packet that comes next has waited for room
 	owed  int   // bytes of a packet, at the beginning of the ring, that its outlet has not taken yet
@@ -135,7 +135,7 @@ func (in *inbound) pass() error {
 		}
 		at += n
 		in.aside = false
-		in.narrow = n >= straightMin || p.Type() <= wire.PkDataSync && uint64(p.Len()) < p.MsgLen()
+		in.narrow = n >= unbufferedMin || p.Type() <= wire.PkDataSync && uint64(p.Len()) < p.MsgLen()
 		if fini {
 			from = at
 			if !in.link.fini {

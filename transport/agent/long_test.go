@@ -45,7 +45,7 @@ func TestContinuationsPassThatAreLongerThanOtherPackets(t *testing.T) {
 
 // A host that is reached by several connections, which are one stream at either end.
 func TestAnAgentRelaysOverSeveralConnections(t *testing.T) {
-	var far *bundle.Bundle
+	var others *bundle.Bundle
 	h := furnished(t, 1000, 100_000, func(c *Config) {
 		c.Job.Hosts[0].Stream = 1 << 20
 		unix.Close(c.Peers[0][0])
@@ -57,9 +57,9 @@ func TestAnAgentRelaysOverSeveralConnections(t *testing.T) {
 			}
 			ours, theirs = append(ours, pair[0]), append(theirs, pair[1])
 		}
-		c.Peers[0], far = ours, bundle.New(theirs)
+		c.Peers[0], others = ours, bundle.New(theirs)
 	})
-	t.Cleanup(far.Close)
+	t.Cleanup(others.Close)
 	process := h.procs[0][0] // process 1, to lower ranks
 	in, out := h.continuation(0, 1, 900_000), h.continuation(1, 0, 900_000)
 	fini := make([]byte, wire.PacketSize)
@@ -85,16 +85,16 @@ func TestAnAgentRelaysOverSeveralConnections(t *testing.T) {
 	var got []byte
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Microsecond) {
 		for k := range 3 {
-			far.Writable(k)
+			others.Writable(k)
 		}
 		if len(send) > 0 {
-			n, _ := far.Send(send, nil, nil)
+			n, _ := others.Send(send, nil, nil)
 			send = send[n:]
 		}
 		room := make([]byte, 1<<20)
-		n, err := far.Receive(nil, room)
+		n, err := others.Receive(nil, room)
 		if got = append(got, room[:n]...); len(got) == len(out)+len(fini) && len(send) == 0 {
-			far.CloseWrite()
+			others.CloseWrite()
 		}
 		if err == io.EOF {
 			break
@@ -112,14 +112,14 @@ func TestAnAgentRelaysOverSeveralConnections(t *testing.T) {
 }
 
 func TestTheLossOfOneConnectionOfSeveralIsTheLossOfTheHost(t *testing.T) {
-	var far []int
+	var others []int
 	h := furnished(t, 1000, 0, func(c *Config) {
 		fd, end := tcpPair(t)
 		c.Peers[0] = append(c.Peers[0], fd)
 		end.Close()
-		far = c.Peers[0]
+		others = c.Peers[0]
 	})
-	if err := <-h.lost; !strings.Contains(err.Error(), "connection 1 of 2 closed") || len(far) != 2 {
+	if err := <-h.lost; !strings.Contains(err.Error(), "connection 1 of 2 closed") || len(others) != 2 {
 		t.Error(err)
 	}
 }

@@ -16,8 +16,8 @@ type outlet struct {
 	ended   bool // nothing more can be written, or will: what comes is dropped
 	stalled []*link
 
-	debtor   *link // the rest of a packet, which comes before the queue, stands in the ring of this process (straight.go)
-	claimant *link // a packet of this host's is coming into the process's ring
+	debtor *link // the rest of a packet, which comes before the queue, stands in the ring of this process (unbuffered.go)
+	writer *link // a packet of this host's is coming into the process's ring
 }
 
 func (o *outlet) waits() int {
@@ -49,8 +49,8 @@ func (a *Agent) put(l *link, b []byte) {
 	if o.ended || o.last {
 		return
 	}
-	if o.claimant != nil {
-		o.claimant.in.evict()
+	if o.writer != nil {
+		o.writer.in.evict()
 	}
 	if o.waits() == 0 {
 		n, ok := a.write(l, b)
@@ -136,8 +136,8 @@ func (a *Agent) finish(l *link) {
 		return
 	}
 	l.out.last = true
-	if l.out.claimant != nil {
-		l.out.claimant.in.evict()
+	if l.out.writer != nil {
+		l.out.writer.in.evict()
 	}
 	if l.out.waits() == 0 {
 		a.halve(l)
@@ -164,8 +164,8 @@ func (a *Agent) breakOff(l *link) {
 	if l.out.debtor != nil {
 		a.paid(&l.out, l.out.debtor.in.owed)
 	}
-	if l.out.claimant != nil {
-		l.out.claimant.in.evict()
+	if l.out.writer != nil {
+		l.out.writer.in.evict()
 	}
 	if l.many != nil {
 		l.many.GiveUp()

@@ -22,7 +22,7 @@ const (
 	flagNative   = 2  // transport.Host.Native
 	flagSealed   = 4  // transport.Host.Sealed
 	flagKey      = 8  // there is a key
-	flagKin      = 16 // transport.Host.Kin
+	flagSameImpl = 16 // transport.Host.SameImpl
 	flagExchange = 32 // transport.Host.Exchange
 )
 
@@ -54,8 +54,8 @@ func EncodeJob(j *transport.Job) []byte {
 		if h.Sealed {
 			flags |= flagSealed
 		}
-		if h.Kin {
-			flags |= flagKin
+		if h.SameImpl {
+			flags |= flagSameImpl
 		}
 		if h.Exchange {
 			flags |= flagExchange
@@ -97,7 +97,7 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 		flags := be.Uint32(b[36:])
 		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])), NProcs: int32(be.Uint32(b[28:])),
 			Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0, Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0,
-			Kin: flags&flagKin != 0, Exchange: flags&flagExchange != 0, Streams: be.Uint32(b[40:]),
+			SameImpl: flags&flagSameImpl != 0, Exchange: flags&flagExchange != 0, Streams: be.Uint32(b[40:]),
 			Machine: be.Uint64(b[44:]), Others: be.Uint32(b[52:])}
 		if flags&flagKey != 0 {
 			j.Hosts[i].Key = bytes.Clone(b[56:hostSize])

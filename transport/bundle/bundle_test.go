@@ -207,16 +207,16 @@ func TestPeersThatBreakTheRulesAreFoundOut(t *testing.T) {
 		{"twice", [2][]byte{hello, hello}, [2]bool{}, "hello", ErrOrder},
 		{"overlap", [2][]byte{hello, piece(4, 3, "abc")}, [2]bool{}, "hello", ErrOrder},
 		{"backwards", [2][]byte{append(hello, piece(2, 1, "x")...)}, [2]bool{}, "hello", ErrOrder},
-		{"far ahead", [2][]byte{piece(aheadMax+1, 1, "x")}, [2]bool{}, "", ErrOrder},
+		{"too many bytes ahead", [2][]byte{piece(aheadMax+1, 1, "x")}, [2]bool{}, "", ErrOrder},
 		{"the largest position", [2][]byte{piece(1<<64-1, 1, "x")}, [2]bool{}, "", ErrOrder},
 		{"too long", [2][]byte{piece(0, pieceMax+1, "x")}, [2]bool{}, "", ErrLong},
 		{"negative length", [2][]byte{piece(0, -1, "x")}, [2]bool{}, "", ErrLong},
 		{"one ends", [2][]byte{hello}, [2]bool{false, true}, "hello", ErrEarly},
 		{"one ends inside", [2][]byte{hello[:9]}, [2]bool{true, false}, "", ErrEarly},
 	} {
-		a, far := pairs(t, 2)
+		a, others := pairs(t, 2)
 		b := New(a)
-		for k, fd := range far {
+		for k, fd := range others {
 			unix.Write(fd, tt.says[k])
 			if tt.closed[k] {
 				unix.Shutdown(fd, unix.SHUT_WR)
@@ -230,7 +230,7 @@ func TestPeersThatBreakTheRulesAreFoundOut(t *testing.T) {
 			t.Errorf("%s: then %v", tt.name, again)
 		}
 		b.Close()
-		for _, fd := range far {
+		for _, fd := range others {
 			unix.Close(fd)
 		}
 	}
@@ -239,22 +239,22 @@ func TestPeersThatBreakTheRulesAreFoundOut(t *testing.T) {
 func TestAConnectionThatEndsAtAnyByteIsNoEndOfTheStream(t *testing.T) {
 	whole := append(append(piece(0, 5, "hello"), piece(5, 6, " there")...), piece(11, 0, "")...)
 	for cut := range whole {
-		a, far := pairs(t, 2)
+		a, others := pairs(t, 2)
 		b := New(a)
-		unix.Write(far[0], whole[:cut])
-		unix.Write(far[1], piece(11, 0, ""))
-		unix.Shutdown(far[0], unix.SHUT_WR)
+		unix.Write(others[0], whole[:cut])
+		unix.Write(others[1], piece(11, 0, ""))
+		unix.Shutdown(others[0], unix.SHUT_WR)
 		if got, err := drain(b); !errors.Is(err, ErrEarly) || !strings.HasPrefix("hello there", got) || !strings.Contains(err.Error(), "connection 0 of 2") {
 			t.Errorf("after %d bytes: %q, %v", cut, got, err)
 		}
 		b.Close()
-		closeAtEnd(t, far)
+		closeAtEnd(t, others)
 	}
 }
 
 func TestAPieceBeforeItsTurnCallsNobody(t *testing.T) {
-	a, far := pairs(t, 2)
-	closeAtEnd(t, far)
+	a, others := pairs(t, 2)
+	closeAtEnd(t, others)
 	b := New(a)
 	defer b.Close()
 	epoll, _ := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
@@ -263,12 +263,12 @@ func TestAPieceBeforeItsTurnCallsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := make([]unix.EpollEvent, 4)
-	unix.Write(far[1], piece(5, 1, "!"))
+	unix.Write(others[1], piece(5, 1, "!"))
 	drain(b)
 	if n, _ := unix.EpollWait(epoll, events, 0); n != 0 {
 		t.Errorf("%d connections call", n)
 	}
-	unix.Write(far[0], piece(0, 5, "hello"))
+	unix.Write(others[0], piece(0, 5, "hello"))
 	if n, _ := unix.EpollWait(epoll, events, 0); n != 1 || events[0].Pad != 0 {
 		t.Errorf("%d connections call", n)
 	}
@@ -281,17 +281,17 @@ func TestAPieceBeforeItsTurnCallsNobody(t *testing.T) {
 	if got, _ := drain(b); got != "!" {
 		t.Errorf("got %q", got)
 	}
-	unix.Write(far[1], piece(6, 1, "?"))
+	unix.Write(others[1], piece(6, 1, "?"))
 	if n, _ := unix.EpollWait(epoll, events, 0); n != 1 || events[0].Pad != 1 {
 		t.Errorf("after its turn %d connections call", n)
 	}
 }
 
 func TestWritingToAPeerThatIsGoneFailsAndCallsNobody(t *testing.T) {
-	a, far := pairs(t, 2)
+	a, others := pairs(t, 2)
 	b := New(a)
 	defer b.Close()
-	for _, fd := range far {
+	for _, fd := range others {
 		unix.Close(fd)
 	}
 	if _, errno := b.Send([]byte("x"), nil, nil); errno != syscall.EPIPE {
@@ -304,8 +304,8 @@ func TestWritingToAPeerThatIsGoneFailsAndCallsNobody(t *testing.T) {
 }
 
 func TestNeitherDirectionAllocates(t *testing.T) {
-	a, far := pairs(t, 3)
-	from, to := New(a), New(far)
+	a, others := pairs(t, 3)
+	from, to := New(a), New(others)
 	defer from.Close()
 	defer to.Close()
 	data, room := noise(20<<10), make([]byte, 20<<10+1)
@@ -337,7 +337,7 @@ func FuzzReceive(f *testing.F) {
 	f.Add(append(piece(0, 5, "hello"), piece(6, 0, "")...), append(piece(5, 1, "!"), piece(6, 0, "")...), piece(6, 0, ""), uint8(7))
 	f.Add(piece(3, 2, "lo"), piece(0, 3, "hel"), []byte{1}, uint8(1))
 	f.Fuzz(func(t *testing.T, x, y, z []byte, step uint8) {
-		a, far := pairs(t, 3)
+		a, others := pairs(t, 3)
 		b := New(a)
 		defer b.Close()
 		says, total := [][]byte{x, y, z}, len(x)+len(y)+len(z)
@@ -346,14 +346,14 @@ func FuzzReceive(f *testing.F) {
 			for k := range says {
 				n := min(len(says[k]), 1+int(step))
 				if n > 0 {
-					unix.Write(far[k], says[k][:n])
+					unix.Write(others[k], says[k][:n])
 					says[k] = says[k][n:]
 				} else if says[k] != nil {
-					unix.Close(far[k])
+					unix.Close(others[k])
 					says[k] = nil
 					open--
-				} else if far[k] >= 0 && rounds == 0 {
-					unix.Close(far[k])
+				} else if others[k] >= 0 && rounds == 0 {
+					unix.Close(others[k])
 					open--
 				}
 			}
@@ -368,7 +368,7 @@ func FuzzReceive(f *testing.F) {
 				t.Fatal("all connections have ended, and the stream has not")
 			}
 		}
-		for k, fd := range far {
+		for k, fd := range others {
 			if says[k] != nil {
 				unix.Close(fd)
 			}

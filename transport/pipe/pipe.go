@@ -312,7 +312,7 @@ func (e *End) CloseWrite() {
 	}
 }
 
-// Close ends both directions, and gives the socket back. Its far end learns of it even if a forked child has a copy.
+// Close ends both directions, and gives the socket back. Its other end learns of it even if a forked child has a copy.
 func (e *End) Close() {
 	if e.fd >= 0 {
 		unix.Shutdown(e.fd, unix.SHUT_WR)

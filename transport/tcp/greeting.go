@@ -25,10 +25,10 @@ import (
 // streamSize is the length of that number, in bytes.
 const streamSize = 4
 
-// dance is what the one who connects says first.
-func (m *mesh) dance(host int32, k int) []byte {
-	b := make([]byte, wire.DanceSize, wire.DanceSize+streamSize)
-	wire.PutDance(b, m.me)
+// handshake is what the one who connects says first.
+func (m *mesh) handshake(host int32, k int) []byte {
+	b := make([]byte, wire.HandshakeSize, wire.HandshakeSize+streamSize)
+	wire.PutHandshake(b, m.me)
 	if m.streams(host) > 1 {
 		b = binary.BigEndian.AppendUint32(b, uint32(k))
 	}

@@ -334,7 +334,7 @@ func (m *mesh) connected() (n int) {
 // one cannot do it, if it is of the other family, or need not, if nobody can reach it and the host knows us by our key.
 func (m *mesh) from(host int32) net.Addr {
 	me, x := &m.job.Hosts[m.me], &m.job.Hosts[host]
-	if me.Addr.Addr().Is4() != x.Addr.Addr().Is4() || me.Outbound && x.Kin {
+	if me.Addr.Addr().Is4() != x.Addr.Addr().Is4() || me.Outbound && x.SameImpl {
 		return nil
 	}
 	return &net.TCPAddr{IP: me.Addr.Addr().AsSlice()}
@@ -352,7 +352,7 @@ func (m *mesh) dial(ctx context.Context, host int32, k int) {
 			continue
 		}
 		if err == nil {
-			if _, err = c.Write(m.dance(host, k)); err == nil {
+			if _, err = c.Write(m.handshake(host, k)); err == nil {
 				err = m.meetAs(ctx, host, k, c.(*net.TCPConn), true)
 			}
 			c.Close()
@@ -429,7 +429,7 @@ func (m *mesh) greet(ctx context.Context, s *stranger) {
 	defer c.Close()
 	defer m.known(s)
 	from := c.RemoteAddr()
-	var b [wire.DanceSize]byte
+	var b [wire.HandshakeSize]byte
 	c.SetReadDeadline(time.Now().Add(m.opts.greetTime))
 	n, err := io.ReadFull(c, b[:])
 	m.mu.Lock()
@@ -442,7 +442,7 @@ func (m *mesh) greet(ctx context.Context, s *stranger) {
 		m.turnAway(from, "%d bytes instead of a host rank: %v", n, err)
 		return
 	}
-	host, ok := wire.Dance(b[:])
+	host, ok := wire.Handshake(b[:])
 	if ok && int(host) < len(m.job.Hosts) && host != m.me && m.way(host) == noWay {
 		m.turnAway(from, "host %d is of our own client", host)
 		return

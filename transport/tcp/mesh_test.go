@@ -237,7 +237,7 @@ func strange(t *testing.T, at netip.AddrPort, b []byte) net.Conn {
 
 func rank(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
 
-func TestBadDancersAreTurnedAwayAndTheMeshForms(t *testing.T) {
+func TestBadHandshakesAreTurnedAwayAndTheMeshForms(t *testing.T) {
 	lay := layout{{1}, {1, 1}, {1}}
 	ls, at := listen(t, lay)
 	var mu sync.Mutex
@@ -344,7 +344,7 @@ func TestWhoDoesNotComeIsNamed(t *testing.T) {
 	defer c.Close()
 	var b [4]byte
 	if _, err := c.Read(b[:]); err != nil || string(b[:]) != string(rank(2)) {
-		t.Errorf("dance: %x, %v", b, err)
+		t.Errorf("handshake: %x, %v", b, err)
 	}
 	if host, _, _ := net.SplitHostPort(c.RemoteAddr().String()); host != "127.0.0.1" {
 		t.Errorf("connected from %s", host)

@@ -81,9 +81,9 @@ const (
 	AuthHMACMask uint32 = 1 << AuthHMAC
 	AuthTLSMask  uint32 = 1 << AuthTLS
 
-	// AuthKinMask is no method, and no server chooses it: who offers it is of this library, and so knows CmdLost before
+	// AuthSameImplMask is no method, and no server chooses it: who offers it is of this library, and so knows CmdLost before
 	// anybody has submitted a label.
-	AuthKinMask uint32 = 1 << 29
+	AuthSameImplMask uint32 = 1 << 29
 )
 
 // Sizes of the exchange of AuthHMAC, in bytes.

@@ -66,12 +66,12 @@ func TestEveryStartUpMessageIsReadBack(t *testing.T) {
 	if v, ok := ParseVersion(unhex(t, "00000001 00000002")); !ok || v != (Version{1, 2}) {
 		t.Error("version", v, ok)
 	}
-	if h, ok := Dance(unhex(t, "00000102")); !ok || h != 258 {
-		t.Error("dance", h, ok)
+	if h, ok := Handshake(unhex(t, "00000102")); !ok || h != 258 {
+		t.Error("handshake", h, ok)
 	}
-	var b [DanceSize]byte
-	PutDance(b[:], 258)
-	wantBytes(t, "dance", b[:], unhex(t, "00000102"))
+	var b [HandshakeSize]byte
+	PutHandshake(b[:], 258)
+	wantBytes(t, "handshake", b[:], unhex(t, "00000102"))
 }
 
 func TestMessagesCutShortAreRefused(t *testing.T) {
@@ -89,7 +89,7 @@ func TestMessagesCutShortAreRefused(t *testing.T) {
 		{"Coll", []int{4, 5, 7, 8, 9, 64}, func(b []byte) bool { _, _, ok := ParseColl(b); return ok }},
 		{"Chdr", []int{8, 9, 64}, func(b []byte) bool { _, _, _, ok := ParseChdr(b); return ok }},
 		{"Version", []int{8, 9, 64}, func(b []byte) bool { _, ok := ParseVersion(b); return ok }},
-		{"Dance", []int{4, 5, 7, 8, 9, 64}, func(b []byte) bool { _, ok := Dance(b); return ok }},
+		{"Handshake", []int{4, 5, 7, 8, 9, 64}, func(b []byte) bool { _, ok := Handshake(b); return ok }},
 	}
 	for _, tt := range tests {
 		for _, n := range []int{0, 1, 3, 4, 5, 7, 8, 9, 64} {
@@ -99,7 +99,7 @@ func TestMessagesCutShortAreRefused(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := Dance(unhex(t, "ffffffff")); ok {
+	if _, ok := Handshake(unhex(t, "ffffffff")); ok {
 		t.Error("host rank -1 accepted")
 	}
 }
@@ -221,7 +221,7 @@ func FuzzMessages(f *testing.F) {
 		if l, m, d, ok := ParseChdr(b); ok && !bytes.Equal(append(AppendChdr(nil, l, m, len(d)), d...)[CmdSize:], b) {
 			t.Error("broadcast changed")
 		}
-		Dance(b)
+		Handshake(b)
 		if len(b) >= 16 {
 			if a := DecodeAddr([16]byte(b)); a.Is4() && DecodeAddr(EncodeAddr(a)) != a {
 				t.Error("address changed")

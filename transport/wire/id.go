@@ -36,15 +36,15 @@ func DecodeAddr(b [16]byte) netip.Addr {
 	return netip.AddrFrom4([4]byte(b[12:]))
 }
 
-// DanceSize is the length of the first message on a socket between hosts, in bytes (2.3.8).
-const DanceSize = 4
+// HandshakeSize is the length of the first message on a socket between hosts, in bytes (2.3.8).
+const HandshakeSize = 4
 
-// PutDance writes the connecting host's global rank: all it says before its first packet.
-func PutDance(b []byte, host int32) { be.PutUint32(b[:DanceSize], uint32(host)) }
+// PutHandshake writes the connecting host's global rank: all it says before its first packet.
+func PutHandshake(b []byte, host int32) { be.PutUint32(b[:HandshakeSize], uint32(host)) }
 
-// Dance reads what a connecting host says it is. False: short, or no possible rank.
-func Dance(b []byte) (host int32, ok bool) {
-	if len(b) < DanceSize {
+// Handshake reads what a connecting host says it is. False: short, or no possible rank.
+func Handshake(b []byte) (host int32, ok bool) {
+	if len(b) < HandshakeSize {
 		return 0, false
 	}
 	host = int32(be.Uint32(b))

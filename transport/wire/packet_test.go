@@ -34,13 +34,13 @@ var (
 )
 
 const (
-	srcHex   = "00000000000000000000ffff0a000001 0000000100001234"
-	dstHex   = "0000000000000000000000000a000002 ffffffffffffffff"
-	zero8    = "0000000000000000"
-	zero32   = zero8 + zero8 + zero8 + zero8
-	qosZero  = zero32
-	swapped  = dstHex + srcHex
-	straight = srcHex + dstHex
+	srcHex  = "00000000000000000000ffff0a000001 0000000100001234"
+	dstHex  = "0000000000000000000000000a000002 ffffffffffffffff"
+	zero8   = "0000000000000000"
+	zero32  = zero8 + zero8 + zero8 + zero8
+	qosZero = zero32
+	swapped = dstHex + srcHex
+	hosts   = srcHex + dstHex
 )
 
 func TestEveryKindOfPacketHasItsGoldenBytes(t *testing.T) {
@@ -51,31 +51,31 @@ func TestEveryKindOfPacketHasItsGoldenBytes(t *testing.T) {
 	}{
 		{"short data",
 			transport.Header{Kind: transport.Data, Len: 5, MsgLen: 5, SrqID: 7, DrqID: 99, LSRank: 3, Tag: 42, CID: 6},
-			"00000000 00000005" + straight + "0000000000000007" + zero8 + "0000000000000005 00000003 0000002a 0000000000000006" + qosZero},
+			"00000000 00000005" + hosts + "0000000000000007" + zero8 + "0000000000000005 00000003 0000002a 0000000000000006" + qosZero},
 		{"first packet of a long message",
 			transport.Header{Kind: transport.DataSync, Len: 1024, MsgLen: 1 << 33, SrqID: 8, DrqID: 99, LSRank: 1, Tag: 110, CID: 1},
-			"00000001 00000400" + straight + "0000000000000008" + zero8 + "0000000200000000 00000001 0000006e 0000000000000001" + qosZero},
+			"00000001 00000400" + hosts + "0000000000000008" + zero8 + "0000000200000000 00000001 0000006e 0000000000000001" + qosZero},
 		{"continuation quotes the receiver's id",
 			transport.Header{Kind: transport.Data, Len: 1024, MsgLen: 4096, SrqID: 8, DrqID: math.MaxUint64, LSRank: 1, Tag: 110, CID: 1},
-			"00000000 00000400" + straight + "0000000000000008 ffffffffffffffff 0000000000001000 00000001 0000006e 0000000000000001" + qosZero},
+			"00000000 00000400" + hosts + "0000000000000008 ffffffffffffffff 0000000000001000 00000001 0000006e 0000000000000001" + qosZero},
 		{"data of a message that is numbered",
 			transport.Header{Kind: transport.Data, LSRank: 1, Tag: 2, Seq: 1<<63 + 5, Count: 1 << 40, Dtype: 1<<63 + 6},
-			"00000000 00000000" + straight + zero8 + zero8 + zero8 + "00000001 00000002" + zero8 + "8000000000000005 0000010000000000 8000000000000006" + zero8},
+			"00000000 00000000" + hosts + zero8 + zero8 + zero8 + "00000001 00000002" + zero8 + "8000000000000005 0000010000000000 8000000000000006" + zero8},
 		{"syncack copies the sender's id",
 			transport.Header{Kind: transport.SyncAck, SrqID: 8, DrqID: 17, Tag: 5, CID: 6, MsgLen: 9, Len: 9, Seq: 3, Count: 4, Dtype: 5},
-			"00000003 00000000" + straight + "0000000000000008 0000000000000011" + zero8 + zero32 + zero8 + zero8},
+			"00000003 00000000" + hosts + "0000000000000008 0000000000000011" + zero8 + zero32 + zero8 + zero8},
 		{"protoack has names only",
 			transport.Header{Kind: transport.ProtoAck, SrqID: 8, DrqID: 17, Tag: 5},
-			"00000002 00000000" + straight + zero8 + zero8 + zero8 + zero32 + zero8 + zero8},
+			"00000002 00000000" + hosts + zero8 + zero8 + zero8 + zero32 + zero8 + zero8},
 		{"cancel",
 			transport.Header{Kind: transport.Cancel, SrqID: 8, DrqID: 17, Tag: 5},
-			"00000004 00000000" + straight + "0000000000000008" + zero8 + zero8 + zero32 + zero8 + zero8},
+			"00000004 00000000" + hosts + "0000000000000008" + zero8 + zero8 + zero32 + zero8 + zero8},
 		{"cancelyes",
 			transport.Header{Kind: transport.CancelYes, SrqID: 8},
-			"00000005 00000000" + straight + "0000000000000008" + zero8 + zero8 + zero32 + zero8 + zero8},
+			"00000005 00000000" + hosts + "0000000000000008" + zero8 + zero8 + zero32 + zero8 + zero8},
 		{"cancelno",
 			transport.Header{Kind: transport.CancelNo, SrqID: 8},
-			"00000006 00000000" + straight + "0000000000000008" + zero8 + zero8 + zero32 + zero8 + zero8},
+			"00000006 00000000" + hosts + "0000000000000008" + zero8 + zero8 + zero32 + zero8 + zero8},
 		{"fini has nothing",
 			transport.Header{Kind: transport.Fini, SrqID: 8, Tag: 3},
 			"00000007 00000000" + zero32 + zero32 + zero32 + zero8 + zero8 + zero8},
@@ -112,7 +112,7 @@ func TestEveryAccessorReadsAndWritesItsOwnField(t *testing.T) {
 	p.SetCount(-10)
 	p.SetDtype(11)
 	p.SetReserved(12)
-	wantBytes(t, "packet", p, unhex(t, "00000001 00000002"+straight+
+	wantBytes(t, "packet", p, unhex(t, "00000001 00000002"+hosts+
 		"0000000000000003 0000000000000004 0000000000000005 fffffffa fffffff9 0000000000000008"+
 		"0000000000000009 fffffffffffffff6 000000000000000b 000000000000000c"))
 	got := []any{p.Type(), p.Len(), p.Src(), p.Dst(), p.SrqID(), p.DrqID(), p.MsgLen(), p.LSRank(), p.Tag(), p.CID(),

@@ -66,8 +66,8 @@ func (t *talk) authenticate() error {
 
 // mask is what we offer.
 func (t *talk) mask() uint32 {
-	if t.kin {
-		return t.methods.Mask() | wire.AuthKinMask
+	if t.sameImpl {
+		return t.methods.Mask() | wire.AuthSameImplMask
 	}
 	return t.methods.Mask()
 }

@@ -39,7 +39,7 @@ type Options struct {
 	AbsentTime      time.Duration             // 0: 4 s
 	RetryTime       time.Duration             // before the first of the retries where strangers crowd the server, doubled each time; 0: 50 ms
 	Waiting         func()                    // called when the server knows us, and the other clients are waited for; nil: nobody cares
-	Tolerant        bool                      // use the defaults for labels that a client of another make leaves out
+	Tolerant        bool                      // use the defaults for labels that a foreign client leaves out
 }
 
 const (
@@ -118,7 +118,7 @@ func converse(ctx context.Context, conn net.Conn, addr string, rank int32, m aut
 		c.SetKeepAliveConfig(alive.Probes(opt.Silence))
 		alive.Insist(c, opt.Silence)
 	}
-	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, kin: c.Own != nil, opt: opt}
+	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, sameImpl: c.Own != nil, opt: opt}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	job, err = t.start(c)
 	if !stop() && err == nil {
@@ -186,17 +186,17 @@ func dial(ctx context.Context, addr string, opt Options) (net.Conn, error) {
 
 // talk is one conversation with the server.
 type talk struct {
-	ctx     context.Context
-	conn    net.Conn
-	addr    string
-	rank    int32
-	methods auth.Methods
-	kin     bool // the server may know that we are of this library
-	opt     Options
-	step    string // what we are doing, for errors
-	which   int32  // the method that the server chose
-	known   bool   // it has been shown what proves that we may talk with it, or needs no proof
-	joined  bool   // it knows who we are
+	ctx      context.Context
+	conn     net.Conn
+	addr     string
+	rank     int32
+	methods  auth.Methods
+	sameImpl bool // the server may know that we are of this library
+	opt      Options
+	step     string // what we are doing, for errors
+	which    int32  // the method that the server chose
+	known    bool   // it has been shown what proves that we may talk with it, or needs no proof
+	joined   bool   // it knows who we are
 }
 
 func (t *talk) start(c Contribution) (*transport.Job, error) {

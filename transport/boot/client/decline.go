@@ -14,7 +14,7 @@ const declineTime = 2 * time.Second
 
 // Decline tells the server at addr that client rank will not take part, because of why, so that the other clients need
 // not wait for it: they hear why, and the job is over. It is for a client that has not called Connect; opt is used for
-// its connection and Silence only. Whether the server has understood it does not say: one of another make takes it for
+// its connection and Silence only. It does not say whether the server has understood: a foreign server takes it for
 // a client that hangs up.
 func Decline(ctx context.Context, addr string, rank int32, m auth.Methods, why error, opt Options) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, declineTime)
@@ -26,7 +26,7 @@ func Decline(ctx context.Context, addr string, rank int32, m auth.Methods, why e
 		}
 	}
 	defer conn.Close()
-	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, kin: true, opt: Options{AuthTimeout: declineTime}}
+	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, sameImpl: true, opt: Options{AuthTimeout: declineTime}}
 	if err := t.authenticate(); err != nil {
 		return t.fail(err)
 	}

@@ -374,7 +374,7 @@ func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 	cs := make([]client.Contribution, 4)
 	for i, own := range []*wire.Own{
 		{Stream: 1 << 20, Streams: 3, Rep: [16]byte{1}},
-		nil, // of another make
+		nil, // another implementation
 		{Stream: 1 << 19, Streams: 4, Rep: [16]byte{1}},
 		{Stream: 1 << 21, Streams: 1, Rep: [16]byte{2}}, // of another machine
 	} {
@@ -386,7 +386,7 @@ func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 		t.Fatal(err)
 	}
 	stream := [4][4]uint32{{1 << 20, 0, 1 << 19, 1 << 20}, {}, {1 << 19, 0, 1 << 19, 1 << 19}, {1 << 20, 0, 1 << 19, 1 << 21}}
-	streams := [4][4]uint32{{3, 0, 3, 1}, {}, {3, 0, 4, 1}, {1, 0, 1, 1}} // the lesser, and nothing with another make
+	streams := [4][4]uint32{{3, 0, 3, 1}, {}, {3, 0, 4, 1}, {1, 0, 1, 1}} // the lesser, and nothing with another implementation
 	for i, job := range jobs {
 		for k, host := range job.Hosts {
 			if host.Streams != streams[i][k] {

@@ -60,7 +60,7 @@ func TestAnotherMeaningOfOurLabelIsNoneOfOurBusiness(t *testing.T) {
 			continue
 		}
 		for i, h := range job.Hosts {
-			if h.Kin || h.Native || h.Outbound || h.Sealed || h.Stream != 0 || h.Key != nil {
+			if h.SameImpl || h.Native || h.Outbound || h.Sealed || h.Stream != 0 || h.Key != nil {
 				t.Errorf("mask %#x, %d bytes: host %d is %+v", tt.mask, len(tt.data), i, h)
 			}
 		}

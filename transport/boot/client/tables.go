@@ -368,7 +368,7 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 		host := &t.hosts[h]
 		host.Outbound = theirs[host.Client].Flags&wire.FlagOutbound != 0
 		host.Native = own.Native(theirs[host.Client])
-		host.Kin = mask&(1<<host.Client) != 0
+		host.SameImpl = mask&(1<<host.Client) != 0
 		host.Exchange = own.Flags&theirs[host.Client].Flags&wire.FlagExchange != 0
 		if err := meet(host, t.me, own, theirs[host.Client], m); err != nil {
 			return err

@@ -10,8 +10,8 @@ import (
 // and looks up no name.
 func UsableAddr() netip.Addr {
 	// Connecting a datagram socket asks the routing table. The addresses are reserved for documentation.
-	for _, far := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} {
-		if a, ok := routedFrom(far); ok {
+	for _, outside := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} {
+		if a, ok := routedFrom(outside); ok {
 			return a
 		}
 	}
@@ -21,8 +21,8 @@ func UsableAddr() netip.Addr {
 	return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 }
 
-func routedFrom(far string) (netip.Addr, bool) {
-	c, err := net.Dial("udp", far)
+func routedFrom(outside string) (netip.Addr, bool) {
+	c, err := net.Dial("udp", outside)
 	if err != nil {
 		return netip.Addr{}, false
 	}

@@ -61,7 +61,7 @@ func TestAClientThatDeclinesEndsTheJobBeforeAllHaveJoined(t *testing.T) {
 	eachPiece(t, func(t *testing.T, piece int) {
 		b := newBench(t, Rules{Clients: 4})
 		b.piece = piece
-		for i, mask := range []uint32{wire.AuthKeyMask | wire.AuthKinMask, wire.AuthKeyMask, wire.AuthKeyMask | wire.AuthKinMask} {
+		for i, mask := range []uint32{wire.AuthKeyMask | wire.AuthSameImplMask, wire.AuthKeyMask, wire.AuthKeyMask | wire.AuthSameImplMask} {
 			b.open(i)
 			b.in(i, wire.AppendAuth(nil, mask), rightKey, impi(int32(i)))
 			b.want(i, "joining", useKey)
@@ -70,7 +70,7 @@ func TestAClientThatDeclinesEndsTheJobBeforeAllHaveJoined(t *testing.T) {
 		b.want(0, "before it has hung up")
 		b.eof(2, nil)
 		b.want(0, "who knows the command", wire.AppendLost(nil, 2, "rank 0 of client 2 was killed"))
-		b.want(1, "a client of another make")
+		b.want(1, "a client of another implementation")
 		b.wantEnd(false)
 		if !b.hung || !b.closed[0] || !b.closed[1] || !b.logged("client 2 (10.0.0.2:99) has ended (rank 0 of client 2 was killed)") {
 			t.Errorf("hung up %v, closed %v, log %q", b.hung, b.closed, b.logs)
@@ -119,7 +119,7 @@ func TestAConnectionThatBreaksInTheRunIsNoNewsForTheOthers(t *testing.T) {
 // Those who have joined hear for whom they have waited in vain.
 func TestAServerThatGivesUpSaysWhoHasNotJoined(t *testing.T) {
 	b := newBench(t, Rules{Clients: 3})
-	for i, mask := range []uint32{wire.AuthKeyMask | wire.AuthKinMask, wire.AuthKeyMask} {
+	for i, mask := range []uint32{wire.AuthKeyMask | wire.AuthSameImplMask, wire.AuthKeyMask} {
 		b.open(i)
 		b.in(i, wire.AppendAuth(nil, mask), rightKey, impi(int32(i)))
 		b.want(i, "joining", useKey)
@@ -130,7 +130,7 @@ func TestAServerThatGivesUpSaysWhoHasNotJoined(t *testing.T) {
 	}
 	b.take(b.m.Stop(errors.New("gave up")))
 	b.want(0, "who knows the command", wire.AppendLost(nil, 2, "the IMPI server: gave up while waiting for clients: client 2 missing"))
-	b.want(1, "a client of another make")
+	b.want(1, "a client of another implementation")
 	b.wantEnd(false)
 	b.take(b.m.Remind(""))
 	if len(b.logs) > 2 {

@@ -134,17 +134,17 @@ type conn struct {
 	buf    []byte   // what has come of the unit expected
 	proof  secure.Exchange
 
-	rank   int32
-	front  int64 // highest label submitted; beyond every label after DONE
-	stored []value
-	bytes  int // held in stored
-	done   bool
-	fini   bool
-	dead   bool   // Running: reported, and counted as finished
-	broken bool   // the connection has not ended in order: its client may be well
-	kin    bool   // it has submitted wire.COwn, or offered what only this library does: it knows wire.CmdLost
-	why    string // it ends badly, and has said why
-	blamed int32  // and which client is to blame; itself where it did not say
+	rank     int32
+	front    int64 // highest label submitted; beyond every label after DONE
+	stored   []value
+	bytes    int // held in stored
+	done     bool
+	fini     bool
+	dead     bool   // Running: reported, and counted as finished
+	broken   bool   // the connection has not ended in order: its client may be well
+	sameImpl bool   // it has submitted wire.COwn, or offered what only this library does: it knows wire.CmdLost
+	why      string // it ends badly, and has said why
+	blamed   int32  // and which client is to blame; itself where it did not say
 }
 
 type value struct {
@@ -356,11 +356,11 @@ func (m *Machine) auth(c *conn, b []byte) {
 	mask, _ := wire.ParseClientAuth(b)
 	which, ok := m.rules.Auth.Choose(m.rules.Preference, mask)
 	if !ok {
-		m.broken(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common", mask&^wire.AuthKinMask, m.rules.Auth.Mask()))
+		m.broken(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common", mask&^wire.AuthSameImplMask, m.rules.Auth.Mask()))
 		return
 	}
 	c.proof.Mask = mask
-	c.kin = mask&(wire.AuthHMACMask|wire.AuthTLSMask|wire.AuthKinMask) != 0
+	c.sameImpl = mask&(wire.AuthHMACMask|wire.AuthTLSMask|wire.AuthSameImplMask) != 0
 	switch which {
 	case wire.AuthTLS:
 		c.stage = atTLS
@@ -430,7 +430,7 @@ func (m *Machine) submit(c *conn, b []byte) {
 		return
 	}
 	c.front = int64(label)
-	c.kin = c.kin || label == wire.COwn
+	c.sameImpl = c.sameImpl || label == wire.COwn
 	c.bytes += len(data) + labelOverhead
 	c.stored = append(c.stored, value{label, data})
 	m.relay()

@@ -91,7 +91,7 @@ func (m *Machine) explain(err error) {
 	}
 	said := wire.AppendLost(nil, int32(missing), fmt.Sprintf("the IMPI server: %v", err))
 	for _, c := range m.clients {
-		if c != nil && c.kin && int(c.rank) != missing {
+		if c != nil && c.sameImpl && int(c.rank) != missing {
 			m.send(c, said)
 		}
 	}
@@ -197,7 +197,7 @@ func (m *Machine) mourn(c *conn, what string) {
 	}
 	for _, other := range m.clients {
 		switch {
-		case other == nil || other == c || other.stage == gone || other.fini || !other.kin:
+		case other == nil || other == c || other.stage == gone || other.fini || !other.sameImpl:
 		case other.rank == c.blamed:
 			m.send(other, itself)
 		default:

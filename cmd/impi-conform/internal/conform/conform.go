@@ -35,21 +35,21 @@ type Case struct {
 	Run   func(t *T)
 }
 
-// Verdict is how a case ended.
-type Verdict int
+// Outcome is how a case ended.
+type Outcome int
 
 const (
-	Pass Verdict = iota
+	Pass Outcome = iota
 	Fail
 	Skip
 )
 
-func (v Verdict) String() string { return [...]string{"pass", "FAIL", "skip"}[v] }
+func (o Outcome) String() string { return [...]string{"pass", "FAIL", "skip"}[o] }
 
 // Result is what became of a case.
 type Result struct {
 	Case     Case
-	Verdict  Verdict
+	Outcome  Outcome
 	Problems []string // of a failure, in order; or why it was skipped
 	Output   string   // what the implementation wrote
 	Took     time.Duration
@@ -81,7 +81,7 @@ func Select(cases []Case, name *regexp.Regexp) (out []Case) {
 // grace is how long a case may go on after its deadline before it is given up.
 const grace = 10 * time.Second
 
-// Run runs the cases and tells the sink. It answers how many ended in each verdict.
+// Run runs the cases and tells the sink. It answers how many ended in each outcome.
 func Run(ctx context.Context, cases []Case, o Options, sink Sink) (count [3]int) {
 	results := make([]chan Result, len(cases))
 	for i := range results {
@@ -104,7 +104,7 @@ func Run(ctx context.Context, cases []Case, o Options, sink Sink) (count [3]int)
 	}()
 	for _, c := range results {
 		r := <-c
-		count[r.Verdict]++
+		count[r.Outcome]++
 		sink.Ended(r)
 	}
 	workers.Wait()
@@ -114,11 +114,11 @@ func Run(ctx context.Context, cases []Case, o Options, sink Sink) (count [3]int)
 func runOne(ctx context.Context, c Case, o Options) Result {
 	if o.Skip != nil {
 		if why := o.Skip(c); why != "" {
-			return Result{Case: c, Verdict: Skip, Problems: []string{why}}
+			return Result{Case: c, Outcome: Skip, Problems: []string{why}}
 		}
 	}
 	if ctx.Err() != nil {
-		return Result{Case: c, Verdict: Skip, Problems: []string{"interrupted"}}
+		return Result{Case: c, Outcome: Skip, Problems: []string{"interrupted"}}
 	}
 	began := time.Now()
 	within, cancel := context.WithTimeout(ctx, o.Timeout)
@@ -185,7 +185,7 @@ func (t *T) result(c Case, took time.Duration) Result {
 		r.Output += o
 	}
 	if len(r.Problems) > 0 {
-		r.Verdict = Fail
+		r.Outcome = Fail
 	}
 	return r
 }

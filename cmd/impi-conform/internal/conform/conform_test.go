@@ -13,7 +13,7 @@ type list []Result
 
 func (l *list) Ended(r Result) { *l = append(*l, r) }
 
-func TestResultsComeInOrderWithTheirVerdicts(t *testing.T) {
+func TestResultsComeInOrderWithTheirOutcomes(t *testing.T) {
 	var undone []string
 	first := make(chan bool)
 	cases := []Case{
@@ -39,7 +39,7 @@ func TestResultsComeInOrderWithTheirVerdicts(t *testing.T) {
 	}}, &got)
 	var short []string
 	for _, r := range got {
-		short = append(short, r.Case.Name+" "+r.Verdict.String())
+		short = append(short, r.Case.Name+" "+r.Outcome.String())
 	}
 	want := []string{"a/waits pass", "a/fails FAIL", "b/fatal FAIL", "b/skipped skip", "b/panics FAIL"}
 	if !slices.Equal(short, want) || count != [3]int{1, 3, 1} {
@@ -62,7 +62,7 @@ func TestACaseSeesItsDeadline(t *testing.T) {
 		<-t.Context().Done()
 		t.Fatalf("deadline")
 	}}}, Options{Timeout: time.Millisecond}, &got)
-	if got[0].Verdict != Fail {
+	if got[0].Outcome != Fail {
 		t.Error(got)
 	}
 }

@@ -18,11 +18,11 @@ type Text struct {
 
 // Ended implements conform.Sink.
 func (t *Text) Ended(r conform.Result) {
-	fmt.Fprintf(t.W, "%-4s %-40s %6.2f s  %s\n", r.Verdict, r.Case.Name, r.Took.Seconds(), r.Case.Rule)
+	fmt.Fprintf(t.W, "%-4s %-40s %6.2f s  %s\n", r.Outcome, r.Case.Name, r.Took.Seconds(), r.Case.Rule)
 	for _, p := range r.Problems {
 		fmt.Fprintf(t.W, "       %s\n", strings.ReplaceAll(strings.TrimRight(p, "\n"), "\n", "\n       "))
 	}
-	if r.Verdict == conform.Fail && t.Verbose {
+	if r.Outcome == conform.Fail && t.Verbose {
 		fmt.Fprintf(t.W, "%s", r.Output)
 	}
 }
@@ -83,7 +83,7 @@ func (j *JUnit) Write(w io.Writer) error {
 		s.Tests++
 		s.seconds += r.Took.Seconds()
 		s.Time = fmt.Sprintf("%.3f", s.seconds)
-		switch r.Verdict {
+		switch r.Outcome {
 		case conform.Fail:
 			s.Failures++
 			c.Failure = &note{r.Problems[0], r.Case.Rule + "\n" + strings.Join(r.Problems, "\n")}

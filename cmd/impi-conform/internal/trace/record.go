@@ -155,12 +155,12 @@ func (r *recorder) client(i int, c net.Conn) {
 // host serves the connection of a higher host to host b.
 func (r *recorder) host(b int, c net.Conn) {
 	defer c.Close()
-	rank := make([]byte, wire.DanceSize)
+	rank := make([]byte, wire.HandshakeSize)
 	if _, err := io.ReadFull(c, rank); err != nil {
 		r.fail(fmt.Errorf("who connects to host %d: %w", b, err))
 		return
 	}
-	a, _ := wire.Dance(rank)
+	a, _ := wire.Handshake(rank)
 	r.mu.Lock()
 	port := r.ports[b]
 	r.mu.Unlock()

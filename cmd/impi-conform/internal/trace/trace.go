@@ -114,7 +114,7 @@ const shown = 16
 
 func packetText(u []byte) string {
 	if len(u) < wire.PacketSize {
-		if host, ok := wire.Dance(u); ok && len(u) == wire.DanceSize {
+		if host, ok := wire.Handshake(u); ok && len(u) == wire.HandshakeSize {
 			return fmt.Sprintf("host %d", host)
 		}
 		return fmt.Sprintf("%d bytes that are no packet: %x", len(u), u)

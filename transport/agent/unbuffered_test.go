@@ -24,7 +24,7 @@ func (h *house) long(src, dst int32, n int) []byte {
 }
 
 // roomy is a house whose hosts take long packets.
-func roomy(t *testing.T) *house { return housed(t, 1000, [2]uint32{straightMax, straightMax}) }
+func roomy(t *testing.T) *house { return housed(t, 1000, [2]uint32{unbufferedMax, unbufferedMax}) }
 
 // until waits for a state of the agent.
 func (h *house) until(what string, is func() bool) {
@@ -94,7 +94,7 @@ func TestAPacketThatAHostHasBegunHoldsNobodyUp(t *testing.T) {
 	r := h.packet(transport.Data, 0, 3, "first")
 	h.agent.mu.Lock()
 	h.agent.put(to, r)
-	evicted := l.in.to == nil && l.in.w == 60_000 && to.out.claimant == nil
+	evicted := l.in.to == nil && l.in.w == 60_000 && to.out.writer == nil
 	h.agent.mu.Unlock()
 	if !evicted {
 		t.Error("the place was not given up")
@@ -113,7 +113,7 @@ func TestAHostThatDiesInTheMiddleOfALongPacketLeavesNothingOfIt(t *testing.T) {
 	if err := <-h.lost; !strings.Contains(err.Error(), "50000 bytes into a packet") {
 		t.Error(err)
 	}
-	h.until("the place is given up", func() bool { return to.out.claimant == nil && l.in.to == nil })
+	h.until("the place is given up", func() bool { return to.out.writer == nil && l.in.to == nil })
 }
 
 func TestAProcessThatDiesInTheMiddleOfALongPacketLeavesNothingOfIt(t *testing.T) {
@@ -132,7 +132,7 @@ func TestAProcessThatDiesInTheMiddleOfALongPacketLeavesNothingOfIt(t *testing.T)
 func TestWhatASocketDoesNotTakeIsOwed(t *testing.T) {
 	const limit = 1 << 20
 	h := furnished(t, 1000, limit, func(c *Config) {
-		c.Job.Hosts[0].Stream, c.Job.Hosts[2].Stream = straightMax, straightMax
+		c.Job.Hosts[0].Stream, c.Job.Hosts[2].Stream = unbufferedMax, unbufferedMax
 		unix.SetsockoptInt(c.Peers[0][0], unix.SOL_SOCKET, unix.SO_SNDBUF, 1<<16)
 	})
 	p, q := h.long(1, 0, 200_000), h.packet(transport.Data, 2, 0, "behind it")
@@ -188,7 +188,7 @@ func expectAny(t *testing.T, c net.Conn, b []byte) {
 
 func TestWhatIsOwedToAHostThatIsLostIsDropped(t *testing.T) {
 	h := furnished(t, 1000, 1<<20, func(c *Config) {
-		c.Job.Hosts[0].Stream, c.Job.Hosts[2].Stream = straightMax, straightMax
+		c.Job.Hosts[0].Stream, c.Job.Hosts[2].Stream = unbufferedMax, unbufferedMax
 		unix.SetsockoptInt(c.Peers[0][0], unix.SOL_SOCKET, unix.SO_SNDBUF, 1<<16)
 	})
 	p := h.long(2, 0, 200_000)
@@ -229,9 +229,9 @@ func TestPacketsForAFullRingGoAside(t *testing.T) {
 // Short and long packets of all kinds of length, from everybody to everybody, through one socket and through three.
 func TestLongAndShortPacketsOfAllDirectionsAtOnce(t *testing.T) {
 	for _, streams := range []int{1, 3} {
-		var far *bundle.Bundle
+		var others *bundle.Bundle
 		h := furnished(t, 1000, 256<<10, func(c *Config) {
-			c.Job.Hosts[0].Stream, c.Job.Hosts[2].Stream = straightMax+40_000, straightMax
+			c.Job.Hosts[0].Stream, c.Job.Hosts[2].Stream = unbufferedMax+40_000, unbufferedMax
 			if streams > 1 {
 				unix.Close(c.Peers[0][0])
 				var ours, theirs []int
@@ -242,14 +242,14 @@ func TestLongAndShortPacketsOfAllDirectionsAtOnce(t *testing.T) {
 					}
 					ours, theirs = append(ours, pair[0]), append(theirs, pair[1])
 				}
-				c.Peers[0], far = ours, bundle.New(theirs)
+				c.Peers[0], others = ours, bundle.New(theirs)
 			}
 		})
 		host0 := h.hosts[0]
-		if far != nil {
-			b := &bundled{many: far}
+		if others != nil {
+			b := &bundled{many: others}
 			host0 = b
-			t.Cleanup(far.Close)
+			t.Cleanup(others.Close)
 		}
 		end := func(r, other int32) net.Conn {
 			switch r {
@@ -279,7 +279,7 @@ func TestLongAndShortPacketsOfAllDirectionsAtOnce(t *testing.T) {
 				for i := range each {
 					n := r.IntN(1000)
 					if r.IntN(2) == 0 {
-						n = 2 + r.IntN(straightMax-2)
+						n = 2 + r.IntN(unbufferedMax-2)
 					}
 					p := h.continuation(src, dst, n)
 					if n > 8 {
@@ -319,7 +319,7 @@ func TestLongAndShortPacketsOfAllDirectionsAtOnce(t *testing.T) {
 	}
 }
 
-// bundled is the far end of several connections, in place of one.
+// bundled is the other end of several connections, in place of one.
 type bundled struct {
 	net.Conn
 	mu   sync.Mutex
@@ -370,7 +370,7 @@ func (b *bundled) Write(p []byte) (n int, err error) {
 func (b *bundled) SetReadDeadline(time.Time) error { return nil }
 
 func TestAgentsTakeShortContinuations(t *testing.T) {
-	if !isStraight(wire.PacketSize+Stream) || 4*(wire.PacketSize+Stream) > pipe.RingBytes {
+	if !isUnbuffered(wire.PacketSize+Stream) || 4*(wire.PacketSize+Stream) > pipe.RingBytes {
 		t.Error("four of them do not fit into a ring")
 	}
 	j := makeJob(1000)
@@ -380,7 +380,7 @@ func TestAgentsTakeShortContinuations(t *testing.T) {
 	}
 }
 
-func TestNothingAllocatesOnTheStraightWay(t *testing.T) {
+func TestNothingAllocatesOnTheUnbufferedWay(t *testing.T) {
 	h := roomy(t)
 	p, q := h.long(1, 0, 100_000), h.long(0, 1, 100_000)
 	buf := make([]byte, len(p))

@@ -20,10 +20,10 @@ import (
 // of all others, through the buffer to the outlet's queue: those behind it may be for somebody else.
 
 const (
-	// straightMin is the shortest packet, in bytes, that goes straight.
-	straightMin = 16 << 10
-	// straightMax is the longest: a writer that finds the ring full is woken when a quarter of it is free.
-	straightMax = pipe.RingBytes / 2
+	// unbufferedMin is the shortest packet, in bytes, that goes straight.
+	unbufferedMin = 16 << 10
+	// unbufferedMax is the longest: a writer that finds the ring full is woken when a quarter of it is free.
+	unbufferedMax = pipe.RingBytes / 2
 	// patientRounds is for how many rounds a packet waits for room.
 	patientRounds = 64
 	// narrowBytes is how much is read at a time where a long packet is expected: its header, and a short one before it.
@@ -34,7 +34,7 @@ const (
 // their rings at a time.
 const Stream = 120 << 10
 
-func isStraight(n int) bool { return n >= straightMin && n <= straightMax }
+func isUnbuffered(n int) bool { return n >= unbufferedMin && n <= unbufferedMax }
 
 // forward sends the next packet of a process straight from its ring. False: nothing has happened, and it is to be read.
 func (a *Agent) forward(l *link) bool {
@@ -51,7 +51,7 @@ func (a *Agent) forward(l *link) bool {
 	copy(in.buf[copy(in.buf, x):], y)
 	head := wire.Packet(in.buf[:wire.PacketSize])
 	n, err := a.table.length(head, in.longest)
-	if err != nil || !isStraight(n) {
+	if err != nil || !isUnbuffered(n) {
 		return false
 	}
 	if there < n {
@@ -164,12 +164,12 @@ func (a *Agent) aim(l *link) bool {
 	in := &l.in
 	head := wire.Packet(in.buf[:wire.PacketSize])
 	n, err := a.table.length(head, in.longest)
-	if err != nil || !isStraight(n) {
+	if err != nil || !isUnbuffered(n) {
 		in.aside = true
 		return true
 	}
 	to, err := in.next(head)
-	if err != nil || to.pipe == nil || to.out.ended || to.out.last || to.out.waits() > 0 || to.out.claimant != nil {
+	if err != nil || to.pipe == nil || to.out.ended || to.out.last || to.out.waits() > 0 || to.out.writer != nil {
 		in.aside = true
 		return true
 	}
@@ -185,7 +185,7 @@ func (a *Agent) aim(l *link) bool {
 	x, y := to.pipe.Space(0, in.w)
 	copy(y, in.buf[copy(x, in.buf[:in.w]):])
 	in.to, in.got, in.whole = to, in.w, n
-	to.out.claimant = l
+	to.out.writer = l
 	return true
 }
 
@@ -212,7 +212,7 @@ func (in *inbound) arrived(n int) {
 		return
 	}
 	to := in.to
-	in.to, to.out.claimant = nil, nil
+	in.to, to.out.writer = nil, nil
 	in.narrow = true
 	in.w = copy(in.buf, in.buf[in.w:in.w+beyond])
 	to.pipe.Publish(in.whole)
@@ -226,7 +226,7 @@ func (in *inbound) evict() {
 	x, y := in.to.pipe.Space(in.w, in.got-in.w)
 	in.w += copy(in.buf[in.w:], x)
 	in.w += copy(in.buf[in.w:], y)
-	in.to.out.claimant = nil
+	in.to.out.writer = nil
 	in.to, in.aside = nil, true
 }
 
