@@ -81,8 +81,8 @@ const (
 	AuthHMACMask uint32 = 1 << AuthHMAC
 	AuthTLSMask  uint32 = 1 << AuthTLS
 
-	// AuthSameImplMask is no method, and no server chooses it: who offers it is of this library, and so knows CmdLost before
-	// anybody has submitted a label.
+	// AuthSameImplMask is no method, and no server chooses it. A client that offers it is libimpi, and therefore knows
+	// CmdLost before anybody has submitted a label.
 	AuthSameImplMask uint32 = 1 << 29
 )
 

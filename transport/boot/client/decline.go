@@ -26,7 +26,8 @@ func Decline(ctx context.Context, addr string, rank int32, m auth.Methods, why e
 		}
 	}
 	defer conn.Close()
-	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, sameImpl: true, opt: Options{AuthTimeout: declineTime}}
+	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, sameImpl: true,
+		opt: Options{AuthTimeout: declineTime}}
 	if err := t.authenticate(); err != nil {
 		return t.fail(err)
 	}
