@@ -154,7 +154,7 @@ add_custom_target(launcher-tests ALL
   WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go test -c launcher" VERBATIM)
 add_dependencies(launcher-tests stage)
 
-# conform/*: libimpi as an IMPI server and client, held against the protocol by a tester that shares no code with it.
+# conform/*: libimpi as an IMPI server and client, compared with the protocol by a tester that has an implementation of its own.
 foreach(group server client table mesh packet flow cancel collective comm finish hostile)
   add_test(NAME conform/${group} COMMAND ${STAGE}/bin/impi-conform -run "^${group}/"
     -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"

@@ -13,7 +13,7 @@ var internal = []string{"IMPI_BOOT_FD", "IMPI_JOB", "IMPI_RANK", "IMPI_SIZE", "I
 
 // settings are all that there are: a test compares them with what the sources read.
 var settings = []setting{
-	{"IMPI_AUTH_KEY", "unset", true, "key of a job of several clients: a decimal number below 2^63"},
+	{"IMPI_AUTH_KEY", "unset", true, "key of a job of several clients: a decimal number below 2^64"},
 	{"IMPI_AUTH_SECRET", "unset", true, "secret of a job of several clients, any text: proved, and never sent"},
 	{"IMPI_AUTH_SECRET_FILE", "unset", false, "file whose first line is the secret; only its owner may be able to read it"},
 	{"IMPI_AUTH_TLS", "unset", false, "if set, clients and hosts talk TLS 1.3; needs the secret, or IMPI_TLS_CERT, _KEY and _CA"},

@@ -59,3 +59,33 @@ func TestASettingShowsItsSourceAndASecretItsExistenceOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestThePageOfSettingsIsTheList holds docs/settings.md against the list: the same names, and of settings the same defaults.
+func TestThePageOfSettingsIsTheList(t *testing.T) {
+	page, err := os.ReadFile("../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{} // the second cell of a variable's row
+	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| ([^|]*) \\|").FindAllStringSubmatch(string(page), -1) {
+		if _, twice := said[m[1]]; twice {
+			t.Errorf("the page has two rows for %s", m[1])
+		}
+		said[m[1]] = m[2]
+	}
+	for _, s := range settings {
+		if fallback, ok := said[s.name]; !ok || fallback != s.fallback {
+			t.Errorf("%s: the page says %q (row: %v), and its default is %q", s.name, fallback, ok, s.fallback)
+		}
+		delete(said, s.name)
+	}
+	for _, name := range internal {
+		if _, ok := said[name]; !ok {
+			t.Errorf("the page has no row for %s, which the launcher sets", name)
+		}
+		delete(said, name)
+	}
+	for name := range said {
+		t.Errorf("the page has a row for %s, which is no setting", name)
+	}
+}
