@@ -1,7 +1,8 @@
-/* What two cores reach without MPI: one gathers a layout into a ring that both see, the other scatters it from there into the
- * same layout of its own, in turns, each with a few lines of C and nothing to decide. No library that copies twice can be
- * faster, whatever else it does; for each layout the best of several loops and lengths of pieces is reported, since which
- * is best depends on the machine. The layouts are those of mpibench.c (send/...). Two threads, one ring for each way.
+/* What two cores reach without MPI: one gathers a layout into a ring that both see, the other scatters it from there
+ * into the same layout of its own, in turns, each with a few lines of C and nothing to decide. No library that copies
+ * twice can be faster, whatever else it does; for each layout the best of several loops and lengths of pieces is
+ * reported, since which is best depends on the machine. The layouts are those of mpibench.c (send/...). Two threads,
+ * one ring for each way.
  *
  *   bound       prints bound/<layout>, MB/s */
 #define _GNU_SOURCE
@@ -37,7 +38,10 @@ static const struct layout layouts[] = {
     {"subarray-face", 124, 1008, 2, 1024, 131072},
 };
 
-static inline char *row_at(const struct layout *l, char *mem, int i) { return mem + i / l->each * l->plane + i % l->each * l->row; }
+static inline char *row_at(const struct layout *l, char *mem, int i)
+{
+    return mem + i / l->each * l->plane + i % l->each * l->row;
+}
 
 /* Moves rows i to i + n between a layout and a buffer. Inlined into loops in which bytes and the way are constants. */
 #define MOVE(COPY, BEFORE, AFTER)                                       \
@@ -62,18 +66,33 @@ static inline void copy(char *restrict to, const char *restrict from, int bytes)
 typedef void mover(const struct layout *l, char *mem, char *buf, int i, int n);
 
 static void gather(const struct layout *l, char *mem, char *buf, int i, int n) { MOVE(copy(buf, at, l->bytes), , ) }
-static void gather_ahead(const struct layout *l, char *mem, char *buf, int i, int n) { MOVE(copy(buf, at, l->bytes), FETCH(0), ) }
-static void gather_slowly(const struct layout *l, char *mem, char *buf, int i, int n) { MOVE(copy(buf, at, l->bytes), , NOPS(12)) }
-static void gather_slower(const struct layout *l, char *mem, char *buf, int i, int n) { MOVE(copy(buf, at, l->bytes), , NOPS(24)) }
+static void gather_ahead(const struct layout *l, char *mem, char *buf, int i, int n)
+{
+    MOVE(copy(buf, at, l->bytes), FETCH(0), )
+}
+static void gather_slowly(const struct layout *l, char *mem, char *buf, int i, int n)
+{
+    MOVE(copy(buf, at, l->bytes), , NOPS(12))
+}
+static void gather_slower(const struct layout *l, char *mem, char *buf, int i, int n)
+{
+    MOVE(copy(buf, at, l->bytes), , NOPS(24))
+}
 static void scatter(const struct layout *l, char *mem, char *buf, int i, int n) { MOVE(copy(at, buf, l->bytes), , ) }
-static void scatter_ahead(const struct layout *l, char *mem, char *buf, int i, int n) { MOVE(copy(at, buf, l->bytes), FETCH(1), ) }
+static void scatter_ahead(const struct layout *l, char *mem, char *buf, int i, int n)
+{
+    MOVE(copy(at, buf, l->bytes), FETCH(1), )
+}
 static void scatter_slowly(const struct layout *l, char *mem, char *buf, int i, int n)
 {
     volatile char hit;
     MOVE(copy(at, buf, l->bytes), , hit = 0; NOPS(8))
     (void)hit;
 }
-static void scatter_slower(const struct layout *l, char *mem, char *buf, int i, int n) { MOVE(copy(at, buf, l->bytes), , NOPS(24)) }
+static void scatter_slower(const struct layout *l, char *mem, char *buf, int i, int n)
+{
+    MOVE(copy(at, buf, l->bytes), , NOPS(24))
+}
 
 /* Gathers aside and stores that past the caches: quicker between cores that share none. */
 static void gather_past(const struct layout *l, char *mem, char *buf, int i, int n)
@@ -81,7 +100,9 @@ static void gather_past(const struct layout *l, char *mem, char *buf, int i, int
 #if defined __x86_64__
     static __thread char aside[64 << 10] __attribute__((aligned(64)));
     gather_ahead(l, mem, aside, i, n);
-    for (int k = 0; k < n * l->bytes; k += 16) _mm_stream_si128((__m128i *)(buf + k), _mm_load_si128((const __m128i *)(aside + k)));
+    for (int k = 0; k < n * l->bytes; k += 16) {
+        _mm_stream_si128((__m128i *)(buf + k), _mm_load_si128((const __m128i *)(aside + k)));
+    }
     _mm_sfence();
 #else
     gather(l, mem, buf, i, n);

@@ -1,9 +1,9 @@
 /* hops.c - what a message costs over sockets and nothing else: the yardstick of what an agent costs.
  *
  * Two processes, and between them as many as make the hops, each joined to the next by a TCP connection inside this
- * machine. Everybody blocks in read and write, which is all that a plain relay does. A message of n bytes goes as an IMPI
- * packet does, behind 128 bytes of header. Prints "name value unit" lines: hops1/n and hops3/n, half a round trip, the
- * best of REPS batches, as mpibench does.
+ * machine. Everybody blocks in read and write, which is all that a plain relay does. A message of n bytes goes as an
+ * IMPI packet does, behind 128 bytes of header. Prints "name value unit" lines: hops1/n and hops3/n, half a round trip,
+ * the best of REPS batches, as mpibench does.
  *
  *   hops [bytes ...]
  */

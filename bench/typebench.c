@@ -25,8 +25,18 @@ static MPI_Datatype contiguous(void) { MPI_Datatype t; MPI_Type_contiguous(8, MP
 static MPI_Datatype vector(void) { MPI_Datatype t; MPI_Type_vector(8, 1, 4, MPI_DOUBLE, &t); return t; }
 static MPI_Datatype hvector(void) { MPI_Datatype t; MPI_Type_create_hvector(8, 1, 32, MPI_DOUBLE, &t); return t; }
 static MPI_Datatype indexed(void) { MPI_Datatype t; MPI_Type_indexed(8, lens, at, MPI_DOUBLE, &t); return t; }
-static MPI_Datatype hindexed(void) { MPI_Datatype t; MPI_Type_create_hindexed(8, lens, bytes, MPI_DOUBLE, &t); return t; }
-static MPI_Datatype indexed_block(void) { MPI_Datatype t; MPI_Type_create_indexed_block(8, 1, at, MPI_DOUBLE, &t); return t; }
+static MPI_Datatype hindexed(void)
+{
+    MPI_Datatype t;
+    MPI_Type_create_hindexed(8, lens, bytes, MPI_DOUBLE, &t);
+    return t;
+}
+static MPI_Datatype indexed_block(void)
+{
+    MPI_Datatype t;
+    MPI_Type_create_indexed_block(8, 1, at, MPI_DOUBLE, &t);
+    return t;
+}
 static MPI_Datatype resized(void) { MPI_Datatype t; MPI_Type_create_resized(columns, 0, 8, &t); return t; }
 static MPI_Datatype dup(void) { MPI_Datatype t; MPI_Type_dup(columns, &t); return t; }
 static MPI_Datatype nested(void) { MPI_Datatype t; MPI_Type_contiguous(8, columns, &t); return t; }
@@ -74,9 +84,10 @@ static MPI_Datatype darray_cyclic(void) { return darray(MPI_DISTRIBUTE_CYCLIC, 3
 static void constructors(void)
 {
     static const struct { const char *label; MPI_Datatype (*make)(void); } table[] = {
-        {"contiguous", contiguous}, {"vector", vector}, {"hvector", hvector}, {"indexed", indexed}, {"hindexed", hindexed},
-        {"indexed-block", indexed_block}, {"hindexed-block", hindexed_block}, {"struct", structure}, {"subarray", subarray},
-        {"darray-block", darray_block}, {"darray-cyclic", darray_cyclic}, {"resized", resized}, {"dup", dup}, {"nested", nested},
+        {"contiguous", contiguous}, {"vector", vector}, {"hvector", hvector}, {"indexed", indexed},
+        {"hindexed", hindexed}, {"indexed-block", indexed_block}, {"hindexed-block", hindexed_block},
+        {"struct", structure}, {"subarray", subarray}, {"darray-block", darray_block}, {"darray-cyclic", darray_cyclic},
+        {"resized", resized}, {"dup", dup}, {"nested", nested},
     };
     for (size_t c = 0; c < sizeof table / sizeof *table; c++) {
         double best = 1e30;
@@ -115,18 +126,28 @@ static void contents(MPI_Datatype t)
 static void pack_size(MPI_Datatype t) { int n; MPI_Pack_size(1, t, MPI_COMM_WORLD, &n); }
 static void pack(MPI_Datatype t) { int n = 0; MPI_Pack(buf, 1, t, packed, sizeof packed, &n, MPI_COMM_WORLD); }
 static void unpack(MPI_Datatype t) { int n = 0; MPI_Unpack(packed, sizeof packed, &n, buf, 1, t, MPI_COMM_WORLD); }
-static void external(MPI_Datatype t) { MPI_Aint n = 0; MPI_Pack_external("external32", buf, 1, t, packed, sizeof packed, &n); }
-static void internal(MPI_Datatype t) { MPI_Aint n = 0; MPI_Unpack_external("external32", packed, sizeof packed, &n, buf, 1, t); }
+static void external(MPI_Datatype t)
+{
+    MPI_Aint n = 0;
+    MPI_Pack_external("external32", buf, 1, t, packed, sizeof packed, &n);
+}
+static void internal(MPI_Datatype t)
+{
+    MPI_Aint n = 0;
+    MPI_Unpack_external("external32", packed, sizeof packed, &n, buf, 1, t);
+}
 
 /* What has an answer at once. A structure in external32 is left out: MPICH 4.0 ends with it. */
 static void questions(void)
 {
     static const struct { const char *label; void (*ask)(MPI_Datatype); int uniform; } table[] = {
-        {"size", size_of, 0}, {"extent", extent, 0}, {"true-extent", true_extent, 0}, {"count", count, 0}, {"elements", elements, 0},
-        {"address", address, 0}, {"envelope", envelope, 0}, {"contents", contents, 0}, {"pack-size", pack_size, 0}, {"pack", pack, 0},
-        {"unpack", unpack, 0}, {"pack-external", external, 1}, {"unpack-external", internal, 1},
+        {"size", size_of, 0}, {"extent", extent, 0}, {"true-extent", true_extent, 0}, {"count", count, 0},
+        {"elements", elements, 0}, {"address", address, 0}, {"envelope", envelope, 0}, {"contents", contents, 0},
+        {"pack-size", pack_size, 0}, {"pack", pack, 0}, {"unpack", unpack, 0}, {"pack-external", external, 1},
+        {"unpack-external", internal, 1},
     };
-    struct { const char *label; MPI_Datatype type; } types[] = {{"vector", vector()}, {"indexed", indexed()}, {"struct", structure()}};
+    struct { const char *label; MPI_Datatype type; } types[] = {{"vector", vector()}, {"indexed", indexed()},
+        {"struct", structure()}};
     for (int k = 0; k < 3; k++) {
         MPI_Type_commit(&types[k].type);
         MPI_Status_set_elements(&status, types[k].type, 24);
@@ -161,8 +182,14 @@ static void nonblocking(MPI_Datatype t)
     MPI_Waitall(2, q, s);
 }
 
-static void sendrecv(MPI_Datatype t) { MPI_Sendrecv(buf, 1, t, 1 - rank, 3, packed, 1, t, 1 - rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
-static void replace(MPI_Datatype t) { MPI_Sendrecv_replace(buf, 1, t, 1 - rank, 4, 1 - rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+static void sendrecv(MPI_Datatype t)
+{
+    MPI_Sendrecv(buf, 1, t, 1 - rank, 3, packed, 1, t, 1 - rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void replace(MPI_Datatype t)
+{
+    MPI_Sendrecv_replace(buf, 1, t, 1 - rank, 4, 1 - rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
 
 /* One message each way. */
 static void messages(void)

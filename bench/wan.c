@@ -29,7 +29,10 @@ static void bcast(int n) { MPI_Bcast(buffer, n, MPI_CHAR, 0, MPI_COMM_WORLD); }
 static void reduce(int n) { MPI_Reduce(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, last, MPI_COMM_WORLD); }
 static void allreduce(int n) { MPI_Allreduce(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
 
-static void report(const char *name, double value) { if (rank == 0) { printf("%s %.6f\n", name, value); fflush(stdout); } }
+static void report(const char *name, double value)
+{
+    if (rank == 0) { printf("%s %.6f\n", name, value); fflush(stdout); }
+}
 
 /* There and back, and again. */
 static void pingpongs(void)
@@ -49,7 +52,8 @@ static void pingpongs(void)
     }
 }
 
-/* All clocks are this machine's: the operation begins when all have agreed on a time, and ends when the last is done. */
+/* All clocks are this machine's: the operation begins when all have agreed on a time, and ends when the last is
+ * done. */
 static double timed(void (*run)(int), int n)
 {
     double best = 1e30;
@@ -74,7 +78,8 @@ static void collectives(void)
     report("allreduce/8", timed(allreduce, 8));
 }
 
-/* Some messages in one direction, all under way at a time, each with memory of its own; the first batch finds TCP cold. */
+/* Some messages in one direction, all under way at a time, each with memory of its own; the first batch finds TCP
+ * cold. */
 static void bandwidth(int n, int count)
 {
     double best = 1e30;

@@ -57,8 +57,8 @@ func (b Buf) Size() int64 {
 	return b.Count * b.Type.Size()
 }
 
-// Slice is elements from to from+n of a buffer; they may lie beyond b.Count, as the blocks of a collective do. No elements
-// have no address: that of the end of a buffer of ours would be the next object's to the garbage collector.
+// Slice is elements from to from+n of a buffer; they may lie beyond b.Count, as the blocks of a collective do. No
+// elements have no address: that of the end of a buffer of ours would be the next object's to the garbage collector.
 func (b Buf) Slice(from, n int64) Buf {
 	if n == 0 {
 		return Buf{Type: b.Type}
@@ -100,7 +100,8 @@ func Copy(dst, src Buf) error {
 	return nil
 }
 
-var errTruncate = &Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "recvcount", Msg: "a rank's own contribution is longer than its place in the receive buffer"}
+var errTruncate = &Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "recvcount",
+	Msg: "a rank's own contribution is longer than its place in the receive buffer"}
 
 // Pack writes the data of b to dst, which must have room for it, and Unpack reads it back.
 func Pack(dst []byte, b Buf, rep datatype.Rep) error {

@@ -23,7 +23,8 @@ type shape struct {
 // lie on both sides of the bounds in tuning.go.
 func shapes(p int) []shape {
 	short := []shape{
-		{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}, {2, colltest.Mixed}, {90, colltest.Double}, {180, colltest.Gapped},
+		{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}, {2, colltest.Mixed}, {90, colltest.Double},
+		{180, colltest.Gapped},
 	}
 	long := []shape{{7000, colltest.Double}, {2100, colltest.Gapped}}
 	switch {
@@ -83,7 +84,8 @@ func first(errs ...error) error {
 
 func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
 	t.Parallel()
-	for name, barrier := range map[string]func(coll.Comm) error{"dissemination": coll.Barrier, "central": coll.BarrierCentral} {
+	for name, barrier := range map[string]func(coll.Comm) error{"dissemination": coll.Barrier,
+		"central": coll.BarrierCentral} {
 		for p := 1; p <= 32; p++ {
 			w := colltest.New(p)
 			entered := make(chan int, p)
@@ -180,7 +182,8 @@ func TestScatter(t *testing.T) {
 			if in.IsInPlace() {
 				continue
 			}
-			if err := first(recv.Expect("scatter", 0, colltest.Pattern(s.count, s.typ, root, c.Rank())), recv.ExpectGaps()); err != nil {
+			if err := first(recv.Expect("scatter", 0, colltest.Pattern(s.count, s.typ, root, c.Rank())),
+				recv.ExpectGaps()); err != nil {
 				return err
 			}
 		}
@@ -399,7 +402,8 @@ type vector struct {
 
 func vectors(p int) []vector {
 	short := []vector{
-		{1, colltest.Map, false}, {5, colltest.MapGapped, false}, {3, colltest.MapBelow, true}, {40, colltest.MapGapped, true}, {0, colltest.Map, false},
+		{1, colltest.Map, false}, {5, colltest.MapGapped, false}, {3, colltest.MapBelow, true}, {40, colltest.MapGapped,
+			true}, {0, colltest.Map, false},
 	}
 	long := []vector{{4500, colltest.MapGapped, false}, {4501, colltest.MapBelow, true}}
 	switch {
@@ -447,7 +451,9 @@ func reductions(t *testing.T, f func(c *colltest.Comm, p int, v vector, o coll.O
 		w := colltest.New(p)
 		for _, v := range vectors(p) {
 			for _, inPlace := range []bool{false, true} {
-				if err := w.Run(func(c *colltest.Comm) error { return f(c, p, v, colltest.Affine{Commutes: v.commutes}, inPlace) }); err != nil {
+				if err := w.Run(func(c *colltest.Comm) error {
+					return f(c, p, v, colltest.Affine{Commutes: v.commutes}, inPlace)
+				}); err != nil {
 					t.Fatalf("p=%d count=%d commutes=%v inPlace=%v: %v", p, v.count, v.commutes, inPlace, err)
 				}
 			}

@@ -24,7 +24,8 @@ func ReduceScatter(c Comm, send, recv Buf, counts []int64, op Op) (err error) {
 		total += n
 	}
 	recv.Count = counts[c.Rank()]
-	return reduceScatter(c, &Blocks{v: VBuf{in.Base, counts, nil, in.Type}, kind: consecutive}, in.Slice(0, total), recv, op)
+	return reduceScatter(c, &Blocks{v: VBuf{in.Base, counts, nil, in.Type}, kind: consecutive}, in.Slice(0, total), recv,
+		op)
 }
 
 // reduceScatter. Short: Allreduce's recursive doubling on a copy, log p rounds. Long: p-1 steps in each of which

@@ -35,8 +35,10 @@ const (
 )
 
 var (
-	scratches = sync.Pool{New: func() any { return &Scratch{reqs: make([]Req, 0, 2*window), chunks: make([]*chunk, 0, 8)} }}
-	chunks    [maxClass + 1]sync.Pool
+	scratches = sync.Pool{New: func() any {
+		return &Scratch{reqs: make([]Req, 0, 2*window), chunks: make([]*chunk, 0, 8)}
+	}}
+	chunks [maxClass + 1]sync.Pool
 )
 
 // NewScratch takes an empty Scratch from the pool.
@@ -58,7 +60,8 @@ func (s *Scratch) Done(err *error) {
 // Alloc answers n bytes of undefined content, aligned to 16, that are valid until Done.
 func (s *Scratch) Alloc(n int64) ([]byte, error) {
 	if n < 0 || n > maxAlloc {
-		return nil, &Error{Class: abi.MPI_ERR_NO_MEM, Msg: "a collective operation needs a temporary buffer of more than 2^46 bytes"}
+		return nil, &Error{Class: abi.MPI_ERR_NO_MEM,
+			Msg: "a collective operation needs a temporary buffer of more than 2^46 bytes"}
 	}
 	if at := (s.used + 15) &^ 15; int64(at)+n <= smallScratch {
 		s.used = at + int(n)

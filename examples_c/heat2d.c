@@ -87,7 +87,8 @@ static double *collect(const Grid *g, double *t, int height, int width, int poin
         for (int r = 0; r < size; r++) {
             int row = r / g->columns, column = r % g->columns;
             int full[2] = {points, points}, start[2] = {first(points, g->rows, row), first(points, g->columns, column)};
-            int part[2] = {first(points, g->rows, row + 1) - start[0], first(points, g->columns, column + 1) - start[1]};
+            int part[2] = {first(points, g->rows, row + 1) - start[0],
+                           first(points, g->columns, column + 1) - start[1]};
             if (part[0] == 0 || part[1] == 0) continue;
             MPI_Type_create_subarray(2, full, part, start, MPI_ORDER_C, MPI_DOUBLE, &block);
             MPI_Type_commit(&block);
@@ -156,7 +157,8 @@ int main(int argc, char **argv)
     if (rank == 0) {
         double heat = 0;
         for (long i = 0; i < (long)points * points; i++) heat += plate[i];
-        printf("%d x %d points on %d x %d ranks, %d steps, %.3f s\n", points, points, g.rows, g.columns, steps, seconds);
+        printf("%d x %d points on %d x %d ranks, %d steps, %.3f s\n", points, points, g.rows, g.columns, steps,
+               seconds);
         printf("answer: heat=%.12e change=%.12e\n", heat, largest);
         if (argc > 3 && !write_picture(argv[3], plate, points)) {
             perror(argv[3]);

@@ -84,7 +84,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    int width = argc > 1 ? atoi(argv[1]) : 128, height = argc > 2 ? atoi(argv[2]) : width, steps = argc > 3 ? atoi(argv[3]) : 200;
+    int width = argc > 1 ? atoi(argv[1]) : 128, height = argc > 2 ? atoi(argv[2]) : width, steps = argc > 3
+        ? atoi(argv[3]) : 200;
     if (width < 1 || height < 1 || steps < 0) {
         if (rank == 0) fprintf(stderr, "usage: life [width height generations [picture.pgm]]\n");
         MPI_Finalize();
@@ -95,7 +96,9 @@ int main(int argc, char **argv)
     for (int g = 0; g < 2; g++)
         if (!(grid[g] = calloc((size_t)(rows + 2) * (size_t)width, 1))) MPI_Abort(MPI_COMM_WORLD, 1);
     for (int y = 0; y < rows; y++)
-        for (int x = 0; x < width; x++) grid[0][(size_t)(y + 1) * (size_t)width + (size_t)x] = (unsigned char)soup(x, top + y);
+        for (int x = 0; x < width; x++) {
+            grid[0][(size_t)(y + 1) * (size_t)width + (size_t)x] = (unsigned char)soup(x, top + y);
+        }
 
     MPI_Comm players;
     MPI_Comm_split(MPI_COMM_WORLD, rows > 0 ? 0 : MPI_UNDEFINED, rank, &players);
@@ -104,7 +107,9 @@ int main(int argc, char **argv)
         MPI_Comm_rank(players, &me);
         MPI_Comm_size(players, &count);
         MPI_Request request[2][4];
-        for (int g = 0; g < 2; g++) plan(grid[g], rows, width, (me + count - 1) % count, (me + 1) % count, players, request[g]);
+        for (int g = 0; g < 2; g++) {
+            plan(grid[g], rows, width, (me + count - 1) % count, (me + 1) % count, players, request[g]);
+        }
         for (int s = 0; s < steps; s++) {
             MPI_Startall(4, request[s % 2]);
             MPI_Waitall(4, request[s % 2], MPI_STATUSES_IGNORE);

@@ -27,7 +27,9 @@ static void add_product(double *c, const double *a, const double *block, int row
     for (int i = 0; i < rows; i++)
         for (int k = 0; k < depth; k++) {
             double f = a[(size_t)i * (size_t)n + (size_t)(from + k)];
-            for (int j = 0; j < n; j++) c[(size_t)i * (size_t)n + (size_t)j] += f * block[(size_t)k * (size_t)n + (size_t)j];
+            for (int j = 0; j < n; j++) {
+                c[(size_t)i * (size_t)n + (size_t)j] += f * block[(size_t)k * (size_t)n + (size_t)j];
+            }
         }
 }
 
@@ -87,7 +89,8 @@ int main(int argc, char **argv)
     MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Reduce(&trace, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("order %d on %d ranks, %.3f s, %.2f GFLOP/s: %d entries wrong\n", n, size, seconds, 2.0 * n * n * n / seconds / 1e9, any);
+        printf("order %d on %d ranks, %.3f s, %.2f GFLOP/s: %d entries wrong\n", n, size, seconds,
+               2.0 * n * n * n / seconds / 1e9, any);
         printf("answer: trace=%.0f\n", sum);
     }
     free(a);

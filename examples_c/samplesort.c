@@ -209,8 +209,8 @@ int main(int argc, char **argv)
     int largest;
     MPI_Reduce(&count, &largest, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("%llu numbers on %d ranks, largest part %d, %.3f s: %s\n", (unsigned long long)after[0], size, largest, seconds,
-               good ? "sorted" : "NOT SORTED");
+        printf("%llu numbers on %d ranks, largest part %d, %.3f s: %s\n", (unsigned long long)after[0], size, largest,
+               seconds, good ? "sorted" : "NOT SORTED");
         printf("answer: count=%llu checksum=%016llx\n", (unsigned long long)after[0], (unsigned long long)after[1]);
     }
     free(part);

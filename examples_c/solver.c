@@ -147,7 +147,8 @@ static void plan_exchange(Matrix *m, const int *ghost)
     }
     m->send_index = need((size_t)sends, sizeof(int));
     m->send_buffer = need((size_t)sends, sizeof(double));
-    MPI_Alltoallv(ghost, m->recv_count, m->recv_at, MPI_INT, m->send_index, m->send_count, m->send_at, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoallv(ghost, m->recv_count, m->recv_at, MPI_INT, m->send_index, m->send_count, m->send_at, MPI_INT,
+                  MPI_COMM_WORLD);
     for (int i = 0; i < sends; i++) m->send_index[i] -= m->first;
 }
 
@@ -218,7 +219,8 @@ static int conjugate_gradient(const Matrix *m, const double *b, double *x, doubl
 {
     int n = m->rows, k = 0;
     size_t room = (size_t)(n + m->ghosts);
-    double *r = need(room, sizeof *r), *z = need(room, sizeof *z), *p = need(room, sizeof *p), *q = need(room, sizeof *q);
+    double *r = need(room, sizeof *r), *z = need(room, sizeof *z), *p = need(room, sizeof *p),
+           *q = need(room, sizeof *q);
     for (int i = 0; i < n; i++) {
         x[i] = 0;
         r[i] = b[i];
@@ -283,7 +285,8 @@ int main(int argc, char **argv)
     int failed = residual > 10 * tolerance;
     MPI_Bcast(&failed, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("%d rows, %.0f entries, %d ranks, %.3f s: %s\n", n, entries, size, mean / size, failed ? "not converged" : "converged");
+        printf("%d rows, %.0f entries, %d ranks, %.3f s: %s\n", n, entries, size, mean / size, failed ? "not converged"
+            : "converged");
         printf("answer: iterations=%d residual=%.12e error=%.12e\n", iterations, residual, error);
     }
     free(x);

@@ -63,7 +63,9 @@ static inline void check_fail(const char *file, int line, const char *format, ..
     do { \
         int code_ = (call), class_ = -1; \
         MPI_Error_class(code_, &class_); \
-        if (class_ != (want)) check_fail(__FILE__, __LINE__, "%s gives class %s, not %s", #call, check_class_name(class_), #want); \
+        if (class_ != (want)) { \
+            check_fail(__FILE__, __LINE__, "%s gives class %s, not %s", #call, check_class_name(class_), #want); \
+        } \
     } while (0)
 
 static inline const char *check_class_name(int class_) __attribute__((unused));

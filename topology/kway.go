@@ -153,7 +153,8 @@ func (c *chains) chain() (gain int64, closed bool) {
 	c.move(v, over)
 	for moves := 2; ; moves++ {
 		back, returns := c.closing(over, hole)
-		if u := c.heaps[over].top(); u >= 0 && moves < chainMoves && c.target[u] != hole && (back < 0 || c.heaps[over].gain[u] > returns) {
+		if u := c.heaps[over].top(); u >= 0 && moves < chainMoves && c.target[u] != hole &&
+			(back < 0 || c.heaps[over].gain[u] > returns) {
 			gain += c.heaps[over].gain[u]
 			over = c.target[u]
 			c.move(u, over)

@@ -225,7 +225,8 @@ func FuzzMapGrid(f *testing.F) {
 	f.Add(uint8(4), uint8(4), uint8(2), uint8(0), uint8(2))
 	f.Add(uint8(1), uint8(7), uint8(3), uint8(5), uint8(3))
 	f.Fuzz(func(t *testing.T, a, b, c, periods, units uint8) {
-		grid := Grid{[]int32{1 + int32(a%9), 1 + int32(b%6), 1 + int32(c%5)}, []bool{periods&1 > 0, periods&2 > 0, periods&4 > 0}}
+		grid := Grid{[]int32{1 + int32(a%9), 1 + int32(b%6), 1 + int32(c%5)},
+			[]bool{periods&1 > 0, periods&2 > 0, periods&4 > 0}}
 		n := grid.Size()
 		paths := dealt(1+int(units%16), n+int(units/16))
 		for p := range paths {

@@ -61,7 +61,8 @@ func least(m [][]int64, sizes []int) int64 {
 }
 
 // shapes are part sizes for 10 nodes.
-var shapes = [][]int{{5, 5}, {9, 1}, {10, 0}, {3, 7}, {4, 3, 3}, {2, 2, 2, 2, 2}, {1, 0, 5, 4}, {3, 3, 2, 2}, {1, 1, 1, 7}, {10}}
+var shapes = [][]int{{5, 5}, {9, 1}, {10, 0}, {3, 7}, {4, 3, 3}, {2, 2, 2, 2, 2}, {1, 0, 5, 4}, {3, 3, 2, 2},
+	{1, 1, 1, 7}, {10}}
 
 func TestPartitionIsNextToTheBestOfAll(t *testing.T) {
 	sum, best, optimal, all := int64(0), int64(0), 0, 0
@@ -149,7 +150,8 @@ func TestKnownGraphsArePartedBest(t *testing.T) {
 		{"cliques", NewGraph(24, cliques(6, 4)), equal(6, 4), 6},
 		{"large cliques", NewGraph(320, cliques(10, 32)), equal(10, 32), 10},
 		{"no edges", NewGraph(50, nil), equal(5, 10), 0},
-		{"star", NewGraph(9, []Edge{{0, 1, 1}, {0, 2, 1}, {0, 3, 1}, {0, 4, 1}, {0, 5, 1}, {0, 6, 1}, {0, 7, 1}, {0, 8, 1}}), equal(3, 3), 6},
+		{"star", NewGraph(9, []Edge{{0, 1, 1}, {0, 2, 1}, {0, 3, 1}, {0, 4, 1}, {0, 5, 1}, {0, 6, 1}, {0, 7, 1}, {0, 8, 1}}),
+			equal(3, 3), 6},
 		{"nothing", NewGraph(0, nil), []int{0, 0}, 0},
 		{"one node", NewGraph(1, []Edge{{0, 0, 5}}), []int{0, 1, 0}, 0},
 	} {

@@ -53,7 +53,8 @@ int helper(void) { return 1; }
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"MPI_Barrier is STB_GLOBAL STT_FUNC, want STB_WEAK STT_FUNC", "PMPI_Barrier is STB_GLOBAL STT_OBJECT",
+	for _, want := range []string{"MPI_Barrier is STB_GLOBAL STT_FUNC, want STB_WEAK STT_FUNC",
+		"PMPI_Barrier is STB_GLOBAL STT_OBJECT",
 		"helper is exported and is no MPI function", "PMPI_Send is missing", "MPI_Send is missing"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word of %q", want)

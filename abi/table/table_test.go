@@ -182,11 +182,15 @@ func TestExportsHaveTheseSignatures(t *testing.T) {
 	for _, want := range []string{
 		"func impi_Send(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm uintptr) int32",
 		"func impi_Get_count(status, datatype, count uintptr) int32",
-		"func impi_Pack(inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize int64, position, comm uintptr, wide int32) int32",
-		"func impi_Pack_external(datarep, inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize int64, position uintptr) int32",
-		"func impi_Gatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype uintptr, root int32, comm uintptr, wide int32) int32",
+		"func impi_Pack(inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize int64, position, comm uintptr, " +
+			"wide int32) int32",
+		"func impi_Pack_external(datarep, inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize int64, position " +
+			"uintptr) int32",
+		"func impi_Gatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype uintptr, " +
+			"root int32, comm uintptr, wide int32) int32",
 		"func impi_Op_create(user_fn uintptr, commute int32, op uintptr, wide int32) int32",
-		"func impi_Type_get_envelope(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner uintptr, wide int32) int32",
+		"func impi_Type_get_envelope(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner " +
+			"uintptr, wide int32) int32",
 		"func impi_Type_contiguous(count int64, oldtype, newtype uintptr, wide int32) int32",
 		"func impi_Win_create(base uintptr, size, disp_unit int64, info, comm, win uintptr) int32",
 		"func impi_Init(argc, argv uintptr) int32",

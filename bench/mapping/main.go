@@ -84,7 +84,9 @@ func grid(name string, sides ...int) work {
 	for _, s := range sides {
 		g.Dims, g.Periods = append(g.Dims, int32(max(s, -s))), append(g.Periods, s < 0)
 	}
-	return work{fmt.Sprintf("%s %v", name, g.Dims), g.Graph(), func(paths [][]int32) []int32 { return topology.MapGrid(g, paths) }}
+	return work{fmt.Sprintf("%s %v", name, g.Dims), g.Graph(), func(paths [][]int32) []int32 {
+		return topology.MapGrid(g, paths)
+	}}
 }
 
 // geometric is a random geometric graph: points in a square, an edge between those that are near, about so many at
@@ -110,7 +112,9 @@ func geometric(n int, degree float64, seed uint64) work {
 		in[[2]int{cx, cy}] = append(in[[2]int{cx, cy}], int32(v))
 	}
 	g := topology.NewGraph(n, edges)
-	return work{fmt.Sprintf("random geometric, degree %.0f", degree), g, func(paths [][]int32) []int32 { return topology.Map(g, paths) }}
+	return work{fmt.Sprintf("random geometric, degree %.0f", degree), g, func(paths [][]int32) []int32 {
+		return topology.Map(g, paths)
+	}}
 }
 
 // hierarchy puts n ranks on the cores of the job: in blocks, or dealt out in turn to the units of each level.

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A link is a program between network interfaces (tun), each in a namespace of its own. A packet that one sends waits for
-// its turn at the rate of the link, and is handed to the one that it is addressed to half a round trip later. A queue of
-// twice what the path holds stands at each end; what does not fit is lost.
+// A link is a program between network interfaces (tun), each in a namespace of its own. A packet that one sends waits
+// for its turn at the rate of the link, and is handed to the one that it is addressed to half a round trip later. A
+// queue of twice what the path holds stands at each end; what does not fit is lost.
 //
 // tc netem does this, too, where the kernel has it.
 

@@ -126,7 +126,8 @@ func (p *plan) measure(w io.Writer, stage, source string) error {
 	}
 	defer os.RemoveAll(scratch)
 	program := filepath.Join(scratch, "wan")
-	if out, err := exec.Command(filepath.Join(stage, "bin/mpicc"), "-O2", "-o", program, source).CombinedOutput(); err != nil {
+	if out, err := exec.Command(filepath.Join(stage, "bin/mpicc"), "-O2", "-o", program,
+		source).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	l, err := newLink(p.path, slices.Max(append(p.clients, 2)))
@@ -135,7 +136,8 @@ func (p *plan) measure(w io.Writer, stage, source string) error {
 	}
 	defer l.close()
 	defer l.closeOnSignal(scratch)()
-	fmt.Fprintf(w, "%v round trip, %d Mbit/s, packets of %d bytes, %g %% lost; %d ranks a client\n", p.rtt, p.rate, p.mtu, p.loss, p.ranks)
+	fmt.Fprintf(w, "%v round trip, %d Mbit/s, packets of %d bytes, %g %% lost; %d ranks a client\n", p.rtt, p.rate, p.mtu,
+		p.loss, p.ranks)
 	run := func(part string, clients, streams int, via string) (figures, error) {
 		return l.run(job{impirun: filepath.Join(stage, "bin/impirun"), program: program, part: part,
 			clients: clients, ranks: p.ranks, streams: streams, via: via})

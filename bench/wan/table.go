@@ -112,7 +112,8 @@ func (p *plan) bw(w io.Writer, run runner) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%-20s", fmt.Sprintf("%s, %d %s", via, streams, map[bool]string{true: "stream", false: "streams"}[streams == 1]))
+			fmt.Fprintf(w, "%-20s",
+				fmt.Sprintf("%s, %d %s", via, streams, map[bool]string{true: "stream", false: "streams"}[streams == 1]))
 			last := 0.0
 			for _, n := range lengths {
 				v, ok := f["bw/"+n]

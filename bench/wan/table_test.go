@@ -33,7 +33,8 @@ func contains(t *testing.T, text string, all ...string) {
 func TestCollectivesAreToldInRoundTripsAndHeldAgainstTheOptimum(t *testing.T) {
 	p := thePlan(t, "2,4", "1")
 	var b strings.Builder
-	if err := p.coll(&b, fixed(figures{"barrier": 0.042, "bcast/8": 0.0601, "reduce/8": 0.1, "allreduce/8": 0.02})); err != nil {
+	if err := p.coll(&b,
+		fixed(figures{"barrier": 0.042, "bcast/8": 0.0601, "reduce/8": 0.1, "allreduce/8": 0.02})); err != nil {
 		t.Fatal(err)
 	}
 	contains(t, b.String(), "2, direct", "4, agent",
@@ -52,7 +53,8 @@ func TestLongMessagesAreToldInSharesOfTheLink(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, b.String(), "direct, 1 stream               50.0          100.0  >= 90 met\n", "agent, 4 streams               50.0           76.0  >= 90 MISSED\n")
+	contains(t, b.String(), "direct, 1 stream               50.0          100.0  >= 90 met\n",
+		"agent, 4 streams               50.0           76.0  >= 90 MISSED\n")
 	if asked != "directdirectagentagent" {
 		t.Error(asked)
 	}
@@ -81,7 +83,9 @@ func TestWhatIsNotMeasuredIsAnError(t *testing.T) {
 		t.Error("a table without figures")
 	}
 	bad := func(string, int, int, string) (figures, error) { return nil, failed }
-	if p.coll(&b, bad) != failed || p.bw(&b, bad) != failed || p.pingpong(&b, []column{{"bad", func() (figures, error) { return nil, failed }}}) != failed {
+	if p.coll(&b, bad) != failed || p.bw(&b, bad) != failed || p.pingpong(&b, []column{{"bad", func() (figures, error) {
+		return nil, failed
+	}}}) != failed {
 		t.Error("a run that fails is passed over")
 	}
 	if _, err := parse("nothing\n"); err == nil {

@@ -142,19 +142,20 @@ func run(f flags) int {
 // test runs the cases and reports.
 func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case) int {
 	junit := new(report.JUnit)
-	count := conform.Run(ctx, chosen, conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at, Skip: func(c conform.Case) string {
-		switch {
-		case c.Needs == conform.Server && !at.HasServer():
-			return "no -server-cmd"
-		case c.Needs != conform.Server && !at.HasClient():
-			return "no -client-cmd"
-		case c.Needs == conform.Values && !at.HasValues():
-			return "no -values"
-		case c.Needs == conform.IPv6 && !target.HasIPv6():
-			return "no IPv6 on this machine"
-		}
-		return ""
-	}}, report.All{&report.Text{W: os.Stdout, Verbose: f.verbose}, junit})
+	count := conform.Run(ctx, chosen,
+		conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at, Skip: func(c conform.Case) string {
+			switch {
+			case c.Needs == conform.Server && !at.HasServer():
+				return "no -server-cmd"
+			case c.Needs != conform.Server && !at.HasClient():
+				return "no -client-cmd"
+			case c.Needs == conform.Values && !at.HasValues():
+				return "no -values"
+			case c.Needs == conform.IPv6 && !target.HasIPv6():
+				return "no IPv6 on this machine"
+			}
+			return ""
+		}}, report.All{&report.Text{W: os.Stdout, Verbose: f.verbose}, junit})
 	fmt.Println(report.Summary(count))
 	if f.junit != "" {
 		if err := write(f.junit, junit); err != nil {

@@ -45,7 +45,8 @@ func TestEveryCaseHasANameOfItsOwnARuleAndASentence(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range cases.All() {
 		group, what, ok := strings.Cut(c.Name, "/")
-		if !ok || group == "" || what == "" || seen[c.Name] || c.Rule == "" || c.About == "" || c.Run == nil || strings.Contains(c.About, "|") {
+		if !ok || group == "" || what == "" || seen[c.Name] || c.Rule == "" || c.About == "" || c.Run == nil ||
+			strings.Contains(c.About, "|") {
 			t.Errorf("%+v", c)
 		}
 		seen[c.Name] = true

@@ -24,7 +24,8 @@ func TestEverySettingOfTheSourcesIsListed(t *testing.T) {
 			if err == nil && d.IsDir() && d.Name() == "impi-conform" {
 				return filepath.SkipDir // the tester's variables are between it and the programs it starts
 			}
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || d.Name() == "settings.go" {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+				d.Name() == "settings.go" {
 				return err
 			}
 			text, err := os.ReadFile(path)
@@ -60,7 +61,8 @@ func TestASettingShowsItsSourceAndASecretItsExistenceOnly(t *testing.T) {
 	}
 }
 
-// TestThePageOfSettingsIsTheList holds docs/settings.md against the list: the same names, and of settings the same defaults.
+// TestThePageOfSettingsIsTheList holds docs/settings.md against the list: the same names, and of settings the same
+// defaults.
 func TestThePageOfSettingsIsTheList(t *testing.T) {
 	page, err := os.ReadFile("../../docs/settings.md")
 	if err != nil {

@@ -53,7 +53,8 @@ func (p *part) joinAgent() error {
 	ctx, cancel := context.WithTimeout(m.ctx, meshTime)
 	defer cancel()
 	warn := func(text string) { complain("%s", text) }
-	peers, err := tcp.Mesh(ctx, tables, me, listener, tcp.Options{Warn: warn, Silence: m.silence, Apart: otherMachines(tables, me)})
+	peers, err := tcp.Mesh(ctx, tables, me, listener,
+		tcp.Options{Warn: warn, Silence: m.silence, Apart: otherMachines(tables, me)})
 	var gone *tcp.HostGone
 	if errors.As(err, &gone) { // it may have lost another itself
 		p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: other(gone.Client, tables, me)})
@@ -62,9 +63,10 @@ func (p *part) joinAgent() error {
 	if err != nil {
 		return err
 	}
-	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: m.silence, Warn: warn, Lost: func(client int32, err error) {
-		p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: other(client, tables, me)})
-	}})
+	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: m.silence, Warn: warn,
+		Lost: func(client int32, err error) {
+			p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: other(client, tables, me)})
+		}})
 }
 
 // otherMachines are the hosts of host me's client but itself.
@@ -130,8 +132,8 @@ func (p *part) finishAgent(well bool) {
 // distance, and connections cost more there.
 const longDistance = 2 * time.Millisecond
 
-// choose decides for an agent if the user leaves it to us: by the round trip to the server, as the system has measured it
-// when connecting. That connection is the one on which the client joins: a server may take every connection for a
+// choose decides for an agent if the user leaves it to us: by the round trip to the server, as the system has measured
+// it when connecting. That connection is the one on which the client joins: a server may take every connection for a
 // client. One that does not answer is no reason for an agent.
 func (j *joinPlan) choose(via options.Via) {
 	if via != options.ViaAuto {

@@ -95,8 +95,8 @@ func (l *appLine) command(rsh string, address netip.AddrPort) (*exec.Cmd, error)
 	return c, nil
 }
 
-// secrets are the settings by which clients may join, one a line. A secret that stands in a file travels as it is, since
-// the other machine may not have the file; of certificates, whose keys do not travel, the names do.
+// secrets are the settings by which clients may join, one a line. A secret that stands in a file travels as it is,
+// since the other machine may not have the file; of certificates, whose keys do not travel, the names do.
 func secrets(lookup func(string) (string, bool)) string {
 	var b strings.Builder
 	put := func(name, value string) {
@@ -105,7 +105,8 @@ func secrets(lookup func(string) (string, bool)) string {
 		}
 	}
 	_, said := lookup(auth.EnvSecret)
-	for _, name := range []string{auth.EnvNone, auth.EnvKey, auth.EnvSecret, auth.EnvTLS, auth.EnvTLSCert, auth.EnvTLSKey, auth.EnvTLSCA} {
+	for _, name := range []string{auth.EnvNone, auth.EnvKey, auth.EnvSecret, auth.EnvTLS, auth.EnvTLSCert, auth.EnvTLSKey,
+		auth.EnvTLSCA} {
 		if value, ok := lookup(name); ok {
 			put(name, value)
 		}
@@ -116,8 +117,8 @@ func secrets(lookup func(string) (string, bool)) string {
 	return b.String()
 }
 
-// serveFile serves the clients of an application file and waits for all. The cause is the client that the server has lost
-// first, or else the first that ends badly: others end because of it, and may be quicker.
+// serveFile serves the clients of an application file and waits for all. The cause is the client that the server has
+// lost first, or else the first that ends badly: others end because of it, and may be quicker.
 func serveFile(ctx context.Context, plan *options.Plan, opt server.Options) error {
 	lines, err := readAppFile(plan.AppFile)
 	if err != nil {
@@ -190,5 +191,6 @@ func (l *appLine) outcome(file string, err error) error {
 	if code < 0 {
 		code = 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
 	}
-	return &endError{cause: &supervise.Cause{Code: code, Text: fmt.Sprintf("%s, line %d: the client ended with code %d", file, l.number, code)}}
+	return &endError{cause: &supervise.Cause{Code: code, Text: fmt.Sprintf("%s, line %d: the client ended with code %d",
+		file, l.number, code)}}
 }

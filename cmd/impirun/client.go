@@ -96,8 +96,8 @@ func (j *joinPlan) options() client.Options {
 	return opt
 }
 
-// giveUp lets the others know that this client has ended: through the attempt to join them, which is over when joining is
-// closed; if that has not begun, by a visit to the server for this alone.
+// giveUp lets the others know that this client has ended: through the attempt to join them, which is over when joining
+// is closed; if that has not begun, by a visit to the server for this alone.
 func (j *joinPlan) giveUp(cause *supervise.Cause, joining <-chan struct{}) {
 	why := errors.New(cause.Text)
 	if joining != nil {
@@ -142,8 +142,8 @@ func (j *joinPlan) contribution(hosts []client.Host) client.Contribution {
 	return c
 }
 
-// What this client proposes for the window of a pair of processes, in packets: wide enough for what a fast link holds in a
-// tenth of a second, in packets of the usual length. IMPI's own 10 and 20 hold if another client proposes them.
+// What this client proposes for the window of a pair of processes, in packets: wide enough for what a fast link holds
+// in a tenth of a second, in packets of the usual length. IMPI's own 10 and 20 hold if another client proposes them.
 const (
 	wideAckMark = 32
 	wideHiWater = 192
@@ -181,15 +181,16 @@ func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*p
 	return p, nil
 }
 
-// enoughDescriptors refuses ranks, before one is started, if the launcher may have fewer descriptors than it needs: later
-// that shows as connections that nobody answers.
+// enoughDescriptors refuses ranks, before one is started, if the launcher may have fewer descriptors than it needs:
+// later that shows as connections that nobody answers.
 func enoughDescriptors(ranks int, plans []*joinPlan) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return nil
 	}
 	if need := descriptors(ranks, plans); uint64(need) > limit.Cur {
-		return fmt.Errorf("the launcher needs some %d descriptors for %d ranks, and may have %d: raise ulimit -n", need, ranks, limit.Cur)
+		return fmt.Errorf("the launcher needs some %d descriptors for %d ranks, and may have %d: raise ulimit -n", need,
+			ranks, limit.Cur)
 	}
 	return nil
 }
@@ -251,7 +252,8 @@ func (p *part) take(i int, m boot.Message) error {
 		p.job.Initialized(p.first + i)
 		return p.greet(i, m)
 	case boot.Host:
-		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: machineID()}, Procs: []client.Proc{{HostID: m.HostID, PID: m.PID}}})
+		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: machineID()},
+			Procs: []client.Proc{{HostID: m.HostID, PID: m.PID}}})
 	case boot.Finalized:
 		p.job.Finalized(p.first + i)
 		return p.ends[i].Ack()
@@ -364,8 +366,8 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		}
 	})
 	if m.verbose {
-		complain("client %d of %d: datalen %d, ackmark %d, hiwater %d, tagub %d, xsize %d, maxlinear %d", m.rank, tables.Clients,
-			tables.MaxDataLen, tables.AckMark, tables.HiWater, tables.TagUB, tables.XSize, tables.MaxLinear)
+		complain("client %d of %d: datalen %d, ackmark %d, hiwater %d, tagub %d, xsize %d, maxlinear %d", m.rank,
+			tables.Clients, tables.MaxDataLen, tables.AckMark, tables.HiWater, tables.TagUB, tables.XSize, tables.MaxLinear)
 		for _, h := range tables.Hosts {
 			if h.Client != m.rank && h.Streams > 1 {
 				complain("client %d: %d connections with each host of client %d", m.rank, h.Streams, h.Client)

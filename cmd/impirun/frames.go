@@ -18,7 +18,7 @@ import (
 //
 //	launcher                        node
 //	start {what to run}          ->
-//	                             <-  output {bytes}, at any time: what ranks write to stdout; whole lines if they have prefixes
+//	                             <-  output {bytes}, at any time: what ranks write to stdout; whole lines if prefixed
 //	                             <-  errors {bytes}, at any time: whole lines with prefixes for stderr
 //	                             <-  hosts {where the ranks listen}
 //	job {tables}                 ->

@@ -89,7 +89,8 @@ func runMachines(plan *options.Plan, list []machine) error {
 	if err != nil {
 		return err
 	}
-	h := &head{plan: plan, joinPlan: joins[0], events: make(chan event), joined: make(chan outcome, 1), lost: make(chan *client.LostError, 1)}
+	h := &head{plan: plan, joinPlan: joins[0], events: make(chan event), joined: make(chan outcome, 1),
+		lost: make(chan *client.LostError, 1)}
 	signals := make(chan syscall.Signal, 1)
 	defer onSignal(func(s syscall.Signal) { signals <- s })()
 	if err := h.startAll(list); err != nil {
@@ -132,8 +133,8 @@ func (h *head) startAll(list []machine) error {
 		plan := *h.plan
 		plan.Programs = cutPrograms(plan.Programs, first, m.n)
 		plan.Hosts, plan.HostFiles = nil, nil
-		start := &startFrame{Version: nodeVersion, Plan: &plan, Env: os.Environ(), Dir: dir, First: first, Size: h.plan.Size(), JobID: jobID,
-			Bind: m.addr, Agent: h.joinPlan != nil && h.joinPlan.agent}
+		start := &startFrame{Version: nodeVersion, Plan: &plan, Env: os.Environ(), Dir: dir, First: first,
+			Size: h.plan.Size(), JobID: jobID, Bind: m.addr, Agent: h.joinPlan != nil && h.joinPlan.agent}
 		if m.local && !m.addr.IsValid() && h.joinPlan == nil {
 			start.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 )
 
-// The launcher's standard input on several machines. The rank that reads it, or all ranks, may be anywhere. A rank on the
-// launcher's own machine inherits it as it is; to others it travels in frames: a node asks for some, writes it into the
-// pipe that its ranks read, and asks again when they have taken it, so that a rank which does not read costs no memory.
-// If all ranks read, the launcher goes at the pace of the slowest node.
+// The launcher's standard input on several machines. The rank that reads it, or all ranks, may be anywhere. A rank on
+// the launcher's own machine inherits it as it is; to others it travels in frames: a node asks for some, writes it into
+// the pipe that its ranks read, and asks again when they have taken it, so that a rank which does not read costs no
+// memory. If all ranks read, the launcher goes at the pace of the slowest node.
 
 // inputPiece is how much travels at a time, in bytes.
 const inputPiece = 64 << 10
@@ -89,8 +89,8 @@ func (n *node) takeInput(null *os.File) error {
 	return unix.Dup3(int(null.Fd()), 0, 0)
 }
 
-// serveInput hands on what comes, until the end of it or of its readers. It begins when the ranks have been started: then
-// a rank that alone reads must be the only one that keeps the pipe open.
+// serveInput hands on what comes, until the end of it or of its readers. It begins when the ranks have been started:
+// then a rank that alone reads must be the only one that keeps the pipe open.
 func (n *node) serveInput() {
 	if n.feed == nil {
 		return

@@ -49,7 +49,8 @@ func processes(plan *options.Plan, job string, shares []share, l launch) ([]supe
 			for rank >= shares[client].first+shares[client].n {
 				client++
 			}
-			at := place{program: i, rank: l.first + rank, size: l.size, localRank: rank - shares[client].first, localSize: shares[client].n}
+			at := place{program: i, rank: l.first + rank, size: l.size, localRank: rank - shares[client].first,
+				localSize: shares[client].n}
 			list = append(list, supervise.Process{
 				Path: path, Argv: g.Argv, Dir: g.Dir, Env: environment(l.base, g, job, at), Stdin: stdinOf(plan, rank),
 			})

@@ -55,7 +55,8 @@ func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {
 		}
 		return readHostFile(file)
 	}
-	list, err := read("# all\nalpha slots=4 max_slots=8\n\nbeta:2 # two\n10.255.255.1 addr=10.255.255.2 sched=yes\nfe80::1\n")
+	list, err := read("# all\nalpha slots=4 max_slots=8\n\nbeta:2 # two\n10.255.255.1 addr=10.255.255.2 sched=yes\n" +
+		"fe80::1\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,8 @@ func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {
 	if d := cmp.Diff(want, list, cmp.AllowUnexported(machine{}), cmpopts.EquateComparable(netip.Addr{})); d != "" {
 		t.Error(d)
 	}
-	for _, bad := range []string{"a slots=x", "a slots=0", "a:b", "-oProxyCommand=x", "a addr=here", "a b c d", ":::", "x::", "a:0", "localhost:0", ":2"} {
+	for _, bad := range []string{"a slots=x", "a slots=0", "a:b", "-oProxyCommand=x", "a addr=here", "a b c d", ":::",
+		"x::", "a:0", "localhost:0", ":2"} {
 		if _, err := read("good\n" + bad + "\n"); err == nil || !strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -75,7 +77,9 @@ func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {
 }
 
 func TestMachinesThatAreNamedTwiceAreOne(t *testing.T) {
-	plan, err := options.Parse(strings.Fields("-host alpha,localhost:2,alpha:3,127.0.0.1 -n 6 p"), func(string) string { return "" })
+	plan, err := options.Parse(strings.Fields("-host alpha,localhost:2,alpha:3,127.0.0.1 -n 6 p"), func(string) string {
+		return ""
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +87,8 @@ func TestMachinesThatAreNamedTwiceAreOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list) != 2 || list[0].slots != 4 || list[1].slots != 3 || !list[1].local || list[0].local || list[0].n != 4 || list[1].n != 2 {
+	if len(list) != 2 || list[0].slots != 4 || list[1].slots != 3 || !list[1].local || list[0].local || list[0].n != 4 ||
+		list[1].n != 2 {
 		t.Errorf("%+v", list)
 	}
 }
@@ -109,7 +114,8 @@ func TestProgramsAreCutWhereMachinesEnd(t *testing.T) {
 func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 	var wire bytes.Buffer
 	f := &frames{in: &wire, out: &wire}
-	sent := frame{Hosts: []hostFrame{{Addr: netip.MustParseAddrPort("10.0.0.1:5"), Procs: []procFrame{{HostID: make([]byte, 16), PID: 7}}}}}
+	sent := frame{Hosts: []hostFrame{{Addr: netip.MustParseAddrPort("10.0.0.1:5"),
+		Procs: []procFrame{{HostID: make([]byte, 16), PID: 7}}}}}
 	if err := f.send(sent); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +127,8 @@ func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 		t.Error(d)
 	}
 	frame := func(n uint32, text string) string { return string(binary.BigEndian.AppendUint32(nil, n)) + text }
-	for _, bad := range []string{"", "ab", "Welcome to this machine\n", frame(0, ""), frame(1, "1"), frame(maxFrame+1, "{}"), frame(maxFrame, "{}"),
+	for _, bad := range []string{"", "ab", "Welcome to this machine\n", frame(0, ""), frame(1, "1"),
+		frame(maxFrame+1, "{}"), frame(maxFrame, "{}"),
 		frame(2, "xy"), frame(4, "{}")} {
 		f := &frames{in: strings.NewReader(bad)}
 		if m, err := f.receive(); err == nil {
@@ -133,12 +140,14 @@ func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 func TestWhatANodeSaysOfItsHostsIsChecked(t *testing.T) {
 	r := &nodeLink{machine: machine{n: 2}}
 	proc := procFrame{HostID: make([]byte, 16)}
-	for _, bad := range [][]hostFrame{nil, {{Procs: []procFrame{proc}}}, {{Procs: []procFrame{proc, proc, proc}}}, {{Procs: []procFrame{proc, {HostID: []byte{1}}}}}} {
+	for _, bad := range [][]hostFrame{nil, {{Procs: []procFrame{proc}}}, {{Procs: []procFrame{proc, proc, proc}}},
+		{{Procs: []procFrame{proc, {HostID: []byte{1}}}}}} {
 		if _, err := r.take(bad); err == nil {
 			t.Errorf("%+v was believed", bad)
 		}
 	}
-	if hosts, err := r.take([]hostFrame{{Procs: []procFrame{proc}}, {Procs: []procFrame{proc}}}); err != nil || len(hosts) != 2 {
+	if hosts, err := r.take([]hostFrame{{Procs: []procFrame{proc}}, {Procs: []procFrame{proc}}}); err != nil ||
+		len(hosts) != 2 {
 		t.Error(hosts, err)
 	}
 }
@@ -146,7 +155,8 @@ func TestWhatANodeSaysOfItsHostsIsChecked(t *testing.T) {
 func TestTheMachineOfTheRankThatWasLostOutranksThoseThatMissIt(t *testing.T) {
 	missing := &supervise.Cause{Code: 1, Text: "rank 0 gave up", Answer: true}
 	culprit := &supervise.Cause{Code: 7, Text: "rank 3 exited with code 7"}
-	for name, order := range map[string][]*supervise.Cause{"late": {missing, missing, culprit, missing}, "early": {culprit, missing}} {
+	for name, order := range map[string][]*supervise.Cause{"late": {missing, missing, culprit, missing},
+		"early": {culprit, missing}} {
 		h := &head{plan: &options.Plan{}}
 		for _, c := range order {
 			h.fail(c)

@@ -86,7 +86,8 @@ func newNode() (n *node, output *sync.WaitGroup, err error) {
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s is for impirun's own use: %w", nodeWord, err)
-	case m.Start == nil || m.Start.Plan == nil || m.Start.Version != nodeVersion || m.Start.Plan.Size() < 1 || m.Start.First < 0 ||
+	case m.Start == nil || m.Start.Plan == nil || m.Start.Version != nodeVersion || m.Start.Plan.Size() < 1 ||
+		m.Start.First < 0 ||
 		m.Start.Size-m.Start.First < m.Start.Plan.Size():
 		return nil, nil, fmt.Errorf("the launcher is of another release")
 	}
@@ -154,8 +155,8 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &joinPlan{ctx: context.Background(), silence: silence, bind: bind, values: plan.Values, agent: s.Agent, port: plan.Port, portTo: plan.PortTo,
-		verbose: plan.Verbose, viaHead: n.joinOthers}
+	m := &joinPlan{ctx: context.Background(), silence: silence, bind: bind, values: plan.Values, agent: s.Agent,
+		port: plan.Port, portTo: plan.PortTo, verbose: plan.Verbose, viaHead: n.joinOthers}
 	if err := enoughDescriptors(plan.Size(), []*joinPlan{m}); err != nil {
 		return nil, err
 	}

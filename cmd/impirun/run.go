@@ -77,8 +77,8 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 // running.
 func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first int, output [2]io.Writer,
 	started func(*supervise.Job)) (*supervise.Cause, error) {
-	config := supervise.Config{Host: hostname(), First: first, Grace: plan.Grace, Timeout: plan.Timeout, Recovery: plan.Recovery,
-		Prefix: prefixes(plan, first), Output: output, Guard: guardCommand(parts[0].jobID)}
+	config := supervise.Config{Host: hostname(), First: first, Grace: plan.Grace, Timeout: plan.Timeout,
+		Recovery: plan.Recovery, Prefix: prefixes(plan, first), Output: output, Guard: guardCommand(parts[0].jobID)}
 	if plan.Mode == options.Client {
 		config.Part = fmt.Sprintf(" of client %d", plan.Rank)
 	}
@@ -115,12 +115,13 @@ func finishAll(parts []*part, cause *supervise.Cause) {
 
 // joinPlans says where each client meets the others: nowhere, at the server that the user named, or at one of
 // our own. farewell waits until that one has finished.
-func joinPlans(ctx context.Context, plan *options.Plan, bind netip.Addr) (list []*joinPlan, farewell func(), err error) {
+func joinPlans(ctx context.Context, plan *options.Plan,
+	bind netip.Addr) (list []*joinPlan, farewell func(), err error) {
 	farewell = func() {}
 	switch {
 	case plan.Mode == options.Client:
-		m := &joinPlan{address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose, outbound: plan.Outbound, bind: bind,
-			join: plan.Limits.Join}
+		m := &joinPlan{address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose,
+			outbound: plan.Outbound, bind: bind, join: plan.Limits.Join}
 		m.ctx, m.cancel = context.WithCancelCause(ctx)
 		if m.silence, err = tcp.ParseSilence(os.Getenv("IMPI_SILENCE")); err != nil {
 			return nil, nil, err
@@ -162,7 +163,8 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*joinPlan, func(), er
 	}
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	s, err := server.Listen(server.Options{Clients: plan.Clients, Bind: loopback, Auth: methods,
-		GatherTimeout: math.MaxInt64, RemindTime: math.MaxInt64}) // our own ranks, whose ends we see, may take their time before MPI_Init
+		// our own ranks, whose ends we see, may take their time before MPI_Init
+		GatherTimeout: math.MaxInt64, RemindTime: math.MaxInt64})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,8 +175,8 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*joinPlan, func(), er
 	}()
 	list := make([]*joinPlan, plan.Clients)
 	for i := range list {
-		list[i] = &joinPlan{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback, values: plan.Values,
-			agent: plan.Via == options.ViaAgent, verbose: plan.Verbose, silence: silence}
+		list[i] = &joinPlan{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback,
+			values: plan.Values, agent: plan.Via == options.ViaAgent, verbose: plan.Verbose, silence: silence}
 	}
 	return list, func() { <-served }, nil
 }

@@ -23,7 +23,8 @@ import (
 // serve is impirun -server: one line on stdout, then the meeting point of the clients until all have finished.
 func serve(plan *options.Plan) error {
 	opt := server.Options{Clients: plan.Servers, Port: plan.Port, Log: func(line string) { complain("%s", line) },
-		JoinTimeout: plan.Limits.Join, GatherTimeout: plan.Limits.Gather, ExchangeTimeout: plan.Limits.Exchange, RunTimeout: plan.Limits.Run}
+		JoinTimeout: plan.Limits.Join, GatherTimeout: plan.Limits.Gather, ExchangeTimeout: plan.Limits.Exchange,
+		RunTimeout: plan.Limits.Run}
 	var err error
 	if opt.Silence, err = tcp.ParseSilence(os.Getenv("IMPI_SILENCE")); err != nil {
 		return err

@@ -93,8 +93,8 @@ var series struct {
 	of map[*datatype.Type][]byte
 }
 
-// elements is a series of n elements of t at least, packed: always the same. They are made from external32, so that every
-// value survives the way there and back.
+// elements is a series of n elements of t at least, packed: always the same. They are made from external32, so that
+// every value survives the way there and back.
 func elements(n int64, t *datatype.Type) []byte {
 	series.Lock()
 	defer series.Unlock()

@@ -366,8 +366,9 @@ func (w *World) move(s, r *transfer) {
 	r.length = n
 	switch {
 	case n > r.bytes(rep):
-		r.err = &coll.Error{Class: abi.MPI_ERR_TRUNCATE, Msg: fmt.Sprintf("message of %d bytes from rank %d to rank %d with tag %d for a buffer of %d bytes",
-			n, s.owner.rank, r.owner.rank, s.tag, r.bytes(rep))}
+		r.err = &coll.Error{Class: abi.MPI_ERR_TRUNCATE,
+			Msg: fmt.Sprintf("message of %d bytes from rank %d to rank %d with tag %d for a buffer of %d bytes", n, s.owner.rank,
+				r.owner.rank, s.tag, r.bytes(rep))}
 	case s.eager != nil:
 		r.err = coll.Unpack(r.buf, s.eager, rep)
 	case rep == datatype.Native:

@@ -263,7 +263,8 @@ var bxors = [kinds]kernel{
 var lands = [kinds]kernel{
 	i8: land[int8], i16: land[int16], i32: land[int32], i64: land[int64],
 	u8: land[uint8], u16: land[uint16], u32: land[uint32], u64: land[uint64],
-	l8: logicalAnd[uint8], l16: logicalAnd[uint16], l32: logicalAnd[uint32], l64: logicalAnd[uint64], l128: logicalAnd[int128],
+	l8: logicalAnd[uint8], l16: logicalAnd[uint16], l32: logicalAnd[uint32], l64: logicalAnd[uint64],
+	l128: logicalAnd[int128],
 }
 
 var lors = [kinds]kernel{
@@ -275,5 +276,6 @@ var lors = [kinds]kernel{
 var lxors = [kinds]kernel{
 	i8: lxor[int8], i16: lxor[int16], i32: lxor[int32], i64: lxor[int64],
 	u8: lxor[uint8], u16: lxor[uint16], u32: lxor[uint32], u64: lxor[uint64],
-	l8: logicalXor[uint8], l16: logicalXor[uint16], l32: logicalXor[uint32], l64: logicalXor[uint64], l128: logicalXor[int128],
+	l8: logicalXor[uint8], l16: logicalXor[uint16], l32: logicalXor[uint32], l64: logicalXor[uint64],
+	l128: logicalXor[int128],
 }

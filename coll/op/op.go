@@ -88,8 +88,8 @@ func find(handle int) *predefined {
 	return &table[i]
 }
 
-// table holds the operations at handle - MPI_OP_NULL, with the types of MPI 5.0, 6.9.2. Other libraries let programs take the
-// logical operations of MPI_AINT, MPI_OFFSET and MPI_COUNT as well, and so do we.
+// table holds the operations at handle - MPI_OP_NULL, with the types of MPI 5.0, 6.9.2. Other libraries let programs
+// take the logical operations of MPI_AINT, MPI_OFFSET and MPI_COUNT as well, and so do we.
 var table = [abi.MPI_NO_OP - abi.MPI_OP_NULL + 1]predefined{
 	abi.MPI_SUM - abi.MPI_OP_NULL:     {abi.MPI_SUM, "MPI_SUM", arithmetic | complexes, sums},
 	abi.MPI_PROD - abi.MPI_OP_NULL:    {abi.MPI_PROD, "MPI_PROD", arithmetic | complexes, prods},

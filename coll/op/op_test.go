@@ -116,7 +116,8 @@ func TestFloatsAgreeWithGo(t *testing.T) {
 }
 
 func TestComplexNumbers(t *testing.T) {
-	for _, h := range []int{abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_CXX_DOUBLE_COMPLEX, abi.MPI_DOUBLE_COMPLEX, abi.MPI_COMPLEX16} {
+	for _, h := range []int{abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_CXX_DOUBLE_COMPLEX, abi.MPI_DOUBLE_COMPLEX,
+		abi.MPI_COMPLEX16} {
 		a, b := []complex128{1 + 2i, 3 - 1i}, []complex128{-2 + 5i, 2 + 2i}
 		expect(t, "sum", apply(t, abi.MPI_SUM, h, a, b), []complex128{-1 + 7i, 5 + 1i})
 		expect(t, "prod", apply(t, abi.MPI_PROD, h, a, b), []complex128{-12 + 1i, 8 + 4i})
@@ -127,7 +128,8 @@ func TestComplexNumbers(t *testing.T) {
 	x := func(f float64) float80 { return wideOf(f).float80() }
 	q := func(f float64) float128 { return wideOf(f).float128() }
 	if x87 {
-		got := apply(t, abi.MPI_PROD, abi.MPI_C_LONG_DOUBLE_COMPLEX, []cmplx[float80]{{x(1), x(2)}}, []cmplx[float80]{{x(-2), x(5)}})
+		got := apply(t, abi.MPI_PROD, abi.MPI_C_LONG_DOUBLE_COMPLEX, []cmplx[float80]{{x(1), x(2)}},
+			[]cmplx[float80]{{x(-2), x(5)}})
 		expect(t, "long double complex", got, []cmplx[float80]{{x(-12), x(1)}})
 	}
 	a, b := cmplx[float128]{q(1), q(2)}, cmplx[float128]{q(-2), q(5)}
@@ -307,7 +309,8 @@ func TestLongDoubleOperations(t *testing.T) {
 	expect(t, "min", apply(t, abi.MPI_MIN, abi.MPI_LONG_DOUBLE, a, b), []float80{x(0x1p-63), x(-3), x(8)})
 	expect(t, "max", apply(t, abi.MPI_MAX, abi.MPI_LONG_DOUBLE, a, b), []float80{x(1), x(5), x(8)})
 	type li = longPair[float80]
-	p, q := []li{{v: x(2), i: 7}, {v: x(1), i: 5}, {v: x(4), i: 3}}, []li{{v: x(2), i: 6}, {v: x(3), i: 1}, {v: x(3), i: 2}}
+	p, q := []li{{v: x(2), i: 7}, {v: x(1), i: 5}, {v: x(4), i: 3}}, []li{{v: x(2), i: 6}, {v: x(3), i: 1},
+		{v: x(3), i: 2}}
 	expect(t, "minloc", apply(t, abi.MPI_MINLOC, abi.MPI_LONG_DOUBLE_INT, p, q), []li{q[0], p[1], q[2]})
 	expect(t, "maxloc", apply(t, abi.MPI_MAXLOC, abi.MPI_LONG_DOUBLE_INT, p, q), []li{q[0], q[1], p[2]})
 }
@@ -323,7 +326,8 @@ func Test128BitIntegers(t *testing.T) {
 	for range 1000 {
 		a, b := int128{rand.Uint64(), rand.Uint64()}, int128{rand.Uint64(), rand.Uint64()}
 		x, y := toBig(a), toBig(b)
-		if wrap(toBig(a.add(b))).Cmp(wrap(new(big.Int).Add(x, y))) != 0 || wrap(toBig(a.mul(b))).Cmp(wrap(new(big.Int).Mul(x, y))) != 0 ||
+		if wrap(toBig(a.add(b))).Cmp(wrap(new(big.Int).Add(x, y))) != 0 ||
+			wrap(toBig(a.mul(b))).Cmp(wrap(new(big.Int).Mul(x, y))) != 0 ||
 			a.less(b) != (x.Cmp(y) < 0) {
 			t.Fatalf("%x and %x", a, b)
 		}
@@ -371,7 +375,8 @@ func TestReplaceAndNoOp(t *testing.T) {
 
 // The table of MPI 5.0, 6.9.2, by example; and what other libraries take beyond it.
 func TestOperationsAcceptTheTypesOfTheStandard(t *testing.T) {
-	types := []int{abi.MPI_INT, abi.MPI_INTEGER, abi.MPI_DOUBLE, abi.MPI_C_BOOL, abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_BYTE, abi.MPI_AINT, abi.MPI_2INT, abi.MPI_CHAR}
+	types := []int{abi.MPI_INT, abi.MPI_INTEGER, abi.MPI_DOUBLE, abi.MPI_C_BOOL, abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_BYTE,
+		abi.MPI_AINT, abi.MPI_2INT, abi.MPI_CHAR}
 	allowed := map[int]string{
 		abi.MPI_SUM: "111010100", abi.MPI_PROD: "111010100", abi.MPI_MIN: "111000100", abi.MPI_MAX: "111000100",
 		abi.MPI_BAND: "110001100", abi.MPI_BOR: "110001100", abi.MPI_BXOR: "110001100",

@@ -153,7 +153,8 @@ func (k *call) exchangeAtHome(send, recv coll.Buf, inPlace bool) error {
 	if inPlace {
 		return coll.Alltoallv(&k.local, coll.InPlaceV(), to)
 	}
-	from := coll.VBuf{Base: send.Base, Type: send.Type, Counts: make([]int64, len(to.Counts)), Displs: make([]int64, len(to.Displs))}
+	from := coll.VBuf{Base: send.Base, Type: send.Type, Counts: make([]int64, len(to.Counts)),
+		Displs: make([]int64, len(to.Displs))}
 	for i, p := range k.local.ranks {
 		from.Counts[i], from.Displs[i] = send.Count, int64(p)*send.Count
 	}

@@ -5,8 +5,9 @@ import "github.com/libimpi/libimpi/coll"
 // Operations that IMPI 0.0 does not know, as an extension between clients that both are libimpi: typed messages
 // with tags from 1000 on, which no IMPI operation uses.
 
-// ownAllreduce is Allreduce with half of the mandated messages between clients: the masters exchange their clients' results.
-// An operation that does not commute needs the order of the ranks, which clients may share among them in any way.
+// ownAllreduce is Allreduce with half of the mandated messages between clients: the masters exchange their clients'
+// results. An operation that does not commute needs the order of the ranks, which clients may share among them in any
+// way.
 func ownAllreduce(c Comm, l *Layout, send, recv coll.Buf, op coll.Op) (err error) {
 	k := enter(c, l, 0)
 	defer k.leave(&err)

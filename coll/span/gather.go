@@ -85,7 +85,8 @@ func Gatherv(c Comm, l *Layout, send coll.Buf, recv coll.VBuf, root int) (err er
 	}
 	size := packedSize(send)
 	if size > longest {
-		return &coll.Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "sendcount", Msg: fmt.Sprintf("%d bytes, but root expects no more than %d from anybody", size, longest)}
+		return &coll.Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "sendcount",
+			Msg: fmt.Sprintf("%d bytes, but root expects no more than %d from anybody", size, longest)}
 	}
 	if err := k.gatherSizes(size); err != nil {
 		return err
@@ -106,7 +107,8 @@ func Gatherv(c Comm, l *Layout, send coll.Buf, recv coll.VBuf, root int) (err er
 	}
 	total := k.lineUp()
 	packed := coll.Bytes(room)
-	if err := coll.Gatherv(&k.local, coll.InPlace(), coll.VBuf{Base: packed.Base, Counts: k.counts, Displs: k.displs, Type: packed.Type}, 0); err != nil {
+	if err := coll.Gatherv(&k.local, coll.InPlace(), coll.VBuf{Base: packed.Base, Counts: k.counts, Displs: k.displs,
+		Type: packed.Type}, 0); err != nil {
 		return err
 	}
 	return k.gatherMasters(room[:total:len(room)], longest, tagGatherv, nil)
@@ -140,7 +142,8 @@ func (k *call) tellLongest(blocks *coll.Blocks) (int64, error) {
 	}
 	longest = int64(int32(binary.NativeEndian.Uint32(mem)))
 	if longest < 0 || longest > k.xsize {
-		return 0, &coll.Error{Class: abi.MPI_ERR_OTHER, Msg: fmt.Sprintf("rank %d announces blocks of %d bytes, XSIZE is %d", k.root, longest, k.xsize)}
+		return 0, &coll.Error{Class: abi.MPI_ERR_OTHER, Msg: fmt.Sprintf("rank %d announces blocks of %d bytes, XSIZE is %d",
+			k.root, longest, k.xsize)}
 	}
 	return longest, nil
 }

@@ -85,7 +85,8 @@ type Layout struct {
 // the default.
 func NewLayout(client []int32, xsize, maxLinear int64) (*Layout, error) {
 	if len(client) == 0 || xsize < -1 || maxLinear < -1 || xsize > 1<<31-1 {
-		return nil, &coll.Error{Class: abi.MPI_ERR_ARG, Msg: fmt.Sprintf("layout of %d ranks with XSIZE %d and MAXLINEAR %d", len(client), xsize, maxLinear)}
+		return nil, &coll.Error{Class: abi.MPI_ERR_ARG, Msg: fmt.Sprintf("layout of %d ranks with XSIZE %d and MAXLINEAR %d",
+			len(client), xsize, maxLinear)}
 	}
 	l := &Layout{xsize: xsize, maxLinear: maxLinear}
 	if xsize == -1 {
@@ -207,7 +208,8 @@ func (k *call) tag(peer, tag int) int {
 func (k *call) recvExactly(b []byte, from, tag int) error {
 	n, err := k.RecvLen(coll.Bytes(b), from, tag)
 	if err == nil && n != int64(len(b)) {
-		err = &coll.Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf("message of %d bytes from rank %d with tag %d, want %d bytes", n, from, tag, len(b))}
+		err = &coll.Error{Class: abi.MPI_ERR_COUNT,
+			Msg: fmt.Sprintf("message of %d bytes from rank %d with tag %d, want %d bytes", n, from, tag, len(b))}
 	}
 	return err
 }

@@ -25,7 +25,8 @@ func turns(m int) []int32 {
 }
 
 // crossing runs f and answers what went between clients, sorted: "src>dst tag bytes".
-func crossing(t *testing.T, client []int32, xsize, maxLinear int64, f func(c *colltest.Comm, l *span.Layout) error) []string {
+func crossing(t *testing.T, client []int32, xsize, maxLinear int64,
+	f func(c *colltest.Comm, l *span.Layout) error) []string {
 	t.Helper()
 	w := colltest.New(len(client))
 	w.Client, w.Log = client, true
@@ -88,7 +89,8 @@ func TestBarrierMessages(t *testing.T) {
 		{6, 6, "1>0 2>0 3>0 4>0 5>0 0>1 0>2 0>3 0>4 0>5 / 110 0"},
 		{3, 0, "1>0 2>0 0>1 0>2 / 110 0"},
 	} {
-		same(t, fmt.Sprintf("M=%d LIN=%d", tt.m, tt.maxLinear), crossing(t, turns(tt.m), -1, tt.maxLinear, barrier), wanted(tt.want))
+		same(t, fmt.Sprintf("M=%d LIN=%d", tt.m, tt.maxLinear), crossing(t, turns(tt.m), -1, tt.maxLinear, barrier),
+			wanted(tt.want))
 	}
 }
 
@@ -149,12 +151,14 @@ func TestGathervAndScattervMessages(t *testing.T) {
 	}
 	gatherv := func(counts []int64, root int) func(c *colltest.Comm, l *span.Layout) error {
 		return func(c *colltest.Comm, l *span.Layout) error {
-			return span.Gatherv(c, l, colltest.NewMem(counts[c.Rank()], colltest.Int).Buf, colltest.NewMem(200, colltest.Int).V(counts, displs), root)
+			return span.Gatherv(c, l, colltest.NewMem(counts[c.Rank()], colltest.Int).Buf,
+				colltest.NewMem(200, colltest.Int).V(counts, displs), root)
 		}
 	}
 	scatterv := func(counts []int64, root int) func(c *colltest.Comm, l *span.Layout) error {
 		return func(c *colltest.Comm, l *span.Layout) error {
-			return span.Scatterv(c, l, colltest.NewMem(200, colltest.Int).V(counts, displs), colltest.NewMem(counts[c.Rank()], colltest.Int).Buf, root)
+			return span.Scatterv(c, l, colltest.NewMem(200, colltest.Int).V(counts, displs),
+				colltest.NewMem(counts[c.Rank()], colltest.Int).Buf, root)
 		}
 	}
 	longest := "7>3 7>4 7>1 3>0 / 120 4"
@@ -165,12 +169,15 @@ func TestGathervAndScattervMessages(t *testing.T) {
 		wanted(longest, "7>0 / 160 28", "7>1 / 160 36", "7>3 / 160 52", "7>4 / 160 60"))
 	// Short is not more than XSIZE: the longest block has 40 bytes.
 	same(t, "gatherv long", crossing(t, turns(m), 39, -1, gatherv(counts, 7)), wanted(longest,
-		"0>7 / 140 4", "1>7 / 140 8", "3>7 / 140 16", "4>7 / 140 20", "5>7 / 140 24", "6>7 / 140 28", "8>7 / 140 36", "9>7 / 140 40"))
+		"0>7 / 140 4", "1>7 / 140 8", "3>7 / 140 16", "4>7 / 140 20", "5>7 / 140 24", "6>7 / 140 28", "8>7 / 140 36",
+		"9>7 / 140 40"))
 	same(t, "scatterv long", crossing(t, turns(m), 39, -1, scatterv(counts, 7)), wanted(longest,
-		"7>0 / 160 4", "7>1 / 160 8", "7>3 / 160 16", "7>4 / 160 20", "7>5 / 160 24", "7>6 / 160 28", "7>8 / 160 36", "7>9 / 160 40"))
+		"7>0 / 160 4", "7>1 / 160 8", "7>3 / 160 16", "7>4 / 160 20", "7>5 / 160 24", "7>6 / 160 28", "7>8 / 160 36",
+		"7>9 / 160 40"))
 	// All counts 0 is long, too.
 	none := make([]int64, p)
-	same(t, "gatherv of nothing", crossing(t, turns(m), -1, -1, gatherv(none, 7)), wanted(longest, "0>7 1>7 3>7 4>7 5>7 6>7 8>7 9>7 / 140 0"))
+	same(t, "gatherv of nothing", crossing(t, turns(m), -1, -1, gatherv(none, 7)),
+		wanted(longest, "0>7 1>7 3>7 4>7 5>7 6>7 8>7 9>7 / 140 0"))
 	// One rank has data: the masters of the others send empty blocks.
 	one := make([]int64, p)
 	one[0] = 3
@@ -202,7 +209,8 @@ func TestReduceMessages(t *testing.T) {
 	} {
 		sum := op.Predefined(abi.MPI_SUM)
 		got := crossing(t, turns(tt.m), -1, -1, func(c *colltest.Comm, l *span.Layout) error {
-			return span.Reduce(c, l, colltest.NewMem(2, colltest.Double).Buf, colltest.NewMem(2, colltest.Double).Buf, sum, tt.root)
+			return span.Reduce(c, l, colltest.NewMem(2, colltest.Double).Buf, colltest.NewMem(2, colltest.Double).Buf, sum,
+				tt.root)
 		})
 		same(t, fmt.Sprintf("M=%d root=%d", tt.m, tt.root), got, wanted(tt.want))
 		got = crossing(t, turns(tt.m), -1, -1, func(c *colltest.Comm, l *span.Layout) error {
@@ -214,7 +222,8 @@ func TestReduceMessages(t *testing.T) {
 	}
 	// In rank order: every rank of other clients sends to root.
 	got := crossing(t, turns(3), -1, -1, func(c *colltest.Comm, l *span.Layout) error {
-		return span.Reduce(c, l, colltest.NewMem(2, colltest.Map).Buf, colltest.NewMem(2, colltest.Map).Buf, colltest.Affine{}, 4)
+		return span.Reduce(c, l, colltest.NewMem(2, colltest.Map).Buf, colltest.NewMem(2, colltest.Map).Buf,
+			colltest.Affine{}, 4)
 	})
 	same(t, "in rank order", got, wanted("0>4 2>4 3>4 5>4 / 190 16"))
 }
@@ -231,7 +240,8 @@ func TestCompositeMessages(t *testing.T) {
 		return span.Allgather(c, l, ints(3), colltest.NewMem(15, colltest.Int).Of(3))
 	}, "2>0 / 130 24", "3>0 / 130 12", "0>2 0>3 / 120 60")
 	run("allgatherv", func(c *colltest.Comm, l *span.Layout) error {
-		return span.Allgatherv(c, l, ints(int64(c.Rank())), colltest.NewMem(30, colltest.Int).V([]int64{0, 1, 2, 3, 4}, []int64{0, 5, 10, 15, 20}))
+		return span.Allgatherv(c, l, ints(int64(c.Rank())),
+			colltest.NewMem(30, colltest.Int).V([]int64{0, 1, 2, 3, 4}, []int64{0, 5, 10, 15, 20}))
 	}, "0>2 0>3 / 120 4", "2>0 / 140 24", "3>0 / 140 12", "0>2 0>3 / 120 40")
 	run("allreduce", func(c *colltest.Comm, l *span.Layout) error { return span.Allreduce(c, l, ints(2), ints(2), sum) },
 		"2>0 3>0 / 190 8", "0>2 0>3 / 120 8")
@@ -380,8 +390,12 @@ func TestBrokenPeers(t *testing.T) {
 	gather := func(c *colltest.Comm) error {
 		return span.Gather(c, l, colltest.NewMem(1, colltest.Int).Buf, colltest.NewMem(3, colltest.Int).Of(1), 0)
 	}
-	run("a gathered message too short", gather, func(c *colltest.Comm) error { return c.Send(coll.Bytes(make([]byte, 7)), 0, 130) })
-	run("a gathered message too long", gather, func(c *colltest.Comm) error { return c.Send(coll.Bytes(make([]byte, 9)), 0, 130) })
+	run("a gathered message too short", gather, func(c *colltest.Comm) error {
+		return c.Send(coll.Bytes(make([]byte, 7)), 0, 130)
+	})
+	run("a gathered message too long", gather, func(c *colltest.Comm) error {
+		return c.Send(coll.Bytes(make([]byte, 9)), 0, 130)
+	})
 	for _, longest := range []byte{0x80, 0x7f} {
 		run("an absurd longest block", func(c *colltest.Comm) error {
 			return span.Scatterv(c, layoutOf(t, 1, 0, 1), coll.VBuf{}, colltest.NewMem(1, colltest.Int).Buf, 1)

@@ -54,7 +54,8 @@ type shape struct {
 }
 
 // The blocks of 16 ints are 64 bytes; with the XSIZE of 100 that the tests use, some shapes are short and some long.
-var shapes = []shape{{1, colltest.Int}, {3, colltest.Gapped}, {0, colltest.Int}, {5, colltest.Gapped}, {20, colltest.Long}, {4, colltest.Mixed}, {900, colltest.Double}}
+var shapes = []shape{{1, colltest.Int}, {3, colltest.Gapped}, {0, colltest.Int}, {5, colltest.Gapped},
+	{20, colltest.Long}, {4, colltest.Mixed}, {900, colltest.Double}}
 
 // everywhere runs f on 1 to 9 clients in several layouts, and checks the tags of all messages: those of IMPI
 // between clients (ours if it is an extension), others inside.
@@ -198,7 +199,8 @@ func TestScatter(t *testing.T) {
 			if in.IsInPlace() {
 				continue
 			}
-			if err := first(recv.Expect("scatter", 0, colltest.Pattern(sh.count, sh.typ, root, c.Rank())), recv.ExpectGaps()); err != nil {
+			if err := first(recv.Expect("scatter", 0, colltest.Pattern(sh.count, sh.typ, root, c.Rank())),
+				recv.ExpectGaps()); err != nil {
 				return err
 			}
 		}
@@ -266,7 +268,8 @@ func TestScatterv(t *testing.T) {
 			if in.IsInPlace() {
 				continue
 			}
-			if err := first(recv.Expect("scatterv", 0, colltest.Pattern(counts[c.Rank()], sh.typ, root, c.Rank())), recv.ExpectGaps()); err != nil {
+			if err := first(recv.Expect("scatterv", 0, colltest.Pattern(counts[c.Rank()], sh.typ, root, c.Rank())),
+				recv.ExpectGaps()); err != nil {
 				return err
 			}
 		}
@@ -489,7 +492,8 @@ func (v vector) ends(n int64, r int, inPlace bool) (send coll.Buf, recv *colltes
 	return s.Buf, recv
 }
 
-func reductions(t *testing.T, extension bool, f func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error) {
+func reductions(t *testing.T, extension bool,
+	f func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error) {
 	everywhere(t, extension, func(c *colltest.Comm, s setting, sh shape) error {
 		v := vector{sh.count, colltest.MapGapped, sh.count%2 == 0}
 		if sh.count == 3 {

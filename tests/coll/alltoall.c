@@ -72,7 +72,8 @@ static void in_place(int scale, int by_type)
 /* A distributed transpose: rank k gets column k of every rank's rows, by a type for each peer. */
 static void transpose(void)
 {
-    int rows = 5, n = check_size, *out = malloc(sizeof(int) * (size_t)(rows * n)), *in = calloc((size_t)(rows * n), sizeof(int));
+    int rows = 5, n = check_size, *out = malloc(sizeof(int) * (size_t)(rows * n)),
+        *in = calloc((size_t)(rows * n), sizeof(int));
     int ones[64], rows_n[64], out_at[64], in_at[64];
     MPI_Datatype column, send[64], receive[64];
     MPI_Type_vector(rows, 1, n, MPI_INT, &column);

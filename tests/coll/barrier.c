@@ -30,7 +30,8 @@ int main(int argc, char **argv)
         MPI_Allgather(mine, 2, MPI_DOUBLE, times, 2, MPI_DOUBLE, MPI_COMM_WORLD);
         for (int r = 0; r < check_size; r++) /* only clocks of one machine can be compared */
             if (!strcmp(name, names + (size_t)r * sizeof name))
-                CHECK_SAY(times[2 * r] <= mine[1], "left the barrier %g s before rank %d entered", times[2 * r] - mine[1], r);
+                CHECK_SAY(times[2 * r] <= mine[1], "left the barrier %g s before rank %d entered", times[2 * r] -
+                    mine[1], r);
     }
     for (int i = 0; i < 50; i++) MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(MPI_Barrier(MPI_COMM_SELF), MPI_SUCCESS);

@@ -63,7 +63,8 @@ static void gatherv(int scale, int root)
     MPI_Scatterv(all, counts, at, MPI_INT, mine, n, MPI_INT, root, MPI_COMM_WORLD);
     for (int i = 0; i < n; i++) CHECK_EQ(mine[i], word(check_rank, i));
     CHECK_EQ(mine[n], -1);
-    MPI_Scatterv(all, counts, at, MPI_INT, check_rank == root ? MPI_IN_PLACE : (void *)mine, n, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Scatterv(all, counts, at, MPI_INT, check_rank == root ? MPI_IN_PLACE : (void *)mine, n, MPI_INT, root,
+                 MPI_COMM_WORLD);
     free(mine);
     free(all);
 }

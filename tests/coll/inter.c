@@ -11,11 +11,13 @@ static int value(int side, int r) { return 1000 * side + r + 1; }
 /* The root argument, if the root is rank r of a side. */
 static int root_of(int side, int r) { return side != high ? r : r == rank ? MPI_ROOT : MPI_PROC_NULL; }
 
-/* From or to the ranks of one side at rank r of the other, in a strided type and with blocks that grow with the rank. */
+/* From or to the ranks of one side at rank r of the other, in a strided type and with blocks that grow with the
+ * rank. */
 static void rooted(int side, int r)
 {
     int root = root_of(side, r), at_root = root == MPI_ROOT, leaf = root >= 0, n = 3 * remote + remote * remote + 8;
-    int *all = malloc(sizeof(int) * (size_t)n), *counts = malloc(sizeof(int) * (size_t)remote), *displs = malloc(sizeof(int) * (size_t)remote);
+    int *all = malloc(sizeof(int) * (size_t)n), *counts = malloc(sizeof(int) * (size_t)remote),
+        *displs = malloc(sizeof(int) * (size_t)remote);
     int mine[2] = {value(high, rank), -value(high, rank)}, in[2] = {-5, -5}, total = 0;
     MPI_Datatype apart;
     MPI_Type_vector(2, 1, 2, MPI_INT, &apart); /* two ints with a gap */
@@ -30,7 +32,9 @@ static void rooted(int side, int r)
     memset(all, 0xff, sizeof(int) * (size_t)n);
     MPI_Gather(mine, 2, MPI_INT, all, 1, apart, root, inter);
     if (at_root) /* the type extends over three ints */
-        for (int i = 0; i < remote; i++) CHECK(all[3 * i] == value(!high, i) && all[3 * i + 2] == -value(!high, i) && all[3 * i + 1] == -1);
+        for (int i = 0; i < remote; i++) {
+            CHECK(all[3 * i] == value(!high, i) && all[3 * i + 2] == -value(!high, i) && all[3 * i + 1] == -1);
+        }
     for (int i = 0; i < remote; i++) counts[i] = i, displs[i] = total + 1, total += i + 1;
     memset(all, 0xff, sizeof(int) * (size_t)n);
     int *out = malloc(sizeof(int) * (size_t)(size + remote + 1));
@@ -62,8 +66,10 @@ static void rooted(int side, int r)
 static void everywhere(void)
 {
     int mine[2] = {value(high, rank), -value(high, rank)}, sum[2], want = 0, total = 0;
-    int *all = malloc(sizeof(int) * (size_t)(2 * remote + remote * remote + 8)), *out = malloc(sizeof(int) * (size_t)(2 * remote + 8));
-    int *counts = malloc(sizeof(int) * (size_t)remote), *displs = malloc(sizeof(int) * (size_t)remote), *same = malloc(sizeof(int) * (size_t)remote);
+    int *all = malloc(sizeof(int) * (size_t)(2 * remote + remote * remote + 8)),
+        *out = malloc(sizeof(int) * (size_t)(2 * remote + 8));
+    int *counts = malloc(sizeof(int) * (size_t)remote), *displs = malloc(sizeof(int) * (size_t)remote),
+        *same = malloc(sizeof(int) * (size_t)remote);
     int *first = malloc(sizeof(int) * (size_t)remote);
     MPI_Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, inter);
     for (int i = 0; i < remote; i++) CHECK(all[2 * i] == value(!high, i) && all[2 * i + 1] == -value(!high, i));
@@ -95,7 +101,8 @@ static void everywhere(void)
     CHECK(sum[0] == want && sum[1] == -want);
 
     /* A vector of size * remote numbers on both sides; each gets an equal part of the other side's sum. */
-    int length = size * remote, *vector = malloc(sizeof(int) * (size_t)length), *part = malloc(sizeof(int) * (size_t)(length + 1)), *shares = malloc(sizeof(int) * (size_t)size);
+    int length = size * remote, *vector = malloc(sizeof(int) * (size_t)length),
+        *part = malloc(sizeof(int) * (size_t)(length + 1)), *shares = malloc(sizeof(int) * (size_t)size);
     for (int i = 0; i < length; i++) vector[i] = value(high, rank) * (i + 1);
     MPI_Reduce_scatter_block(vector, part, remote, MPI_INT, MPI_SUM, inter);
     for (int i = 0; i < remote; i++) CHECK_EQ(part[i], want * (rank * remote + i + 1));
@@ -105,7 +112,8 @@ static void everywhere(void)
     if (rank < size - 1) CHECK_EQ(part[0], -3);
     else
         for (int i = 0; i < length; i++) CHECK_EQ(part[i], want * (i + 1));
-    free(all), free(out), free(counts), free(displs), free(same), free(first), free(types), free(vector), free(part), free(shares);
+    free(all), free(out), free(counts), free(displs), free(same), free(first), free(types), free(vector), free(part),
+        free(shares);
 }
 
 int main(int argc, char **argv)

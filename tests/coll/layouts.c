@@ -1,6 +1,6 @@
-/* Every collective that moves data, with a layout of its own at each rank and each end: gaps, elements in reverse and in any order, rows
- * of one rank between those of others, no data at all; in place, too. What arrives is what was sent, element by
- * element of the signature (MPI 5.0, 6.1), and nothing between is touched. */
+/* Every collective that moves data, with a layout of its own at each rank and each end: gaps, elements in reverse
+ * and in any order, rows of one rank between those of others, no data at all; in place, too. What arrives is what
+ * was sent, element by element of the signature (MPI 5.0, 6.1), and nothing between is touched. */
 /* ranks: 1 2 3 4 5 */
 #include "../check.h"
 
@@ -74,7 +74,10 @@ static void make_kinds(void)
 static const layout *of(int rank, int end) { return &kinds[(round_ + 3 * rank + 5 * end) % used]; }
 
 /* Where int i of block b is. */
-static int where(const layout *l, int b, int i) { return MIDDLE + (b * l->count + i / l->each) * l->extent + l->place[i % l->each]; }
+static int where(const layout *l, int b, int i)
+{
+    return MIDDLE + (b * l->count + i / l->each) * l->extent + l->place[i % l->each];
+}
 
 static int value(int from, int to, int i) { return 1 + from * 10000 + to * 1000 + round_ % 7 * 100 + i; }
 
@@ -115,7 +118,8 @@ static void rooted(int root)
     put(out, s, 0, check_rank, 9);
     if (me) put(in, r, check_size - 1 - root, root, 9);
     if (me) for (int i = 0; i < check_size; i++) put(want, r, check_size - 1 - i, i, 9);
-    MPI_Gatherv(me ? MPI_IN_PLACE : out + MIDDLE, s->count, s->type, in + MIDDLE, counts, places, r->type, root, MPI_COMM_WORLD);
+    MPI_Gatherv(me ? MPI_IN_PLACE : out + MIDDLE, s->count, s->type, in + MIDDLE, counts, places, r->type, root,
+                MPI_COMM_WORLD);
     same("gatherv in place");
 
     clear();
@@ -128,7 +132,8 @@ static void rooted(int root)
     for (int i = 0; i < check_size; i++) counts[i] = s->count, places[i] = (check_size - 1 - i) * s->count;
     if (me) for (int i = 0; i < check_size; i++) put(out, s, check_size - 1 - i, root, i);
     if (!me) put(want, r, 0, root, check_rank);
-    MPI_Scatterv(out + MIDDLE, counts, places, s->type, me ? MPI_IN_PLACE : in + MIDDLE, r->count, r->type, root, MPI_COMM_WORLD);
+    MPI_Scatterv(out + MIDDLE, counts, places, s->type, me ? MPI_IN_PLACE : in + MIDDLE, r->count, r->type, root,
+                 MPI_COMM_WORLD);
     same("scatterv in place");
 }
 
@@ -199,12 +204,15 @@ static void to_all(void)
     same("alltoallw in place");
 }
 
-/* An operation on a layout, which knows where the ints of an element are. Each int is a map x -> a x + b modulo a prime, a * PRIME + b;
- * to apply one after the other is associative, and does not commute. */
+/* An operation on a layout, which knows where the ints of an element are. Each int is a map x -> a x + b modulo a
+ * prime, a * PRIME + b; to apply one after the other is associative, and does not commute. */
 enum { PRIME = 97 };
 static const layout *reduced;
 
-static int then(int v, int w) { return v / PRIME * (w / PRIME) % PRIME * PRIME + (v % PRIME * (w / PRIME) + w) % PRIME; }
+static int then(int v, int w)
+{
+    return v / PRIME * (w / PRIME) % PRIME * PRIME + (v % PRIME * (w / PRIME) + w) % PRIME;
+}
 
 static int map_of(int from, int to, int i) { return value(from, to, i) % (PRIME * PRIME); }
 
@@ -246,7 +254,8 @@ static void reductions(void)
         clear();
         put_maps(out, 0, check_rank, 9);
         if (check_rank == root) put_maps(in, 0, root, 9), wanted(0, check_size - 1, 9);
-        MPI_Reduce(check_rank == root ? MPI_IN_PLACE : out + MIDDLE, in + MIDDLE, l->count, l->type, op, root, MPI_COMM_WORLD);
+        MPI_Reduce(check_rank == root ? MPI_IN_PLACE : out + MIDDLE, in + MIDDLE, l->count, l->type, op, root,
+                   MPI_COMM_WORLD);
         same("reduce");
     }
     clear();

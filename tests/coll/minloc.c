@@ -6,7 +6,10 @@ enum { N = 40 };
 #define PAIRS(ctype, mpitype) \
     do { \
         struct { ctype value; int index; } in_[N], low_[N], high_[N]; \
-        for (int i = 0; i < N; i++) in_[i].value = (ctype)((check_rank * 7 + i) % 5 - 2), in_[i].index = check_rank * 100 + i; \
+        for (int i = 0; i < N; i++) { \
+            in_[i].value = (ctype)((check_rank * 7 + i) % 5 - 2); \
+            in_[i].index = check_rank * 100 + i; \
+        } \
         MPI_Allreduce(in_, low_, N, mpitype, MPI_MINLOC, MPI_COMM_WORLD); \
         MPI_Allreduce(in_, high_, N, mpitype, MPI_MAXLOC, MPI_COMM_WORLD); \
         for (int i = 0; i < N; i++) { \
@@ -16,8 +19,10 @@ enum { N = 40 };
                 if (v <= low) low = v, at_low = r * 100 + i; \
                 if (v >= high) high = v, at_high = r * 100 + i; \
             } \
-            CHECK_SAY(low_[i].value == (ctype)low && low_[i].index == at_low, "MINLOC of %s: index %d, not %d", #mpitype, low_[i].index, at_low); \
-            CHECK_SAY(high_[i].value == (ctype)high && high_[i].index == at_high, "MAXLOC of %s: index %d, not %d", #mpitype, high_[i].index, at_high); \
+            CHECK_SAY(low_[i].value == (ctype)low && low_[i].index == at_low, \
+                      "MINLOC of %s: index %d, not %d", #mpitype, low_[i].index, at_low); \
+            CHECK_SAY(high_[i].value == (ctype)high && high_[i].index == at_high, \
+                      "MAXLOC of %s: index %d, not %d", #mpitype, high_[i].index, at_high); \
         } \
     } while (0)
 

@@ -12,7 +12,9 @@ int main(int argc, char **argv)
     MPI_Request request[8];
     int index, flag = 0;
     for (int turn = 0; turn < 3; turn++) {
-        for (int i = 0; i < N; i++) in[i] = check_rank * 1000 + i + turn, cast[i] = check_rank == turn % check_size ? i * 3 : -1;
+        for (int i = 0; i < N; i++) {
+            in[i] = check_rank * 1000 + i + turn, cast[i] = check_rank == turn % check_size ? i * 3 : -1;
+        }
         for (int r = 0; r < check_size; r++) mixed[r] = check_rank * 100 + r;
         for (int i = 0; i < check_size * N; i++) parts[i] = check_rank == 0 ? i : -1;
         MPI_Iallreduce(in, sum, N, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request[0]);

@@ -72,8 +72,9 @@ static inline void ops_fill(const ops_case *c, void *buf, int n, int rank)
 static inline void ops_check(const ops_case *c, const void *buf, int from, int n, int last, const char *who)
 {
     for (int i = 0; i < n; i++)
-        CHECK_SAY(c->is(buf, i, ops_expected(c->kind, last, from + i)), "%s of %s with %s: element %d of %d is not %lld", who,
-                  c->type_name, c->op_name, i, n, ops_expected(c->kind, last, from + i));
+        CHECK_SAY(c->is(buf, i, ops_expected(c->kind, last, from + i)),
+                  "%s of %s with %s: element %d of %d is not %lld", who, c->type_name, c->op_name, i, n,
+                  ops_expected(c->kind, last, from + i));
 }
 
 #define OPS_TYPE(name, ctype) \
@@ -92,33 +93,56 @@ static void ops_each(void (*f)(const ops_case *))
 {
     enum { ARITHMETIC = 1 << SUM | 1 << PROD, ORDER = 1 << MAX | 1 << MIN, LOGICAL = 1 << LAND | 1 << LOR | 1 << LXOR,
            BITS = 1 << BAND | 1 << BOR | 1 << BXOR, INTEGER = ARITHMETIC | ORDER | LOGICAL | BITS };
-    const struct { const char *name; MPI_Datatype type; size_t size; int ops; void (*store)(void *, int, long long); int (*is)(const void *, int, long long); } type[] = {
+    const struct {
+        const char *name;
+        MPI_Datatype type;
+        size_t size;
+        int ops;
+        void (*store)(void *, int, long long);
+        int (*is)(const void *, int, long long);
+    } type[] = {
 #define OPS_ROW(mpi, name, ctype, ops) {#mpi, mpi, sizeof(ctype), ops, store_##name, is_##name},
-        OPS_ROW(MPI_SIGNED_CHAR, schar, signed char, INTEGER) OPS_ROW(MPI_UNSIGNED_CHAR, uchar, unsigned char, INTEGER)
-        OPS_ROW(MPI_SHORT, short, short, INTEGER) OPS_ROW(MPI_UNSIGNED_SHORT, ushort, unsigned short, INTEGER)
-        OPS_ROW(MPI_INT, int, int, INTEGER) OPS_ROW(MPI_UNSIGNED, unsigned, unsigned, INTEGER)
-        OPS_ROW(MPI_LONG, long, long, INTEGER) OPS_ROW(MPI_UNSIGNED_LONG, ulong, unsigned long, INTEGER)
-        OPS_ROW(MPI_LONG_LONG, llong, long long, INTEGER) OPS_ROW(MPI_UNSIGNED_LONG_LONG, ullong, unsigned long long, INTEGER)
-        OPS_ROW(MPI_INT8_T, i8, int8_t, INTEGER) OPS_ROW(MPI_INT16_T, i16, int16_t, INTEGER)
-        OPS_ROW(MPI_INT32_T, i32, int32_t, INTEGER) OPS_ROW(MPI_INT64_T, i64, int64_t, INTEGER)
-        OPS_ROW(MPI_UINT8_T, u8, uint8_t, INTEGER) OPS_ROW(MPI_UINT16_T, u16, uint16_t, INTEGER)
-        OPS_ROW(MPI_UINT32_T, u32, uint32_t, INTEGER) OPS_ROW(MPI_UINT64_T, u64, uint64_t, INTEGER)
-        OPS_ROW(MPI_AINT, aint, MPI_Aint, ARITHMETIC | ORDER | BITS) OPS_ROW(MPI_OFFSET, offset, MPI_Offset, ARITHMETIC | ORDER | BITS)
+        OPS_ROW(MPI_SIGNED_CHAR, schar, signed char, INTEGER)
+        OPS_ROW(MPI_UNSIGNED_CHAR, uchar, unsigned char, INTEGER)
+        OPS_ROW(MPI_SHORT, short, short, INTEGER)
+        OPS_ROW(MPI_UNSIGNED_SHORT, ushort, unsigned short, INTEGER)
+        OPS_ROW(MPI_INT, int, int, INTEGER)
+        OPS_ROW(MPI_UNSIGNED, unsigned, unsigned, INTEGER)
+        OPS_ROW(MPI_LONG, long, long, INTEGER)
+        OPS_ROW(MPI_UNSIGNED_LONG, ulong, unsigned long, INTEGER)
+        OPS_ROW(MPI_LONG_LONG, llong, long long, INTEGER)
+        OPS_ROW(MPI_UNSIGNED_LONG_LONG, ullong, unsigned long long, INTEGER)
+        OPS_ROW(MPI_INT8_T, i8, int8_t, INTEGER)
+        OPS_ROW(MPI_INT16_T, i16, int16_t, INTEGER)
+        OPS_ROW(MPI_INT32_T, i32, int32_t, INTEGER)
+        OPS_ROW(MPI_INT64_T, i64, int64_t, INTEGER)
+        OPS_ROW(MPI_UINT8_T, u8, uint8_t, INTEGER)
+        OPS_ROW(MPI_UINT16_T, u16, uint16_t, INTEGER)
+        OPS_ROW(MPI_UINT32_T, u32, uint32_t, INTEGER)
+        OPS_ROW(MPI_UINT64_T, u64, uint64_t, INTEGER)
+        OPS_ROW(MPI_AINT, aint, MPI_Aint, ARITHMETIC | ORDER | BITS)
+        OPS_ROW(MPI_OFFSET, offset, MPI_Offset, ARITHMETIC | ORDER | BITS)
         OPS_ROW(MPI_COUNT, count, MPI_Count, ARITHMETIC | ORDER | BITS)
-        OPS_ROW(MPI_FLOAT, float, float, ARITHMETIC | ORDER) OPS_ROW(MPI_DOUBLE, double, double, ARITHMETIC | ORDER)
-        OPS_ROW(MPI_LONG_DOUBLE, ldouble, long double, ARITHMETIC | ORDER) OPS_ROW(MPI_C_BOOL, bool, bool, LOGICAL)
-        OPS_ROW(MPI_C_FLOAT_COMPLEX, cfloat, float _Complex, ARITHMETIC) OPS_ROW(MPI_C_DOUBLE_COMPLEX, cdouble, double _Complex, ARITHMETIC)
-        OPS_ROW(MPI_C_LONG_DOUBLE_COMPLEX, cldouble, long double _Complex, ARITHMETIC) OPS_ROW(MPI_BYTE, uchar, unsigned char, BITS)
+        OPS_ROW(MPI_FLOAT, float, float, ARITHMETIC | ORDER)
+        OPS_ROW(MPI_DOUBLE, double, double, ARITHMETIC | ORDER)
+        OPS_ROW(MPI_LONG_DOUBLE, ldouble, long double, ARITHMETIC | ORDER)
+        OPS_ROW(MPI_C_BOOL, bool, bool, LOGICAL)
+        OPS_ROW(MPI_C_FLOAT_COMPLEX, cfloat, float _Complex, ARITHMETIC)
+        OPS_ROW(MPI_C_DOUBLE_COMPLEX, cdouble, double _Complex, ARITHMETIC)
+        OPS_ROW(MPI_C_LONG_DOUBLE_COMPLEX, cldouble, long double _Complex, ARITHMETIC)
+        OPS_ROW(MPI_BYTE, uchar, unsigned char, BITS)
 #undef OPS_ROW
     };
     const struct { const char *name; MPI_Op op; } op[OPS] = {
-        {"MPI_SUM", MPI_SUM}, {"MPI_PROD", MPI_PROD}, {"MPI_MAX", MPI_MAX}, {"MPI_MIN", MPI_MIN}, {"MPI_LAND", MPI_LAND},
-        {"MPI_LOR", MPI_LOR}, {"MPI_LXOR", MPI_LXOR}, {"MPI_BAND", MPI_BAND}, {"MPI_BOR", MPI_BOR}, {"MPI_BXOR", MPI_BXOR},
+        {"MPI_SUM", MPI_SUM}, {"MPI_PROD", MPI_PROD}, {"MPI_MAX", MPI_MAX}, {"MPI_MIN", MPI_MIN},
+        {"MPI_LAND", MPI_LAND}, {"MPI_LOR", MPI_LOR}, {"MPI_LXOR", MPI_LXOR}, {"MPI_BAND", MPI_BAND},
+        {"MPI_BOR", MPI_BOR}, {"MPI_BXOR", MPI_BXOR},
     };
     for (size_t t = 0; t < sizeof type / sizeof *type; t++)
         for (int k = 0; k < OPS; k++)
             if (type[t].ops >> k & 1) {
-                ops_case c = {type[t].name, op[k].name, type[t].type, op[k].op, (ops_kind)k, type[t].size, type[t].store, type[t].is};
+                ops_case c = {type[t].name, op[k].name, type[t].type, op[k].op, (ops_kind)k, type[t].size,
+                              type[t].store, type[t].is};
                 f(&c);
             }
 }

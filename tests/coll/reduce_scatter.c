@@ -38,7 +38,9 @@ int main(int argc, char **argv)
     int block = 5000, *a = malloc(sizeof(int) * (size_t)(block * check_size)), *b = malloc(sizeof(int) * (size_t)block);
     for (int i = 0; i < block * check_size; i++) a[i] = check_rank + i;
     MPI_Reduce_scatter_block(a, b, block, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    for (int i = 0; i < block; i++) CHECK_EQ(b[i], check_size * (check_size - 1) / 2 + check_size * (block * check_rank + i));
+    for (int i = 0; i < block; i++) {
+        CHECK_EQ(b[i], check_size * (check_size - 1) / 2 + check_size * (block * check_rank + i));
+    }
     free(a);
     free(b);
     return check_end();

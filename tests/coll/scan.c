@@ -30,6 +30,8 @@ int main(int argc, char **argv)
     static long long a[20000], b[20000];
     for (int i = 0; i < 20000; i++) a[i] = check_rank + i;
     MPI_Scan(a, b, 20000, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
-    for (int i = 0; i < 20000; i++) CHECK_EQ(b[i], (long long)check_rank * (check_rank + 1) / 2 + (long long)(check_rank + 1) * i);
+    for (int i = 0; i < 20000; i++) {
+        CHECK_EQ(b[i], (long long)check_rank * (check_rank + 1) / 2 + (long long)(check_rank + 1) * i);
+    }
     return check_end();
 }

@@ -1,4 +1,5 @@
-/* Operations of the program's own: called with the right types and lengths, and where they do not commute, in rank order. */
+/* Operations of the program's own: called with the right types and lengths, and where they do not commute, in rank
+ * order. */
 #include "../check.h"
 
 /* Affine maps x -> a x + b modulo a prime: composition is associative and does not commute. */
@@ -18,7 +19,10 @@ static void compose(void *in, void *inout, int *n, MPI_Datatype *type)
     }
 }
 
-static map of(int rank, int i) { return (map){(uint64_t)(rank * 17 + i * 3 + 2) % PRIME, (uint64_t)(rank * 5 + i + 1) % PRIME}; }
+static map of(int rank, int i)
+{
+    return (map){(uint64_t)(rank * 17 + i * 3 + 2) % PRIME, (uint64_t)(rank * 5 + i + 1) % PRIME};
+}
 
 static map expected(int last, int i)
 {

@@ -1,4 +1,5 @@
-/* The assertions of the standard are taken from an info, kept by their communicator only, and reported; other keys are ignored. */
+/* The assertions of the standard are taken from an info, kept by their communicator only, and reported; other keys
+ * are ignored. */
 /* ranks: 1 2 4 8 */
 #include "../check.h"
 

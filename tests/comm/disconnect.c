@@ -1,5 +1,5 @@
-/* MPI_Comm_disconnect waits for what is under way on a communicator, that of a freed request and of a buffer as well, and
- * then is MPI_Comm_free: attributes go, the handle is null. Between groups, too; not for the world. */
+/* MPI_Comm_disconnect waits for what is under way on a communicator, that of a freed request and of a buffer as
+ * well, and then is MPI_Comm_free: attributes go, the handle is null. Between groups, too; not for the world. */
 /* needs: MPI_Comm_disconnect */
 #include "../check.h"
 

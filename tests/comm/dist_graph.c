@@ -5,7 +5,10 @@
 static int *volatile unweighted, *volatile no_weights;
 
 /* A ring with a way back over two, in which rank 0 has no way out; edge from r to s weighs 10 r + s. */
-static int leads(int r, int s) { return r != 0 && (s == (r + 1) % check_size || s == (r + check_size - 2) % check_size); }
+static int leads(int r, int s)
+{
+    return r != 0 && (s == (r + 1) % check_size || s == (r + check_size - 2) % check_size);
+}
 static int weight(int r, int s) { return 10 * r + s; }
 
 /* The neighbours in any order, but each with its weight and once. */
@@ -32,7 +35,8 @@ static void verify(MPI_Comm graph, int with_weights)
     CHECK_EQ(!weighted, !with_weights);
     int *from = malloc(sizeof(int) * (size_t)(in + 1)), *to = malloc(sizeof(int) * (size_t)(out + 1));
     int *from_w = malloc(sizeof(int) * (size_t)(in + 1)), *to_w = malloc(sizeof(int) * (size_t)(out + 1));
-    MPI_Dist_graph_neighbors(graph, in, from, with_weights ? from_w : unweighted, out, to, with_weights ? to_w : unweighted);
+    MPI_Dist_graph_neighbors(graph, in, from, with_weights ? from_w : unweighted, out, to, with_weights ? to_w
+        : unweighted);
     same(from, with_weights ? from_w : NULL, in, 0);
     same(to, with_weights ? to_w : NULL, out, 1);
     if (in > 1 && !check_library("MPICH")) { /* only as many as there is room for, in the same order */
@@ -73,7 +77,8 @@ int main(int argc, char **argv)
 
     /* The last rank gives all edges; then each rank gives those of the next. */
     int *sources = malloc(sizeof(int) * (size_t)check_size), *degrees = malloc(sizeof(int) * (size_t)check_size);
-    int *dests = malloc(sizeof(int) * (size_t)(2 * check_size)), *weights = malloc(sizeof(int) * (size_t)(2 * check_size));
+    int *dests = malloc(sizeof(int) * (size_t)(2 * check_size)),
+        *weights = malloc(sizeof(int) * (size_t)(2 * check_size));
     for (int all = 0; all < 2; all++) {
         int n = 0, edges = 0;
         for (int r = 0; r < check_size; r++) {
@@ -84,7 +89,8 @@ int main(int argc, char **argv)
                 if (leads(r, s)) dests[edges] = s, weights[edges++] = weight(r, s), degrees[n]++;
             n++;
         }
-        MPI_Dist_graph_create(MPI_COMM_WORLD, n, sources, degrees, dests, edges ? weights : no_weights, MPI_INFO_NULL, 0, &graph);
+        MPI_Dist_graph_create(MPI_COMM_WORLD, n, sources, degrees, dests, edges ? weights : no_weights, MPI_INFO_NULL,
+                              0, &graph);
         verify(graph, 1);
         MPI_Comm_free(&graph);
         MPI_Dist_graph_create(MPI_COMM_WORLD, n, sources, degrees, dests, unweighted, MPI_INFO_NULL, 0, &graph);
@@ -94,7 +100,8 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     from[0] = check_size;
     if (check_library("libimpi"))
-        CHECK_CLASS(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, from, unweighted, 0, to, unweighted, MPI_INFO_NULL, 0, &graph), MPI_ERR_RANK);
+        CHECK_CLASS(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, from, unweighted, 0, to, unweighted,
+            MPI_INFO_NULL, 0, &graph), MPI_ERR_RANK);
     free(sources), free(degrees), free(dests), free(weights);
     return check_end();
 }

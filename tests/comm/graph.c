@@ -38,7 +38,8 @@ int main(int argc, char **argv)
         CHECK_EQ(edges, at);
         int *got_index = malloc(sizeof *index * (size_t)n), *got_edge = malloc(sizeof *edge * (size_t)edges);
         MPI_Graph_get(copy, n, edges, got_index, got_edge);
-        CHECK(!memcmp(got_index, index, sizeof *index * (size_t)n) && !memcmp(got_edge, edge, sizeof *edge * (size_t)edges));
+        CHECK(!memcmp(got_index, index, sizeof *index * (size_t)n) &&
+              !memcmp(got_edge, edge, sizeof *edge * (size_t)edges));
         for (int r = 0; r < nodes; r++) {
             int first = r ? index[r - 1] : 0;
             MPI_Graph_neighbors_count(copy, r, &n);

@@ -1,5 +1,6 @@
-/* IMPI's attributes say of every communicator, however it was made, how many clients and hosts its processes belong to and
- * which of them the caller's is, in the order of their first ranks in MPI_COMM_WORLD (IMPI 0.0, 2.5). They cannot be set. */
+/* IMPI's attributes say of every communicator, however it was made, how many clients and hosts its processes belong
+ * to and which of them the caller's is, in the order of their first ranks in MPI_COMM_WORLD (IMPI 0.0, 2.5). They
+ * cannot be set. */
 #include "../check.h"
 
 #ifdef IMPI_CLIENT_SIZE
@@ -70,13 +71,16 @@ int main(int argc, char **argv)
     MPI_Comm made, inter, half, kept;
     MPI_Group world, part;
     MPI_Request request;
-    int color = value(MPI_COMM_WORLD, IMPI_CLIENT_COLOR), last = check_size - 1, zero = 0, range[1][3] = {{check_size / 2, last, 1}};
+    int color = value(MPI_COMM_WORLD, IMPI_CLIENT_COLOR), last = check_size - 1, zero = 0,
+        range[1][3] = {{check_size / 2, last, 1}};
     MPI_Allgather(&color, 1, MPI_INT, home[CLIENTS], 1, MPI_INT, MPI_COMM_WORLD);
     color = value(MPI_COMM_WORLD, IMPI_HOST_COLOR);
     MPI_Allgather(&color, 1, MPI_INT, home[HOSTS], 1, MPI_INT, MPI_COMM_WORLD);
     check("MPI_COMM_WORLD", MPI_COMM_WORLD);
     CHECK_EQ(home[CLIENTS][0], 0); /* numbered in the order of the ranks */
-    for (int r = 1; r < check_size; r++) CHECK(home[CLIENTS][r] >= home[CLIENTS][r - 1] && home[CLIENTS][r] <= home[CLIENTS][r - 1] + 1);
+    for (int r = 1; r < check_size; r++) {
+        CHECK(home[CLIENTS][r] >= home[CLIENTS][r - 1] && home[CLIENTS][r] <= home[CLIENTS][r - 1] + 1);
+    }
     check("MPI_COMM_SELF", MPI_COMM_SELF);
     CHECK(value(MPI_COMM_SELF, IMPI_CLIENT_SIZE) == 1 && value(MPI_COMM_SELF, IMPI_CLIENT_COLOR) == 0);
 

@@ -1,4 +1,5 @@
-/* Threads that make intercommunicators, duplicate and merge them at the same time, each with communicators of its own. */
+/* Threads that make intercommunicators, duplicate and merge them at the same time, each with communicators of its
+ * own. */
 /* clients: none */
 /* ranks: 2 4 */
 #include "../check.h"

@@ -5,7 +5,8 @@
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
-    int high = check_rank >= (check_size + 1) / 2, lows = (check_size + 1) / 2, highs = check_size - lows, rank, size, remote, inter = -1;
+    int high = check_rank >= (check_size + 1) / 2, lows = (check_size + 1) / 2, highs = check_size - lows, rank, size,
+        remote, inter = -1;
     MPI_Comm local, bridge, merged, copy;
     MPI_Comm_split(MPI_COMM_WORLD, high, check_rank, &local);
     CHECK_EQ(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, high ? 0 : lows, 99, &bridge), MPI_SUCCESS);

@@ -7,7 +7,8 @@ int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
     MPI_Comm c[COMMS];
-    int in[COMMS], out[COMMS], flag = -1, next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size;
+    int in[COMMS], out[COMMS], flag = -1, next = (check_rank + 1) % check_size,
+                               previous = (check_rank + check_size - 1) % check_size;
     MPI_Request receive[COMMS], send[COMMS];
     c[0] = MPI_COMM_WORLD;
     for (int i = 1; i < COMMS; i++) MPI_Comm_dup(c[i - 1], &c[i]);

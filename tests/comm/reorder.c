@@ -1,5 +1,5 @@
-/* With reorder, neighbours of a topology come to stand close together: fewer edges lead from one IMPI client to another,
- * and never more. Every process gets the neighbours of its new rank, and without reorder ranks stay. */
+/* With reorder, neighbours of a topology come to stand close together: fewer edges lead from one IMPI client to
+ * another, and never more. Every process gets the neighbours of its new rank, and without reorder ranks stay. */
 #include "../check.h"
 
 /* The client of each rank. */
@@ -80,7 +80,8 @@ static void grid(MPI_Comm base, int ndims, const int *dims, const int *periods)
     }
     MPI_Allreduce(MPI_IN_PLACE, &before, 1, MPI_INT, MPI_MAX, base);
     MPI_Allreduce(MPI_IN_PLACE, &after, 1, MPI_INT, MPI_MAX, base);
-    CHECK_SAY(after <= before, "a grid of %d dimensions: %d edges between clients, %d without reorder", ndims, after, before);
+    CHECK_SAY(after <= before, "a grid of %d dimensions: %d edges between clients, %d without reorder", ndims, after,
+              before);
     if (ndims == 1 && n == check_size && n > 2) { /* each client one piece of the line */
         int of[256], count = 0;
         clients(base, of);
@@ -135,7 +136,8 @@ static void weighted(MPI_Comm base, int adjacent)
     MPI_Comm_rank(base, &rank);
     /* Node v talks much with the one half way round, and little with the next. */
     if (adjacent) {
-        int from[2] = {(rank + n / 2) % n, (rank + n - 1) % n}, to[2] = {(rank + n / 2) % n, (rank + 1) % n}, weight[2] = {100, 1};
+        int from[2] = {(rank + n / 2) % n, (rank + n - 1) % n}, to[2] = {(rank + n / 2) % n, (rank + 1) % n},
+            weight[2] = {100, 1};
         MPI_Dist_graph_create_adjacent(base, 2, from, weight, 2, to, weight, MPI_INFO_NULL, 1, &placed);
     } else { /* each edge is told by somebody else than its ends */
         int source = (rank + 1) % n, degree = 2, to[2] = {(source + n / 2) % n, (source + 1) % n}, weight[2] = {100, 1};
@@ -159,7 +161,8 @@ static void weighted(MPI_Comm base, int adjacent)
 /* Without weights, and with parts of different length, some of them empty: node 0 gives to all. */
 static void star(MPI_Comm base)
 {
-    int n = check_size, rank, in, out, is_weighted, to[256], zero = 0, *volatile unweighted = MPI_UNWEIGHTED, *none = unweighted;
+    int n = check_size, rank, in, out, is_weighted, to[256], zero = 0, *volatile unweighted = MPI_UNWEIGHTED,
+        *none = unweighted;
     MPI_Comm placed;
     MPI_Comm_rank(base, &rank);
     for (int i = 1; i < n; i++) to[i - 1] = i;
@@ -175,7 +178,8 @@ int main(int argc, char **argv)
     check_start(&argc, &argv);
     MPI_Comm bases[2] = {MPI_COMM_WORLD, dealt()};
     for (int b = 0; b < 2; b++) {
-        int line[1] = {check_size}, part[1] = {(check_size + 1) / 2}, two[2] = {2, check_size / 2}, half[2] = {check_size / 2, 2}, cube[3] = {2, 2, 2};
+        int line[1] = {check_size}, part[1] = {(check_size + 1) / 2}, two[2] = {2, check_size / 2},
+            half[2] = {check_size / 2, 2}, cube[3] = {2, 2, 2};
         int open[3] = {0, 0, 0}, closed[3] = {1, 1, 1};
         for (int p = 0; p < 2; p++) {
             const int *periods = p ? closed : open;

@@ -53,7 +53,8 @@ static void check_cut(MPI_Comm placed, int ring, const char *what)
     MPI_Comm_size(placed, &n);
     int count = cores(placed, of);
     for (int v = 0; v + !ring < n; v++) steps += of[v] != of[(v + 1) % n];
-    CHECK_SAY(steps == (count == 1 ? 0 : ring ? count : count - 1), "%s: %d steps between %d cores", what, steps, count);
+    CHECK_SAY(steps == (count == 1 ? 0 : ring ? count : count - 1), "%s: %d steps between %d cores", what, steps,
+              count);
 }
 
 int main(int argc, char **argv)
@@ -84,12 +85,16 @@ int main(int argc, char **argv)
     MPI_Comm_free(&placed);
 
     int weight[2] = {3, 3};
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, &edges[2 * check_rank], weight, 2, &edges[2 * check_rank], weight, MPI_INFO_NULL, 1, &placed);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, &edges[2 * check_rank], weight, 2, &edges[2 * check_rank], weight,
+                                   MPI_INFO_NULL, 1, &placed);
     check_cut(placed, 1, "distributed graph");
     int from[2], to[2], in_weight[2], out_weight[2];
     MPI_Comm_rank(placed, &rank);
     MPI_Dist_graph_neighbors(placed, 2, from, in_weight, 2, to, out_weight);
-    for (int i = 0; i < 2; i++) CHECK(from[i] == edges[2 * rank + i] && to[i] == edges[2 * rank + i] && in_weight[i] == 3 && out_weight[i] == 3);
+    for (int i = 0; i < 2; i++) {
+        CHECK(from[i] == edges[2 * rank + i] && to[i] == edges[2 * rank + i] && in_weight[i] == 3 &&
+              out_weight[i] == 3);
+    }
     MPI_Comm_free(&placed);
     return check_end();
 }

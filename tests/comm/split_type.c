@@ -1,5 +1,5 @@
-/* MPI_Comm_split_type for each kind, and MPI_Get_hw_resource_info: ranks that are bound to one CPU meet those bound to the
- * same one, and nobody else. */
+/* MPI_Comm_split_type for each kind, and MPI_Get_hw_resource_info: ranks that are bound to one CPU meet those bound
+ * to the same one, and nobody else. */
 #include <sched.h>
 #include "../check.h"
 
@@ -103,7 +103,8 @@ int main(int argc, char **argv)
         if (CPU_ISSET(c, &mine)) cpus[ncpus++] = c;
     check_start(&argc, &argv);
 
-    MPI_Comm shared = split(MPI_COMM_TYPE_SHARED, NULL, NULL), same = split(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "mpi_shared_memory"), c;
+    MPI_Comm shared = split(MPI_COMM_TYPE_SHARED, NULL, NULL),
+             same = split(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "mpi_shared_memory"), c;
     int relation, local = size_of(shared), rank;
     MPI_Comm_compare(shared, same, &relation);
     CHECK_EQ(relation, MPI_CONGRUENT);

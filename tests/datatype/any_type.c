@@ -1,6 +1,7 @@
-/* Random types by every constructor in both forms, of basic types of all sizes, with empty blocks, blocks in any order and on top of
- * each other, strides and extents of either sign, against a list of their elements (MPI 5.0, 5.1). What is first asked of a type, and
- * so who makes it, varies: bounds, packing, external32, a message, how it was made, absolute addresses, parts of it in a status.
+/* Random types by every constructor in both forms, of basic types of all sizes, with empty blocks, blocks in any order
+ * and on top of each other, strides and extents of either sign, against a list of their elements (MPI 5.0, 5.1). What
+ * is first asked of a type, and so who makes it, varies: bounds, packing, external32, a message, how it was made,
+ * absolute addresses, parts of it in a status.
  *
  *   any_type [seed [types]]
  */
@@ -14,8 +15,9 @@ enum { MOST = 600, SPAN = 1 << 18, ROOM = 2 * SPAN, TYPES = 1000, LONG = 36, DIM
 /* One basic element. unit: bytes that external32 turns round; so many of them. */
 typedef struct { MPI_Aint at; int basic; } element;
 static const struct { MPI_Datatype type; int size, unit, align; } basics[] = {
-    {MPI_CHAR, 1, 1, 1}, {MPI_SHORT, 2, 2, 2}, {MPI_INT, 4, 4, 4}, {MPI_DOUBLE, 8, 8, 8}, {MPI_C_DOUBLE_COMPLEX, 16, 8, 8},
-    {MPI_C_FLOAT_COMPLEX, 8, 4, 4}, {MPI_INTEGER16, 16, 16, 16}, {MPI_INT64_T, 8, 8, 8}, {MPI_BYTE, 1, 1, 1}, {MPI_FLOAT, 4, 4, 4}};
+    {MPI_CHAR, 1, 1, 1}, {MPI_SHORT, 2, 2, 2}, {MPI_INT, 4, 4, 4}, {MPI_DOUBLE, 8, 8, 8},
+    {MPI_C_DOUBLE_COMPLEX, 16, 8, 8}, {MPI_C_FLOAT_COMPLEX, 8, 4, 4}, {MPI_INTEGER16, 16, 16, 16},
+    {MPI_INT64_T, 8, 8, 8}, {MPI_BYTE, 1, 1, 1}, {MPI_FLOAT, 4, 4, 4}};
 enum { BASICS = 10 };
 
 /* A type and what is known of it. set: a constructor has set the bounds. */
@@ -33,7 +35,8 @@ static MPI_Aint extent(const model *m) { return m->ub - m->lb; }
 
 static void basic(model *m, int b)
 {
-    *m = (model){.type = basics[b].type, .n = 1, .predefined = 1, .align = basics[b].align, .any = 1, .e = {{0, b}}, .ub = basics[b].size};
+    *m = (model){.type = basics[b].type, .n = 1, .predefined = 1, .align = basics[b].align, .any = 1, .e = {{0, b}},
+        .ub = basics[b].size};
 }
 
 /* Appends n elements of o, the first at byte `at`; 0 if there are too many. */
@@ -77,8 +80,10 @@ static int seal(model *m)
 /* Draws a type over old, or over old and others. */
 static int draw(const model *old, model *m)
 {
-    int n = old->n <= 3 && check_below(&s, 5) == 0 ? check_below(&s, LONG) : check_below(&s, 5); /* long lists are treated in other ways */
-    int large = check_below(&s, 2), lens[LONG], at[LONG], b = check_below(&s, 4), ok = 1, stride = check_below(&s, 13) - 6;
+    /* long lists are treated in other ways */
+    int n = old->n <= 3 && check_below(&s, 5) == 0 ? check_below(&s, LONG) : check_below(&s, 5);
+    int large = check_below(&s, 2), lens[LONG], at[LONG], b = check_below(&s, 4), ok = 1, stride = check_below(&s, 13) -
+        6;
     MPI_Aint bytes[LONG], ext = extent(old);
     MPI_Count wide_lens[LONG], wide_at[LONG], wide_bytes[LONG];
     MPI_Datatype of[LONG];
@@ -90,7 +95,9 @@ static int draw(const model *old, model *m)
         wide_bytes[i] = bytes[i] = check_below(&s, 3) ? i * 3 * ext : check_below(&s, 200) - 60;
     }
     if (check_below(&s, 4) == 0) /* neighbours */
-        for (int i = 1; i < LONG; i++) wide_at[i] = at[i] = at[i - 1] + lens[i - 1], wide_bytes[i] = bytes[i] = bytes[i - 1] + lens[i - 1] * ext;
+        for (int i = 1; i < LONG; i++) {
+            wide_at[i] = at[i] = at[i - 1] + lens[i - 1], wide_bytes[i] = bytes[i] = bytes[i - 1] + lens[i - 1] * ext;
+        }
     if (check_below(&s, 4) == 0)
         for (int i = 1; i < LONG; i++) wide_lens[i] = lens[i] = lens[0];
     switch (check_below(&s, 12)) {
@@ -147,7 +154,8 @@ static int draw(const model *old, model *m)
         MPI_Aint pitch[DIMS], whole = ext;
         for (int i = 0; i < dims; i++) {
             wide[0][i] = sizes[i] = 1 + check_below(&s, most);
-            wide[1][i] = part[i] = 1 + check_below(&s, sizes[i] < 2 ? sizes[i] : most - 1 < sizes[i] ? most - 1 : sizes[i]);
+            int bound = sizes[i] >= 2 && most - 1 < sizes[i] ? most - 1 : sizes[i];
+            wide[1][i] = part[i] = 1 + check_below(&s, bound);
             wide[2][i] = start[i] = check_below(&s, sizes[i] - part[i] + 1);
         }
         if (large) MPI_Type_create_subarray_c(dims, wide[0], wide[1], wide[2], order, old->type, &m->type);
@@ -174,7 +182,8 @@ static int draw(const model *old, model *m)
         break;
     }
     case 10: {
-        MPI_Aint lb = check_below(&s, 64) - 32, wider = check_below(&s, 4) ? ext + check_below(&s, 40) : check_below(&s, 128) - 64;
+        MPI_Aint lb = check_below(&s, 64) - 32;
+        MPI_Aint wider = check_below(&s, 4) ? ext + check_below(&s, 40) : check_below(&s, 128) - 64;
         if (large) MPI_Type_create_resized_c(old->type, lb, wider, &m->type);
         else MPI_Type_create_resized(old->type, lb, wider, &m->type);
         ok = place(m, old, 0, 1);
@@ -291,12 +300,15 @@ static void external(const model *m, int count)
     CHECK(at == n && !memcmp(copy, want, ROOM));
 }
 
-/* To myself or the next, in blocking or nonblocking calls: typed to bytes, bytes to typed, by absolute addresses, too. */
+/* To myself or the next, in blocking or nonblocking calls: typed to bytes, bytes to typed, by absolute addresses,
+ * too. */
 static void messages(const model *m, int count)
 {
-    int n = size_of(m) * count, next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size, got = -1;
+    int n = size_of(m) * count, next = (check_rank + 1) % check_size,
+        previous = (check_rank + check_size - 1) % check_size, got = -1;
     MPI_Comm comm = check_below(&s, 2) ? MPI_COMM_SELF : MPI_COMM_WORLD;
-    int to = comm == MPI_COMM_SELF ? 0 : next, from = comm == MPI_COMM_SELF ? 0 : previous, absolute = check_below(&s, 3) == 0;
+    int to = comm == MPI_COMM_SELF ? 0 : next, from = comm == MPI_COMM_SELF ? 0 : previous,
+        absolute = check_below(&s, 3) == 0;
     int key = comm == MPI_COMM_SELF ? check_rank : previous;
     MPI_Status status;
     MPI_Request request;
@@ -461,7 +473,9 @@ static void try_all(const model *m)
     MPI_Aint lo, hi;
     true_bounds(m, &lo, &hi);
     int count = check_below(&s, check_below(&s, 6) ? 5 : 45);
-    while (count > 1 && ((extent(m) + hi - lo) * count > SPAN / 2 || -(extent(m) - (hi - lo)) * count > SPAN / 2)) count--;
+    while (count > 1 && ((extent(m) + hi - lo) * count > SPAN / 2 || -(extent(m) - (hi - lo)) * count > SPAN / 2)) {
+        count--;
+    }
     for (int k = 0, first = check_below(&s, 7); k < 7; k++)
         switch ((first + k) % 7) {
         case 0: bounds(m); break;

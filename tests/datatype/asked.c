@@ -1,5 +1,6 @@
-/* What is asked of a datatype has the same answer before and after it was used in any way: bounds, elements of a status, and how
- * it was made, of copies, of copies of copies, and of what MPI_Type_get_contents hands out; after the original was freed. */
+/* What is asked of a datatype has the same answer before and after it was used in any way: bounds, elements of a
+ * status, and how it was made, of copies, of copies of copies, and of what MPI_Type_get_contents hands out; after
+ * the original was freed. */
 /* ranks: 1 */
 /* clients: none */
 #include "../check.h"
@@ -28,7 +29,8 @@ static void make(void)
 {
     static int many[BIG], lens[] = {1, 0, 2}, at[] = {5, 9, 1}, ones[] = {1, 1, 1};
     static MPI_Aint bytes[] = {40, 0, 8}, fields[] = {0, 8, 16};
-    int sizes[] = {4, 6}, parts[] = {2, 3}, starts[] = {1, 2}, grid[] = {1, 1}, how[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK};
+    int sizes[] = {4, 6}, parts[] = {2, 3}, starts[] = {1, 2}, grid[] = {1, 1},
+        how[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK};
     int default_args[] = {2, MPI_DISTRIBUTE_DFLT_DARG};
     MPI_Datatype t, mixed[] = {MPI_INT, MPI_DOUBLE, MPI_CHAR}, nested[3];
     n_kinds = 0;
@@ -68,7 +70,8 @@ static void make(void)
     is(t, (fact){0, 125, 0, 200, -24, 136, 29, MPI_COMBINER_RESIZED, 0, 2, 1, 125});
     for (int i = 0; i < BIG; i++) many[i] = 3 * i + i % 2;
     MPI_Type_create_indexed_block(BIG, 1, many, MPI_INT, &t);
-    is(t, (fact){0, 4 * BIG, 0, 4 * (3 * BIG - 1), 0, 4 * (3 * BIG - 1), BIG, MPI_COMBINER_INDEXED_BLOCK, BIG + 2, 0, 1, 4 * BIG});
+    is(t, (fact){0, 4 * BIG, 0, 4 * (3 * BIG - 1), 0, 4 * (3 * BIG - 1), BIG, MPI_COMBINER_INDEXED_BLOCK, BIG + 2, 0, 1,
+                 4 * BIG});
     MPI_Type_dup(kinds[16].type, &t);
     is(t, (fact){0, 4 * BIG, 0, 4 * (3 * BIG - 1), 0, 4 * (3 * BIG - 1), BIG, MPI_COMBINER_DUP, 0, 0, 1, 4 * BIG});
 }
@@ -140,8 +143,11 @@ static void alike(MPI_Datatype a, MPI_Datatype b)
         CHECK(a == b);
         return;
     }
-    for (int k = 0; k < 2; k++) MPI_Type_get_contents(two[k], n[k][0], n[k][1] + wide, n[k][2], in[k], away[k], olds[k]);
-    CHECK(!memcmp(in[0], in[1], sizeof in[0][0] * (size_t)n[0][0]) && !memcmp(away[0], away[1], sizeof away[0][0] * (size_t)n[0][1]));
+    for (int k = 0; k < 2; k++) {
+        MPI_Type_get_contents(two[k], n[k][0], n[k][1] + wide, n[k][2], in[k], away[k], olds[k]);
+    }
+    CHECK(!memcmp(in[0], in[1], sizeof in[0][0] * (size_t)n[0][0]) &&
+          !memcmp(away[0], away[1], sizeof away[0][0] * (size_t)n[0][1]));
     for (int i = 0; i < n[0][2]; i++) {
         alike(olds[0][i], olds[1][i]);
         for (int k = 0; k < 2; k++) {
@@ -162,7 +168,8 @@ static void arguments(const fact *f, MPI_Datatype t)
     CHECK_EQ(datatypes, f->datatypes);
     CHECK_EQ(combiner, f->combiner);
     MPI_Type_get_envelope_c(t, &many[0], &many[1], &many[2], &many[3], &combiner);
-    CHECK(many[0] == f->integers && many[1] == f->addresses && many[2] == 0 && many[3] == f->datatypes && combiner == f->combiner);
+    CHECK(many[0] == f->integers && many[1] == f->addresses && many[2] == 0 && many[3] == f->datatypes &&
+          combiner == f->combiner);
     alike(t, t);
 }
 
@@ -201,7 +208,8 @@ static void uses(MPI_Datatype t, const fact *f)
     static char memory[4096], back[4096], packed[1024], again[1024];
     int position = 0;
     MPI_Aint at = 0, from = 0;
-    for (int i = 0; i < 4096; i++) memory[i] = (char)(i * 7 % 100); /* small numbers, whatever the type: longs fit 4 bytes */
+    /* small numbers, whatever the type: longs fit 4 bytes */
+    for (int i = 0; i < 4096; i++) memory[i] = (char)(i * 7 % 100);
     if (f->external != f->size) memset(memory, 0, sizeof memory);
     memset(back, 0, sizeof back);
     MPI_Pack(memory + 1024, 1, t, packed, sizeof packed, &position, MPI_COMM_WORLD);
@@ -218,11 +226,13 @@ static void uses(MPI_Datatype t, const fact *f)
 /* The words of a structure are reversed one by one. */
 static void words(void)
 {
-    struct { char c; short s; int i; double d; long long l[2]; float f; } one = {'x', 0x0102, 0x01020304, 1.0, {0x0102030405060708, 2}, 2.0f};
-    static const unsigned char expected[] = {'x', 1, 2, 1, 2, 3, 4, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 2, 0x40, 0, 0, 0};
+    struct { char c; short s; int i; double d; long long l[2]; float f; } one = {'x', 0x0102, 0x01020304, 1.0,
+        {0x0102030405060708, 2}, 2.0f};
+    static const unsigned char expected[] = {'x', 1, 2, 1, 2, 3, 4, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7,
+                                             8, 0, 0, 0, 0, 0, 0, 0, 2, 0x40, 0, 0, 0};
     int lens[] = {1, 1, 1, 1, 2, 1};
-    MPI_Aint at[] = {0, offsetof(__typeof__(one), s), offsetof(__typeof__(one), i), offsetof(__typeof__(one), d), offsetof(__typeof__(one), l),
-                     offsetof(__typeof__(one), f)};
+    MPI_Aint at[] = {0, offsetof(__typeof__(one), s), offsetof(__typeof__(one), i), offsetof(__typeof__(one), d),
+                     offsetof(__typeof__(one), l), offsetof(__typeof__(one), f)};
     MPI_Datatype of[] = {MPI_CHAR, MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_LONG_LONG, MPI_FLOAT}, t, u, v;
     unsigned char packed[3 * sizeof expected];
     MPI_Type_create_struct(6, lens, at, of, &t);
@@ -241,7 +251,8 @@ static void words(void)
         MPI_Unpack_external("external32", packed, n, &m, out, 3, u);
         CHECK_EQ(m, n);
         for (int k = 0; k < 3; k++)
-            CHECK(out[k].c == 'x' && out[k].s == one.s && out[k].i == one.i && out[k].d == 1.0 && out[k].l[0] == one.l[0] && out[k].l[1] == 2 && out[k].f == 2.0f);
+            CHECK(out[k].c == 'x' && out[k].s == one.s && out[k].i == one.i && out[k].d == 1.0 &&
+                  out[k].l[0] == one.l[0] && out[k].l[1] == 2 && out[k].f == 2.0f);
     }
     MPI_Type_free(&t);
     MPI_Type_free(&u);

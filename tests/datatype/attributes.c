@@ -1,6 +1,6 @@
-/* Attributes of datatypes, with functions of the program's: copied by MPI_Type_dup alone, if the copy function wants that, with the
- * value it gives; deleted by MPI_Type_free, MPI_Type_delete_attr and by setting anew; a function that fails makes the call fail with its
- * code, and leaves type and value. */
+/* Attributes of datatypes, with functions of the program's: copied by MPI_Type_dup alone, if the copy function wants
+ * that, with the value it gives; deleted by MPI_Type_free, MPI_Type_delete_attr and by setting anew; a function that
+ * fails makes the call fail with its code, and leaves type and value. */
 /* ranks: 1 2 */
 #include "../check.h"
 

@@ -1,5 +1,5 @@
-/* Every constructor in both its forms: the large one makes the same type of the same arguments, packs the same bytes in native
- * form and in external32, is received by the other, and tells its arguments as large counts. */
+/* Every constructor in both its forms: the large one makes the same type of the same arguments, packs the same bytes
+ * in native form and in external32, is received by the other, and tells its arguments as large counts. */
 #include "../check.h"
 
 enum { ROOM = 4096 };
@@ -11,7 +11,8 @@ static MPI_Datatype make(int k, int large, int *n)
     const MPI_Aint bytes[3] = {36, 0, 16};
     const MPI_Count wide_lens[3] = {2, 1, 3}, wide_at[3] = {9, 0, 4}, wide_bytes[3] = {36, 0, 16};
     const MPI_Count wide_sizes[2] = {6, 5}, wide_subs[2] = {3, 2}, wide_starts[2] = {1, 2};
-    const int distribs[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC}, dargs[2] = {MPI_DISTRIBUTE_DFLT_DARG, 1}, grid[2] = {2, 2};
+    const int distribs[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC}, dargs[2] = {MPI_DISTRIBUTE_DFLT_DARG, 1},
+              grid[2] = {2, 2};
     const MPI_Datatype of[3] = {MPI_INT, MPI_INT, MPI_INT};
     static const int counts[] = {1, 3, 3, 7, 7, 5, 5, 7, 6, 2, 2};
     MPI_Datatype t = MPI_DATATYPE_NULL;
@@ -99,7 +100,8 @@ static void same_bytes(MPI_Datatype a, MPI_Datatype b)
 
 static void same_messages(MPI_Datatype a, MPI_Datatype b)
 {
-    int memory[ROOM / 4], got[ROOM / 4], want[ROOM / 4], n, next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size;
+    int memory[ROOM / 4], got[ROOM / 4], want[ROOM / 4], n;
+    int next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size;
     MPI_Status status;
     unsigned char packed[ROOM];
     int at = 0, end;

@@ -1,5 +1,5 @@
-/* A matrix sent as a row of columns: to where it is a list of them, to the same layout, and from a list; with columns so short
- * and so long that a piece of a long message holds many or less than one, in 8 and in other bytes an element.
+/* A matrix sent as a row of columns: to where it is a list of them, to the same layout, and from a list; with columns
+ * so short and so long that a piece of a long message holds many or less than one, in 8 and in other bytes an element.
  *
  * ranks: 2 3
  */
@@ -27,14 +27,17 @@ static void matrix(int rows, int columns, int element)
         check_fill(a, (size_t)rows * pitch, (uint64_t)previous);
         for (int i = 0; i < rows; i++) {
             for (int j = 0; j < columns; j++)
-                CHECK(!memcmp(list + ((size_t)j * (size_t)rows + (size_t)i) * (size_t)element, a + (size_t)i * pitch + (size_t)(j * element), (size_t)element));
+                CHECK(!memcmp(list + ((size_t)j * (size_t)rows + (size_t)i) * (size_t)element, a + (size_t)i * pitch +
+                    (size_t)(j * element), (size_t)element));
             CHECK(!memcmp(b + (size_t)i * pitch, a + (size_t)i * pitch, (size_t)(columns * element)));
             CHECK(b[(size_t)i * pitch + (size_t)(columns * element)] == 0x5A);
         }
         memset(b, 0x5A, (size_t)rows * pitch);
         MPI_Sendrecv(list, (int)bytes, MPI_BYTE, next, 3, b, 1, all, previous, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         check_fill(a, (size_t)rows * pitch, (uint64_t)((previous + check_size - 1) % check_size));
-        for (int i = 0; i < rows; i++) CHECK(!memcmp(b + (size_t)i * pitch, a + (size_t)i * pitch, (size_t)(columns * element)));
+        for (int i = 0; i < rows; i++) {
+            CHECK(!memcmp(b + (size_t)i * pitch, a + (size_t)i * pitch, (size_t)(columns * element)));
+        }
     }
     MPI_Type_free(&one);
     MPI_Type_free(&column);

@@ -2,7 +2,8 @@
 /* ranks: 1 2 */
 #include "../check.h"
 
-static void is(MPI_Datatype *type, int size, MPI_Aint lb, MPI_Aint extent, MPI_Aint true_lb, MPI_Aint true_extent, const char *what)
+static void is(MPI_Datatype *type, int size, MPI_Aint lb, MPI_Aint extent, MPI_Aint true_lb, MPI_Aint true_extent,
+               const char *what)
 {
     int n = -1;
     MPI_Aint a, b;
@@ -13,9 +14,11 @@ static void is(MPI_Datatype *type, int size, MPI_Aint lb, MPI_Aint extent, MPI_A
     MPI_Type_size_x(*type, &wide);
     CHECK_EQ(wide, size);
     MPI_Type_get_extent(*type, &a, &b);
-    CHECK_SAY(a == lb && b == extent, "%s: extent is %ld from %ld, not %ld from %ld", what, (long)b, (long)a, (long)extent, (long)lb);
+    CHECK_SAY(a == lb && b == extent, "%s: extent is %ld from %ld, not %ld from %ld", what, (long)b, (long)a,
+              (long)extent, (long)lb);
     MPI_Type_get_true_extent(*type, &a, &b);
-    CHECK_SAY(a == true_lb && b == true_extent, "%s: true extent is %ld from %ld, not %ld from %ld", what, (long)b, (long)a, (long)true_extent, (long)true_lb);
+    CHECK_SAY(a == true_lb && b == true_extent, "%s: true extent is %ld from %ld, not %ld from %ld", what, (long)b,
+              (long)a, (long)true_extent, (long)true_lb);
     CHECK_EQ(MPI_Type_free(type), MPI_SUCCESS);
     CHECK(*type == MPI_DATATYPE_NULL);
 }

@@ -1,5 +1,6 @@
-/* Nothing is read or written beside the data: buffers and packed bytes at the first and the last byte of readable memory, constructors'
- * arrays at its end, for layouts that reach every kernel; kernels like to load more than they need. */
+/* Nothing is read or written beside the data: buffers and packed bytes at the first and the last byte of readable
+ * memory, constructors' arrays at its end, for layouts that reach every kernel; kernels like to load more than they
+ * need. */
 /* ranks: 1 2 */
 #include "../check.h"
 #include <sys/mman.h>
@@ -21,7 +22,10 @@ static fenced fence(void)
 static fenced memory, packed, arguments;
 
 /* n ints at the end of readable memory. */
-static int *ints(int n, const int *v) { return memcpy(arguments.end - (size_t)n * sizeof(int), v, (size_t)n * sizeof(int)); }
+static int *ints(int n, const int *v)
+{
+    return memcpy(arguments.end - (size_t)n * sizeof(int), v, (size_t)n * sizeof(int));
+}
 
 static void data_at(MPI_Datatype t, int count, int low, int packed_low)
 {
@@ -33,7 +37,8 @@ static void data_at(MPI_Datatype t, int count, int low, int packed_low)
     MPI_Aint all = reach + (count - 1) * extent; /* extents are not negative here */
     CHECK(all <= ROOM && (MPI_Aint)size * count <= ROOM);
     size *= count;
-    unsigned char *base = low ? memory.first - lo : memory.end - all - lo, *to = packed_low ? packed.first : packed.end - size;
+    unsigned char *base = low ? memory.first - lo : memory.end - all - lo;
+    unsigned char *to = packed_low ? packed.first : packed.end - size;
     unsigned char *one = malloc((size_t)size), *was = malloc((size_t)all);
     MPI_Status status;
     check_fill(base + lo, (size_t)all, (uint64_t)size);
@@ -71,7 +76,9 @@ static void data_at(MPI_Datatype t, int count, int low, int packed_low)
 
     int other = (check_rank + 1) % check_size, from = (check_rank + check_size - 1) % check_size;
     memset(to, 0, (size_t)size);
-    if (!check_spans()) MPI_Sendrecv(base, count, t, other, 2, to, size, MPI_BYTE, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!check_spans()) {
+        MPI_Sendrecv(base, count, t, other, 2, to, size, MPI_BYTE, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     if (!check_spans()) CHECK(!memcmp(one, to, (size_t)size)); /* everybody has the same */
     free(one);
     free(was);

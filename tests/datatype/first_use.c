@@ -1,5 +1,5 @@
-/* A type's first use may be anything: packing, unpacking, a message, a question. Each kind of layout is packed and sent before and
- * after the library was asked of its extent, and committed before and after, and is the same every time.
+/* A type's first use may be anything: packing, unpacking, a message, a question. Each kind of layout is packed and sent
+ * before and after the library was asked of its extent, and committed before and after, and is the same every time.
  *
  *   first_use [seed [types]]
  */
@@ -115,10 +115,12 @@ static void used(typemap *t, int order, uint64_t seed)
     }
 }
 
-/* Many blocks; of one length or of several, now and then one right behind the other; or as far apart as the first two. */
+/* Many blocks; of one length or of several, now and then one right behind the other; or as far apart as the first
+ * two. */
 static typemap long_list(check_stream *s, const typemap *of)
 {
-    int n = 1 + check_below(s, LONG), equal = check_below(s, 2), even = check_below(s, 4) == 0, touch = check_below(s, 3);
+    int n = 1 + check_below(s, LONG), equal = check_below(s, 2), even = check_below(s, 4) == 0,
+        touch = check_below(s, 3);
     int most = 1 + check_below(s, 1 << check_below(s, 6)), started = 0, place[LONG], length[LONG];
     typemap t = {0};
     MPI_Aint byte[LONG], extent = typemap_extent(of);
@@ -126,7 +128,8 @@ static typemap long_list(check_stream *s, const typemap *of)
         length[i] = equal ? most : 1 + check_below(s, most);
         place[i] = at;
         byte[i] = at * extent;
-        at += even ? most + 1 : length[i] + (touch < 2 && check_below(s, touch ? 20 : 2) == 0 ? 0 : 1 + check_below(s, 3));
+        at += even ? most + 1 : length[i] + (touch < 2 && check_below(s, touch ? 20 : 2) == 0 ? 0
+            : 1 + check_below(s, 3));
     }
     if (check_below(s, 20) == 0) length[n / 2] = 0;
     switch (check_below(s, 4)) {
@@ -142,7 +145,8 @@ static typemap long_list(check_stream *s, const typemap *of)
 /* Fields of several types and kinds, with gaps; its bounds follow from the data, padded for the strictest of them. */
 static typemap structure(check_stream *s)
 {
-    static const struct { MPI_Datatype type; int size; } basic[] = {{MPI_CHAR, 1}, {MPI_SHORT, 2}, {MPI_INT, 4}, {MPI_DOUBLE, 8}, {MPI_C_LONG_DOUBLE_COMPLEX, 32}};
+    static const struct { MPI_Datatype type; int size; } basic[] = {{MPI_CHAR, 1}, {MPI_SHORT, 2}, {MPI_INT, 4},
+        {MPI_DOUBLE, 8}, {MPI_C_LONG_DOUBLE_COMPLEX, 32}};
     int n = 1 + check_below(s, 5), length[5], started = 0, any = 0;
     MPI_Aint byte[5];
     MPI_Datatype of[5], inner = MPI_DATATYPE_NULL;
@@ -179,7 +183,8 @@ static typemap structure(check_stream *s)
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
-    const struct { MPI_Datatype type; int size; } basic[] = {{MPI_UNSIGNED_CHAR, 1}, {MPI_SHORT, 2}, {MPI_INT, 4}, {MPI_UINT64_T, 8}, {MPI_C_DOUBLE_COMPLEX, 16}};
+    const struct { MPI_Datatype type; int size; } basic[] = {{MPI_UNSIGNED_CHAR, 1}, {MPI_SHORT, 2}, {MPI_INT, 4},
+        {MPI_UINT64_T, 8}, {MPI_C_DOUBLE_COMPLEX, 16}};
     check_stream s = check_seed(argc > 1 ? strtoull(argv[1], NULL, 10) : 11);
     int types = argc > 2 ? (int)strtol(argv[2], NULL, 10) : TYPES / check_size;
     list = malloc(ROOM);

@@ -1,5 +1,6 @@
-/* Short messages whose elements lie far apart, which a receiver may scatter while the sender still gathers: into the same
- * layout, into others, into bytes, and in all the ways in which a message can be received, other receives before it. */
+/* Short messages whose elements lie far apart, which a receiver may scatter while the sender still gathers: into the
+ * same layout, into others, into bytes, and in all the ways in which a message can be received, other receives
+ * before it. */
 /* ranks: 2 */
 #include "../check.h"
 
@@ -110,7 +111,9 @@ static void layout(MPI_Datatype type, MPI_Datatype halves)
                 MPI_Unpack(packed, bytes, &position, memory, 1, as, MPI_COMM_WORLD);
                 receive(way, type, as, bytes);
                 position = 0;
-                if (way != BYTES && way != POSTED && way != BEHIND) MPI_Pack(memory, 1, as, packed, bytes, &position, MPI_COMM_WORLD);
+                if (way != BYTES && way != POSTED && way != BEHIND) {
+                    MPI_Pack(memory, 1, as, packed, bytes, &position, MPI_COMM_WORLD);
+                }
                 for (int i = 0; i < bytes; i++) CHECK(packed[i] == expected[i]);
             }
             if (turn % 3 == 0) small(turn);

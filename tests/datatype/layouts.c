@@ -1,5 +1,5 @@
-/* Layouts of some thousand elements, of every width, each with a list of where its elements are: packed, sent, received,
- * and copied by a process to itself into the same and into other layouts. */
+/* Layouts of some thousand elements, of every width, each with a list of where its elements are: packed, sent,
+ * received, and copied by a process to itself into the same and into other layouts. */
 /* ranks: 1 2 3 */
 #include "../check.h"
 
@@ -164,9 +164,12 @@ static void check_layout(const char *memory, int width, int rank, const char *wh
     memset(used, 0, sizeof used);
     for (int i = 0; i < places; i++) {
         used[place[i]] = 1;
-        CHECK_SAY(holds(memory, width, place[i], value(rank, i)), "%s: element %d of %d, width %d", what, i, places, width);
+        CHECK_SAY(holds(memory, width, place[i], value(rank, i)), "%s: element %d of %d, width %d", what, i, places,
+                  width);
     }
-    for (int i = 0; i < ROOM; i++) CHECK_SAY(used[i] || holds(memory, width, i, 0), "%s: a gap was written at %d", what, i);
+    for (int i = 0; i < ROOM; i++) {
+        CHECK_SAY(used[i] || holds(memory, width, i, 0), "%s: a gap was written at %d", what, i);
+    }
 }
 
 static void run(MPI_Datatype (*make)(MPI_Datatype), MPI_Datatype of, const char *name)
@@ -197,7 +200,9 @@ static void run(MPI_Datatype (*make)(MPI_Datatype), MPI_Datatype of, const char 
 
     memset(flat, 0, sizeof flat);
     MPI_Sendrecv(full, 1, t, next, 1, flat, places, of, previous, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    for (int i = 0; i < places; i++) CHECK_SAY(holds(flat, width, i, value(previous, i)), "%s: sent element %d", name, i);
+    for (int i = 0; i < places; i++) {
+        CHECK_SAY(holds(flat, width, i, value(previous, i)), "%s: sent element %d", name, i);
+    }
     memset(memory, 0, sizeof memory);
     for (int i = 0; i < places; i++) put(flat, width, i, value(check_rank, i));
     MPI_Sendrecv(flat, places, of, next, 2, memory, 1, t, previous, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -211,7 +216,9 @@ static void run(MPI_Datatype (*make)(MPI_Datatype), MPI_Datatype of, const char 
     MPI_Type_vector(places, 1, 3, of, &spaced);
     MPI_Type_commit(&spaced);
     MPI_Sendrecv(full, 1, t, 0, 3, memory, 1, spaced, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
-    for (int i = 0; i < places; i++) CHECK_SAY(holds(memory, width, 3 * i, value(check_rank, i)), "%s: spaced element %d", name, i);
+    for (int i = 0; i < places; i++) {
+        CHECK_SAY(holds(memory, width, 3 * i, value(check_rank, i)), "%s: spaced element %d", name, i);
+    }
     MPI_Type_free(&spaced);
     MPI_Type_free(&t);
 }
@@ -222,8 +229,9 @@ int main(int argc, char **argv)
     next = (check_rank + 1) % check_size;
     previous = (check_rank + check_size - 1) % check_size;
     static const struct { const char *name; MPI_Datatype (*make)(MPI_Datatype); } table[] = {
-        {"every other", every_other}, {"small blocks", small_blocks}, {"panel", panel}, {"transposition", transposition},
-        {"pages apart", pages_apart}, {"box", box}, {"backwards", backwards}, {"scattered", scattered}, {"ragged", ragged},
+        {"every other", every_other}, {"small blocks", small_blocks}, {"panel", panel},
+        {"transposition", transposition}, {"pages apart", pages_apart}, {"box", box}, {"backwards", backwards},
+        {"scattered", scattered}, {"ragged", ragged},
         {"two vectors", two_vectors},
     };
     MPI_Datatype of[] = {MPI_CHAR, MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_C_DOUBLE_COMPLEX};

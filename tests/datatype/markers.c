@@ -1,4 +1,5 @@
-/* MPI_LB and MPI_UB of old codes: entries of a structure that hold no data and set its bounds, which its uses inherit. */
+/* MPI_LB and MPI_UB of old codes: entries of a structure that hold no data and set its bounds, which its uses
+ * inherit. */
 /* ranks: 1 2 */
 #include "../check.h"
 

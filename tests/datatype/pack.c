@@ -22,7 +22,8 @@ static void mixed(void)
     MPI_Pack("hello", 5, MPI_CHAR, buffer, room, &position, MPI_COMM_WORLD);
     CHECK(position <= room);
     MPI_Status status;
-    MPI_Sendrecv(buffer, position, MPI_PACKED, next, 0, in, sizeof in, MPI_PACKED, previous, 0, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(buffer, position, MPI_PACKED, next, 0, in, sizeof in, MPI_PACKED, previous, 0, MPI_COMM_WORLD,
+                 &status);
     MPI_Get_count(&status, MPI_PACKED, &length);
     position = 0;
     MPI_Unpack(in, length, &position, &got_n, 1, MPI_INT, MPI_COMM_WORLD);

@@ -1,5 +1,6 @@
-/* Packing again and again by types that are loops around a block, where only the first time may cost a look at the type:
- * large and small, one element and several, types that follow each other under the same name, and arguments that are wrong.
+/* Packing again and again by types that are loops around a block, where only the first time may cost a look at the
+ * type: large and small, one element and several, types that follow each other under the same name, and arguments that
+ * are wrong.
  *
  * ranks: 1 2
  */
@@ -8,7 +9,8 @@
 enum { ROOM = 4 << 20 };
 static unsigned char *spread, *packed, *want, *back;
 
-/* Blocks of so many bytes, rows x columns of them, at these distances: packs count elements three times, and compares. */
+/* Blocks of so many bytes, rows x columns of them, at these distances: packs count elements three times, and
+ * compares. */
 static void blocks(int rows, MPI_Aint row, int columns, MPI_Aint column, int block, MPI_Aint extent, int count)
 {
     MPI_Datatype byte, line, all, type;
@@ -24,7 +26,9 @@ static void blocks(int rows, MPI_Aint row, int columns, MPI_Aint column, int blo
     check_fill(spread, ROOM, (uint64_t)block);
     for (int e = 0; e < count; e++)
         for (int i = 0; i < rows; i++)
-            for (int j = 0; j < columns; j++, n += block) memcpy(want + n, spread + e * extent + i * row + j * column, (size_t)block);
+            for (int j = 0; j < columns; j++, n += block) {
+                memcpy(want + n, spread + e * extent + i * row + j * column, (size_t)block);
+            }
     for (int turn = 0; turn < 3; turn++) {
         int position = 3;
         memset(packed, 0xA5, (size_t)n + 16);
@@ -40,7 +44,9 @@ static void blocks(int rows, MPI_Aint row, int columns, MPI_Aint column, int blo
         memset(expect, 0x5A, ROOM);
         for (int e = 0, k = 0; e < count; e++)
             for (int i = 0; i < rows; i++)
-                for (int j = 0; j < columns; j++, k += block) memcpy(expect + e * extent + i * row + j * column, want + k, (size_t)block);
+                for (int j = 0; j < columns; j++, k += block) {
+                    memcpy(expect + e * extent + i * row + j * column, want + k, (size_t)block);
+                }
         CHECK(!memcmp(back, expect, ROOM));
         free(expect);
     }
@@ -78,7 +84,8 @@ static void wrong(void)
     int position = 0;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Type_vector(10, 1, 2, MPI_DOUBLE, &type);
-    CHECK_EQ(class_of(MPI_Pack(spread, 1, type, packed, 80, &position, MPI_COMM_WORLD)), MPI_ERR_TYPE); /* not committed */
+    /* not committed */
+    CHECK_EQ(class_of(MPI_Pack(spread, 1, type, packed, 80, &position, MPI_COMM_WORLD)), MPI_ERR_TYPE);
     MPI_Type_commit(&type);
     for (int turn = 0; turn < 2; turn++) {
         position = 0;
@@ -108,7 +115,8 @@ int main(int argc, char **argv)
         blocks(1, 0, 1, 0, runs[i], runs[i], 3);
         blocks(1, 0, 1, 0, runs[i], runs[i] + 1, 2);
     }
-    static const int widths[] = {1, 2, 3, 4, 7, 8, 12, 16, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 240, 511, 512, 513, 1008};
+    static const int widths[] = {1, 2, 3, 4, 7, 8, 12, 16, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 240, 511, 512,
+                                 513, 1008};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         int b = widths[i];
         blocks(40, 4096, 1, 0, b, 4096 * 40, 1);

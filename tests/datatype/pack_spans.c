@@ -1,6 +1,6 @@
-/* What MPI_Pack makes, byte by byte: as in memory on a communicator whose members are alike; on one that spans IMPI clients
- * which agree on nothing beyond IMPI 0.0 (IMPI_PLAIN), external32 without a header, of which Pack_size is the exact size. Packed on
- * one client and sent, it is unpacked, or received as what it is, on another.
+/* What MPI_Pack makes, byte by byte: as in memory on a communicator whose members are alike; on one that spans IMPI
+ * clients which agree on nothing beyond IMPI 0.0 (IMPI_PLAIN), external32 without a header, of which Pack_size is the
+ * exact size. Packed on one client and sent, it is unpacked, or received as what it is, on another.
  *
  * ranks: 1 2 3 4
  */
@@ -38,7 +38,8 @@ static MPI_Datatype make_item(void)
     int lengths[8] = {1, 2, 1, 1, 1, 1, 1, 1};
     MPI_Aint at[8] = {offsetof(item, i), offsetof(item, d), offsetof(item, c), offsetof(item, l),
                       offsetof(item, w), offsetof(item, z), offsetof(item, q), offsetof(item, s)};
-    MPI_Datatype of[8] = {MPI_INT, MPI_DOUBLE, MPI_CHAR, MPI_LONG, MPI_WCHAR, MPI_C_FLOAT_COMPLEX, MPI_LONG_DOUBLE, MPI_SHORT}, t, u;
+    MPI_Datatype of[8] = {MPI_INT, MPI_DOUBLE, MPI_CHAR, MPI_LONG, MPI_WCHAR, MPI_C_FLOAT_COMPLEX, MPI_LONG_DOUBLE,
+        MPI_SHORT}, t, u;
     MPI_Type_create_struct(8, lengths, at, of, &t);
     MPI_Type_create_resized(t, 0, sizeof(item), &u);
     MPI_Type_commit(&u);
@@ -48,7 +49,8 @@ static MPI_Datatype make_item(void)
 
 static int same(const item *a)
 {
-    return a->i == sent.i && a->d[0] == sent.d[0] && a->d[1] == sent.d[1] && a->c == sent.c && a->l == sent.l && a->w == sent.w
+    return a->i == sent.i && a->d[0] == sent.d[0] && a->d[1] == sent.d[1] && a->c == sent.c && a->l == sent.l &&
+        a->w == sent.w
         && a->z == sent.z && a->q == sent.q && a->s == sent.s;
 }
 
@@ -70,7 +72,8 @@ static void form(MPI_Datatype type, MPI_Comm comm, int is_external)
     CHECK_EQ(packed[size], 0xEE);
     at = 0;
     if (is_external) {
-        CHECK(!memcmp(packed, external, sizeof external) && !memcmp(packed + sizeof external, external, sizeof external));
+        CHECK(!memcmp(packed, external, sizeof external) &&
+              !memcmp(packed + sizeof external, external, sizeof external));
     } else {
         MPI_Pack(two, 2, type, native, sizeof native, &at, MPI_COMM_SELF);
         CHECK(at == size && !memcmp(packed, native, (size_t)size));
@@ -93,8 +96,8 @@ static void find_clients(void)
     MPI_Allgather(&own, 1, MPI_INT, client, 1, MPI_INT, MPI_COMM_WORLD);
 }
 
-/* From each rank to each other: as packed bytes; and as items on one of the two sides, but for packed external32 within a client,
- * whose ranks send each other what is in memory. */
+/* From each rank to each other: as packed bytes; and as items on one of the two sides, but for packed external32
+ * within a client, whose ranks send each other what is in memory. */
 static void travels(MPI_Datatype type, int plain)
 {
     unsigned char out[512], in[512];

@@ -1,6 +1,7 @@
-/* Messages that end within an item: as many basic elements arrive as were sent, the status tells how many, and nothing else is
- * written; messages of more than there is room for are an error, and write nothing behind. Of elements whose size on the way may not
- * be that in memory, from any layout into any, whether the receive is there first or not. */
+/* Messages that end within an item: as many basic elements arrive as were sent, the status tells how many, and
+ * nothing else is written; messages of more than there is room for are an error, and write nothing behind. Of
+ * elements whose size on the way may not be that in memory, from any layout into any, whether the receive is there
+ * first or not. */
 /* ranks: 1 2 3 4 */
 #include "../check.h"
 #include <wchar.h>
@@ -9,8 +10,8 @@ enum { ITEMS = 3, BASICS = 9, ROOM = 1024 };
 
 /* One item: where its elements are, in their order. */
 static const struct { MPI_Datatype type; int size, at; } parts[BASICS] = {
-    {MPI_DOUBLE, 8, 48}, {MPI_LONG, 8, 0}, {MPI_LONG, 8, 8}, {MPI_WCHAR, sizeof(wchar_t), 16}, {MPI_SHORT, 2, 22}, {MPI_CHAR, 1, 20},
-    {MPI_LONG_DOUBLE, sizeof(long double), 64}, {MPI_UNSIGNED_LONG, 8, 24}, {MPI_C_BOOL, 1, 21}};
+    {MPI_DOUBLE, 8, 48}, {MPI_LONG, 8, 0}, {MPI_LONG, 8, 8}, {MPI_WCHAR, sizeof(wchar_t), 16}, {MPI_SHORT, 2, 22},
+    {MPI_CHAR, 1, 20}, {MPI_LONG_DOUBLE, sizeof(long double), 64}, {MPI_UNSIGNED_LONG, 8, 24}, {MPI_C_BOOL, 1, 21}};
 static const int extents[] = {80, 96, 112};
 
 static MPI_Comm comm;
@@ -63,7 +64,9 @@ static MPI_Datatype elements(int n, int extent)
     int lens[ITEMS * BASICS];
     MPI_Aint at[ITEMS * BASICS];
     MPI_Datatype of[ITEMS * BASICS], t;
-    for (int i = 0; i < n; i++) lens[i] = 1, at[i] = i / BASICS * extent + parts[i % BASICS].at, of[i] = parts[i % BASICS].type;
+    for (int i = 0; i < n; i++) {
+        lens[i] = 1, at[i] = i / BASICS * extent + parts[i % BASICS].at, of[i] = parts[i % BASICS].type;
+    }
     MPI_Type_create_struct(n, lens, at, of, &t);
     MPI_Type_commit(&t);
     return t;
@@ -72,7 +75,8 @@ static MPI_Datatype elements(int n, int extent)
 /* n elements into room for so many items. */
 static void send_part(int n, int room, int way)
 {
-    int extent = extents[(n + way) % 3], sent = extents[n % 3], count = -1, got = -1, code, all = room * BASICS, token = 0, came;
+    int extent = extents[(n + way) % 3], sent = extents[n % 3], count = -1, got = -1, code, all = room * BASICS,
+        token = 0, came;
     static unsigned char out[ROOM], in[ROOM], want[ROOM];
     MPI_Datatype from = elements(n, sent), to = items(extent);
     MPI_Request r, s;
@@ -107,10 +111,14 @@ static void send_part(int n, int room, int way)
             memset(in + i * extent + 64 + 10, 0, 6);
             memset(want + i * extent + 64 + 10, 0, 6);
         }
-        for (int i = 0; i < ROOM; i++) CHECK_SAY(in[i] == want[i], "%d elements, way %d: byte %d is %#x, not %#x", n, way, i, in[i], want[i]);
+        for (int i = 0; i < ROOM; i++) {
+            CHECK_SAY(in[i] == want[i], "%d elements, way %d: byte %d is %#x, not %#x", n, way, i, in[i], want[i]);
+        }
     } else {
         CHECK_CLASS(code, MPI_ERR_TRUNCATE);
-        for (int i = room * extent; i < ROOM; i++) CHECK_SAY(in[i] == 0x22, "%d elements, way %d: byte %d was written", n, way, i);
+        for (int i = room * extent; i < ROOM; i++) {
+            CHECK_SAY(in[i] == 0x22, "%d elements, way %d: byte %d was written", n, way, i);
+        }
     }
     MPI_Type_free(&from);
     MPI_Type_free(&to);

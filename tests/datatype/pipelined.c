@@ -1,5 +1,5 @@
-/* Messages of derived types go piece by piece: neither side ever has the whole of a long one packed. Between ranks, to oneself, by
- * blocking and nonblocking calls, in collectives; the most memory that the process has used tells. */
+/* Messages of derived types go piece by piece: neither side ever has the whole of a long one packed. Between ranks,
+ * to oneself, by blocking and nonblocking calls, in collectives; the most memory that the process has used tells. */
 /* ranks: 2 */
 #include "../check.h"
 #include <sys/resource.h>
@@ -37,7 +37,8 @@ int main(int argc, char **argv)
     MPI_Type_commit(&apart);
     /* What the library needs anyway: its rings, its sockets' buffers, its collector's room. */
     for (int k = 0; k < 20; k++)
-        MPI_Sendrecv(out, 100000, MPI_DOUBLE, other, 0, in, 100000, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, 100000, MPI_DOUBLE, other, 0, in, 100000, MPI_DOUBLE, other, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
     for (int i = 0; i < 100000; i++) in[i] = i % 2 ? -1 : 0;
     long before = used();
 

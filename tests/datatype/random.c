@@ -46,7 +46,8 @@ static void sizes(const typemap *t)
 /* basic: the elements at the plain end. */
 static void move(const typemap *t, int count, MPI_Datatype basic, int basic_size)
 {
-    int next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size, got = -1, position = 0, room = 0;
+    int next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size, got = -1,
+        position = 0, room = 0;
     MPI_Status status;
     walk w = {spread + MIDDLE, plain, 0};
     check_fill(spread, ROOM, (uint64_t)check_rank);
@@ -56,7 +57,8 @@ static void move(const typemap *t, int count, MPI_Datatype basic, int basic_size
     /* Typed to plain. */
     unsigned char *in = malloc((size_t)bytes + 8);
     memset(in, 0xA5, (size_t)bytes + 8);
-    MPI_Sendrecv(spread + MIDDLE, count, t->type, next, 1, in, elements + 1, basic, previous, 1, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(spread + MIDDLE, count, t->type, next, 1, in, elements + 1, basic, previous, 1, MPI_COMM_WORLD,
+                 &status);
     MPI_Get_count(&status, basic, &got);
     CHECK_EQ(got, elements);
     check_fill(back, ROOM, (uint64_t)previous);
@@ -103,7 +105,8 @@ static void move(const typemap *t, int count, MPI_Datatype basic, int basic_size
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
-    const struct { MPI_Datatype type; int size; } basic[] = {{MPI_UNSIGNED_CHAR, 1}, {MPI_SHORT, 2}, {MPI_INT, 4}, {MPI_UINT64_T, 8}};
+    const struct { MPI_Datatype type; int size; } basic[] = {{MPI_UNSIGNED_CHAR, 1}, {MPI_SHORT, 2}, {MPI_INT, 4},
+        {MPI_UINT64_T, 8}};
     check_stream s = check_seed(argc > 1 ? strtoull(argv[1], NULL, 10) : 7);
     int types = argc > 2 ? (int)strtol(argv[2], NULL, 10) : TYPES / check_size;
     plain = malloc(ROOM);

@@ -1,5 +1,5 @@
-/* Types that are asked for by what they shall do: the part of a distributed array, types of so many digits, of so many bytes,
- * pairs of a value and an index. Each is sent around.
+/* Types that are asked for by what they shall do: the part of a distributed array, types of so many digits, of so many
+ * bytes, pairs of a value and an index. Each is sent around.
  *
  * ranks: 1 2 3
  */
@@ -21,9 +21,12 @@ static int part(int rank, int by_rows, int *list)
 
 static void darray(int by_rows)
 {
-    int sizes[2] = {ROWS, COLUMNS}, list[ROWS * COLUMNS], in[ROWS * COLUMNS + 1], array[ROWS * COLUMNS], bytes = -1, got = -1;
-    int dist[2] = {by_rows ? MPI_DISTRIBUTE_BLOCK : MPI_DISTRIBUTE_NONE, by_rows ? MPI_DISTRIBUTE_NONE : MPI_DISTRIBUTE_CYCLIC};
-    int args[2] = {MPI_DISTRIBUTE_DFLT_DARG, by_rows ? MPI_DISTRIBUTE_DFLT_DARG : 2}, grid[2] = {by_rows ? check_size : 1, by_rows ? 1 : check_size};
+    int sizes[2] = {ROWS, COLUMNS}, list[ROWS * COLUMNS], in[ROWS * COLUMNS + 1], array[ROWS * COLUMNS];
+    int bytes = -1, got = -1;
+    int dist[2] = {by_rows ? MPI_DISTRIBUTE_BLOCK : MPI_DISTRIBUTE_NONE,
+                   by_rows ? MPI_DISTRIBUTE_NONE : MPI_DISTRIBUTE_CYCLIC};
+    int args[2] = {MPI_DISTRIBUTE_DFLT_DARG, by_rows ? MPI_DISTRIBUTE_DFLT_DARG : 2};
+    int grid[2] = {by_rows ? check_size : 1, by_rows ? 1 : check_size};
     MPI_Datatype type;
     MPI_Status status;
     for (int i = 0; i < ROWS * COLUMNS; i++) array[i] = i;
@@ -106,9 +109,12 @@ static void digits_stay(void)
 
 static void sizes(void)
 {
-    static const struct { int class, size; } wanted[] = {
+    static const struct {
+        int class, size;
+    } wanted[] = {
         {MPI_TYPECLASS_REAL, 4}, {MPI_TYPECLASS_REAL, 8}, {MPI_TYPECLASS_INTEGER, 1}, {MPI_TYPECLASS_INTEGER, 2},
-        {MPI_TYPECLASS_INTEGER, 4}, {MPI_TYPECLASS_INTEGER, 8}, {MPI_TYPECLASS_COMPLEX, 8}, {MPI_TYPECLASS_COMPLEX, 16}};
+        {MPI_TYPECLASS_INTEGER, 4}, {MPI_TYPECLASS_INTEGER, 8}, {MPI_TYPECLASS_COMPLEX, 8},
+        {MPI_TYPECLASS_COMPLEX, 16}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         MPI_Datatype type;
         int size = -1;

@@ -45,7 +45,9 @@ static void structs(int n)
     MPI_Type_create_struct(4, length, at, of, &packed);
     MPI_Type_create_resized(packed, 0, sizeof(particle), &type);
     MPI_Type_commit(&type);
-    for (int i = 0; i < n; i++) out[i] = (particle){i + check_rank, {i * 0.5, check_rank, -i}, {'a', 'b', (char)(i % 100), 0, 'z'}, (short)i};
+    for (int i = 0; i < n; i++) {
+        out[i] = (particle){i + check_rank, {i * 0.5, check_rank, -i}, {'a', 'b', (char)(i % 100), 0, 'z'}, (short)i};
+    }
     MPI_Irecv(in, n + 0, type, previous, 5, MPI_COMM_WORLD, &request);
     MPI_Send(out, n, type, next, 5, MPI_COMM_WORLD);
     MPI_Type_free(&type); /* the receive goes on */

@@ -156,10 +156,12 @@ static inline int typemap_random(check_stream *s, const typemap *old, typemap *m
             start[d] = check_below(s, sizes[d] - part[d] + 1);
         }
         int fortran = check_below(s, 2);
-        MPI_Type_create_subarray(2, sizes, part, start, fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, old->type, &made->type);
+        MPI_Type_create_subarray(2, sizes, part, start, fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, old->type,
+                                 &made->type);
         int slow = fortran ? 1 : 0, fast = 1 - slow;
         for (int i = 0; i < part[slow]; i++)
-            typemap_append(made, old, ((MPI_Aint)(start[slow] + i) * sizes[fast] + start[fast]) * extent, part[fast], &started);
+            typemap_append(made, old, ((MPI_Aint)(start[slow] + i) * sizes[fast] + start[fast]) * extent, part[fast],
+                           &started);
         made->lb = 0;
         made->ub = (MPI_Aint)sizes[0] * sizes[1] * extent;
         return 1;

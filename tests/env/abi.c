@@ -37,10 +37,12 @@ static void look(void)
 static void fortran(void)
 {
     static const struct { const char *key; MPI_Datatype type; } sized[] = {{"mpi_logical_size", MPI_LOGICAL},
-        {"mpi_integer_size", MPI_INTEGER}, {"mpi_real_size", MPI_REAL}, {"mpi_double_precision_size", MPI_DOUBLE_PRECISION}},
+        {"mpi_integer_size", MPI_INTEGER}, {"mpi_real_size", MPI_REAL},
+                 {"mpi_double_precision_size", MPI_DOUBLE_PRECISION}},
         optional[] = {{"mpi_logical1_supported", MPI_LOGICAL1}, {"mpi_integer8_supported", MPI_INTEGER8},
-        {"mpi_integer16_supported", MPI_INTEGER16}, {"mpi_real2_supported", MPI_REAL2}, {"mpi_real16_supported", MPI_REAL16},
-        {"mpi_complex16_supported", MPI_COMPLEX16}, {"mpi_double_complex_supported", MPI_DOUBLE_COMPLEX}};
+        {"mpi_integer16_supported", MPI_INTEGER16}, {"mpi_real2_supported", MPI_REAL2},
+        {"mpi_real16_supported", MPI_REAL16}, {"mpi_complex16_supported", MPI_COMPLEX16},
+        {"mpi_double_complex_supported", MPI_DOUBLE_COMPLEX}};
     MPI_Info info;
     int size;
     MPI_Abi_get_fortran_info(&info);
@@ -50,7 +52,8 @@ static void fortran(void)
     }
     for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
         MPI_Type_size(optional[i].type, &size);
-        CHECK_SAY(number(info, optional[i].key) == (size != MPI_UNDEFINED), "%s, and the size is %d", optional[i].key, size);
+        CHECK_SAY(number(info, optional[i].key) == (size != MPI_UNDEFINED), "%s, and the size is %d", optional[i].key,
+                  size);
     }
     CHECK_CLASS(MPI_Abi_set_fortran_info(info), MPI_ERR_ABI); /* known */
     CHECK_CLASS(MPI_Abi_set_fortran_info(MPI_INFO_NULL), MPI_ERR_INFO);

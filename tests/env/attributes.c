@@ -36,7 +36,9 @@ int main(int argc, char **argv)
     MPI_Comm_free(&copy);
 
     if (get(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &value)) CHECK(*value == 0 || *value == 1);
-    if (get(MPI_COMM_WORLD, MPI_IO, &value)) CHECK(*value == MPI_ANY_SOURCE || *value == MPI_PROC_NULL || (*value >= 0 && *value < check_size));
+    if (get(MPI_COMM_WORLD, MPI_IO, &value)) {
+        CHECK(*value == MPI_ANY_SOURCE || *value == MPI_PROC_NULL || (*value >= 0 && *value < check_size));
+    }
     if (get(MPI_COMM_WORLD, MPI_HOST, &value)) CHECK(*value == MPI_PROC_NULL || (*value >= 0 && *value < check_size));
     if (get(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &value)) CHECK(*value >= 1);
     if (get(MPI_COMM_WORLD, MPI_APPNUM, &value)) CHECK(*value >= 0);

@@ -1,4 +1,5 @@
-/* Finalize runs the delete callbacks of MPI_COMM_SELF first, last set first run (MPI-3.1, 8.7.1), with MPI still alive. */
+/* Finalize runs the delete callbacks of MPI_COMM_SELF first, last set first run (MPI-3.1, 8.7.1), with MPI still
+ * alive. */
 #include "../check.h"
 
 static int calls;

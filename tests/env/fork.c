@@ -168,7 +168,8 @@ static void descriptors(void)
         ssize_t n = readlink(path, to, sizeof to - 1);
         if (fd <= 2 || n < 0 || flags < 0 || flags & FD_CLOEXEC) continue;
         to[n] = 0;
-        CHECK_SAY(strncmp(to, "socket:", 7) && !strstr(to, "memfd:") && strncmp(to, "anon_inode:", 11), "descriptor %d would be inherited: %s", fd, to);
+        CHECK_SAY(strncmp(to, "socket:", 7) && !strstr(to, "memfd:") && strncmp(to, "anon_inode:", 11),
+                  "descriptor %d would be inherited: %s", fd, to);
     }
     closedir(d);
 }

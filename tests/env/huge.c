@@ -1,5 +1,5 @@
-/* Messages of more than 4 GiB arrive whole, of bytes and of a datatype with a large count; and of more than 2 GiB in half a million
- * blocks apart, at both ends. */
+/* Messages of more than 4 GiB arrive whole, of bytes and of a datatype with a large count; and of more than 2 GiB in
+ * half a million blocks apart, at both ends. */
 /* ranks: 2 */
 /* clients: none */
 /* limit: 300 */ /* some virtual machines take long to find so much memory */
@@ -71,10 +71,12 @@ static unsigned char *thin(size_t room)
     close(fd);
     for (int i = 0; i < MARKS; i++)
         for (int where = 0; where < 3; where++) { /* in the message, and in the two layouts */
-            size_t at = (where == 0 ? (size_t)marks[i] : where == 1 ? spread(marks[i]) : sparse(marks[i])) / PAGE * PAGE;
+            size_t at = (where == 0 ? (size_t)marks[i] : where == 1 ? spread(marks[i])
+                : sparse(marks[i])) / PAGE * PAGE;
             size_t from = at ? at - PAGE : 0;
             if (where == 2 && i >= SPARSE_MARKS) continue;
-            if (mmap(buf + from, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) return NULL;
+            if (mmap(buf + from, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                     0) == MAP_FAILED) return NULL;
         }
     return buf;
 }

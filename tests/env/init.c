@@ -28,7 +28,8 @@ int main(void)
     CHECK_EQ(flag, 0);
     int level = -1;
     CHECK_EQ(MPI_Query_thread(&level), MPI_SUCCESS);
-    CHECK(level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED || level == MPI_THREAD_MULTIPLE);
+    CHECK(level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED ||
+          level == MPI_THREAD_MULTIPLE);
     flag = -1;
     MPI_Is_thread_main(&flag);
     CHECK_EQ(flag, 1);

@@ -21,7 +21,9 @@ static void point_to_point(void)
     MPI_Sendrecv_c(out, 5, MPI_INT, next, 4, in, 100, MPI_INT, previous, 4, MPI_COMM_WORLD, &status);
     MPI_Get_count_c(&status, MPI_INT, &n);
     CHECK_EQ(n, 5);
-    if (check_rank % 2 == 0 && next != check_rank && (check_size % 2 == 0 || check_rank < check_size - 1)) MPI_Send_c(out, 9, MPI_INT, next, 5, MPI_COMM_WORLD);
+    if (check_rank % 2 == 0 && next != check_rank && (check_size % 2 == 0 || check_rank < check_size - 1)) {
+        MPI_Send_c(out, 9, MPI_INT, next, 5, MPI_COMM_WORLD);
+    }
     if (check_rank % 2 == 1) {
         MPI_Recv_c(in, 100, MPI_INT, previous, 5, MPI_COMM_WORLD, &status);
         MPI_Get_count_c(&status, MPI_INT, &n);

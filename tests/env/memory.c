@@ -11,7 +11,8 @@ int main(int argc, char **argv)
         CHECK_EQ(MPI_Alloc_mem(bytes, MPI_INFO_NULL, &in), MPI_SUCCESS);
         CHECK(out && in && out != in);
         check_fill(out, (size_t)bytes, (uint64_t)check_rank);
-        MPI_Sendrecv(out, (int)bytes, MPI_BYTE, next, 0, in, (int)bytes, MPI_BYTE, previous, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, (int)bytes, MPI_BYTE, next, 0, in, (int)bytes, MPI_BYTE, previous, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         CHECK_EQ(check_differs(in, (size_t)bytes, (uint64_t)previous), -1);
         CHECK_EQ(MPI_Free_mem(in), MPI_SUCCESS);
         CHECK_EQ(MPI_Free_mem(out), MPI_SUCCESS);

@@ -1,4 +1,5 @@
-/* MPI_THREAD_MULTIPLE: four threads a rank exchange with their like, then use communicators of their own at the same time. */
+/* MPI_THREAD_MULTIPLE: four threads a rank exchange with their like, then use communicators of their own at the same
+ * time. */
 /* ranks: 1 2 4 */
 #include "../check.h"
 #include <pthread.h>
@@ -30,7 +31,8 @@ static void exchange(int k)
 static void collect(int k)
 {
     for (int i = 0; i < ROUNDS / 4; i++) {
-        int mine = check_rank * 100 + i + k, sum = -1, root = (i + k) % check_size, word = check_rank == root ? i * 1000 + k : -1;
+        int mine = check_rank * 100 + i + k, sum = -1, root = (i + k) % check_size, word = check_rank == root
+            ? i * 1000 + k : -1;
         MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, own[k]);
         CHECK_EQ(sum, check_size * (check_size - 1) / 2 * 100 + check_size * (i + k));
         MPI_Bcast(&word, 1, MPI_INT, root, own[k]);
@@ -39,7 +41,8 @@ static void collect(int k)
     }
 }
 
-/* One thread blocks in a receive from itself until another thread sends: a library that holds a lock while waiting hangs. */
+/* One thread blocks in a receive from itself until another thread sends: a library that holds a lock while waiting
+ * hangs. */
 static void hand_over(int k)
 {
     int word = k;

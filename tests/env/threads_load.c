@@ -94,7 +94,8 @@ static void collecting(struct thread *t, int i)
     if (i % 4 == 0) MPI_Barrier(own[t->k]);
 }
 
-/* Made, used and freed while others do the same. Across IMPI clients only one thread at a time may make communicators. */
+/* Made, used and freed while others do the same. Across IMPI clients only one thread at a time may make
+ * communicators. */
 static void making(struct thread *t, int i)
 {
     MPI_Comm comm;
@@ -137,7 +138,8 @@ static void cancelling(struct thread *t, int i)
 
 static void *run(void *arg)
 {
-    static void (*const steps[])(struct thread *, int) = {blocking, nonblocking, probing, collecting, making, cancelling};
+    static void (*const steps[])(struct thread *, int) = {blocking, nonblocking, probing, collecting, making,
+                                                          cancelling};
     enum { STEPS = sizeof steps / sizeof *steps };
     struct thread t = {(int)(intptr_t)arg, malloc(LARGE), malloc(LARGE)};
     for (int i = 0; i < ROUNDS; i++)

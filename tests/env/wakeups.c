@@ -1,7 +1,7 @@
-/* In steady state the library wakes nobody: its threads sleep while the program computes, and while it sends and receives
- * short messages, waits for them in all forms, and takes part in short collectives. Counted are the times that each thread
- * has been given a core, by the kernel, over a second of each phase; the quietest of some seconds counts, since other
- * processes may disturb one. */
+/* In steady state the library wakes nobody: its threads sleep while the program computes, and while it sends and
+ * receives short messages, waits for them in all forms, and takes part in short collectives. Counted are the times
+ * that each thread has been given a core, by the kernel, over a second of each phase; the quietest of some seconds
+ * counts, since other processes may disturb one. */
 /* ranks: 1 2 */
 /* clients: none */
 /* serial: yes */
@@ -45,14 +45,16 @@ static int read_threads(struct thread threads[THREADS])
         fclose(f);
         CHECK(n < THREADS);
         threads[n].id = strtol(e->d_name, NULL, 10);
-        threads[n++].switches = number_after(text, "\nvoluntary_ctxt_switches:") + number_after(text, "\nnonvoluntary_ctxt_switches:");
+        threads[n++].switches = number_after(text, "\nvoluntary_ctxt_switches:") +
+                                number_after(text, "\nnonvoluntary_ctxt_switches:");
     }
     closedir(dir);
     return n;
 }
 
 /* Switches in a period of all threads but this one; says each thread's in text. */
-static long others(const struct thread before[], int nbefore, const struct thread after[], int nafter, char *text, size_t room)
+static long others(const struct thread before[], int nbefore, const struct thread after[], int nafter, char *text,
+                   size_t room)
 {
     long sum = 0;
     text[0] = 0;
@@ -103,7 +105,9 @@ static void waits(void)
         for (int i = 0; i < 2; i++) MPI_Send(out, BYTES, MPI_CHAR, right, i, MPI_COMM_WORLD);
         if (form == 0) MPI_Waitall(2, r, statuses);
         for (int i = 0; form == 1 && i < 2; i++) MPI_Waitany(2, r, &index, statuses);
-        for (int left_over = 2; form == 2 && left_over > 0; left_over -= count) MPI_Waitsome(2, r, &count, indices, statuses);
+        for (int left_over = 2; form == 2 && left_over > 0; left_over -= count) {
+            MPI_Waitsome(2, r, &count, indices, statuses);
+        }
         for (flag = 0; form == 3 && !flag;) MPI_Testall(2, r, &flag, statuses);
         for (int i = 0; form == 4 && i < 2; i++)
             for (flag = 0; !flag;) MPI_Test(&r[i], &flag, statuses);
@@ -163,7 +167,8 @@ static void phase(const char *what, void (*iteration)(void), long limit)
         MPI_Allreduce(&mine, &most, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
         if (most <= limit) return;
     }
-    check_fail(__FILE__, __LINE__, "%s: never less than %ld switches a second in a rank; here, by thread:%s", what, most, text);
+    check_fail(__FILE__, __LINE__, "%s: never less than %ld switches a second in a rank; here, by thread:%s", what,
+               most, text);
 }
 
 int main(int argc, char **argv)

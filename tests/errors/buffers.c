@@ -1,4 +1,5 @@
-/* What may be wrong with buffers, generalized requests, partitions and statuses, and is not in the table of wrong calls. */
+/* What may be wrong with buffers, generalized requests, partitions and statuses, and is not in the table of wrong
+ * calls. */
 /* needs: MPI_Session_attach_buffer */
 /* ranks: 1 2 */
 #include "../check.h"
@@ -22,7 +23,8 @@ static void process_and_communicator(void)
     CHECK_CLASS(MPI_Buffer_detach_c(&back, &large), MPI_ERR_BUFFER);
     CHECK_EQ(MPI_Buffer_attach(memory, sizeof memory), MPI_SUCCESS);
     CHECK_CLASS(MPI_Buffer_attach(memory, sizeof memory), MPI_ERR_BUFFER); /* there is one */
-    CHECK_CLASS(MPI_Bsend(memory, sizeof memory, MPI_BYTE, check_rank, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER); /* no room */
+    /* no room */
+    CHECK_CLASS(MPI_Bsend(memory, sizeof memory, MPI_BYTE, check_rank, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Buffer_detach(NULL, &size), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Buffer_iflush(NULL), MPI_ERR_ARG);
     CHECK_EQ(MPI_Buffer_detach(&back, &size), MPI_SUCCESS);

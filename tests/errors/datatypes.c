@@ -1,5 +1,6 @@
-/* Wrong arguments of constructors, queries and packing that other tests do not try: arrays, numbers within arrays, packed buffers,
- * types that exceed 64 bits, types in collectives. Each gives its class, and a text with the function, the argument and its value; nothing is made. */
+/* Wrong arguments of constructors, queries and packing that other tests do not try: arrays, numbers within arrays,
+ * packed buffers, types that exceed 64 bits, types in collectives. Each gives its class, and a text with the
+ * function, the argument and its value; nothing is made. */
 /* ranks: 1 2 */
 #include "../check.h"
 
@@ -18,7 +19,8 @@ static void wrong(int code, int class_, const char *call, const char *argument, 
     if (n > 2 && !strcmp(function + n - 2, "_c")) function[n - 2] = 0;
     MPI_Error_string(code, text, &n);
     CHECK_SAY(!strncmp(text, function, strlen(function)), "line %d: \"%s\" does not name %s", line, text, function);
-    CHECK_SAY(strstr(text, argument) && strstr(text, value), "line %d: \"%s\" does not tell %s and %s", line, text, argument, value);
+    CHECK_SAY(strstr(text, argument) && strstr(text, value), "line %d: \"%s\" does not tell %s and %s", line, text,
+              argument, value);
 }
 
 #define WRONG(call, class_, argument, value) wrong(call, class_, #call, argument, value, __LINE__)
@@ -73,11 +75,14 @@ static void large_constructors(void)
     WRONG(MPI_Type_indexed_c(-(1LL << 40), lens, away, MPI_INT, &t), MPI_ERR_COUNT, "count", "-1099511627776");
     WRONG(MPI_Type_indexed_c(2, less, away, MPI_INT, &t), MPI_ERR_ARG, "array_of_blocklengths[1]", "-1099511627776");
     WRONG(MPI_Type_indexed_c(2, NULL, away, MPI_INT, &t), MPI_ERR_ARG, "array_of_blocklengths", "NULL");
-    WRONG(MPI_Type_create_hindexed_c(2, less, away, MPI_INT, &t), MPI_ERR_ARG, "array_of_blocklengths[1]", "-1099511627776");
+    WRONG(MPI_Type_create_hindexed_c(2, less, away, MPI_INT, &t), MPI_ERR_ARG, "array_of_blocklengths[1]",
+          "-1099511627776");
     WRONG(MPI_Type_create_hindexed_c(2, lens, NULL, MPI_INT, &t), MPI_ERR_ARG, "array_of_displacements", "NULL");
-    WRONG(MPI_Type_create_indexed_block_c(2, -(1LL << 40), away, MPI_INT, &t), MPI_ERR_COUNT, "blocklength", "-1099511627776");
+    WRONG(MPI_Type_create_indexed_block_c(2, -(1LL << 40), away, MPI_INT, &t), MPI_ERR_COUNT, "blocklength",
+          "-1099511627776");
     WRONG(MPI_Type_create_indexed_block_c(2, 1, NULL, MPI_INT, &t), MPI_ERR_ARG, "array_of_displacements", "NULL");
-    WRONG(MPI_Type_create_hindexed_block_c(2, -(1LL << 40), away, MPI_INT, &t), MPI_ERR_COUNT, "blocklength", "-1099511627776");
+    WRONG(MPI_Type_create_hindexed_block_c(2, -(1LL << 40), away, MPI_INT, &t), MPI_ERR_COUNT, "blocklength",
+          "-1099511627776");
     WRONG(MPI_Type_create_struct_c(2, less, away, of, &t), MPI_ERR_ARG, "array_of_blocklengths[1]", "-1099511627776");
     WRONG(MPI_Type_create_struct_c(2, lens, away, not_of, &t), MPI_ERR_TYPE, "array_of_types[1]", "MPI_DATATYPE_NULL");
     WRONG(MPI_Type_create_struct_c(2, lens, away, NULL, &t), MPI_ERR_ARG, "array_of_types", "NULL");
@@ -94,41 +99,70 @@ static void large_constructors(void)
 
 static void arrays(void)
 {
-    const int sizes[2] = {4, 6}, parts[2] = {2, 3}, starts[2] = {1, 2}, big[2] = {2, 7}, empty[2] = {2, 0}, none[2] = {4, 0}, beyond[2] = {1, 4};
-    const MPI_Count wide[2] = {4, 1LL << 40}, part[2] = {2, 3}, off[2] = {1, (1LL << 40) - 2}, huge[2] = {1LL << 40, 1LL << 40};
+    const int sizes[2] = {4, 6}, parts[2] = {2, 3}, starts[2] = {1, 2}, big[2] = {2, 7}, empty[2] = {2, 0},
+              none[2] = {4, 0}, beyond[2] = {1, 4};
+    const MPI_Count wide[2] = {4, 1LL << 40}, part[2] = {2, 3}, off[2] = {1, (1LL << 40) - 2},
+                    huge[2] = {1LL << 40, 1LL << 40};
     WRONG(MPI_Type_create_subarray(0, sizes, parts, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_DIMS, "ndims", "0");
     WRONG(MPI_Type_create_subarray(-1, sizes, parts, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_DIMS, "ndims", "-1");
-    WRONG(MPI_Type_create_subarray(2, NULL, parts, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_sizes", "NULL");
-    WRONG(MPI_Type_create_subarray(2, sizes, NULL, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_subsizes", "NULL");
-    WRONG(MPI_Type_create_subarray(2, sizes, parts, NULL, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_starts", "NULL");
-    WRONG(MPI_Type_create_subarray(2, none, parts, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_sizes[1]", "0");
-    WRONG(MPI_Type_create_subarray(2, sizes, big, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_subsizes[1]", "7");
-    WRONG(MPI_Type_create_subarray(2, sizes, empty, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_subsizes[1]", "0");
-    WRONG(MPI_Type_create_subarray(2, sizes, parts, beyond, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_starts[1]", "4");
-    WRONG(MPI_Type_create_subarray(2, sizes, parts, minus, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_starts[1]", "-4");
+    WRONG(MPI_Type_create_subarray(2, NULL, parts, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_sizes",
+          "NULL");
+    WRONG(MPI_Type_create_subarray(2, sizes, NULL, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_subsizes",
+          "NULL");
+    WRONG(MPI_Type_create_subarray(2, sizes, parts, NULL, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_starts",
+          "NULL");
+    WRONG(MPI_Type_create_subarray(2, none, parts, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_sizes[1]",
+          "0");
+    WRONG(MPI_Type_create_subarray(2, sizes, big, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_subsizes[1]", "7");
+    WRONG(MPI_Type_create_subarray(2, sizes, empty, starts, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_subsizes[1]", "0");
+    WRONG(MPI_Type_create_subarray(2, sizes, parts, beyond, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_starts[1]", "4");
+    WRONG(MPI_Type_create_subarray(2, sizes, parts, minus, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_starts[1]",
+          "-4");
     WRONG(MPI_Type_create_subarray(2, sizes, parts, starts, 77, MPI_INT, &t), MPI_ERR_ARG, "order", "77");
-    WRONG(MPI_Type_create_subarray_c(2, wide, part, off, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_starts[1]", "1099511627774");
-    WRONG(MPI_Type_create_subarray_c(2, huge, part, part, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_VALUE_TOO_LARGE, "array_of_sizes", "1099511627776");
+    WRONG(MPI_Type_create_subarray_c(2, wide, part, off, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_starts[1]",
+          "1099511627774");
+    WRONG(MPI_Type_create_subarray_c(2, huge, part, part, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_VALUE_TOO_LARGE,
+          "array_of_sizes", "1099511627776");
 
     const int block[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_BLOCK}, odd[2] = {MPI_DISTRIBUTE_BLOCK, 5};
-    const int free_args[2] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG}, narrow[2] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, grid[2] = {2, 2}, flat[2] = {2, 0};
-    const int cyclic[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_CYCLIC}, zero[2] = {1, 0}, undivided[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE};
-    WRONG(MPI_Type_create_darray(4, 0, 0, sizes, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_DIMS, "ndims", "0");
-    WRONG(MPI_Type_create_darray(5, 0, 2, sizes, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "size", "5");
-    WRONG(MPI_Type_create_darray(4, 4, 2, sizes, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "rank", "4");
-    WRONG(MPI_Type_create_darray(4, -1, 2, sizes, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "rank", "-1");
-    WRONG(MPI_Type_create_darray(4, 0, 2, none, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_gsizes[1]", "0");
-    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, odd, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_distribs[1]", "5");
-    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, block, narrow, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_dargs[1]", "2");
-    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, cyclic, zero, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_dargs[1]", "0");
-    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, block, free_args, flat, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_psizes[1]", "0");
-    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, undivided, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_psizes[1]", "2");
+    const int free_args[2] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG},
+              narrow[2] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, grid[2] = {2, 2}, flat[2] = {2, 0};
+    const int cyclic[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_CYCLIC}, zero[2] = {1, 0},
+              undivided[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE};
+    WRONG(MPI_Type_create_darray(4, 0, 0, sizes, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_DIMS,
+          "ndims", "0");
+    WRONG(MPI_Type_create_darray(5, 0, 2, sizes, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "size",
+          "5");
+    WRONG(MPI_Type_create_darray(4, 4, 2, sizes, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "rank",
+          "4");
+    WRONG(MPI_Type_create_darray(4, -1, 2, sizes, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "rank", "-1");
+    WRONG(MPI_Type_create_darray(4, 0, 2, none, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_gsizes[1]", "0");
+    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, odd, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_distribs[1]", "5");
+    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, block, narrow, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_dargs[1]", "2");
+    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, cyclic, zero, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_dargs[1]", "0");
+    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, block, free_args, flat, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_psizes[1]", "0");
+    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, undivided, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_psizes[1]", "2");
     WRONG(MPI_Type_create_darray(4, 0, 2, sizes, block, free_args, grid, 77, MPI_INT, &t), MPI_ERR_ARG, "order", "77");
-    WRONG(MPI_Type_create_darray(4, 0, 2, NULL, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_gsizes", "NULL");
-    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, NULL, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_distribs", "NULL");
-    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, block, NULL, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_dargs", "NULL");
-    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, block, free_args, NULL, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, "array_of_psizes", "NULL");
-    WRONG(MPI_Type_create_darray_c(4, 0, 2, huge, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_VALUE_TOO_LARGE, "array_of_gsizes", "1099511627776");
+    WRONG(MPI_Type_create_darray(4, 0, 2, NULL, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_gsizes", "NULL");
+    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, NULL, free_args, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_distribs", "NULL");
+    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, block, NULL, grid, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_dargs", "NULL");
+    WRONG(MPI_Type_create_darray(4, 0, 2, sizes, block, free_args, NULL, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG,
+          "array_of_psizes", "NULL");
+    WRONG(MPI_Type_create_darray_c(4, 0, 2, huge, block, free_args, grid, MPI_ORDER_C, MPI_INT, &t),
+          MPI_ERR_VALUE_TOO_LARGE, "array_of_gsizes", "1099511627776");
 }
 
 /* Too little room, or none at all, for what a type was made of. */
@@ -150,9 +184,11 @@ static void contents(void)
     WRONG(MPI_Type_get_contents(small, 3, 2, 1, i, a, NULL), MPI_ERR_ARG, "array_of_datatypes", "NULL");
     WRONG(MPI_Type_get_contents(large, 8, 8, 8, i, a, d), MPI_ERR_TYPE, "large counts", "MPI_Type_get_contents_c");
     WRONG(MPI_Type_get_contents_c(large, 8, 8, 4, 1, i, a, n, d), MPI_ERR_ARG, "4 large counts", "0, 0, 5 and 1");
-    WRONG(MPI_Type_get_contents_c(large, 0, 0, 5, 1, NULL, NULL, NULL, d), MPI_ERR_ARG, "array_of_large_counts", "NULL");
+    WRONG(MPI_Type_get_contents_c(large, 0, 0, 5, 1, NULL, NULL, NULL, d), MPI_ERR_ARG, "array_of_large_counts",
+          "NULL");
     WRONG(MPI_Type_get_contents(MPI_INT, 8, 8, 8, i, a, d), MPI_ERR_TYPE, "datatype", "predefined");
-    WRONG(MPI_Type_get_envelope(large, &ni, &na, &nd, &combiner), MPI_ERR_TYPE, "large counts", "MPI_Type_get_envelope_c");
+    WRONG(MPI_Type_get_envelope(large, &ni, &na, &nd, &combiner), MPI_ERR_TYPE, "large counts",
+          "MPI_Type_get_envelope_c");
     CHECK_EQ(MPI_Type_get_contents_c(large, 0, 0, 5, 1, NULL, NULL, n, d), MPI_SUCCESS);
     CHECK(n[0] == 2 && n[4] == 40 && d[0] == MPI_INT);
     CHECK_EQ(MPI_Type_get_contents_c(small, 3, 2, 0, 1, i, a, NULL, d), MPI_SUCCESS);
@@ -201,7 +237,8 @@ static void packing(void)
     place = -1;
     WRONG(MPI_Pack_external("external32", in, 1, MPI_INT, buf, 64, &place), MPI_ERR_TRUNCATE, "position", "-1");
     wide = INT64_MAX;
-    WRONG(MPI_Pack_c(in, 1, MPI_INT, buf, INT64_MAX, &wide, MPI_COMM_SELF), MPI_ERR_TRUNCATE, "position", "9223372036854775807");
+    WRONG(MPI_Pack_c(in, 1, MPI_INT, buf, INT64_MAX, &wide, MPI_COMM_SELF), MPI_ERR_TRUNCATE, "position",
+          "9223372036854775807");
     WRONG(MPI_Pack_external_c("external32", in, INT64_MAX, MPI_INT, buf, 64, &(MPI_Count){0}), MPI_ERR_COUNT, "inbuf",
           "9223372036854775807");
     CHECK_EQ(MPI_Pack_size(1, raw, MPI_COMM_SELF, &position), MPI_SUCCESS); /* which moves nothing */
@@ -210,8 +247,8 @@ static void packing(void)
     MPI_Type_free(&gaps);
 }
 
-/* Types that are not committed, or none, in collectives; predefined operations on types of the program's. No rank gets as far as to
- * wait for another. */
+/* Types that are not committed, or none, in collectives; predefined operations on types of the program's. No rank
+ * gets as far as to wait for another. */
 static void collectives(void)
 {
     int in[64] = {0}, out[64] = {0}, ones[8], zeros[8] = {0}, me = check_rank;
@@ -240,7 +277,8 @@ static void collectives(void)
     WRONG(MPI_Alltoallv(in, NULL, zeros, good, out, ones, zeros, good, all), MPI_ERR_ARG, "sendcounts", "NULL");
     WRONG(MPI_Alltoallw(in, ones, zeros, raws, out, ones, zeros, goods, all), MPI_ERR_TYPE, "sendtypes", "committed");
     WRONG(MPI_Alltoallw(in, ones, zeros, goods, out, ones, zeros, raws, all), MPI_ERR_TYPE, "recvtypes", "committed");
-    WRONG(MPI_Alltoallw(in, ones, zeros, goods, out, ones, zeros, nulls, all), MPI_ERR_TYPE, "recvtypes", "MPI_DATATYPE_NULL");
+    WRONG(MPI_Alltoallw(in, ones, zeros, goods, out, ones, zeros, nulls, all), MPI_ERR_TYPE, "recvtypes",
+          "MPI_DATATYPE_NULL");
     WRONG(MPI_Alltoallw(in, ones, zeros, NULL, out, ones, zeros, goods, all), MPI_ERR_ARG, "sendtypes", "NULL");
     WRONG(MPI_Reduce(in, out, 1, raw, MPI_SUM, me, all), MPI_ERR_TYPE, "datatype", "committed");
     WRONG(MPI_Reduce(in, out, 1, good, MPI_SUM, me, all), MPI_ERR_OP, "MPI_SUM", "derived");

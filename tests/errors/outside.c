@@ -1,5 +1,5 @@
-/* What may be called before MPI_Init and after MPI_Finalize may; the rest ends the process, with an error that names the
- * function. Error classes, codes and handlers made before are there afterwards. */
+/* What may be called before MPI_Init and after MPI_Finalize may; the rest ends the process, with an error that names
+ * the function. Error classes, codes and handlers made before are there afterwards. */
 /* ranks: 1 2 3 8 */
 /* needs: MPI_Remove_error_class */
 #include "../check.h"
@@ -45,7 +45,8 @@ static void forbidden(char *self, const char *what)
     for (ssize_t k; n < sizeof said - 1 && (k = read(to[0], said + n, sizeof said - 1 - n)) > 0;) n += (size_t)k;
     close(to[0]);
     CHECK_EQ(waitpid(pid, &status, 0), pid);
-    CHECK_SAY(WIFEXITED(status) && WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 77, "status %#x, \"%s\"", status, said);
+    CHECK_SAY(WIFEXITED(status) && WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 77, "status %#x, \"%s\"", status,
+              said);
     CHECK_SAY(strstr(said, "MPI_Comm_size"), "it says \"%s\"", said);
 }
 

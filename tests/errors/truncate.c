@@ -67,7 +67,8 @@ int main(int argc, char **argv)
     /* Completion calls name no communicator; libraries differ in whose handler they ask. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    static const int sizes[][2] = {{1, 0}, {8, 7}, {100, 10}, {5000, 4999}, {100000, 0}, {100000, 50}, {2000000, 1999999}};
+    static const int sizes[][2] = {{1, 0}, {8, 7}, {100, 10}, {5000, 4999}, {100000, 0}, {100000, 50},
+        {2000000, 1999999}};
     size_t cases = sizeof sizes / sizeof *sizes;
     /* Open MPI 4 writes long messages past the end of the buffer, and does not see it at all in messages to oneself. */
     if (check_library("Open MPI v4")) cases = 3;

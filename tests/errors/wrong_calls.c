@@ -1,4 +1,5 @@
-/* Every function of point-to-point communication, datatypes and communicators, called with each argument wrong in turn. */
+/* Every function of point-to-point communication, datatypes and communicators, called with each argument wrong in
+ * turn. */
 /* ranks: 1 2 3 8 */
 #include "../check.h"
 

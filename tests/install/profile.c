@@ -1,5 +1,5 @@
-/* A profiling library (MPI 5.0, 15.2): counts the calls of some functions, and tells when MPI ends. MPI_Pcontrol switches
- * it off and on. */
+/* A profiling library (MPI 5.0, 15.2): counts the calls of some functions, and tells when MPI ends. MPI_Pcontrol
+ * switches it off and on. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -60,7 +60,8 @@ int MPI_Finalize(void)
     int rank;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {
-        printf("%d sends, %d receives, %d reductions, %d dups, %d queries, %d clocks\n", sends, receives, reductions, dups, queries, clocks);
+        printf("%d sends, %d receives, %d reductions, %d dups, %d queries, %d clocks\n", sends, receives, reductions,
+               dups, queries, clocks);
         fflush(stdout);
     }
     return PMPI_Finalize();

@@ -24,7 +24,8 @@ import (
 const apart = 3
 
 // start starts the server and clients of two ranks, with the options of each.
-func (n *network) start(t *testing.T, settings []option, options [apart]string, file string, args ...string) (server *job, clients []*job) {
+func (n *network) start(t *testing.T, settings []option, options [apart]string, file string,
+	args ...string) (server *job, clients []*job) {
 	t.Helper()
 	at := n.machines[apart]
 	at.inside(t, func() { server = startWith(t, settings, "-server", strconv.Itoa(apart)) })
@@ -37,7 +38,8 @@ func (n *network) start(t *testing.T, settings []option, options [apart]string, 
 }
 
 // startClients starts a client on each machine, which meets the others at an address of the server's.
-func (n *network) startClients(t *testing.T, at [apart]string, settings []option, options [apart]string, file string, args ...string) (clients []*job) {
+func (n *network) startClients(t *testing.T, at [apart]string, settings []option, options [apart]string, file string,
+	args ...string) (clients []*job) {
 	t.Helper()
 	for i := range apart {
 		n.machines[i].inside(t, func() {
@@ -145,7 +147,8 @@ func TestAClientAtAnAddressWithoutARouteConnectsToAll(t *testing.T) {
 	if err := os.WriteFile(hosts, []byte("localhost slots=2 addr="+hidden.String()+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	server, clients := n.start(t, with(key), [apart]string{"-v -outbound -via agent -hostfile " + hosts, "-via direct", "-via agent"}, program(t, "negotiate"))
+	server, clients := n.start(t, with(key), [apart]string{"-v -outbound -via agent -hostfile " + hosts, "-via direct",
+		"-via agent"}, program(t, "negotiate"))
 	if r := clients[0].wait(); r.code != 0 || !strings.Contains(r.stderr, "is listening at "+hidden.String()) {
 		t.Errorf("code %d, %q", r.code, r.stderr)
 	}
@@ -172,7 +175,8 @@ func (n *network) shell(t *testing.T) string {
 	return file
 }
 
-// A client of two machines, whose launcher is on the first, and one of one; and a job of several machines and no server.
+// A client of two machines, whose launcher is on the first, and one of one; and a job of several machines and no
+// server.
 func TestAClientOfSeveralMachinesOfTheirOwn(t *testing.T) {
 	for _, f := range []family{ipv4, ipv6} {
 		n := newNetwork(t, f, apart+1)
@@ -206,7 +210,8 @@ func TestStandardInputReachesAMachineOfItsOwn(t *testing.T) {
 	data := strings.Repeat("a line of it\n", 1<<16)
 	var j *job
 	n.machines[0].inside(t, func() {
-		j = startWith(t, []option{stdin(strings.NewReader(data))}, words("-rsh", n.shell(t), "-host m1,m2 -n 2", sh("wc -c"))...)
+		j = startWith(t, []option{stdin(strings.NewReader(data))},
+			words("-rsh", n.shell(t), "-host m1,m2 -n 2", sh("wc -c"))...)
 	})
 	r := j.wait()
 	r.expect(t, 0, "")
@@ -219,8 +224,8 @@ func TestStandardInputReachesAMachineOfItsOwn(t *testing.T) {
 func TestAnApplicationFileStartsClientsOnMachinesOfTheirOwn(t *testing.T) {
 	for _, f := range []family{ipv4, ipv6} {
 		n := newNetwork(t, f, apart+1)
-		list := appFile(t, "m0 -client 0 $hostport -np 2 "+program(t, "negotiate"), "m1 -client 1 $hostport -via agent -np 2 "+program(t, "negotiate"),
-			"m2 -np 1 "+program(t, "negotiate"))
+		list := appFile(t, "m0 -client 0 $hostport -np 2 "+program(t, "negotiate"),
+			"m1 -client 1 $hostport -via agent -np 2 "+program(t, "negotiate"), "m2 -np 1 "+program(t, "negotiate"))
 		for _, settings := range [][]option{nil, with("IMPI_AUTH_SECRET=one for all", "IMPI_AUTH_TLS=1")} {
 			var j *job
 			n.machines[apart].inside(t, func() {
@@ -253,7 +258,8 @@ func (w *firewall) mustHold(t *testing.T, n *network, i int) {
 	}()
 	other := n.machines[(i+1)%len(n.machines)]
 	other.inside(t, func() { // to the address that others know; to another there is no way at all
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", netip.AddrPortFrom(w.outer, l.Addr().(*net.TCPAddr).AddrPort().Port()).String())
+		c, err := new(net.Dialer).DialContext(ctx, "tcp",
+			netip.AddrPortFrom(w.outer, l.Addr().(*net.TCPAddr).AddrPort().Port()).String())
 		if err == nil {
 			c.Close()
 			t.Errorf("a connection to %v gets through", w.outer)
@@ -278,7 +284,8 @@ func TestAClientWhoseLinkGoesDownIsNamed(t *testing.T) {
 	} {
 		via := tt.via
 		n := newNetwork(t, ipv4, apart+1)
-		server, clients := n.start(t, with(append(tt.proof, "IMPI_SILENCE=2")...), all("-via "+via), program(t, "misbehave"), tt.how, "0")
+		server, clients := n.start(t, with(append(tt.proof, "IMPI_SILENCE=2")...), all("-via "+via), program(t, "misbehave"),
+			tt.how, "0")
 		for _, j := range clients {
 			j.stdout.await("ready", 2)
 		}

@@ -22,8 +22,8 @@ func appFile(t *testing.T, lines ...string) string {
 func TestAnApplicationFileStartsAllClients(t *testing.T) {
 	file := program(t, "negotiate")
 	shell := strings.Fields(machines(t))[1]
-	list := appFile(t, "# three clients, in any order", "", "alpha -client 2 $hostport -np 2 "+file, "-np 2 -via agent "+file+" 'an argument'",
-		"localhost -client 0 $hostport -tagub 40000 "+file)
+	list := appFile(t, "# three clients, in any order", "", "alpha -client 2 $hostport -np 2 "+file, "-np 2 -via agent "+
+		file+" 'an argument'", "localhost -client 0 $hostport -tagub 40000 "+file)
 	// The second line is the second client: rank 1.
 	secret := "IMPI_AUTH_SECRET=one for all lines"
 	for _, settings := range [][]string{{"NOTHING="}, {key}, {secret}, {secret, "IMPI_AUTH_TLS=1"}} {

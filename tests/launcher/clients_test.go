@@ -52,7 +52,8 @@ func TestAServerWhosePortIsTakenSaysSo(t *testing.T) {
 	}
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	startWith(t, with(key), words("-server 2 -host 127.0.0.1 -port", port)...).wait().expect(t, 1, "address already in use")
+	startWith(t, with(key), words("-server 2 -host 127.0.0.1 -port", port)...).wait().expect(t, 1,
+		"address already in use")
 }
 
 func TestAClientWithoutAServerSaysSo(t *testing.T) {
@@ -111,7 +112,8 @@ func TestAClientWhoseServerDiesBeforeTheStartEnds(t *testing.T) {
 func TestARankThatDiesBeforeMPIInitEndsItsClientAndItsPeers(t *testing.T) {
 	file := program(t, "misbehave")
 	s, address := server(t, with(key), "2")
-	bad := startWith(t, with(key), words("-client 0", address, "-np 1", file, "not 0 : -np 1 sh -c", []string{"exit 9"})...)
+	bad := startWith(t, with(key), words("-client 0", address, "-np 1", file, "not 0 : -np 1 sh -c",
+		[]string{"exit 9"})...)
 	bad.wait().expect(t, 9, "exited with code 9")
 	s.signal(syscall.SIGTERM)
 	s.wait()

@@ -30,8 +30,10 @@ func TestEveryPhaseOfAServerHasItsDeadline(t *testing.T) {
 		want  string
 	}{
 		{"gather=0.3", nil, "gave up after 300ms while waiting for clients: client 0 missing"},
-		{"exchange=300ms", [][]byte{authenticate, wire.AppendImpi(nil, 0)}, "gave up after 300ms while exchanging start-up values: client 0 (before its first label) missing"},
-		{"run=0.3", [][]byte{authenticate, wire.AppendImpi(nil, 0), done}, "gave up after 300ms while running: client 0 missing"},
+		{"exchange=300ms", [][]byte{authenticate, wire.AppendImpi(nil, 0)},
+			"gave up after 300ms while exchanging start-up values: client 0 (before its first label) missing"},
+		{"run=0.3", [][]byte{authenticate, wire.AppendImpi(nil, 0), done},
+			"gave up after 300ms while running: client 0 missing"},
 	} {
 		s, address := server(t, with(key), "1", "-deadline", tt.limit)
 		if len(tt.says) > 0 {
@@ -74,7 +76,8 @@ func TestAServerReportsAClientThatDiesOnceAndServesTheOthersOn(t *testing.T) {
 		go func() {
 			host := boot.Host{Addr: netip.MustParseAddrPort("127.0.0.1:9"), Procs: []boot.Proc{{PID: uint32(3 + i)}}}
 			var err error
-			_, sessions[i], err = boot.Connect(t.Context(), address, int32(i), auth.WithKey(4242), boot.Default(host), boot.Options{})
+			_, sessions[i], err = boot.Connect(t.Context(), address, int32(i), auth.WithKey(4242), boot.Default(host),
+				boot.Options{})
 			ready <- err
 		}()
 	}

@@ -53,7 +53,8 @@ func TestAKilledClientEndsTheOther(t *testing.T) {
 		if r := p.b.wait(); r.code != 137 {
 			t.Errorf("code %d", r.code)
 		}
-		if r := p.a.wait(); r.code == 0 || strings.Count(r.stderr, "impirun: ") != 1 || !strings.Contains(r.stderr, "client 1") {
+		if r := p.a.wait(); r.code == 0 || strings.Count(r.stderr, "impirun: ") != 1 ||
+			!strings.Contains(r.stderr, "client 1") {
 			t.Errorf("code %d, %q", r.code, r.stderr)
 		}
 		if r := p.server.wait(); r.code == 0 || !strings.Contains(r.stderr, "client 1") {

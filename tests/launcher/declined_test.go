@@ -9,7 +9,8 @@ import (
 // told when it will come. The client tells the server itself.
 func TestARankThatDiesBeforeTheClientsHaveMetEndsAllAndIsNamed(t *testing.T) {
 	file := program(t, "misbehave")
-	ways := map[string]string{"direct": "-via direct -n 2", "agent": "-via agent -n 2", "machines": "-via direct " + machines(t)}
+	ways := map[string]string{"direct": "-via direct -n 2", "agent": "-via agent -n 2", "machines": "-via direct " +
+		machines(t)}
 	for name, how := range ways {
 		for do, why := range map[string]string{
 			"killed-before-init 1": "rank 1 of client 1 on", "before-init 1 6": "rank 1 of client 1 on",

@@ -34,8 +34,10 @@ func TestErrorsOutsideOfMPIGoToTheInitialErrorHandler(t *testing.T) {
 		if r.code != 0 || r.stdout != "return return return "+want+"\n" {
 			t.Errorf("an error %s: %+v", when, r)
 		}
-		for _, fatal := range []string{"", "-initial-errhandler mpi_errors_are_fatal", "-initial-errhandler mpi_errors_abort"} {
-			if r := run(t, words("-n 1", fatal, file, when)...); r.code == 0 || r.stdout != "" || !strings.Contains(r.stderr, "MPI_Comm_size") {
+		for _, fatal := range []string{"", "-initial-errhandler mpi_errors_are_fatal",
+			"-initial-errhandler mpi_errors_abort"} {
+			if r := run(t, words("-n 1", fatal, file, when)...); r.code == 0 || r.stdout != "" ||
+				!strings.Contains(r.stderr, "MPI_Comm_size") {
 				t.Errorf("an error %s, %q: %+v", when, fatal, r)
 			}
 		}
@@ -44,16 +46,20 @@ func TestErrorsOutsideOfMPIGoToTheInitialErrorHandler(t *testing.T) {
 
 func TestEachProgramHasAnInitialErrorHandlerOfItsOwn(t *testing.T) {
 	file := program(t, "initial")
-	r := run(t, words("-n 1 -initial-errhandler mpi_errors_return", file, ": -n 1", file, ": -n 1 -initial-errhandler mpi_errors_abort", file)...)
+	r := run(t, words("-n 1 -initial-errhandler mpi_errors_return", file, ": -n 1", file,
+		": -n 1 -initial-errhandler mpi_errors_abort", file)...)
 	r.expect(t, 0, "")
 	got := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	sort.Strings(got)
-	if want := []string{"abort abort abort 000", "fatal fatal fatal 000", "return return return 000"}; !slices.Equal(got, want) {
+	if want := []string{"abort abort abort 000", "fatal fatal fatal 000", "return return return 000"}; !slices.Equal(got,
+		want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	// What an outer launcher has been told does not reach it.
-	if r := startWith(t, []option{environ("IMPI_INITIAL_ERRHANDLER=mpi_errors_return")}, words("-n 1", file)...).wait(); r.stdout != "fatal fatal fatal 000\n" {
+	if r := startWith(t, []option{environ("IMPI_INITIAL_ERRHANDLER=mpi_errors_return")},
+		words("-n 1", file)...).wait(); r.stdout != "fatal fatal fatal 000\n" {
 		t.Errorf("%+v", r)
 	}
-	run(t, words("-initial-errhandler mpi_errors_ignore -n 1", file)...).expect(t, 2, "mpi_errors_ignore: the names are mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return")
+	run(t, words("-initial-errhandler mpi_errors_ignore -n 1", file)...).expect(t, 2,
+		"mpi_errors_ignore: the names are mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return")
 }

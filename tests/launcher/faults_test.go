@@ -27,7 +27,8 @@ func TestABadBufferIsNamed(t *testing.T) {
 		for _, how := range spread[:2] {
 			t.Run(how+" "+do, func(t *testing.T) {
 				r := run(t, words(how, file, do)...)
-				for _, want := range []string{said, argument, "killed by signal 11", fmt.Sprintf("rank %s on", strings.Fields(do)[1])} {
+				for _, want := range []string{said, argument, "killed by signal 11",
+					fmt.Sprintf("rank %s on", strings.Fields(do)[1])} {
 					if !strings.Contains(r.stderr, want) {
 						t.Errorf("%q is missing", want)
 					}

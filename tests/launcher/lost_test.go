@@ -11,8 +11,8 @@ import (
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// deaf is a client that the test plays: join takes it to the server, with a host that accepts nobody. Nil: it could not join, and
-// the test has failed.
+// deaf is a client that the test plays: join takes it to the server, with a host that accepts nobody. Nil: it could not
+// join, and the test has failed.
 func deaf(t *testing.T) (join func(address string, rank int32) *boot.Session) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,7 +33,8 @@ func deaf(t *testing.T) (join func(address string, rank int32) *boot.Session) {
 }
 
 // A client whose rank dies when all tables are there, and before it has connected to anybody: nobody has a socket that
-// could tell. Its launcher tells the server, and the server the others. This test is the client; its host never connects.
+// could tell. Its launcher tells the server, and the server the others. This test is the client; its host never
+// connects.
 func TestAClientLostBeforeItConnectsIsNamedAndEndsTheOthers(t *testing.T) {
 	file := program(t, "misbehave")
 	join := deaf(t)

@@ -32,7 +32,8 @@ exec sh -c "$*"
 	if err := os.WriteFile(shell, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	list := "localhost slots=2 addr=127.0.0.1 # where the launcher is\nalpha:1 addr=127.0.0.2\n\nbeta slots=2 max_slots=4 addr=127.0.0.3\n"
+	list := "localhost slots=2 addr=127.0.0.1 # where the launcher is\nalpha:1 addr=127.0.0.2\n\n" +
+		"beta slots=2 max_slots=4 addr=127.0.0.3\n"
 	if err := os.WriteFile(hosts, []byte(list), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,8 @@ func TestRanksOfSeveralMachinesAreOneJob(t *testing.T) {
 }
 
 func TestRanksStandInTheOrderOfTheHostFile(t *testing.T) {
-	r := run(t, words(machines(t), "-l sh -c", []string{"echo $IMPI_LOCAL_RANK of $IMPI_LOCAL_SIZE, $IMPI_RANK of $IMPI_SIZE; pwd"})...)
+	r := run(t, words(machines(t), "-l sh -c",
+		[]string{"echo $IMPI_LOCAL_RANK of $IMPI_LOCAL_SIZE, $IMPI_RANK of $IMPI_SIZE; pwd"})...)
 	r.expect(t, 0, "")
 	here, err := os.Getwd()
 	if err != nil {
@@ -66,7 +68,8 @@ func TestRanksStandInTheOrderOfTheHostFile(t *testing.T) {
 
 func TestSeveralProgramsOnSeveralMachines(t *testing.T) {
 	how := strings.TrimSuffix(machines(t), "-n 5")
-	r := run(t, words(how, "-n 3 -x A=1 sh -c", []string{"echo first $A $IMPI_RANK"}, ": -n 2 sh -c", []string{"echo second $A $IMPI_RANK"})...)
+	r := run(t, words(how, "-n 3 -x A=1 sh -c", []string{"echo first $A $IMPI_RANK"}, ": -n 2 sh -c",
+		[]string{"echo second $A $IMPI_RANK"})...)
 	r.expect(t, 0, "")
 	for _, want := range []string{"first 1 0\n", "first 1 1\n", "first 1 2\n", "second 3\n", "second 4\n"} {
 		if !strings.Contains(r.stdout, want) {
@@ -87,7 +90,8 @@ func TestMuchOutputOfOtherMachinesArrivesWhole(t *testing.T) {
 func TestLinesWithPrefixesStayWholeAcrossMachines(t *testing.T) {
 	const lines = 20000
 	script := fmt.Sprintf(`awk -v r=$IMPI_RANK 'BEGIN { for (i = 0; i < %d; i++) {
-		s = sprintf("%%*s", i %% 97, ""); gsub(" ", "x", s); print r, i, s "." > "/dev/stderr"; print r, i, s "." } }'`, lines)
+		s = sprintf("%%*s", i %% 97, ""); gsub(" ", "x", s)
+		print r, i, s "." > "/dev/stderr"; print r, i, s "." } }'`, lines)
 	r := run(t, words(machines(t), "-l", sh(script))...)
 	if r.code != 0 {
 		t.Errorf("code %d", r.code)
@@ -136,7 +140,8 @@ func TestADeathOnOneMachineEndsAllAndIsTheCause(t *testing.T) {
 	} {
 		r := run(t, words(how, file, do)...)
 		who := fmt.Sprintf("rank %s on", strings.Fields(do)[1])
-		if r.code != want.code || !strings.Contains(r.stderr, who) || !strings.Contains(r.stderr, want.said) || strings.Count(r.stderr, "impirun: ") != 1 {
+		if r.code != want.code || !strings.Contains(r.stderr, who) || !strings.Contains(r.stderr, want.said) ||
+			strings.Count(r.stderr, "impirun: ") != 1 {
 			t.Errorf("%s: code %d, stderr %q", do, r.code, r.stderr)
 		}
 	}
@@ -208,10 +213,11 @@ func TestStandardInputReachesWhoeverIsToReadItOnAnyMachine(t *testing.T) {
 		ranks    int
 		readers  []int
 	}{
-		{how, "", 5, []int{0}}, {how, "--stdin 2", 5, []int{2}}, {how, "--stdin 4", 5, []int{4}}, {how, "--stdin none", 5, nil},
-		{how, "--stdin all", 5, []int{0, 1, 2, 3, 4}}, {alone, "", 2, []int{0}},
+		{how, "", 5, []int{0}}, {how, "--stdin 2", 5, []int{2}}, {how, "--stdin 4", 5, []int{4}}, {how, "--stdin none", 5,
+			nil}, {how, "--stdin all", 5, []int{0, 1, 2, 3, 4}}, {alone, "", 2, []int{0}},
 	} {
-		j := startWith(t, []option{stdin(bytes.NewReader(data))}, words(tt.how, tt.who, sh(`s=$(sha256sum); echo "$IMPI_RANK ${s%% *}"`))...)
+		j := startWith(t, []option{stdin(bytes.NewReader(data))},
+			words(tt.how, tt.who, sh(`s=$(sha256sum); echo "$IMPI_RANK ${s%% *}"`))...)
 		r := j.wait()
 		r.expect(t, 0, "")
 		for rank := range tt.ranks {
@@ -249,7 +255,8 @@ func TestStandardInputIsAConversationOnAnotherMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	j := startWith(t, []option{stdin(r)}, words(machines(t), "--stdin 3", sh(`while read word; do echo heard $word; done`))...)
+	j := startWith(t, []option{stdin(r)},
+		words(machines(t), "--stdin 3", sh(`while read word; do echo heard $word; done`))...)
 	r.Close()
 	for i := range 3 {
 		fmt.Fprintf(w, "word%d\n", i)

@@ -14,8 +14,8 @@ import (
 )
 
 // A network of machines: each is a network namespace of this one, joined by a cable (veth) to a router, a namespace,
-// too. The namespaces have no names: they are descriptors of the test's, and go, with all that is in them, when the test
-// and what it started have ended, however that came about. So several tests may have the same addresses at a time.
+// too. The namespaces have no names: they are descriptors of the test's, and go, with all that is in them, when the
+// test and what it started have ended, however that came about. So several tests may have the same addresses at a time.
 type network struct {
 	router   *machine
 	machines []*machine
@@ -94,7 +94,8 @@ func newMachine(t *testing.T) *machine {
 // cable joins a machine to the router.
 func (n *network) cable(t *testing.T, i int) {
 	t.Helper()
-	n.router.ip(t, fmt.Sprintf("link add to%d type veth peer name end netns /proc/%d/fd/%d", i, os.Getpid(), n.machines[i].ns.Fd()))
+	n.router.ip(t, fmt.Sprintf("link add to%d type veth peer name end netns /proc/%d/fd/%d", i, os.Getpid(),
+		n.machines[i].ns.Fd()))
 }
 
 // number gives both ends of a machine's cable an address, and the machine a way to all others.

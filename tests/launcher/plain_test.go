@@ -75,7 +75,8 @@ func TestAProgramThatCannotRunIsNamed(t *testing.T) {
 
 func TestNamesOfThisMachineNeedNoRemoteShell(t *testing.T) {
 	t.Setenv("IMPI_RSH", "/no/such/shell")
-	run(t, words("-host elsewhere.invalid -n 2 true")...).expect(t, 1, "machine elsewhere.invalid: fork/exec /no/such/shell")
+	run(t, words("-host elsewhere.invalid -n 2 true")...).expect(t, 1,
+		"machine elsewhere.invalid: fork/exec /no/such/shell")
 	run(t, words("-host localhost:2,127.0.0.1 -n 2 true")...).expect(t, 0, "")
 	file := filepath.Join(t.TempDir(), "hosts")
 	os.WriteFile(file, []byte("# ours\nlocalhost slots=4\n"), 0o644)
@@ -116,7 +117,8 @@ func TestTheExitCodeIsThatOfTheFirstAbnormalRank(t *testing.T) {
 }
 
 func TestARankThatIgnoresSIGTERMIsKilledAfterTheGrace(t *testing.T) {
-	run(t, words("--kill-grace 0.1 -n 2", sh(`[ $IMPI_RANK = 1 ] && exit 6; trap "" TERM; while :; do sleep 1000; done`))...).
+	run(t, words("--kill-grace 0.1 -n 2",
+		sh(`[ $IMPI_RANK = 1 ] && exit 6; trap "" TERM; while :; do sleep 1000; done`))...).
 		expect(t, 6, "rank 1 on")
 }
 
@@ -171,7 +173,9 @@ func TestAKilledLauncherTakesTheRanksChildrenAlong(t *testing.T) {
 func TestSignalsReachTheRanks(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
 		t.Run(s.String(), func(t *testing.T) {
-			j := start(t, words("-n 2", sh(fmt.Sprintf(`trap "echo got; exit 0" %d; echo ready; while :; do sleep 1000 & wait; done`, int(s))))...)
+			j := start(t,
+				words("-n 2",
+					sh(fmt.Sprintf(`trap "echo got; exit 0" %d; echo ready; while :; do sleep 1000 & wait; done`, int(s))))...)
 			j.stdout.await("ready", 2)
 			j.signal(s)
 			r := j.wait()
@@ -192,7 +196,9 @@ func TestAnUnhandledSignalEndsTheJobWith128PlusItsNumber(t *testing.T) {
 
 func TestStoppedRanksTakeASignalThatEndsThem(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-		j := start(t, words("-n 2", sh(`trap 'exit 5' TERM INT HUP; echo "ready $$"; kill -STOP $$; while :; do sleep 1000 & wait; done`))...)
+		j := start(t,
+			words("-n 2",
+				sh(`trap 'exit 5' TERM INT HUP; echo "ready $$"; kill -STOP $$; while :; do sleep 1000 & wait; done`))...)
 		j.stdout.await("\n", 2)
 		for line := range strings.Lines(j.stdout.String()) {
 			var pid int
@@ -218,13 +224,16 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	for _, how := range []string{"-l -n 2", "-l " + machines(t), machines(t)} {
 		j := startWith(t, []option{func(c *exec.Cmd) { c.Stdout = full }}, words(how, "echo hello")...)
 		j.wait().expect(t, 1, "output of ranks is lost")
-		j = startWith(t, []option{func(c *exec.Cmd) { c.Stdout = full }}, words(how, sh(`echo hello; [ $IMPI_RANK != 1 ] || exit 7`))...)
+		j = startWith(t, []option{func(c *exec.Cmd) {
+			c.Stdout = full
+		}}, words(how, sh(`echo hello; [ $IMPI_RANK != 1 ] || exit 7`))...)
 		j.wait().expect(t, 7, "rank 1 on")
 	}
 }
 
 func TestASecondInterruptKillsAtOnce(t *testing.T) {
-	j := start(t, words("--kill-grace 1000 -n 2", sh(`trap "echo got" INT; echo ready; while :; do sleep 1000 & wait; done`))...)
+	j := start(t,
+		words("--kill-grace 1000 -n 2", sh(`trap "echo got" INT; echo ready; while :; do sleep 1000 & wait; done`))...)
 	j.stdout.await("ready", 2)
 	j.signal(syscall.SIGINT)
 	j.stdout.await("got", 2)
@@ -233,7 +242,9 @@ func TestASecondInterruptKillsAtOnce(t *testing.T) {
 }
 
 func TestStopAndContinueReachTheRanks(t *testing.T) {
-	j := start(t, words("-n 2", sh(`trap "echo stop" TSTP; trap "echo on; exit 0" CONT; echo ready; while :; do sleep 1000 & wait; done`))...)
+	j := start(t,
+		words("-n 2",
+			sh(`trap "echo stop" TSTP; trap "echo on; exit 0" CONT; echo ready; while :; do sleep 1000 & wait; done`))...)
 	j.stdout.await("ready", 2)
 	j.signal(syscall.SIGTSTP)
 	j.stdout.await("stop", 2)
@@ -263,7 +274,8 @@ func TestStandardInputGoesWhereItIsSentByteForByte(t *testing.T) {
 		"--stdin all":  {"0 " + sum, "1 " + sum, "2 " + sum},
 		"--stdin none": {"0 " + empty, "1 " + empty, "2 " + empty},
 	} {
-		j := startWith(t, []option{stdin(bytes.NewReader(data))}, words(who, "-n 3", sh(`s=$(sha256sum); echo "$IMPI_RANK ${s%% *}"`))...)
+		j := startWith(t, []option{stdin(bytes.NewReader(data))},
+			words(who, "-n 3", sh(`s=$(sha256sum); echo "$IMPI_RANK ${s%% *}"`))...)
 		r := j.wait()
 		r.expect(t, 0, "")
 		got := strings.Split(strings.TrimSpace(r.stdout), "\n")
@@ -290,8 +302,9 @@ func TestOutputIsTaggedLineByLine(t *testing.T) {
 }
 
 func TestProgramsOfOneJobAreNumberedInOrder(t *testing.T) {
-	r := run(t, words("-genv G g -n 2 -x A=one", sh(`echo $IMPI_RANK/$IMPI_SIZE $PMI_RANK $MPI_LOCALRANKID/$MPI_LOCALNRANKS $A$G`),
-		": -n 1 -wdir / -x A=two", sh(`echo $IMPI_RANK/$IMPI_SIZE $PWD $A$G`))...)
+	r := run(t, words("-genv G g -n 2 -x A=one",
+		sh(`echo $IMPI_RANK/$IMPI_SIZE $PMI_RANK $MPI_LOCALRANKID/$MPI_LOCALNRANKS $A$G`), ": -n 1 -wdir / -x A=two",
+		sh(`echo $IMPI_RANK/$IMPI_SIZE $PWD $A$G`))...)
 	r.expect(t, 0, "")
 	got := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	sort.Strings(got)

@@ -24,7 +24,8 @@ func TestProgramsOfSessionsEndLikeOthers(t *testing.T) {
 			t.Run(how+" "+do, func(t *testing.T) {
 				r := run(t, words(how, file, do)...)
 				who := fmt.Sprintf("rank %s on", strings.Fields(do)[1])
-				if r.code != want.code || want.code != 0 && (!strings.Contains(r.stderr, who) || !strings.Contains(r.stderr, want.said)) {
+				if r.code != want.code || want.code != 0 &&
+					(!strings.Contains(r.stderr, who) || !strings.Contains(r.stderr, want.said)) {
 					t.Errorf("code %d, stderr %q; want %d, %q and %q", r.code, r.stderr, want.code, who, want.said)
 				}
 				if want.code == 0 && r.stderr != "" {

@@ -25,10 +25,13 @@ func TestClientsNegotiateTheirValues(t *testing.T) {
 	file := program(t, "negotiate")
 	for _, tt := range []struct{ first, second, agreed string }{
 		{"", "", "datalen 65536, ackmark 32, hiwater 192, tagub 2147483647, xsize 1024, maxlinear 4"},
-		{"-datalen 7 -tagub 40000", "-datalen 9 -tagub 50000 -ackmark 3 -hiwater 8", "datalen 7, ackmark 3, hiwater 8, tagub 40000, xsize 1024, maxlinear 4"},
+		{"-datalen 7 -tagub 40000", "-datalen 9 -tagub 50000 -ackmark 3 -hiwater 8",
+			"datalen 7, ackmark 3, hiwater 8, tagub 40000, xsize 1024, maxlinear 4"},
 		{"-datalen 1 -hiwater 1", "-ackmark 5", "datalen 1, ackmark 1, hiwater 1, tagub 2147483647, xsize 1024, maxlinear 4"},
-		{"-xsize 64 -maxlinear 0", "-maxlinear=0 -xsize=64", "datalen 65536, ackmark 32, hiwater 192, tagub 2147483647, xsize 64, maxlinear 0"},
-		{"-xsize -1 -maxlinear 4", "-xsize 1024", "datalen 65536, ackmark 32, hiwater 192, tagub 2147483647, xsize 1024, maxlinear 4"},
+		{"-xsize 64 -maxlinear 0", "-maxlinear=0 -xsize=64",
+			"datalen 65536, ackmark 32, hiwater 192, tagub 2147483647, xsize 64, maxlinear 0"},
+		{"-xsize -1 -maxlinear 4", "-xsize 1024",
+			"datalen 65536, ackmark 32, hiwater 192, tagub 2147483647, xsize 1024, maxlinear 4"},
 	} {
 		a, b, s := two(t, file, tt.first, tt.second)
 		for _, r := range []result{a, b} {
@@ -48,7 +51,8 @@ func TestClientsThatCannotAgreeSayAboutWhat(t *testing.T) {
 	for options, label := range map[string]string{"-xsize 7": "C_COLL_XSIZE", "-maxlinear 7": "C_COLL_MAXLINEAR"} {
 		a, b, _ := two(t, file, "", options)
 		for _, r := range []result{a, b} {
-			if r.code != 1 || !strings.Contains(r.stderr, label+": all clients must choose the same value") && !strings.Contains(r.stderr, "closed by the server") {
+			if r.code != 1 || !strings.Contains(r.stderr, label+": all clients must choose the same value") &&
+				!strings.Contains(r.stderr, "closed by the server") {
 				t.Errorf("%s: code %d, %q", options, r.code, r.stderr)
 			}
 		}
@@ -74,7 +78,8 @@ func TestValuesOfTheEnvironmentReachTheOtherClient(t *testing.T) {
 func TestAClientThatCannotBeReachedConnectsItself(t *testing.T) {
 	file := program(t, "negotiate")
 	for _, tt := range []struct{ first, second string }{
-		{"-outbound", ""}, {"", "-outbound"}, {"-outbound -via agent", ""}, {"-outbound -via agent", "-via agent"}, {"-outbound", "-via agent"},
+		{"-outbound", ""}, {"", "-outbound"}, {"-outbound -via agent", ""}, {"-outbound -via agent", "-via agent"},
+		{"-outbound", "-via agent"},
 	} {
 		a, b, s := two(t, file, tt.first, tt.second)
 		if a.code != 0 || b.code != 0 || s.code != 0 || a.stdout != "tagub 2147483647\n" {
@@ -96,7 +101,8 @@ func TestAgentsAndRanksListenWhereTheyAreTold(t *testing.T) {
 	defer taken.Close()
 	port := taken.Addr().(*net.TCPAddr).Port
 	a, b, _ := two(t, file, fmt.Sprintf("-port %d-%d", port, port+20), "-via direct")
-	if a.code != 0 || b.code != 0 || !strings.Contains(a.stderr, "is listening at 127.0.0.1:") || strings.Contains(a.stderr, fmt.Sprintf(":%d\n", port)) {
+	if a.code != 0 || b.code != 0 || !strings.Contains(a.stderr, "is listening at 127.0.0.1:") ||
+		strings.Contains(a.stderr, fmt.Sprintf(":%d\n", port)) {
 		t.Errorf("%+v, %+v", a, b)
 	}
 	a, b, _ = two(t, file, fmt.Sprintf("-via direct -port %d-%d", port, port+20), "-via direct")
@@ -120,7 +126,8 @@ func TestClientsAgreeOnTheLesserNumberOfConnections(t *testing.T) {
 		first, second string
 		agreed        int
 	}{
-		{"-streams 3", "-streams 2", 2}, {"-streams 3", "", 1}, {"-streams 4 -via agent", "-streams 3", 3}, {"-streams 2", "-outbound -streams 2", 2},
+		{"-streams 3", "-streams 2", 2}, {"-streams 3", "", 1}, {"-streams 4 -via agent", "-streams 3", 3},
+		{"-streams 2", "-outbound -streams 2", 2},
 		{"-outbound -streams 16 -via agent", "-streams 16 -via agent", 16},
 	} {
 		a, b, s := two(t, file, tt.first, tt.second)

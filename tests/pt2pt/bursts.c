@@ -1,5 +1,5 @@
-/* Many short sends are started in a row, to all others. They arrive, in order, whatever their sender does next: it waits,
- * tests, sends or receives something else, or computes, outside of MPI. */
+/* Many short sends are started in a row, to all others. They arrive, in order, whatever their sender does next: it
+ * waits, tests, sends or receives something else, or computes, outside of MPI. */
 /* ranks: 2 4 */
 #include "../check.h"
 #include <fcntl.h>
@@ -67,7 +67,8 @@ static void receive(int how)
         int value = -1;
         MPI_Status status;
         MPI_Recv(&value, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
-        CHECK_SAY(status.MPI_TAG == i && value == i, "message %d, of tag %d, came as number %d", value, status.MPI_TAG, i);
+        CHECK_SAY(status.MPI_TAG == i && value == i, "message %d, of tag %d, came as number %d", value, status.MPI_TAG,
+                  i);
     }
     if (how == 3 && check_rank == 1) {
         int value = -1;
@@ -87,7 +88,9 @@ int main(int argc, char **argv)
     for (int how = 0; how < 5; how++) {
         int count = 0;
         for (int i = 0; check_rank == 0 && i < MESSAGES; i++)
-            for (int to = 1; to <= others; to++) MPI_Isend(&values[i], 1, MPI_INT, to, i, MPI_COMM_WORLD, &requests[count++]);
+            for (int to = 1; to <= others; to++) {
+                MPI_Isend(&values[i], 1, MPI_INT, to, i, MPI_COMM_WORLD, &requests[count++]);
+            }
         if (check_rank == 0) follow(how, count, requests, (how + 1) * others);
         else receive(how);
     }

@@ -4,7 +4,8 @@
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
-    int next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size, in[3] = {-1, -1, -1}, flag = -1;
+    int next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size,
+        in[3] = {-1, -1, -1}, flag = -1;
     MPI_Request request[3];
     MPI_Status status;
     for (int i = 0; i < 3; i++) MPI_Irecv(&in[i], 1, MPI_INT, previous, i == 1 ? 7 : 5, MPI_COMM_WORLD, &request[i]);

@@ -1,5 +1,6 @@
 /* Long messages arrive while their receiver computes, outside of MPI: contiguous ones and others, expected ones and
- * unexpected ones, while the sender waits in MPI; and while the sender computes as well, where its memory can be read. */
+ * unexpected ones, while the sender waits in MPI; and while the sender computes as well, where its memory can be
+ * read. */
 /* ranks: 2 */
 /* clients: none */
 #include "../check.h"

@@ -1,6 +1,6 @@
-/* Short messages of derived datatypes by the calls that begin a receive before the message is there, or send and receive in one:
- * each layout into each other, types freed while receives wait, receives that have to give way to others, messages shorter
- * and longer than the receive, and more receives than there is room for at once. */
+/* Short messages of derived datatypes by the calls that begin a receive before the message is there, or send and
+ * receive in one: each layout into each other, types freed while receives wait, receives that have to give way to
+ * others, messages shorter and longer than the receive, and more receives than there is room for at once. */
 /* ranks: 1 2 3 4 */
 #include "../check.h"
 
@@ -8,8 +8,8 @@ enum { DOUBLES = 12, MEMORY = 4096, LAYOUTS = 7, MANY = 1500, TAG = 9 };
 
 static int next, previous;
 
-/* Layouts of twelve doubles: a run, one that begins later, a vector, a list of blocks of several lengths and one of equal ones,
- * a structure whose fields are not in the order of memory, and rows of far elements. */
+/* Layouts of twelve doubles: a run, one that begins later, a vector, a list of blocks of several lengths and one of
+ * equal ones, a structure whose fields are not in the order of memory, and rows of far elements. */
 static MPI_Datatype layout(int which)
 {
     static const int lens[] = {1, 3, 2, 5, 1}, at[] = {0, 2, 9, 20, 40}, halves[] = {50, 0};
@@ -184,7 +184,9 @@ static void many(void)
     MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &two[0]);
     MPI_Type_create_resized(MPI_DOUBLE, 0, 24, &two[1]);
     for (int i = 0; i < 2; i++) MPI_Type_commit(&two[i]);
-    for (int i = 0; i < MANY; i++) MPI_Irecv(memory[i], i % 2 ? 12 : 4, two[i % 2], previous, i % 5, MPI_COMM_WORLD, &q[i]);
+    for (int i = 0; i < MANY; i++) {
+        MPI_Irecv(memory[i], i % 2 ? 12 : 4, two[i % 2], previous, i % 5, MPI_COMM_WORLD, &q[i]);
+    }
     for (int i = 0; i < 2; i++) MPI_Type_free(&two[i]);
     for (int i = 0; i < MANY; i++) {
         for (int k = 0; k < DOUBLES; k++) out[i][k] = check_rank + i * 100 + k;

@@ -1,5 +1,5 @@
-/* Threads that make types, post receives of them, free them at once and exchange messages, while another thread makes the library
- * look at all receives that wait; types that are one run, of some kilobytes, too. */
+/* Threads that make types, post receives of them, free them at once and exchange messages, while another thread
+ * makes the library look at all receives that wait; types that are one run, of some kilobytes, too. */
 /* ranks: 2 3 */
 #include "../check.h"
 #include <pthread.h>
@@ -38,7 +38,10 @@ static int place(int which, int n, int i)
     }
 }
 
-static int length(int which, int round) { return which == 2 ? 32 : round % 5 == 4 && which == 0 ? DOUBLES : 8 + round % 40; }
+static int length(int which, int round)
+{
+    return which == 2 ? 32 : round % 5 == 4 && which == 0 ? DOUBLES : 8 + round % 40;
+}
 
 static double word(int rank, int k, int round, int i) { return ((rank * THREADS + k) * ROUNDS + round) * 2048.0 + i; }
 

@@ -35,7 +35,9 @@ static void seen(int code, int n, const int *at, const MPI_Status *s, int *faile
     int bad = 0;
     for (int i = 0; i < n; i++) bad += at[i] == BAD;
     CHECK_EQ(class_of(code), bad ? MPI_ERR_IN_STATUS : MPI_SUCCESS);
-    for (int i = 0; s && bad && i < n; i++) CHECK_EQ(class_of(s[i].MPI_ERROR), at[i] == BAD ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    for (int i = 0; s && bad && i < n; i++) {
+        CHECK_EQ(class_of(s[i].MPI_ERROR), at[i] == BAD ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    }
     *failed += bad;
 }
 

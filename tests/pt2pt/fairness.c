@@ -1,4 +1,5 @@
-/* A flood does not starve a quiet sender: neither receives from anywhere, nor requests of which any or some are completed. */
+/* A flood does not starve a quiet sender: neither receives from anywhere, nor requests of which any or some are
+ * completed. */
 /* ranks: 3 4 */
 #include "../check.h"
 
@@ -55,12 +56,15 @@ static void from_anywhere(void)
     }
 }
 
-/* One request for each sender, the quiet one's last; a request that is done is started again at once. how: 0 any, 1 some. */
+/* One request for each sender, the quiet one's last; a request that is done is started again at once. how: 0 any, 1
+ * some. */
 static void requests(int how)
 {
     MPI_Request r[8];
     int word[8], index[8], rounds = 0, n = check_size - 1;
-    for (int i = 0; i < n; i++) MPI_Irecv(&word[i], 1, MPI_INT, n - i, n - i == 1 ? QUIET : FLOOD, MPI_COMM_WORLD, &r[i]);
+    for (int i = 0; i < n; i++) {
+        MPI_Irecv(&word[i], 1, MPI_INT, n - i, n - i == 1 ? QUIET : FLOOD, MPI_COMM_WORLD, &r[i]);
+    }
     while (rounds < ROUNDS) {
         int done = 1;
         if (how == 0) MPI_Waitany(n, r, index, MPI_STATUS_IGNORE);
@@ -69,7 +73,9 @@ static void requests(int how)
             int i = index[k], source = n - i;
             if (source == 1) answer(word[i], &rounds);
             else CHECK_EQ(word[i], source);
-            if (rounds < ROUNDS) MPI_Irecv(&word[i], 1, MPI_INT, source, source == 1 ? QUIET : FLOOD, MPI_COMM_WORLD, &r[i]);
+            if (rounds < ROUNDS) {
+                MPI_Irecv(&word[i], 1, MPI_INT, source, source == 1 ? QUIET : FLOOD, MPI_COMM_WORLD, &r[i]);
+            }
         }
     }
     for (int i = 0; i < n; i++) {

@@ -1,4 +1,5 @@
-/* A million messages that nobody waits for: the receiver's memory stays bounded, and what is sent last is received first. */
+/* A million messages that nobody waits for: the receiver's memory stays bounded, and what is sent last is received
+ * first. */
 /* ranks: 2 3 */
 #include "../check.h"
 

@@ -38,7 +38,8 @@ static void long_ones(void)
     MPI_Status status;
     int flag = 0;
     check_fill(out, LONG, (uint64_t)check_rank);
-    MPI_Isendrecv(out, LONG, MPI_BYTE, next, 1, in, LONG, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+    MPI_Isendrecv(out, LONG, MPI_BYTE, next, 1, in, LONG, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                  &request);
     while (!flag) MPI_Test(&request, &flag, &status);
     CHECK_EQ(status.MPI_SOURCE, previous);
     CHECK_EQ(check_differs(in, LONG, (uint64_t)previous), -1);
@@ -109,7 +110,9 @@ static void freed(void)
     MPI_Isendrecv(&word, 1, MPI_INT, next, 6, &in, 1, MPI_INT, previous, 6, MPI_COMM_WORLD, &request);
     MPI_Request_free(&request);
     CHECK(request == MPI_REQUEST_NULL);
-    for (int flag; *(volatile int *)&in == -1;) MPI_Iprobe(MPI_ANY_SOURCE, 999, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    for (int flag; *(volatile int *)&in == -1;) {
+        MPI_Iprobe(MPI_ANY_SOURCE, 999, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    }
     CHECK_EQ(in, previous);
 }
 #endif

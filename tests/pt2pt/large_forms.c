@@ -1,5 +1,5 @@
-/* The forms with counts of type MPI_Count do what the others do: every mode, blocking, nonblocking and persistent, matched
- * receives, partitions, and the buffers of process, communicator and session. */
+/* The forms with counts of type MPI_Count do what the others do: every mode, blocking, nonblocking and persistent,
+ * matched receives, partitions, and the buffers of process, communicator and session. */
 /* needs: MPI_Session_attach_buffer_c */
 /* ranks: 1 2 3 4 */
 #include "../check.h"
@@ -147,8 +147,13 @@ static void buffers(void)
                 arrived();
                 MPI_Barrier(c);
                 if (owner == 0) CHECK_EQ(i % 2 ? MPI_Buffer_flush() : MPI_Buffer_iflush(&flushed), MPI_SUCCESS);
-                if (owner == 1) CHECK_EQ(i % 2 ? MPI_Comm_flush_buffer(c) : MPI_Comm_iflush_buffer(c, &flushed), MPI_SUCCESS);
-                if (owner == 2) CHECK_EQ(i % 2 ? MPI_Session_flush_buffer(session) : MPI_Session_iflush_buffer(session, &flushed), MPI_SUCCESS);
+                if (owner == 1) {
+                    CHECK_EQ(i % 2 ? MPI_Comm_flush_buffer(c) : MPI_Comm_iflush_buffer(c, &flushed), MPI_SUCCESS);
+                }
+                if (owner == 2) {
+                    CHECK_EQ(i % 2 ? MPI_Session_flush_buffer(session) : MPI_Session_iflush_buffer(session, &flushed),
+                             MPI_SUCCESS);
+                }
                 if (i % 2 == 0) CHECK_EQ(MPI_Wait(&flushed, MPI_STATUS_IGNORE), MPI_SUCCESS);
             }
             if (owner == 0) CHECK_EQ(MPI_Buffer_detach_c(&back, &size), MPI_SUCCESS);
@@ -168,7 +173,8 @@ static void buffers(void)
     MPI_Session_finalize(&session);
 }
 
-/* A flush is not over before a message in the buffer has been received, and one that is begun later does not delay it. */
+/* A flush is not over before a message in the buffer has been received, and one that is begun later does not delay
+ * it. */
 static void flush_waits(void)
 {
     static char memory[2 * (sizeof out + MPI_BSEND_OVERHEAD)];

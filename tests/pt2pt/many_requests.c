@@ -1,4 +1,5 @@
-/* A hundred thousand receives with tags of their own, matched from the back and at random, and as many early messages. */
+/* A hundred thousand receives with tags of their own, matched from the back and at random, and as many early
+ * messages. */
 /* ranks: 1 2 3 */
 #include "../check.h"
 
@@ -67,7 +68,9 @@ static void some(void)
     for (int i = 0; i < many; i++) MPI_Irecv(&got[i], 1, MPI_INT, previous, i, MPI_COMM_WORLD, &r[i]);
     while (left > 0 || sent < many) {
         int n = 0;
-        for (int k = 0; k < many / 20 && sent < many; k++, sent++) MPI_Send(&order[sent], 1, MPI_INT, next, order[sent], MPI_COMM_WORLD);
+        for (int k = 0; k < many / 20 && sent < many; k++, sent++) {
+            MPI_Send(&order[sent], 1, MPI_INT, next, order[sent], MPI_COMM_WORLD);
+        }
         if (left == 0) continue;
         MPI_Waitsome(many, r, &n, index, MPI_STATUSES_IGNORE);
         CHECK(n != MPI_UNDEFINED);

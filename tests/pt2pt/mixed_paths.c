@@ -1,6 +1,7 @@
-/* Messages to oneself and to the next rank by all ways that a library may have for them, mixed at random: short and long,
- * contiguous and not, expected and unexpected, nonblocking, synchronous and persistent, completed by all forms of wait and
- * test. Messages with one tag must arrive in the order in which they were sent, each with its own contents. */
+/* Messages to oneself and to the next rank by all ways that a library may have for them, mixed at random: short and
+ * long, contiguous and not, expected and unexpected, nonblocking, synchronous and persistent, completed by all forms
+ * of wait and test. Messages with one tag must arrive in the order in which they were sent, each with its own
+ * contents. */
 /* ranks: 1 2 3 8 */
 #include "../check.h"
 
@@ -110,7 +111,8 @@ static void complete(int n, MPI_Request requests[], MPI_Status statuses[], int w
     }
 }
 
-/* Messages to the next rank have other tags than those to oneself: a receive from any source must not take one that is early. */
+/* Messages to the next rank have other tags than those to oneself: a receive from any source must not take one that
+ * is early. */
 static void run(int round, int distance)
 {
     int to = (check_rank + distance) % check_size, from = (check_rank + check_size - distance) % check_size;
@@ -149,7 +151,8 @@ static void run(int round, int distance)
     }
 }
 
-/* Many messages to oneself, of all of which the first receive comes after the last send; then each way of taking them. */
+/* Many messages to oneself, of all of which the first receive comes after the last send; then each way of taking
+ * them. */
 static void flood(void)
 {
     enum { MANY = 3000 };

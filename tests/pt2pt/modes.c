@@ -26,13 +26,15 @@ static int isend(int mode, const int *buf, int n, int to, int tag, MPI_Request *
 /* The receive is posted before the barrier, so that a ready send is allowed. */
 static void once(int mode, int immediate, int n, int wild)
 {
-    int next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size, tag = mode * 2 + immediate, got = -1;
+    int next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size, tag = mode * 2 +
+        immediate, got = -1;
     int *out = malloc(sizeof(int) * (size_t)(n + 1)), *in = malloc(sizeof(int) * (size_t)(n + 1));
     MPI_Request request[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     MPI_Status status = {.MPI_ERROR = 12345};
     for (int i = 0; i < n; i++) out[i] = check_rank * 100000 + i;
     in[n] = 4711;
-    CHECK_EQ(MPI_Irecv(in, n, MPI_INT, wild ? MPI_ANY_SOURCE : previous, wild ? MPI_ANY_TAG : tag, MPI_COMM_WORLD, &request[0]), MPI_SUCCESS);
+    CHECK_EQ(MPI_Irecv(in, n, MPI_INT, wild ? MPI_ANY_SOURCE : previous, wild ? MPI_ANY_TAG : tag, MPI_COMM_WORLD,
+        &request[0]), MPI_SUCCESS);
     MPI_Barrier(MPI_COMM_WORLD);
     if (immediate) CHECK_EQ(isend(mode, out, n, next, tag, &request[1]), MPI_SUCCESS);
     else CHECK_EQ(send(mode, out, n, next, tag), MPI_SUCCESS);

@@ -42,7 +42,8 @@ static void one_tag(int *buf)
         MPI_Status status;
         MPI_Recv(buf, LONG + 1, MPI_INT, source, tag, MPI_COMM_WORLD, &status);
         MPI_Get_count(&status, MPI_INT, &got);
-        CHECK_SAY(buf[0] == next[status.MPI_SOURCE], "from rank %d came message %d before %d", status.MPI_SOURCE, buf[0], next[status.MPI_SOURCE]);
+        CHECK_SAY(buf[0] == next[status.MPI_SOURCE], "from rank %d came message %d before %d", status.MPI_SOURCE,
+                  buf[0], next[status.MPI_SOURCE]);
         CHECK_EQ(got, length(buf[0]) + 1);
         next[status.MPI_SOURCE]++;
     }
@@ -57,7 +58,8 @@ static void posted_first(void)
     MPI_Request *request = malloc(sizeof(MPI_Request) * COUNT);
     if (check_rank == 0) {
         for (int i = 0; i < COUNT; i++)
-            MPI_Irecv(&in[i], 1, MPI_INT, i % 4 < 2 ? 1 : MPI_ANY_SOURCE, i % 3 ? 5 : MPI_ANY_TAG, MPI_COMM_WORLD, &request[i]);
+            MPI_Irecv(&in[i], 1, MPI_INT, i % 4 < 2 ? 1 : MPI_ANY_SOURCE, i % 3 ? 5 : MPI_ANY_TAG, MPI_COMM_WORLD,
+                      &request[i]);
         MPI_Send(&token, 1, MPI_INT, 1, 6, MPI_COMM_WORLD);
         MPI_Waitall(COUNT, request, MPI_STATUSES_IGNORE);
         for (int i = 0; i < COUNT; i++) CHECK_EQ(in[i], i);

@@ -7,7 +7,8 @@ int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
     int per = PER_PAIR / check_size, count = per * check_size;
-    MPI_Request *in_request = malloc(sizeof(MPI_Request) * (size_t)count), *out_request = malloc(sizeof(MPI_Request) * (size_t)count);
+    MPI_Request *in_request = malloc(sizeof(MPI_Request) * (size_t)count),
+                *out_request = malloc(sizeof(MPI_Request) * (size_t)count);
     MPI_Status *status = malloc(sizeof(MPI_Status) * (size_t)count);
     long long *in = calloc((size_t)count, sizeof *in), *out = calloc((size_t)count, sizeof *out);
     for (int i = 0; i < count; i++) {

@@ -6,7 +6,8 @@
 static int next, previous;
 
 /* total ints in sp partitions at the sender and rp at the receiver, three cycles. */
-static void cycles(int total, int sp, int rp, MPI_Datatype sendtype, int slen, MPI_Datatype recvtype, int rlen, int reverse)
+static void cycles(int total, int sp, int rp, MPI_Datatype sendtype, int slen, MPI_Datatype recvtype, int rlen,
+                   int reverse)
 {
     int *out = malloc((size_t)total * sizeof *out), *in = malloc((size_t)total * sizeof *in);
     MPI_Request request[2];

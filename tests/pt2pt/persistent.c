@@ -6,14 +6,17 @@ enum { ROUNDS = 20, WORDS = 3000 };
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
-    int next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size, flag = -1, got = -1, index = -1;
+    int next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size, flag = -1,
+        got = -1, index = -1;
     static int out[4][WORDS], in[4][WORDS];
     MPI_Request request[8];
     MPI_Status status[8];
     int room = WORDS * (int)sizeof(int) + MPI_BSEND_OVERHEAD + 1000;
     void *buffer = malloc((size_t)room);
     MPI_Buffer_attach(buffer, room);
-    for (int k = 0; k < 4; k++) MPI_Recv_init(in[k], WORDS, MPI_INT, k == 3 ? MPI_ANY_SOURCE : previous, k, MPI_COMM_WORLD, &request[k]);
+    for (int k = 0; k < 4; k++) {
+        MPI_Recv_init(in[k], WORDS, MPI_INT, k == 3 ? MPI_ANY_SOURCE : previous, k, MPI_COMM_WORLD, &request[k]);
+    }
     MPI_Send_init(out[0], WORDS, MPI_INT, next, 0, MPI_COMM_WORLD, &request[4]);
     MPI_Ssend_init(out[1], 10, MPI_INT, next, 1, MPI_COMM_WORLD, &request[5]);
     if (check_library("Open MPI v4")) /* sends what the buffer held when the request was made */
@@ -29,7 +32,9 @@ int main(int argc, char **argv)
     CHECK_EQ(index, MPI_UNDEFINED);
     for (int round = 0; round < ROUNDS; round++) {
         for (int k = 0; k < 4; k++)
-            for (int i = 0; i < WORDS; i++) out[k][i] = check_rank * 1000000 + round * 10000 + k * 3000 + i, in[k][i] = -1;
+            for (int i = 0; i < WORDS; i++) {
+                out[k][i] = check_rank * 1000000 + round * 10000 + k * 3000 + i, in[k][i] = -1;
+            }
         MPI_Startall(4, request);
         MPI_Barrier(MPI_COMM_WORLD); /* for the ready send */
         MPI_Start(&request[4]);

@@ -1,5 +1,5 @@
-/* Receives of short messages, posted and completed in every way, between messages and receives of other kinds: each gets
- * the message that MPI's order gives it.
+/* Receives of short messages, posted and completed in every way, between messages and receives of other kinds: each
+ * gets the message that MPI's order gives it.
  *
  * For one source and one communicator that is told without a clock: the first receive gets the first message that fits,
  * the second the first of the others, and so on. Sender and receiver draw the same plan and compute that. */
@@ -12,7 +12,10 @@ struct plan {
     int want[PER_PAIR], gets[PER_PAIR];          /* of the receives: tag and message */
 };
 
-static uint64_t key(int round, int comm, int from, int to) { return (((uint64_t)round * COMMS + (uint64_t)comm) * 64 + (uint64_t)from) * 64 + (uint64_t)to; }
+static uint64_t key(int round, int comm, int from, int to)
+{
+    return (((uint64_t)round * COMMS + (uint64_t)comm) * 64 + (uint64_t)from) * 64 + (uint64_t)to;
+}
 
 static int fits(int want, int tag) { return want == tag || want == MPI_ANY_TAG; }
 
@@ -55,7 +58,8 @@ static void arrived(const struct receive *r, const MPI_Status *st, int round, co
     int m = p->gets[r->index], n;
     MPI_Get_count(st, MPI_BYTE, &n);
     CHECK_SAY(st->MPI_SOURCE == r->source && st->MPI_TAG == p->tag[m] && n == p->size[m],
-              "round %d, comm %d: receive %d from %d got source %d, tag %d, %d bytes, not tag %d, %d bytes", round, r->comm, r->index,
+              "round %d, comm %d: receive %d from %d got source %d, tag %d, %d bytes, not tag %d, %d bytes", round,
+              r->comm, r->index,
               r->source, st->MPI_SOURCE, st->MPI_TAG, n, p->tag[m], p->size[m]);
     CHECK_EQ(check_differs(r->buf, (size_t)n, key(round, r->comm, r->source, check_rank) * 100 + (uint64_t)m), -1);
 }
@@ -69,7 +73,9 @@ static void finish(int way, int n, MPI_Request *q, MPI_Status *st, check_stream 
     switch (way) {
     case 0: CHECK_EQ(MPI_Waitall(n, q, st), MPI_SUCCESS); break;
     case 1:
-        for (int i = 0, from = check_below(s, n); i < n; i++) MPI_Wait(&q[(from + i * 7919) % n], &st[(from + i * 7919) % n]);
+        for (int i = 0, from = check_below(s, n); i < n; i++) {
+            MPI_Wait(&q[(from + i * 7919) % n], &st[(from + i * 7919) % n]);
+        }
         for (int i = 0; i < n; i++)
             if (q[i] != MPI_REQUEST_NULL) MPI_Wait(&q[i], &st[i]);
         break;
@@ -149,11 +155,14 @@ static void one_round(int round)
         } else if (next_in[c][p] < PER_PAIR) {
             int i = next_in[c][p]++;
             list[n] = (struct receive){c, p, i, got[n]};
-            MPI_Irecv(got[n], check_below(&s, 3) ? LONG : in[c][p].size[in[c][p].gets[i]], MPI_BYTE, p, in[c][p].want[i], comms[c], &in_req[n]);
+            MPI_Irecv(got[n], check_below(&s, 3) ? LONG : in[c][p].size[in[c][p].gets[i]], MPI_BYTE, p,
+                      in[c][p].want[i], comms[c], &in_req[n]);
             n++;
         }
         int flag;
-        if (check_below(&s, 16) == 0) MPI_Iprobe(MPI_ANY_SOURCE, NEVER, comms[check_below(&s, COMMS)], &flag, MPI_STATUS_IGNORE);
+        if (check_below(&s, 16) == 0) {
+            MPI_Iprobe(MPI_ANY_SOURCE, NEVER, comms[check_below(&s, COMMS)], &flag, MPI_STATUS_IGNORE);
+        }
     }
     finish((round + check_rank) % WAYS, n, in_req, st, &s);
     for (int i = 0; i < n; i++) arrived(&list[i], &st[i], round, &in[list[i].comm][list[i].source]);

@@ -1,5 +1,5 @@
-/* Receives whose message is there before anybody asks for them: what may be done with them until they are completed, with
- * their communicator freed in between; very many of them; and what may not be done with them. */
+/* Receives whose message is there before anybody asks for them: what may be done with them until they are completed,
+ * with their communicator freed in between; very many of them; and what may not be done with them. */
 #include "../check.h"
 
 enum { MANY = 3000, WAYS = 7 };

@@ -22,15 +22,18 @@ static void ring(int n)
 /* The chain is open: its ends talk to MPI_PROC_NULL. Rank r sends n + r words, and receives as bytes of doubles. */
 static void chain(int n)
 {
-    int right = check_rank + 1 < check_size ? check_rank + 1 : MPI_PROC_NULL, left = check_rank > 0 ? check_rank - 1 : MPI_PROC_NULL;
-    double *out = malloc(sizeof(double) * (size_t)(n + check_size)), *in = malloc(sizeof(double) * (size_t)(n + check_size));
+    int right = check_rank + 1 < check_size ? check_rank + 1 : MPI_PROC_NULL;
+    int left = check_rank > 0 ? check_rank - 1 : MPI_PROC_NULL;
+    double *out = malloc(sizeof(double) * (size_t)(n + check_size)),
+           *in = malloc(sizeof(double) * (size_t)(n + check_size));
     MPI_Datatype pair;
     MPI_Status status;
     int got = -1;
     MPI_Type_contiguous(2, MPI_DOUBLE, &pair);
     MPI_Type_commit(&pair);
     for (int i = 0; i < n + check_size; i++) out[i] = check_rank + i * 0.5, in[i] = -1;
-    MPI_Sendrecv(out, n + check_rank, MPI_DOUBLE, right, 0, in, (n + check_size) / 2, pair, left, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(out, n + check_rank, MPI_DOUBLE, right, 0, in, (n + check_size) / 2, pair, left, MPI_ANY_TAG,
+                 MPI_COMM_WORLD, &status);
     MPI_Get_elements(&status, pair, &got);
     CHECK_EQ(got, left == MPI_PROC_NULL ? 0 : n + left);
     for (int i = 0; i < got; i++) CHECK(in[i] == left + i * 0.5);

@@ -24,7 +24,9 @@ static void exchange(int n, int partner)
     CHECK_EQ(got, n);
     long at = check_differs(in, (size_t)n, (uint64_t)n * 64 + (uint64_t)partner);
     CHECK_SAY(at < 0, "message of %d bytes differs at byte %ld", n, at);
-    for (int i = 0; i < GUARD; i++) CHECK_SAY(in[n + i] == 0xA5, "message of %d bytes wrote byte %d behind it", n, n + i);
+    for (int i = 0; i < GUARD; i++) {
+        CHECK_SAY(in[n + i] == 0xA5, "message of %d bytes wrote byte %d behind it", n, n + i);
+    }
 }
 
 int main(int argc, char **argv)

@@ -23,7 +23,8 @@ static void parts(void)
     enum { WHOLE = 6 }; /* basic elements, of which the pair has two */
     static const int sizes[WHOLE] = {4, 8, 8, 1, 4, 4};
     MPI_Datatype of[4] = {MPI_INT, MPI_DOUBLE, MPI_CHAR, MPI_2INT}, record;
-    int lengths[4] = {1, 2, 1, 1}, next = (check_rank + 1) % check_size, previous = (check_rank + check_size - 1) % check_size;
+    int lengths[4] = {1, 2, 1, 1}, next = (check_rank + 1) % check_size,
+        previous = (check_rank + check_size - 1) % check_size;
     MPI_Aint at[4] = {0, 8, 24, 28};
     static char packed[100], memory[200];
     MPI_Type_create_struct(4, lengths, at, of, &record);

@@ -48,7 +48,8 @@ static void take(const Message *plan, int count, int wild, char *seen, int *last
               status.MPI_SOURCE, status.MPI_TAG, m->from, m->tag, m->to);
     CHECK_EQ(got, m->bytes + (int)sizeof id);
     CHECK_SAY(!seen[id], "message %d came twice", id);
-    CHECK_SAY(id > last[m->from * TAGS + m->tag], "message %d from %d, tag %d, overtook %d", last[m->from * TAGS + m->tag], m->from, m->tag, id);
+    CHECK_SAY(id > last[m->from * TAGS + m->tag], "message %d from %d, tag %d, overtook %d",
+              last[m->from * TAGS + m->tag], m->from, m->tag, id);
     last[m->from * TAGS + m->tag] = id;
     seen[id] = 1;
     long at = check_differs(in + sizeof id, (size_t)m->bytes, (uint64_t)id);
@@ -65,7 +66,8 @@ int main(int argc, char **argv)
     int *last = malloc(sizeof(int) * TAGS * (size_t)check_size), mine = 0;
     for (int i = 0; i < TAGS * check_size; i++) last[i] = -1;
     for (int i = 0; i < count; i++)
-        plan[i] = (Message){check_below(&s, check_size), check_below(&s, check_size), check_below(&s, TAGS), draw_length(&s), check_below(&s, 3)};
+        plan[i] = (Message){check_below(&s, check_size), check_below(&s, check_size), check_below(&s, TAGS),
+                            draw_length(&s), check_below(&s, 3)};
 
     for (int begin = 0; begin < count; begin += BATCH) {
         int end = begin + BATCH < count ? begin + BATCH : count, sends = 0;
@@ -84,7 +86,9 @@ int main(int argc, char **argv)
         } else {
             for (int tag = TAGS - 1; tag >= 0; tag--)
                 for (int i = begin; i < end; i++)
-                    if (plan[i].to == check_rank && plan[i].tag == tag) take(plan, count, tag == 1 ? 2 : 0, seen, last, &plan[i]), mine++;
+                    if (plan[i].to == check_rank && plan[i].tag == tag) {
+                        take(plan, count, tag == 1 ? 2 : 0, seen, last, &plan[i]), mine++;
+                    }
         }
         MPI_Waitall(sends, request, MPI_STATUSES_IGNORE);
         for (int i = 0; i < sends; i++) free(buf[i]);

@@ -15,7 +15,8 @@ int main(int argc, char **argv)
         MPI_Isend(out[i], i % (WORDS + 1), MPI_INT, next, i, MPI_COMM_WORLD, &request[i]);
     }
     /* A message sent after all of them has arrived, so they have. */
-    MPI_Sendrecv(&token, 1, MPI_INT, next, count, &echo, 1, MPI_INT, previous, count, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&token, 1, MPI_INT, next, count, &echo, 1, MPI_INT, previous, count, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     for (int k = 0; k < count; k++) {
         /* From both ends of the queue, then the middle. */
         int i = k % 2 ? k / 2 : count - 1 - k / 2, got;

@@ -98,12 +98,14 @@ int main(void)
         CHECK(s != t && s != MPI_SESSION_NULL);
         CHECK(MPI_Session_fromint(MPI_Session_toint(s)) == s && MPI_Session_f2c(MPI_Session_c2f(t)) == t);
         MPI_Comm c = all_of(s, "first"), d = all_of(t, "second");
-        int next = (check_rank + 1) % check_size, before = (check_rank + check_size - 1) % check_size, in = -1, in2 = -1;
+        int next = (check_rank + 1) % check_size, before = (check_rank + check_size - 1) % check_size, in = -1,
+            in2 = -1;
         int out = 10 * round + check_rank, out2 = -out;
         MPI_Request r[2];
         MPI_Irecv(&in2, 1, MPI_INT, before, 5, d, &r[0]);
         MPI_Isend(&out2, 1, MPI_INT, next, 5, d, &r[1]);
-        CHECK_EQ(MPI_Sendrecv(&out, 1, MPI_INT, next, 5, &in, 1, MPI_INT, before, 5, c, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        CHECK_EQ(MPI_Sendrecv(&out, 1, MPI_INT, next, 5, &in, 1, MPI_INT, before, 5, c, MPI_STATUS_IGNORE),
+                 MPI_SUCCESS);
         MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
         CHECK_EQ(in, 10 * round + before);
         CHECK_EQ(in2, -in);

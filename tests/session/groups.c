@@ -40,7 +40,8 @@ int main(int argc, char **argv)
     if (check_size > 2) {
         MPI_Comm links[2];
         for (int k = 0; k < 2; k++) {
-            int left = (check_rank - (check_rank + k) % 2 + check_size) % check_size, ranks[2] = {left, (left + 1) % check_size};
+            int left = (check_rank - (check_rank + k) % 2 + check_size) % check_size,
+                ranks[2] = {left, (left + 1) % check_size};
             if (check_size % 2 && (left == check_size - 1 || ranks[1] == 0)) {
                 links[k] = MPI_COMM_NULL;
                 continue;
@@ -68,8 +69,8 @@ int main(int argc, char **argv)
         MPI_Group_rank(half, &rank);
         for (int i = 0; i < 10; i++) {
             MPI_Comm ic;
-            CHECK_EQ(MPI_Intercomm_create_from_groups(half, leader, rank == leader ? other : MPI_GROUP_NULL, there, "both",
-                MPI_INFO_NULL, MPI_ERRORS_RETURN, &ic), MPI_SUCCESS);
+            CHECK_EQ(MPI_Intercomm_create_from_groups(half, leader, rank == leader ? other : MPI_GROUP_NULL, there,
+                "both", MPI_INFO_NULL, MPI_ERRORS_RETURN, &ic), MPI_SUCCESS);
             MPI_Comm_test_inter(ic, &inter);
             MPI_Comm_remote_size(ic, &remote);
             CHECK_EQ(inter, 1);

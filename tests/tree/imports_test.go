@@ -30,8 +30,8 @@ func anyCovers(patterns []string, path string) bool {
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// importTable reads the rows below the heading "Imports" up to the next heading. The first cell names packages, the second what
-// they import, the third what their tests import, too; each name stands in backquotes.
+// importTable reads the rows below the heading "Imports" up to the next heading. The first cell names packages, the
+// second what they import, the third what their tests import, too; each name stands in backquotes.
 func importTable(t *testing.T, page []string) map[string]allowed {
 	t.Helper()
 	table := map[string]allowed{}
@@ -156,7 +156,8 @@ func TestUnsafeStandsInFilesThatSaySo(t *testing.T) {
 func TestATableOfImportsIsRead(t *testing.T) {
 	table := importTable(t, strings.Split("## Imports\n| package | imports |\n|---|---|---|\n"+
 		"| `a`, `a/b` | `c/...` | |\n| `a/...` | - | `d` |\n## Next\n| `x` | | |", "\n"))
-	if len(table) != 3 || !slices.Equal(table["a/b"].imports, []string{"c/..."}) || !slices.Equal(table["a/..."].tests, []string{"d"}) {
+	if len(table) != 3 || !slices.Equal(table["a/b"].imports, []string{"c/..."}) ||
+		!slices.Equal(table["a/..."].tests, []string{"d"}) {
 		t.Errorf("%v", table)
 	}
 	for pkg, want := range map[string]string{"a": "a", "a/b": "a/b", "a/b/c": "a/...", "a/c": "a/...", "ab": ""} {

@@ -1,7 +1,7 @@
-/* The bridge's C under the thread sanitizer: two ranks in one process, each a copy of the bridge's C over a small engine
- * (engine.c), on rings and boards in memory that they share. Some threads of each rank send, post, wait and test at the
- * same time, and each has a communicator of its own for collectives; others ask for attributes while these change. The
- * sanitizer ends the program with 66 if two of them race.
+/* The bridge's C under the thread sanitizer: two ranks in one process, each a copy of the bridge's C over a small
+ * engine (engine.c), on rings and boards in memory that they share. Some threads of each rank send, post, wait and test
+ * at the same time, and each has a communicator of its own for collectives; others ask for attributes while these
+ * change. The sanitizer ends the program with 66 if two of them race.
  *
  *   threads RANK0.so RANK1.so */
 #define _GNU_SOURCE
@@ -15,8 +15,8 @@
 enum { STEPS = 250, MANY = 8 };
 
 /* The functions under test. */
-#define FUNCTIONS(F) F(Send) F(Isend) F(Sendrecv) F(Recv) F(Irecv) F(Wait) F(Waitall) F(Test) F(Testall) F(Comm_rank) F(Comm_size) \
-    F(Comm_get_attr) F(Type_size) F(Get_count) F(Barrier) F(Bcast) F(Reduce) F(Allreduce)
+#define FUNCTIONS(F) F(Send) F(Isend) F(Sendrecv) F(Recv) F(Irecv) F(Wait) F(Waitall) F(Test) F(Testall) \
+    F(Comm_rank) F(Comm_size) F(Comm_get_attr) F(Type_size) F(Get_count) F(Barrier) F(Bcast) F(Reduce) F(Allreduce)
 #define DECLARE(name) __typeof__(&MPI_##name) name;
 
 struct rank {
@@ -60,12 +60,15 @@ static void received(const struct thread *t, int k, int step, int m, const int *
 static void receive_all(struct thread *t, MPI_Comm comm, MPI_Request *q, int any)
 {
     for (int m = 0; m < MANY; m++)
-        t->r->Irecv(t->in[m], EAGER / 4, MPI_INT, any && m == 3 ? MPI_ANY_SOURCE : 1 - t->r->me, t->k * MANY + m, comm, &q[m]);
+        t->r->Irecv(t->in[m], EAGER / 4, MPI_INT, any && m == 3 ? MPI_ANY_SOURCE : 1 - t->r->me, t->k * MANY + m, comm,
+                    &q[m]);
 }
 
 static void send_all(struct thread *t, MPI_Comm comm, int step, MPI_Request *q)
 {
-    for (int m = 0; m < MANY; m++) t->r->Isend(t->out[m], length(step, m), MPI_INT, 1 - t->r->me, t->k * MANY + m, comm, &q[m]);
+    for (int m = 0; m < MANY; m++) {
+        t->r->Isend(t->out[m], length(step, m), MPI_INT, 1 - t->r->me, t->k * MANY + m, comm, &q[m]);
+    }
 }
 
 /* Receives, with one from any source among them on every other step, completed in four ways. */
@@ -272,7 +275,8 @@ static struct impi_shm_private *segment(int me)
     int peer = 1 - me;
     p->segment = (unsigned char *)&ctl[me];
     p->local_size = RANKS, p->local_rank = (uint32_t)me, p->ring_bytes = RING, p->max_payload = MAX_PAYLOAD;
-    p->peers[peer].out = (struct impi_shm_outbound){.limit = RING, .ring = ring[peer], .pos = &pos[peer], .ctl = &ctl[peer]};
+    p->peers[peer].out = (struct impi_shm_outbound){.limit = RING, .ring = ring[peer], .pos = &pos[peer],
+        .ctl = &ctl[peer]};
     p->peers[peer].in = (struct impi_shm_inbound){.ring = ring[me], .pos = &pos[me], .ctl = &ctl[peer]};
     return p;
 }

@@ -11,15 +11,16 @@ func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(tex
 
 // two packages of two cores of two hardware threads; threads of a core are numbered n and n+4, as on many machines.
 func two() fstest.MapFS {
-	system := fstest.MapFS{"cpu/online": file("0-7"), "node/node0/cpulist": file("0-1,4-5"), "node/node1/cpulist": file("2-3,6-7"),
-		"node/possible": file("0-1"), "node/node2/cpulist": file("")}
+	system := fstest.MapFS{"cpu/online": file("0-7"), "node/node0/cpulist": file("0-1,4-5"),
+		"node/node1/cpulist": file("2-3,6-7"), "node/possible": file("0-1"), "node/node2/cpulist": file("")}
 	for cpu := range 8 {
 		core, pack := cpu%4, cpu%4/2
 		dir := fmt.Sprintf("cpu/cpu%d/", cpu)
 		system[dir+"topology/package_cpus_list"] = file([]string{"0-1,4-5", "2-3,6-7"}[pack])
 		system[dir+"topology/thread_siblings_list"] = file(fmt.Sprintf("%d,%d", core, core+4)) // an older kernel's name
 		for i, c := range []struct{ level, typ, cpus string }{
-			{"1", "Data", fmt.Sprintf("%d,%d", core, core+4)}, {"1", "Instruction", fmt.Sprint(cpu)}, {"2", "Unified", fmt.Sprintf("%d,%d", core, core+4)},
+			{"1", "Data", fmt.Sprintf("%d,%d", core, core+4)}, {"1", "Instruction", fmt.Sprint(cpu)},
+			{"2", "Unified", fmt.Sprintf("%d,%d", core, core+4)},
 			{"3", "Unified", []string{"0-1,4-5", "2-3,6-7"}[pack]},
 		} {
 			at := fmt.Sprintf("%scache/index%d/", dir, i)
@@ -36,10 +37,13 @@ func TestAProcessIsRestrictedToThePartsThatHoldItsMask(t *testing.T) {
 		want map[string]int
 	}{
 		{"0-7", map[string]int{"Machine": 0}},
-		{"0", map[string]int{"Machine": 0, "Package": 0, "NUMANode": 0, "L3Cache": 0, "L2Cache": 0, "L1Cache": 0, "Core": 0, "PU": 0}},
-		{"5,1", map[string]int{"Machine": 0, "Package": 0, "NUMANode": 0, "L3Cache": 0, "L2Cache": 1, "L1Cache": 1, "Core": 1}},
+		{"0", map[string]int{"Machine": 0, "Package": 0, "NUMANode": 0, "L3Cache": 0, "L2Cache": 0, "L1Cache": 0, "Core": 0,
+			"PU": 0}},
+		{"5,1", map[string]int{"Machine": 0, "Package": 0, "NUMANode": 0, "L3Cache": 0, "L2Cache": 1, "L1Cache": 1,
+			"Core": 1}},
 		{"2-3", map[string]int{"Machine": 0, "Package": 1, "NUMANode": 1, "L3Cache": 1}},
-		{"6", map[string]int{"Machine": 0, "Package": 1, "NUMANode": 1, "L3Cache": 1, "L2Cache": 2, "L1Cache": 2, "Core": 2, "PU": 6}},
+		{"6", map[string]int{"Machine": 0, "Package": 1, "NUMANode": 1, "L3Cache": 1, "L2Cache": 2, "L1Cache": 2, "Core": 2,
+			"PU": 6}},
 		{"", nil}, {"9", nil},
 	} {
 		cpus, err := ParseList(tt.mask)
@@ -62,7 +66,8 @@ func TestAProcessIsRestrictedToThePartsThatHoldItsMask(t *testing.T) {
 }
 
 func TestAMachineThatTellsNothingHasNoParts(t *testing.T) {
-	for _, system := range []fstest.MapFS{{}, {"cpu/online": file("x")}, {"cpu/online": file("0-3"), "cpu/cpu0/cache/index0/level": file("2")}} {
+	for _, system := range []fstest.MapFS{{}, {"cpu/online": file("x")},
+		{"cpu/online": file("0-3"), "cpu/cpu0/cache/index0/level": file("2")}} {
 		m := Read(system)
 		if slices.ContainsFunc(Types[1:8], m.Known) {
 			t.Errorf("%v", m)

@@ -42,11 +42,12 @@ import (
 // Config is what an agent has to know.
 type Config struct {
 	Job   *transport.Job
-	Host  int32                         // the agent's global host rank; its processes are those of the job's table
-	Peers [][]int                       // connected sockets to other hosts, by global host rank: tcp.Mesh
-	Lost  func(client int32, err error) // a host of that client is lost, or has broken the rules: the job cannot go on. Called once, and must not call Close
-	Warn  func(text string)             // a process of ours has broken the rules; its sockets are closed. May be nil
-	Limit int                           // bytes that may wait for one process or host; 0: DefaultLimit
+	Host  int32   // the agent's global host rank; its processes are those of the job's table
+	Peers [][]int // connected sockets to other hosts, by global host rank: tcp.Mesh
+	// a host of that client is lost, or has broken the rules: the job cannot go on. Called once, and must not call Close
+	Lost  func(client int32, err error)
+	Warn  func(text string) // a process of ours has broken the rules; its sockets are closed. May be nil
+	Limit int               // bytes that may wait for one process or host; 0: DefaultLimit
 
 	Silence time.Duration // after which a host of which nothing is heard is lost; 0: never
 }

@@ -39,7 +39,8 @@ func makeJob(datalen uint32) *transport.Job {
 		j.Hosts = append(j.Hosts, transport.Host{Addr: netip.MustParseAddrPort("127.0.0.1:1"), Client: int32(client),
 			First: int32(len(j.Procs)), NProcs: n})
 		for range n {
-			j.Procs = append(j.Procs, transport.Proc{HostID: [16]byte{15: byte(client)}, PID: int64(len(j.Procs)), Host: int32(client), Client: int32(client)})
+			j.Procs = append(j.Procs, transport.Proc{HostID: [16]byte{15: byte(client)}, PID: int64(len(j.Procs)),
+				Host: int32(client), Client: int32(client)})
 		}
 	}
 	return j
@@ -278,11 +279,19 @@ func TestAHostThatBreaksARuleIsLost(t *testing.T) {
 		"source is ours":      {func(h *house) []byte { return h.packet(transport.Data, 2, 1, "") }, "not there"},
 		"unknown destination": {raw(func(p wire.Packet) { p.SetDst(wire.ProcID{PID: 99}) }), "not on this way"},
 		"to another host":     {func(h *house) []byte { return h.packet(transport.Data, 0, 4, "") }, "not on this way"},
-		"data after FINI":     {func(h *house) []byte { return append(fini(), h.packet(transport.Data, 0, 1, "")...) }, "after FINI"},
-		"cancel after FINI":   {func(h *house) []byte { return append(fini(), h.packet(transport.Cancel, 0, 1, "")...) }, "after FINI"},
-		"half a header":       {func(h *house) []byte { return h.packet(transport.Data, 0, 1, "")[:64] }, "64 bytes into a packet"},
-		"half a payload":      {func(h *house) []byte { return h.packet(transport.Data, 0, 1, "hello")[:130] }, "130 bytes into a packet"},
-		"nothing":             {func(h *house) []byte { return nil }, "terminated abnormally"},
+		"data after FINI": {func(h *house) []byte {
+			return append(fini(), h.packet(transport.Data, 0, 1, "")...)
+		}, "after FINI"},
+		"cancel after FINI": {func(h *house) []byte {
+			return append(fini(), h.packet(transport.Cancel, 0, 1, "")...)
+		}, "after FINI"},
+		"half a header": {func(h *house) []byte {
+			return h.packet(transport.Data, 0, 1, "")[:64]
+		}, "64 bytes into a packet"},
+		"half a payload": {func(h *house) []byte {
+			return h.packet(transport.Data, 0, 1, "hello")[:130]
+		}, "130 bytes into a packet"},
+		"nothing": {func(h *house) []byte { return nil }, "terminated abnormally"},
 	} {
 		h := newHouse(t, 100, 0)
 		h.hosts[0].Write(tt.bytes(h))
@@ -425,7 +434,8 @@ func TestAnIdleAgentUsesNoCPU(t *testing.T) {
 	if n := after.Nvcsw - before.Nvcsw; n > 100 {
 		t.Errorf("%d voluntary context switches in 300 ms of nothing", n)
 	}
-	if d := time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano()); d > 100*time.Millisecond {
+	if d := time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() -
+		before.Stime.Nano()); d > 100*time.Millisecond {
 		t.Errorf("%v of CPU in 300 ms of nothing", d)
 	}
 }
@@ -437,7 +447,8 @@ func TestDescriptorsThatCannotBeLinksAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	CloseSockets(b[:]...)
-	if _, err := New(Config{Job: j, Host: 1, Peers: make([][]int, 3)}, [][2]*pipe.End{a}); err == nil || !strings.Contains(err.Error(), "1 processes, and the host has 3") {
+	if _, err := New(Config{Job: j, Host: 1, Peers: make([][]int, 3)}, [][2]*pipe.End{a}); err == nil ||
+		!strings.Contains(err.Error(), "1 processes, and the host has 3") {
 		t.Error(err)
 	}
 	r, w, err := os.Pipe()

@@ -35,7 +35,8 @@ func (t *table) longest(k kind, peer int32) uint32 {
 }
 
 // length is how long the packet is whose header p begins with, most being the longest continuation. A header that
-// announces more than was agreed on, or is of no known type, is a violation: nothing tells where the next packet begins.
+// announces more than was agreed on, or is of no known type, is a violation: nothing tells where the next packet
+// begins.
 func (t *table) length(p wire.Packet, most uint32) (int, error) {
 	var h transport.Header
 	if err := p.Decode(&h); err != nil {

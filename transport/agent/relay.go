@@ -66,7 +66,8 @@ func (p *poller) start(links []*link) (err error) {
 		if l.many != nil {
 			err = errors.Join(err, l.many.Register(p.epoll, int32(i), unix.EPOLLIN|unix.EPOLLET))
 		} else {
-			err = errors.Join(err, unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, l.fd, &unix.EpollEvent{Events: interestIn, Fd: int32(i)}))
+			err = errors.Join(err,
+				unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, l.fd, &unix.EpollEvent{Events: interestIn, Fd: int32(i)}))
 		}
 		l.number = int32(i)
 	}

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Long packets do not pass through a buffer of the agent's. From a process one goes from the ring to the socket, once all
-// of it is there; what the socket does not take stays in the ring and is owed. To a process one is read from the socket to
-// where it belongs in the ring, and is seen when it is whole. So no packet is cut in two where others could come
-// between, and nobody waits for a process, or a host, that has stopped in the middle of one.
+// Long packets do not pass through a buffer of the agent's. From a process one goes from the ring to the socket, once
+// all of it is there; what the socket does not take stays in the ring and is owed. To a process one is read from the
+// socket to where it belongs in the ring, and is seen when it is whole. So no packet is cut in two where others could
+// come between, and nobody waits for a process, or a host, that has stopped in the middle of one.
 //
 // The header is judged, and sent, in a copy: the process could change the one in the ring.
 //
@@ -158,8 +158,8 @@ func (a *Agent) paid(o *outlet, n int) {
 	}
 }
 
-// aim finds the place in a process's ring for the packet that begins at buf[0], if it is to go there straight. False: not
-// in this round.
+// aim finds the place in a process's ring for the packet that begins at buf[0], if it is to go there straight. False:
+// not in this round.
 func (a *Agent) aim(l *link) bool {
 	in := &l.in
 	head := wire.Packet(in.buf[:wire.PacketSize])

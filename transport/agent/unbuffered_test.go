@@ -66,7 +66,8 @@ func TestAnAgentSleepsWhileAPacketIsNotWhole(t *testing.T) {
 	unix.Getrusage(unix.RUSAGE_SELF, &before)
 	time.Sleep(300 * time.Millisecond)
 	unix.Getrusage(unix.RUSAGE_SELF, &after)
-	if d := time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano()); d > 100*time.Millisecond {
+	if d := time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() -
+		before.Stime.Nano()); d > 100*time.Millisecond {
 		t.Errorf("%v of CPU in 300 ms of nothing", d)
 	}
 	h.procs[0][0].Write(p[70_000:])
@@ -170,7 +171,9 @@ func TestWhatASocketDoesNotTakeIsOwed(t *testing.T) {
 		t.Errorf("the short packet came %d times", seen)
 	}
 	all.Wait()
-	h.until("nothing is owed", func() bool { return o.debtor == nil && o.waits() == 0 && h.agent.byProc[0][0].in.owed == 0 })
+	h.until("nothing is owed", func() bool {
+		return o.debtor == nil && o.waits() == 0 && h.agent.byProc[0][0].in.owed == 0
+	})
 }
 
 // expectAny fills b.

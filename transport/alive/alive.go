@@ -1,10 +1,11 @@
-// Package alive finds out that the other end of a TCP connection is gone without a word: its machine has stopped, or the
-// way to it is broken. TCP itself would notice after a quarter of an hour, and only if there is something to be sent.
+// Package alive finds out that the other end of a TCP connection is gone without a word: its machine has stopped, or
+// the way to it is broken. TCP itself would notice after a quarter of an hour, and only if there is something to be
+// sent.
 //
-// A connection on which nothing travels carries probes. One on which something waits to be acknowledged sends that again
-// in their place, each time after twice as long, but not after longer than between two probes where the kernel (Linux
-// 6.15) can be told so. So a way that is broken for no longer than the silence that is allowed is used again, and the
-// other end heard of, before it is given up.
+// A connection on which nothing travels carries probes. One on which something waits to be acknowledged sends that
+// again in their place, each time after twice as long, but not after longer than between two probes where the kernel
+// (Linux 6.15) can be told so. So a way that is broken for no longer than the silence that is allowed is used again,
+// and the other end heard of, before it is given up.
 package alive
 
 import (
@@ -49,8 +50,8 @@ func Keep(fd int, silence time.Duration) error {
 		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, most))
 }
 
-// Heard answers how long ago the other end of a TCP connection was heard of, less what the kernel may wait before it tries
-// again to hear of it. False: fd is a socket of another kind.
+// Heard answers how long ago the other end of a TCP connection was heard of, less what the kernel may wait before it
+// tries again to hear of it. False: fd is a socket of another kind.
 func Heard(fd int) (ago time.Duration, ok bool) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
@@ -59,8 +60,8 @@ func Heard(fd int) (ago time.Duration, ok bool) {
 	return heard(info), true
 }
 
-// heard counts what arrives as well as what is acknowledged: while the other end alone has something to say, there are no
-// probes, and nothing to acknowledge.
+// heard counts what arrives as well as what is acknowledged: while the other end alone has something to say, there are
+// no probes, and nothing to acknowledge.
 func heard(info *unix.TCPInfo) time.Duration {
 	ago := time.Duration(min(info.Last_ack_recv, info.Last_data_recv)) * time.Millisecond
 	if info.Unacked > 0 {
@@ -69,8 +70,8 @@ func heard(info *unix.TCPInfo) time.Duration {
 	return ago
 }
 
-// Insist limits how long the other machine may take to acknowledge what is sent, as there are no probes meanwhile; 0: no
-// limit. A machine that acknowledges, but does not read for so long what more there is, is lost, too.
+// Insist limits how long the other machine may take to acknowledge what is sent, as there are no probes meanwhile; 0:
+// no limit. A machine that acknowledges, but does not read for so long what more there is, is lost, too.
 func Insist(c *net.TCPConn, silence time.Duration) {
 	if silence <= 0 {
 		return

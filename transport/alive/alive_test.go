@@ -10,7 +10,8 @@ import (
 
 // A way that breaks right after a probe was acknowledged, and is good again right after another was lost.
 func TestAWayThatIsGoodAgainInTimeIsProbedBeforeItIsGivenUp(t *testing.T) {
-	for _, s := range []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 30 * time.Second, 100 * time.Second, time.Hour, 1 << 20 * time.Second} {
+	for _, s := range []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 30 * time.Second, 100 * time.Second,
+		time.Hour, 1 << 20 * time.Second} {
 		p := Probes(s)
 		if p.Idle%time.Second != 0 || p.Interval%time.Second != 0 {
 			t.Errorf("%v: probes after %v and then every %v: the kernel counts in seconds", s, p.Idle, p.Interval)
@@ -72,8 +73,10 @@ func TestWhatIsHeardOfTheOtherEnd(t *testing.T) {
 	}{
 		{"idle", unix.TCPInfo{Last_ack_recv: 2000, Last_data_recv: 9000}, 2 * time.Second},
 		{"it alone speaks", unix.TCPInfo{Last_ack_recv: 60000, Last_data_recv: 10}, 10 * time.Millisecond},
-		{"tried again every second", unix.TCPInfo{Last_ack_recv: 8000, Last_data_recv: 9000, Unacked: 1, Rto: 1000000}, 7 * time.Second},
-		{"tried again after as long", unix.TCPInfo{Last_ack_recv: 8000, Last_data_recv: 9000, Unacked: 1, Rto: 9000000}, 4 * time.Second},
+		{"tried again every second", unix.TCPInfo{Last_ack_recv: 8000, Last_data_recv: 9000, Unacked: 1, Rto: 1000000},
+			7 * time.Second},
+		{"tried again after as long", unix.TCPInfo{Last_ack_recv: 8000, Last_data_recv: 9000, Unacked: 1, Rto: 9000000},
+			4 * time.Second},
 	} {
 		if got := heard(&tt.info); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.what, got, tt.want)

@@ -71,8 +71,10 @@ func TestSocketsThatWereNotPromisedAreRefused(t *testing.T) {
 		w    Welcome
 		send func(*LauncherEnd, [2]int) error
 	}{
-		"an agent promised, no sockets": {behindAgent, func(l *LauncherEnd, _ [2]int) error { return l.Job(twoClients(), noAgent) }},
-		"no agent promised, sockets":    {direct, func(l *LauncherEnd, fds [2]int) error { return l.Job(twoClients(), fds) }},
+		"an agent promised, no sockets": {behindAgent, func(l *LauncherEnd, _ [2]int) error {
+			return l.Job(twoClients(), noAgent)
+		}},
+		"no agent promised, sockets": {direct, func(l *LauncherEnd, fds [2]int) error { return l.Job(twoClients(), fds) }},
 		"two announced, one comes": {behindAgent, func(l *LauncherEnd, fds [2]int) error {
 			return l.port.send(msgJob, jobBody{EncodeJob(twoClients()), [2]bool{true, true}}, time.Now().Add(sendTime), fds[0])
 		}},

@@ -22,9 +22,9 @@ func (e *ForeignError) Error() string {
 	if e.Size > 0 {
 		n = strconv.Itoa(e.Size)
 	}
-	return fmt.Sprintf("this process was started by %s (%s=%s), which libimpi cannot join: every process would be rank 0 of 1. "+
-		"Start the program with libimpi's own launcher, `impirun -n %s PROGRAM` (also installed as mpirun and mpiexec), or set %s=ok "+
-		"if each process is to run alone", e.Launcher, e.Var, e.Value, n, EnvSingleton)
+	return fmt.Sprintf("this process was started by %s (%s=%s), which libimpi cannot join: every process would be rank "+
+		"0 of 1. "+"Start the program with libimpi's own launcher, `impirun -n %s PROGRAM` (also installed as mpirun and "+
+		"mpiexec), or set %s=ok "+"if each process is to run alone", e.Launcher, e.Var, e.Value, n, EnvSingleton)
 }
 
 // The variables that launchers set, the most telling first. size is compared with 1; rank must be there too if

@@ -40,7 +40,8 @@ func TestProcessesOfForeignLaunchersStop(t *testing.T) {
 		switch {
 		case tt.want == "" && err != ErrSingleton:
 			t.Errorf("%s: %v", tt.env, err)
-		case tt.want != "" && (!errors.As(err, &foreign) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "IMPI_SINGLETON=ok")):
+		case tt.want != "" && (!errors.As(err, &foreign) || !strings.Contains(err.Error(), tt.want) ||
+			!strings.Contains(err.Error(), "IMPI_SINGLETON=ok")):
 			t.Errorf("%s: %v", tt.env, err)
 		}
 		if _, _, err := Attach(envOf(append(vars, "IMPI_SINGLETON=ok")...)); err != ErrSingleton {

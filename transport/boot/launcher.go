@@ -128,8 +128,8 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 		return nil, err
 	}
 	if h.Version != Version {
-		err := fmt.Errorf("the program's libmpi speaks version %d with its launcher, and this launcher %d: they are of different releases",
-			h.Version, Version)
+		err := fmt.Errorf("the program's libmpi speaks version %d with its launcher, and this launcher %d: they are of "+
+			"different releases", h.Version, Version)
 		l.Refuse(err.Error())
 		return nil, err
 	}
@@ -143,8 +143,8 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 // Welcome answers Hello. Shared is the descriptor of the shared memory, which stays the launcher's, or -1; Job is
 // nil in an IMPI job, and must be there in any other.
 func (l *LauncherEnd) Welcome(w Welcome) error {
-	b := welcomeBody{Version: Version, LocalRank: w.LocalRank, LocalSize: w.LocalSize, JobID: w.JobID, Settings: w.Settings,
-		Shared: w.Shared >= 0, IMPI: w.IMPI, Agent: w.Agent, Bind: w.Bind, Ports: w.Ports}
+	b := welcomeBody{Version: Version, LocalRank: w.LocalRank, LocalSize: w.LocalSize, JobID: w.JobID,
+		Settings: w.Settings, Shared: w.Shared >= 0, IMPI: w.IMPI, Agent: w.Agent, Bind: w.Bind, Ports: w.Ports}
 	if (w.Job != nil) == w.IMPI {
 		return errors.New("the tables of an IMPI job come after Host, those of any other with its welcome")
 	}

@@ -74,8 +74,9 @@ func attach(env Env, patience time.Duration) (*Link, Welcome, error) {
 		if alone == "ok" {
 			return nil, Welcome{}, ErrSingleton
 		}
-		return nil, Welcome{}, fmt.Errorf("%s=%s: %w (was this program started by a rank, or through a wrapper that closes descriptors? "+
-			"Unset %s, or set %s=ok, to run it alone)", EnvFD, text, err, EnvFD, EnvSingleton)
+		return nil, Welcome{},
+			fmt.Errorf("%s=%s: %w (was this program started by a rank, or through a wrapper that closes descriptors? "+
+				"Unset %s, or set %s=ok, to run it alone)", EnvFD, text, err, EnvFD, EnvSingleton)
 	}
 	l := &Link{port: p, ack: make(chan struct{})}
 	w, err := l.greet(time.Now().Add(patience))
@@ -138,10 +139,12 @@ func (l *Link) greet(deadline time.Time) (Welcome, error) {
 
 // welcome checks a welcome and takes the descriptor that came with it.
 func (l *Link) welcome(b welcomeBody) (Welcome, error) {
-	w := Welcome{LocalRank: b.LocalRank, LocalSize: b.LocalSize, JobID: b.JobID, Settings: b.Settings, Shared: -1, IMPI: b.IMPI, Agent: b.Agent, Bind: b.Bind, Ports: b.Ports}
+	w := Welcome{LocalRank: b.LocalRank, LocalSize: b.LocalSize, JobID: b.JobID, Settings: b.Settings, Shared: -1,
+		IMPI: b.IMPI, Agent: b.Agent, Bind: b.Bind, Ports: b.Ports}
 	switch {
 	case b.Version != Version:
-		return Welcome{}, fmt.Errorf("it speaks version %d and we speak %d: launcher and library are of different releases", b.Version, Version)
+		return Welcome{}, fmt.Errorf("it speaks version %d and we speak %d: launcher and library are of different releases",
+			b.Version, Version)
 	case b.LocalSize < 1 || b.LocalSize > MaxLocalSize || b.LocalRank < 0 || b.LocalRank >= b.LocalSize:
 		return Welcome{}, fmt.Errorf("it says that we are local rank %d of %d", b.LocalRank, b.LocalSize)
 	case len(b.JobID) > maxJobID:
@@ -186,9 +189,9 @@ func (l *Link) Host(h Host) error {
 }
 
 // Job waits for the tables of an IMPI job, for d, or for ever if d is 0, as other clients may be started by hand.
-// agent are the pipes to the agent (transport/pipe) that the welcome promised, the caller's to close: to the processes with lower
-// world ranks and to those with higher ones, -1 where there is nobody. The error is a Lost if a rank of ours dies
-// meanwhile.
+// agent are the pipes to the agent (transport/pipe) that the welcome promised, the caller's to close: to the processes
+// with lower world ranks and to those with higher ones, -1 where there is nobody. The error is a Lost if a rank of ours
+// dies meanwhile.
 func (l *Link) Job(d time.Duration) (j *transport.Job, agent [2]int, err error) {
 	agent = [2]int{-1, -1}
 	m, err := l.port.receive(deadlineIn(d))

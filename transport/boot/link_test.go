@@ -114,7 +114,8 @@ func TestAJobWithoutServerFromHelloToTheEnd(t *testing.T) {
 	if _, err := unix.Write(mem, []byte("shared")); err != nil {
 		t.Fatal(err)
 	}
-	sent := Welcome{LocalRank: 1, LocalSize: 3, JobID: "job 7", Settings: map[string]string{"spin": "0", "ä": "\n"}, Shared: mem, Job: job(1, 3)}
+	sent := Welcome{LocalRank: 1, LocalSize: 3, JobID: "job 7", Settings: map[string]string{"spin": "0", "ä": "\n"},
+		Shared: mem, Job: job(1, 3)}
 	l, r, got := welcomed(t, sent)
 	buf := make([]byte, 6)
 	if _, err := unix.Pread(got.Shared, buf, 0); err != nil || string(buf) != "shared" {
@@ -169,7 +170,8 @@ func TestADeathWhileWaitingForTheTablesIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lost Lost
-	if _, _, err := r.Job(0); !errors.As(err, &lost) || lost != (Lost{3, "killed by signal 9"}) || err.Error() != "rank 3 was lost: killed by signal 9" {
+	if _, _, err := r.Job(0); !errors.As(err, &lost) || lost != (Lost{3, "killed by signal 9"}) ||
+		err.Error() != "rank 3 was lost: killed by signal 9" {
 		t.Error(err)
 	}
 }
@@ -353,7 +355,8 @@ func TestRanksThatMisbehaveAreFoundOut(t *testing.T) {
 		{"host with a name", []string{hello, host("localhost:5", id)}, 1},
 		{"host id cut short", []string{hello, host("1.2.3.4:5", id[2:])}, 1},
 		{"host id not hexadecimal", []string{hello, host("1.2.3.4:5", "zz"+id[2:])}, 1},
-		{"all in order", []string{hello, host("1.2.3.4:5", id), `{"type":"abort","body":{"code":1,"text":"x"}}`, `{"type":"finalized"}`}, 4},
+		{"all in order", []string{hello, host("1.2.3.4:5", id), `{"type":"abort","body":{"code":1,"text":"x"}}`,
+			`{"type":"finalized"}`}, 4},
 	}
 	for _, tt := range tests {
 		l, p := rawRank(t)
@@ -379,7 +382,8 @@ func TestRanksThatMisbehaveAreFoundOut(t *testing.T) {
 }
 
 func TestFramesThatLieAboutTheirSize(t *testing.T) {
-	for _, b := range [][]byte{{0}, {0, 0, 0, 0}, {0, 0, 0, 1, '0'}, {0xff, 0xff, 0xff, 0xff}, {0, 1, 0, 1}, {0, 0, 0, 9, '{'}, {0, 0, 0xff, 0xff, '{'}} {
+	for _, b := range [][]byte{{0}, {0, 0, 0, 0}, {0, 0, 0, 1, '0'}, {0xff, 0xff, 0xff, 0xff}, {0, 1, 0, 1},
+		{0, 0, 0, 9, '{'}, {0, 0, 0xff, 0xff, '{'}} {
 		l, p := rawRank(t)
 		p.conn.Write(b)
 		p.conn.CloseWrite()
@@ -530,7 +534,8 @@ func TestBadDescriptorsAreNoLaunchers(t *testing.T) {
 	}
 	defer syscall.Close(tcp)
 	for _, v := range []string{"", "x", "-1", "1000000", "3x", fmt.Sprint(f.Fd()), fmt.Sprint(udp), fmt.Sprint(tcp)} {
-		if _, _, err := Attach(envOf(EnvFD + "=" + v)); err == nil || errors.Is(err, ErrSingleton) || !strings.Contains(err.Error(), "Unset IMPI_BOOT_FD") {
+		if _, _, err := Attach(envOf(EnvFD + "=" + v)); err == nil || errors.Is(err, ErrSingleton) ||
+			!strings.Contains(err.Error(), "Unset IMPI_BOOT_FD") {
 			t.Errorf("%q: %v", v, err)
 		}
 		if _, _, err := Attach(envOf(EnvFD+"="+v, "IMPI_SINGLETON=ok")); err != ErrSingleton {

@@ -15,8 +15,9 @@ import (
 const (
 	tablesMagic = 0x494D4A36 // "IMJ6"
 	headSize    = 11 * 4
-	hostSize    = 16 + 2 + 2 + 6*4 + 8 + 4 + transport.KeySize // address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags, streams, machine, others, key
-	procSize    = 16 + 8 + 2*4                                 // host id, pid, host, client
+	// address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags, streams, machine, others, key
+	hostSize = 16 + 2 + 2 + 6*4 + 8 + 4 + transport.KeySize
+	procSize = 16 + 8 + 2*4 // host id, pid, host, client
 
 	flagOutbound = 1  // transport.Host.Outbound
 	flagNative   = 2  // transport.Host.Native
@@ -86,8 +87,9 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 	if uint64(len(b)) != headSize+hostSize*nhosts+procSize*nprocs {
 		return nil, fmt.Errorf("job tables: %d bytes for %d hosts and %d processes", len(b), nhosts, nprocs)
 	}
-	j := &transport.Job{Me: int32(at(1)), Clients: int32(at(2)), MaxDataLen: at(5), TagUB: int32(at(6)), AckMark: at(7), HiWater: at(8),
-		XSize: int32(at(9)), MaxLinear: int32(at(10)), Hosts: make([]transport.Host, nhosts), Procs: make([]transport.Proc, nprocs)}
+	j := &transport.Job{Me: int32(at(1)), Clients: int32(at(2)), MaxDataLen: at(5), TagUB: int32(at(6)), AckMark: at(7),
+		HiWater: at(8), XSize: int32(at(9)), MaxLinear: int32(at(10)), Hosts: make([]transport.Host, nhosts),
+		Procs: make([]transport.Proc, nprocs)}
 	b = b[headSize:]
 	for i := range j.Hosts {
 		addr, err := decodeAddr(b)
@@ -95,17 +97,18 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 			return nil, fmt.Errorf("job tables: host %d: %w", i, err)
 		}
 		flags := be.Uint32(b[36:])
-		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])), NProcs: int32(be.Uint32(b[28:])),
-			Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0, Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0,
-			SameImpl: flags&flagSameImpl != 0, Exchange: flags&flagExchange != 0, Streams: be.Uint32(b[40:]),
-			Machine: be.Uint64(b[44:]), Others: be.Uint32(b[52:])}
+		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])),
+			NProcs: int32(be.Uint32(b[28:])), Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0,
+			Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0, SameImpl: flags&flagSameImpl != 0,
+			Exchange: flags&flagExchange != 0, Streams: be.Uint32(b[40:]), Machine: be.Uint64(b[44:]), Others: be.Uint32(b[52:])}
 		if flags&flagKey != 0 {
 			j.Hosts[i].Key = bytes.Clone(b[56:hostSize])
 		}
 		b = b[hostSize:]
 	}
 	for i := range j.Procs {
-		j.Procs[i] = transport.Proc{HostID: [16]byte(b), PID: int64(be.Uint64(b[16:])), Host: int32(be.Uint32(b[24:])), Client: int32(be.Uint32(b[28:]))}
+		j.Procs[i] = transport.Proc{HostID: [16]byte(b), PID: int64(be.Uint64(b[16:])), Host: int32(be.Uint32(b[24:])),
+			Client: int32(be.Uint32(b[28:]))}
 		b = b[procSize:]
 	}
 	if err := CheckJob(j); err != nil {
@@ -142,9 +145,10 @@ func CheckJob(j *transport.Job) error {
 		return bad("%d hosts, %d processes", len(j.Hosts), len(j.Procs))
 	case j.Me < -1 || int(j.Me) >= len(j.Procs):
 		return bad("we are rank %d of %d", j.Me, len(j.Procs))
-	case j.MaxDataLen < 1 || j.TagUB < wire.MinTagUB || j.AckMark < 1 || j.HiWater < j.AckMark || j.XSize < 0 || j.MaxLinear < 0:
-		return bad("maxdatalen %d, tag_ub %d, ackmark %d, hiwater %d, xsize %d, maxlinear %d", j.MaxDataLen, j.TagUB, j.AckMark, j.HiWater,
-			j.XSize, j.MaxLinear)
+	case j.MaxDataLen < 1 || j.TagUB < wire.MinTagUB || j.AckMark < 1 || j.HiWater < j.AckMark || j.XSize < 0 ||
+		j.MaxLinear < 0:
+		return bad("maxdatalen %d, tag_ub %d, ackmark %d, hiwater %d, xsize %d, maxlinear %d", j.MaxDataLen, j.TagUB,
+			j.AckMark, j.HiWater, j.XSize, j.MaxLinear)
 	}
 	next, client := int32(0), int32(0)
 	for i, h := range j.Hosts {
@@ -190,7 +194,8 @@ func CheckJob(j *transport.Job) error {
 func OneClient(pids ...uint32) *transport.Job {
 	id := wire.EncodeAddr(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 	j := &transport.Job{Clients: 1, Hosts: []transport.Host{{NProcs: int32(len(pids))}}, MaxDataLen: wire.DefaultDataLen,
-		TagUB: wire.DefaultTagUB, AckMark: wire.DefaultAckMark, HiWater: wire.DefaultHiWater, XSize: wire.DefaultXSize, MaxLinear: wire.DefaultMaxLinear}
+		TagUB: wire.DefaultTagUB, AckMark: wire.DefaultAckMark, HiWater: wire.DefaultHiWater, XSize: wire.DefaultXSize,
+		MaxLinear: wire.DefaultMaxLinear}
 	for _, pid := range pids {
 		j.Procs = append(j.Procs, transport.Proc{HostID: id, PID: wire.ProcPID(0, pid)})
 	}

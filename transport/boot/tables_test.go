@@ -17,11 +17,12 @@ func twoClients() *transport.Job {
 		Hosts: []transport.Host{
 			{Addr: netip.MustParseAddrPort("10.0.0.1:5000"), Client: 0, First: 0, NProcs: 2},
 			{Addr: netip.MustParseAddrPort("[::ffff:10.0.0.2]:65535"), Client: 1, First: 2, NProcs: 0},
-			{Addr: netip.MustParseAddrPort("[2001:db8::1]:1"), Client: 1, First: 2, NProcs: 1, Outbound: true, Native: true, SameImpl: true, Stream: 1 << 20,
-				Machine: 1<<63 + 7, Others: 1,
-				Sealed: true, Key: bytes.Repeat([]byte{7}, transport.KeySize)},
+			{Addr: netip.MustParseAddrPort("[2001:db8::1]:1"), Client: 1, First: 2, NProcs: 1, Outbound: true, Native: true,
+				SameImpl: true, Stream: 1 << 20, Machine: 1<<63 + 7, Others: 1, Sealed: true, Key: bytes.Repeat([]byte{7},
+					transport.KeySize)},
 		},
-		Procs: []transport.Proc{{HostID: [16]byte{1}, PID: -1}, {HostID: [16]byte{1}, PID: 1 << 40}, {HostID: [16]byte{15: 9}, PID: -1, Host: 2, Client: 1}},
+		Procs: []transport.Proc{{HostID: [16]byte{1}, PID: -1}, {HostID: [16]byte{1}, PID: 1 << 40},
+			{HostID: [16]byte{15: 9}, PID: -1, Host: 2, Client: 1}},
 	}
 }
 
@@ -51,7 +52,9 @@ func TestTablesThatContradictThemselvesAreRefused(t *testing.T) {
 		{"clients in disorder", func(j *transport.Job) { j.Hosts[0].Client = 1 }},
 		{"no hosts", func(j *transport.Job) { j.Hosts = nil }},
 		{"no processes", func(j *transport.Job) { j.Procs = nil }},
-		{"a process too many", func(j *transport.Job) { j.Procs = append(j.Procs, transport.Proc{PID: 5, Host: 2, Client: 1}) }},
+		{"a process too many", func(j *transport.Job) {
+			j.Procs = append(j.Procs, transport.Proc{PID: 5, Host: 2, Client: 1})
+		}},
 		{"a process too few", func(j *transport.Job) { j.Procs = j.Procs[:2]; j.Me = 0 }},
 		{"hosts overlap", func(j *transport.Job) { j.Hosts[2].First = 1 }},
 		{"a negative number of processes", func(j *transport.Job) { j.Hosts[1].NProcs = -1 }},

@@ -147,7 +147,8 @@ func (b *Bundle) update(k int) error {
 		do = unix.EPOLL_CTL_DEL
 	}
 	c.interest = want
-	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(b.epoll, do, c.fd, &unix.EpollEvent{Events: want, Fd: b.id, Pad: int32(k)}))
+	return os.NewSyscallError("epoll_ctl",
+		unix.EpollCtl(b.epoll, do, c.fd, &unix.EpollEvent{Events: want, Fd: b.id, Pad: int32(k)}))
 }
 
 // Each calls f with every descriptor.

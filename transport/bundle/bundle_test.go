@@ -199,7 +199,8 @@ func TestPeersThatBreakTheRulesAreFoundOut(t *testing.T) {
 	}{
 		{"nothing", [2][]byte{}, [2]bool{}, "", unix.EAGAIN},
 		{"in order", [2][]byte{piece(5, 1, "!"), hello}, [2]bool{}, "hello!", unix.EAGAIN},
-		{"the end", [2][]byte{append(piece(5, 1, "!"), piece(6, 0, "")...), append(hello, piece(6, 0, "")...)}, [2]bool{}, "hello!", io.EOF},
+		{"the end", [2][]byte{append(piece(5, 1, "!"), piece(6, 0, "")...), append(hello, piece(6, 0, "")...)}, [2]bool{},
+			"hello!", io.EOF},
 		{"a gap", [2][]byte{piece(9, 1, "!"), piece(8, 1, "?")}, [2]bool{}, "", ErrGap},
 		{"a gap before the end", [2][]byte{piece(9, 1, "!"), piece(0, 0, "")}, [2]bool{}, "", ErrGap},
 		{"the end too soon", [2][]byte{append(hello, piece(5, 0, "")...), piece(4, 0, "")}, [2]bool{}, "hello", ErrOrder},
@@ -244,7 +245,8 @@ func TestAConnectionThatEndsAtAnyByteIsNoEndOfTheStream(t *testing.T) {
 		unix.Write(others[0], whole[:cut])
 		unix.Write(others[1], piece(11, 0, ""))
 		unix.Shutdown(others[0], unix.SHUT_WR)
-		if got, err := drain(b); !errors.Is(err, ErrEarly) || !strings.HasPrefix("hello there", got) || !strings.Contains(err.Error(), "connection 0 of 2") {
+		if got, err := drain(b); !errors.Is(err, ErrEarly) || !strings.HasPrefix("hello there", got) ||
+			!strings.Contains(err.Error(), "connection 0 of 2") {
 			t.Errorf("after %d bytes: %q, %v", cut, got, err)
 		}
 		b.Close()
@@ -332,9 +334,11 @@ func TestNeitherDirectionAllocates(t *testing.T) {
 	}
 }
 
-// Whatever arrives on three connections, in whatever portions: what is handed on has a place in the stream, and it ends.
+// Whatever arrives on three connections, in whatever portions: what is handed on has a place in the stream, and it
+// ends.
 func FuzzReceive(f *testing.F) {
-	f.Add(append(piece(0, 5, "hello"), piece(6, 0, "")...), append(piece(5, 1, "!"), piece(6, 0, "")...), piece(6, 0, ""), uint8(7))
+	f.Add(append(piece(0, 5, "hello"), piece(6, 0, "")...), append(piece(5, 1, "!"), piece(6, 0, "")...), piece(6, 0, ""),
+		uint8(7))
 	f.Add(piece(3, 2, "lo"), piece(0, 3, "hel"), []byte{1}, uint8(1))
 	f.Fuzz(func(t *testing.T, x, y, z []byte, step uint8) {
 		a, others := pairs(t, 3)

@@ -154,7 +154,8 @@ func (b *Bundle) begin(k int) error {
 }
 
 func (b *Bundle) misplaced(k int) error {
-	return fmt.Errorf("%w: connection %d goes on at byte %d of the stream, of which %d are here", ErrOrder, k, b.conns[k].at, b.got)
+	return fmt.Errorf("%w: connection %d goes on at byte %d of the stream, of which %d are here", ErrOrder, k,
+		b.conns[k].at, b.got)
 }
 
 // end answers io.EOF if all that was sent has come.

@@ -1,6 +1,6 @@
-// Package kernel makes the system calls of the hot paths: on sockets, epolls and timers, none of which blocks. They bypass the Go
-// scheduler, which has nothing to do for a call that returns at once; telling it costs as much as a tenth of the call.
-// MSG_NOSIGNAL, because the program we are loaded into decides what SIGPIPE does.
+// Package kernel makes the system calls of the hot paths: on sockets, epolls and timers, none of which blocks. They
+// bypass the Go scheduler, which has nothing to do for a call that returns at once; telling it costs as much as a tenth
+// of the call. MSG_NOSIGNAL, because the program we are loaded into decides what SIGPIPE does.
 package kernel
 
 import (
@@ -15,13 +15,15 @@ const never = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
 
 // Recv reads what has arrived, at most len(p) bytes and 0 at the end of the stream. p is not empty.
 func Recv(fd int, p []byte) (int, syscall.Errno) {
-	n, _, e := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), unix.MSG_DONTWAIT, 0, 0)
+	n, _, e := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))),
+		uintptr(len(p)), unix.MSG_DONTWAIT, 0, 0)
 	return count(n, e)
 }
 
 // Send writes a prefix of p, which is not empty.
 func Send(fd int, p []byte) (int, syscall.Errno) {
-	n, _, e := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), never, 0, 0)
+	n, _, e := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))),
+		uintptr(len(p)), never, 0, 0)
 	return count(n, e)
 }
 
@@ -72,7 +74,8 @@ func (v *Vector) call(trap uintptr, fd int, flags uintptr, parts [][]byte) (int,
 
 // Ready asks an epoll what is ready now, without waiting.
 func Ready(epfd int, events []unix.EpollEvent) int {
-	n, _, e := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), 0, 0, 0)
+	n, _, e := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd), uintptr(unsafe.Pointer(unsafe.SliceData(events))),
+		uintptr(len(events)), 0, 0, 0)
 	if e != 0 {
 		return 0
 	}

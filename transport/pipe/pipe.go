@@ -15,8 +15,8 @@
 // then loads the wish; all four are sequentially consistent. So either Pending sees what has been published, or the
 // other side sees the wish, and rings.
 //
-// The other process may write anything into the memory at any time. Each end keeps its own positions, and believes those
-// of the other only as far as they fit the ring; a byte that has been read may have changed before it was.
+// The other process may write anything into the memory at any time. Each end keeps its own positions, and believes
+// those of the other only as far as they fit the ring; a byte that has been read may have changed before it was.
 package pipe
 
 import (
@@ -30,8 +30,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RingBytes is what one direction holds, in bytes: a power of two. Some long packets are under way in it at a time, each on
-// its way in or out on another core.
+// RingBytes is what one direction holds, in bytes: a power of two. Some long packets are under way in it at a time,
+// each on its way in or out on another core.
 const RingBytes = 512 << 10
 
 // publishBytes is how much is copied before the other side sees it, in bytes: both copy at the same time.
@@ -144,8 +144,8 @@ func attach(fd, memfd, side int) (*End, error) {
 // Descriptor is the socket, for epoll: it can be read when the end is to be looked at. -1 after Close.
 func (e *End) Descriptor() int { return e.fd }
 
-// Write puts a prefix of a, b and c, any of which may be empty, into the ring, and answers its length. EAGAIN: there is no
-// room. EPROTO: the other process has spoiled the memory.
+// Write puts a prefix of a, b and c, any of which may be empty, into the ring, and answers its length. EAGAIN: there is
+// no room. EPROTO: the other process has spoiled the memory.
 func (e *End) Write(a, b, c []byte) (int, syscall.Errno) {
 	h := &e.out
 	used := h.at - atomic.LoadUint64(&h.shared.read)
@@ -180,8 +180,8 @@ func (e *End) Write(a, b, c []byte) (int, syscall.Errno) {
 	return n, 0
 }
 
-// Read takes what there is, first into a and then into b, of which one may be empty, and answers how much it was. EAGAIN:
-// there is nothing. 0 and no error: the end of the stream. EPROTO: the other process has spoiled the memory.
+// Read takes what there is, first into a and then into b, of which one may be empty, and answers how much it was.
+// EAGAIN: there is nothing. 0 and no error: the end of the stream. EPROTO: the other process has spoiled the memory.
 func (e *End) Read(a, b []byte) (int, syscall.Errno) {
 	if e.over.Load() {
 		return 0, 0

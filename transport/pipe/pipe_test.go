@@ -163,7 +163,8 @@ func TestAFullRingTakesNoMoreAndSaysWhenItDoes(t *testing.T) {
 		t.Error("woken for too little room")
 	}
 	b.Read(big[:1], nil)
-	if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(a.Descriptor()), Events: unix.POLLIN}}, 0); n != 1 || !a.Pending() || !a.Room() {
+	if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(a.Descriptor()), Events: unix.POLLIN}}, 0); n != 1 || !a.Pending() ||
+		!a.Room() {
 		t.Error("not woken")
 	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // In place: who relays what comes out of a ring, or fills one from a socket, has the kernel copy from the ring and into
-// it. What is read so stays in the ring until it is discarded; what is written is not seen before it is published. A run
-// of bytes that passes the end of the ring is in two parts, of which the second is empty otherwise.
+// it. What is read so stays in the ring until it is discarded; what is written is not seen before it is published. A
+// run of bytes that passes the end of the ring is in two parts, of which the second is empty otherwise.
 
 // Ahead is how many bytes there are to read. EPROTO: the other process has spoiled the memory.
 func (e *End) Ahead() (int, syscall.Errno) {
@@ -59,7 +59,8 @@ func (h *half) run(skip, n int) (a, b []byte) {
 // Holds says whether there are n bytes to read, or, with fewer, the end of the stream that CloseWrite has made.
 func (e *End) Holds(n int) bool {
 	s := e.in.shared
-	return !e.over.Load() && (atomic.LoadUint64(&s.written)-atomic.LoadUint64(&s.read) >= uint64(max(n, 1)) || atomic.LoadUint32(&s.closed) != 0)
+	return !e.over.Load() && (atomic.LoadUint64(&s.written)-atomic.LoadUint64(&s.read) >= uint64(max(n, 1)) ||
+		atomic.LoadUint32(&s.closed) != 0)
 }
 
 // Ended says whether nothing more will be written: CloseWrite, or, after Signal, the other end is gone.

@@ -50,16 +50,16 @@ type tunnel struct {
 	cookie  uint64        // of the socket that Tunnel has answered, for Channel; 0: the system has none
 }
 
-// channels are the TLS channels of the tunnels that there are, by the cookies of their sockets: no other socket will ever
-// have the same.
+// channels are the TLS channels of the tunnels that there are, by the cookies of their sockets: no other socket will
+// ever have the same.
 var channels sync.Map
 
 func cookie(fd int) (uint64, error) {
 	return unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
 }
 
-// Channel calls f with the TCP connection behind a socket of Tunnel's, for those who want to know how that is. False: fd
-// is no such socket, or its tunnel has ended.
+// Channel calls f with the TCP connection behind a socket of Tunnel's, for those who want to know how that is. False:
+// fd is no such socket, or its tunnel has ended.
 func Channel(fd int, f func(tcp int)) bool {
 	id, err := cookie(fd)
 	if err != nil {

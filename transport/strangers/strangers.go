@@ -1,5 +1,5 @@
-// Package strangers is what a listener that is open to the world does about those who connect and have not proved who they
-// are: there is room for so many, and a limit to what is said of them.
+// Package strangers is what a listener that is open to the world does about those who connect and have not proved who
+// they are: there is room for so many, and a limit to what is said of them.
 package strangers
 
 import "fmt"

@@ -30,7 +30,8 @@ func TestLinesAreFewHoweverManyStrangersCome(t *testing.T) {
 			said = append(said, s)
 		}
 	}
-	if len(said) != 8+17 || said[7] != "stranger 7" || !slices.Contains(said, "stranger 15 (16 connections of strangers so far; not each is reported)") {
+	if len(said) != 8+17 || said[7] != "stranger 7" ||
+		!slices.Contains(said, "stranger 15 (16 connections of strangers so far; not each is reported)") {
 		t.Errorf("%d lines: %q", len(said), said)
 	}
 }

@@ -60,7 +60,8 @@ func TestEveryStartUpMessageIsReadBack(t *testing.T) {
 	if l, d, ok := ParseColl(unhex(t, "00003100 0102")); !ok || l != PPID || !bytes.Equal(d, []byte{1, 2}) {
 		t.Error("COLL", l, d, ok)
 	}
-	if l, m, d, ok := ParseChdr(unhex(t, "00001000 80000000 05")); !ok || l != CVersion || m != 1<<31 || !bytes.Equal(d, []byte{5}) {
+	if l, m, d, ok := ParseChdr(unhex(t, "00001000 80000000 05")); !ok || l != CVersion || m != 1<<31 ||
+		!bytes.Equal(d, []byte{5}) {
 		t.Error("broadcast", l, m, d, ok)
 	}
 	if v, ok := ParseVersion(unhex(t, "00000001 00000002")); !ok || v != (Version{1, 2}) {
@@ -124,7 +125,8 @@ func TestLabelsAscendAndHaveShapes(t *testing.T) {
 }
 
 func TestCommandsSpellTheirNames(t *testing.T) {
-	for c, want := range map[Command]string{CmdAuth: "AUTH", CmdImpi: "IMPI", CmdColl: "COLL", CmdDone: "DONE", CmdFini: "FINI"} {
+	for c, want := range map[Command]string{CmdAuth: "AUTH", CmdImpi: "IMPI", CmdColl: "COLL", CmdDone: "DONE",
+		CmdFini: "FINI"} {
 		if got := string(be.AppendUint32(nil, uint32(c))); got != want || c.String() != want {
 			t.Errorf("%q is called %q, want %q", got, c, want)
 		}

@@ -17,7 +17,8 @@ func TestWhatClientsSayBeyondIMPISurvivesTheWire(t *testing.T) {
 	if huge, _ := ParseOwn(Own{Stream: 1<<32 - 1}.Append(nil)); huge.Stream != 1<<31-1 {
 		t.Errorf("stream %d", huge.Stream)
 	}
-	for said, want := range map[uint32]uint32{0: 1, 1: 1, MaxStreams: MaxStreams, MaxStreams + 1: MaxStreams, 1<<32 - 1: MaxStreams} {
+	for said, want := range map[uint32]uint32{0: 1, 1: 1, MaxStreams: MaxStreams, MaxStreams + 1: MaxStreams,
+		1<<32 - 1: MaxStreams} {
 		if got, _ := ParseOwn(Own{Streams: said}.Append(nil)); got.Streams != want {
 			t.Errorf("%d streams: %d", said, got.Streams)
 		}

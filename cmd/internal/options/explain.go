@@ -16,7 +16,8 @@ func (p *Plan) String() string {
 	say(true, "mode %v", p.Mode)
 	say(p.Mode == Server, "clients %d, listen %q, port %d, auth %q", p.Servers, p.Listen, p.Port, p.Auth)
 	say(p.Mode == Client, "client %d of %s", p.Rank, p.Address)
-	say(p.Limits != Limits{}, "deadlines join %v, gather %v, exchange %v, run %v", p.Limits.Join, p.Limits.Gather, p.Limits.Exchange, p.Limits.Run)
+	say(p.Limits != Limits{}, "deadlines join %v, gather %v, exchange %v, run %v", p.Limits.Join, p.Limits.Gather,
+		p.Limits.Exchange, p.Limits.Run)
 	say(p.Values != Values{}, "values%v", &p.Values)
 	say(p.AppFile != "", "application file %s", p.AppFile)
 	say(p.Via != ViaAuto, "via %v", p.Via)

@@ -379,7 +379,8 @@ func (p *parser) settleServer() error {
 		}
 	}
 	if len(plan.Programs) > 0 {
-		return fmt.Errorf("-server runs no program, but %q was given; clients bring their own (impirun -client RANK HOST:PORT -n N program)", plan.Programs[0].Argv[0])
+		return fmt.Errorf("-server runs no program, but %q was given; clients bring their own (impirun -client RANK "+
+			"HOST:PORT -n N program)", plan.Programs[0].Argv[0])
 	}
 	for _, never := range []string{"client", "clients", "n"} {
 		if p.seen[never] {

@@ -56,7 +56,8 @@ func TestCommandLinesMeanWhatTheGoldenFileSays(t *testing.T) {
 func TestEveryOptionWorksWithOneDashAndTwoAndWithEqualsOrSpace(t *testing.T) {
 	samples := map[string]string{
 		"NAME[=VALUE]": "A=1", "NAME": "A", "VALUE": "b", "HOST:PORT": "h:1", "RANK": "0",
-		"WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT[-PORT]": "5", "HOW": "agent", "COMMAND": "rsh", "LIST": "1", "FILE": "f", "DIR": "d", "V": "40000", "PHASE=SECONDS": "run=5", "NAMES": "A,B",
+		"WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT[-PORT]": "5", "HOW": "agent", "COMMAND": "rsh", "LIST": "1",
+		"FILE": "f", "DIR": "d", "V": "40000", "PHASE=SECONDS": "run=5", "NAMES": "A,B",
 	}
 	for name, o := range byName {
 		var want string
@@ -128,7 +129,8 @@ func TestValuesOfTheEnvironmentHoldUnlessAnOptionSaysOtherwise(t *testing.T) {
 	for i := range values {
 		v := &values[i]
 		one, other := fmt.Sprint(min(40000, v.high)), fmt.Sprint(min(50000, v.high-1))
-		for words, want := range map[string]string{"-clients 1 prog": " " + v.name + " " + one, "-clients 1 -" + v.name + " " + other + " prog": " " + v.name + " " + other} {
+		for words, want := range map[string]string{"-clients 1 prog": " " + v.name + " " + one, "-clients 1 -" + v.name +
+			" " + other + " prog": " " + v.name + " " + other} {
 			plan, err := Parse(strings.Fields(words), env(v.env+"="+one))
 			if err != nil {
 				t.Fatal(err)

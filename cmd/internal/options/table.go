@@ -30,34 +30,52 @@ const maxClients = 32
 var table = slices.Concat([]option{
 	{names: []string{"n", "np", "c"}, values: []string{"N"}, help: "start N ranks of the program that follows (default 1)",
 		apply: func(p *parser, v []string) error { return number(&p.local.n, v[0], 1, maxRanks, "ranks") }},
-	{names: []string{"ppn", "N", "npernode", "perhost"}, values: []string{"N"}, help: "ranks on each host; the same as -n on one host",
+	{names: []string{"ppn", "N", "npernode", "perhost"}, values: []string{"N"},
+		help: "ranks on each host; the same as -n on one host",
 		apply: func(p *parser, v []string) error {
 			err := number(&p.local.ppn, v[0], 1, maxRanks, "ranks")
 			p.plan.PerHost = p.local.ppn
 			return err
 		}},
-	{names: []string{"host", "H", "hosts"}, values: []string{"LIST"}, help: "machines to run on, NAME or NAME:SLOTS, in rank order; others than this one by -rsh. With -server: the address to listen at",
-		apply: applyHosts},
-	{names: []string{"hostfile", "f", "machinefile"}, values: []string{"FILE"}, help: "the same, one a line: NAME, NAME:SLOTS or NAME slots=N, and addr=ADDRESS where its ranks listen",
+	{names: []string{"host", "H", "hosts"}, values: []string{"LIST"},
+		help: "machines to run on, NAME or NAME:SLOTS, in rank order; others than this one by -rsh. With -server: the " +
+			"address to listen at", apply: applyHosts},
+	{names: []string{"hostfile", "f", "machinefile"}, values: []string{"FILE"},
+		help:  "the same, one a line: NAME, NAME:SLOTS or NAME slots=N, and addr=ADDRESS where its ranks listen",
 		apply: func(p *parser, v []string) error { p.plan.HostFiles = append(p.plan.HostFiles, v[0]); return nil }},
-	{names: []string{"rsh", "launcher-exec"}, values: []string{"COMMAND"}, help: "starts a command on another machine: COMMAND NAME WORDS (default ssh; IMPI_RSH)",
-		apply: func(p *parser, v []string) error { p.plan.Rsh = v[0]; return nil }},
-	{names: []string{"clients"}, values: []string{"K"}, help: "start an IMPI server and K clients on this machine, and divide the ranks among them",
-		apply: func(p *parser, v []string) error { return number(&p.plan.Clients, v[0], 1, maxClients, "clients") }},
+	{names: []string{"rsh", "launcher-exec"}, values: []string{"COMMAND"},
+		help: "starts a command on another machine: COMMAND NAME WORDS (default ssh; IMPI_RSH)", apply: func(p *parser,
+			v []string) error {
+			p.plan.Rsh = v[0]
+			return nil
+		}},
+	{names: []string{"clients"}, values: []string{"K"},
+		help: "start an IMPI server and K clients on this machine, and divide the ranks among them", apply: func(p *parser,
+			v []string) error {
+			return number(&p.plan.Clients, v[0], 1, maxClients, "clients")
+		}},
 
-	{names: []string{"server"}, values: []string{"N"}, help: "be the IMPI server of N clients; prints one line ADDRESS:PORT",
+	{names: []string{"server"}, values: []string{"N"},
+		help: "be the IMPI server of N clients; prints one line ADDRESS:PORT",
 		apply: func(p *parser, v []string) error {
 			p.mode(Server)
 			return number(&p.plan.Servers, v[0], 1, maxClients, "clients")
 		}},
-	{names: []string{"port", "port-range"}, values: []string{"PORT[-PORT]"}, help: "listen there: with -server, or with -client, whose agent, or each rank with -via direct, takes the first free port of a range",
-		apply: applyPort},
-	{names: []string{"via"}, values: []string{"HOW"}, help: "with -client and -clients: who is connected to the other clients: direct, every rank; agent, one process for all ranks; auto (default), agent if the server is more than 2 ms away (IMPI_VIA)",
-		apply: applyVia},
-	{names: []string{"outbound"}, help: "with -client: nobody can connect to this client, as behind a firewall; it connects to all, if they are libimpi or of lower rank",
-		apply: func(p *parser, v []string) error { p.plan.Outbound = true; return nil }},
-	{names: []string{"auth"}, values: []string{"LIST"}, help: "with -server: preferred methods, as in 1,0 or 1-0 (0 none, 1 key, 30 secret, 31 TLS)",
-		apply: func(p *parser, v []string) error { p.plan.Auth = v[0]; return nil }},
+	{names: []string{"port", "port-range"}, values: []string{"PORT[-PORT]"},
+		help: "listen there: with -server, or with -client, whose agent, or each rank with -via direct, takes the first " +
+			"free port of a range", apply: applyPort},
+	{names: []string{"via"}, values: []string{"HOW"},
+		help: "with -client and -clients: who is connected to the other clients: direct, every rank; agent, one process " +
+			"for all ranks; auto (default), agent if the server is more than 2 ms away (IMPI_VIA)", apply: applyVia},
+	{names: []string{"outbound"},
+		help: "with -client: nobody can connect to this client, as behind a firewall; it connects to all, if they are " +
+			"libimpi or of lower rank", apply: func(p *parser, v []string) error { p.plan.Outbound = true; return nil }},
+	{names: []string{"auth"}, values: []string{"LIST"},
+		help: "with -server: preferred methods, as in 1,0 or 1-0 (0 none, 1 key, 30 secret, 31 TLS)", apply: func(p *parser,
+			v []string) error {
+			p.plan.Auth = v[0]
+			return nil
+		}},
 	{names: []string{"client"}, values: []string{"RANK", "HOST:PORT"}, help: "be client RANK of the job at that server",
 		apply: func(p *parser, v []string) error {
 			p.mode(Client)
@@ -68,10 +86,12 @@ var table = slices.Concat([]option{
 			return number(&p.plan.Rank, v[0], 0, maxClients-1, "client ranks")
 		}},
 
-	{names: []string{"file"}, values: []string{"FILE"}, help: "with -server: start the clients, too, one for each line [MACHINE] [-client RANK $hostport] OPTIONS PROGRAM",
+	{names: []string{"file"}, values: []string{"FILE"},
+		help:  "with -server: start the clients, too, one for each line [MACHINE] [-client RANK $hostport] OPTIONS PROGRAM",
 		apply: func(p *parser, v []string) error { p.plan.AppFile = v[0]; return nil }},
-	{names: []string{"deadline"}, values: []string{"PHASE=SECONDS"}, help: "with -server: end the job if that takes longer (0 never): join (one connection, default 30), gather (all clients, 1800), exchange (300), run (0); with -client: join (until the server answers, 30)",
-		apply: applyDeadline},
+	{names: []string{"deadline"}, values: []string{"PHASE=SECONDS"},
+		help: "with -server: end the job if that takes longer (0 never): join (one connection, default 30), gather (all " +
+			"clients, 1800), exchange (300), run (0); with -client: join (until the server answers, 30)", apply: applyDeadline},
 
 	{names: []string{"x"}, values: []string{"NAME[=VALUE]"}, help: "set an environment variable for this program",
 		apply: func(p *parser, v []string) error {
@@ -92,7 +112,8 @@ var table = slices.Concat([]option{
 			p.globE.set = append(p.globE.set, v[0]+"="+v[1])
 			return variable(v[0])
 		}},
-	{names: []string{"envlist"}, values: []string{"NAMES"}, help: "hand on only these variables (comma separated) to this program",
+	{names: []string{"envlist"}, values: []string{"NAMES"},
+		help: "hand on only these variables (comma separated) to this program",
 		apply: func(p *parser, v []string) error {
 			p.local.prog.Env, p.local.prog.Names = EnvListed, append(p.local.prog.Names, list(v[0])...)
 			return nil
@@ -110,7 +131,9 @@ var table = slices.Concat([]option{
 	{names: []string{"genvall", "envall"}, apply: func(*parser, []string) error { return nil }},
 	{names: []string{"wdir", "wd"}, values: []string{"DIR"}, help: "working directory of this program",
 		apply: func(p *parser, v []string) error { p.local.prog.Dir = v[0]; return nil }},
-	{names: []string{"initial-errhandler"}, values: []string{"NAME"}, help: "error handler of this program until it sets another: mpi_errors_are_fatal (default), mpi_errors_abort, mpi_errors_return",
+	{names: []string{"initial-errhandler"}, values: []string{"NAME"},
+		help: "error handler of this program until it sets another: mpi_errors_are_fatal (default), mpi_errors_abort, " +
+			"mpi_errors_return",
 		apply: func(p *parser, v []string) error {
 			if p.local.prog.Errhandler = v[0]; !slices.Contains(boot.Errhandlers, v[0]) {
 				return fmt.Errorf("the names are %s", strings.Join(boot.Errhandlers, ", "))
@@ -124,13 +147,21 @@ var table = slices.Concat([]option{
 		apply: func(p *parser, v []string) error { p.plan.Tag = TagStream; return nil }},
 	{names: []string{"timestamp-output"}, help: "put the time before every line",
 		apply: func(p *parser, v []string) error { p.plan.Timestamp = true; return nil }},
-	{names: []string{"stdin", "s"}, values: []string{"WHO"}, help: "who reads standard input: a rank (default 0), all, none",
-		apply: applyStdin},
+	{names: []string{"stdin", "s"}, values: []string{"WHO"},
+		help: "who reads standard input: a rank (default 0), all, none", apply: applyStdin},
 
-	{names: []string{"timeout"}, values: []string{"SECONDS"}, help: "end the job after that time with code 124 (also MPIEXEC_TIMEOUT)",
-		apply: func(p *parser, v []string) (err error) { p.plan.Timeout, err = seconds(v[0]); return err }},
-	{names: []string{"kill-grace"}, values: []string{"SECONDS"}, help: "time from SIGTERM to SIGKILL when a job is ended (default 2)",
-		apply: func(p *parser, v []string) (err error) { p.plan.Grace, err = seconds(v[0]); return err }},
+	{names: []string{"timeout"}, values: []string{"SECONDS"},
+		help: "end the job after that time with code 124 (also MPIEXEC_TIMEOUT)", apply: func(p *parser,
+			v []string) (err error) {
+			p.plan.Timeout, err = seconds(v[0])
+			return err
+		}},
+	{names: []string{"kill-grace"}, values: []string{"SECONDS"},
+		help: "time from SIGTERM to SIGKILL when a job is ended (default 2)", apply: func(p *parser,
+			v []string) (err error) {
+			p.plan.Grace, err = seconds(v[0])
+			return err
+		}},
 	{names: []string{"disable-auto-cleanup", "enable-recovery"}, help: "leave the other ranks alone when one dies",
 		apply: func(p *parser, v []string) error { p.plan.Recovery = true; return nil }},
 
@@ -217,7 +248,8 @@ const never = time.Duration(math.MaxInt64)
 func applyDeadline(p *parser, v []string) error {
 	phase, word, _ := strings.Cut(v[0], "=")
 	limits := &p.plan.Limits
-	to := map[string]*time.Duration{"join": &limits.Join, "gather": &limits.Gather, "exchange": &limits.Exchange, "run": &limits.Run}[phase]
+	to := map[string]*time.Duration{"join": &limits.Join, "gather": &limits.Gather, "exchange": &limits.Exchange,
+		"run": &limits.Run}[phase]
 	if to == nil {
 		return fmt.Errorf("the phases are join, gather, exchange and run")
 	}

@@ -237,8 +237,8 @@ func isTerminal(fd int) bool {
 }
 
 // Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them. text says why
-// a rank gave up, if it did not call MPI_Abort itself, and answer that it did so because it had lost another rank, of client
-// blamed if that is another.
+// a rank gave up, if it did not call MPI_Abort itself, and answer that it did so because it had lost another rank, of
+// client blamed if that is another.
 func (j *Job) Initialized(rank int) { j.note(func(l *jobTable) { l.initialized(rank) }) }
 func (j *Job) Finalized(rank int)   { j.note(func(l *jobTable) { l.finalized(rank) }) }
 func (j *Job) Aborted(rank, code int, text string, answer bool, blamed *int32) {

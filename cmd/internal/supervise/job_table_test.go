@@ -40,10 +40,18 @@ func TestTheFirstAbnormalRankIsTheCause(t *testing.T) {
 			code: 3, text: "rank 1", doomed: true},
 		"abort": {facts: func(l *jobTable) { l.initialized(1); l.aborted(1, 7, "", false, nil); end(l, 1, exited(9)) },
 			code: 7, text: "rank 1 on here (pid 101) called MPI_Abort(7)", doomed: true},
-		"abort with 0":    {facts: func(l *jobTable) { l.aborted(1, 0, "", false, nil) }, code: 1, text: "MPI_Abort(0)", doomed: true},
-		"abort with 256":  {facts: func(l *jobTable) { l.aborted(1, 256, "", false, nil) }, code: 1, text: "MPI_Abort(256)", doomed: true},
-		"abort with -1":   {facts: func(l *jobTable) { l.aborted(1, -1, "", false, nil) }, code: 255, text: "MPI_Abort(-1)", doomed: true},
-		"abort with 1000": {facts: func(l *jobTable) { l.aborted(1, 1000, "", false, nil) }, code: 232, text: "MPI_Abort(1000)", doomed: true},
+		"abort with 0": {facts: func(l *jobTable) {
+			l.aborted(1, 0, "", false, nil)
+		}, code: 1, text: "MPI_Abort(0)", doomed: true},
+		"abort with 256": {facts: func(l *jobTable) {
+			l.aborted(1, 256, "", false, nil)
+		}, code: 1, text: "MPI_Abort(256)", doomed: true},
+		"abort with -1": {facts: func(l *jobTable) {
+			l.aborted(1, -1, "", false, nil)
+		}, code: 255, text: "MPI_Abort(-1)", doomed: true},
+		"abort with 1000": {facts: func(l *jobTable) {
+			l.aborted(1, 1000, "", false, nil)
+		}, code: 232, text: "MPI_Abort(1000)", doomed: true},
 		"abort in spite of recovery": {recovery: true, facts: func(l *jobTable) { l.aborted(1, 5, "", false, nil) },
 			code: 5, text: "MPI_Abort(5)", doomed: true},
 		"no finalize": {facts: func(l *jobTable) { l.initialized(0); end(l, 0, exited(0)) },
@@ -52,8 +60,11 @@ func TestTheFirstAbnormalRankIsTheCause(t *testing.T) {
 			code: 1, text: "rank 1 on here (pid 101) ended without calling MPI_Init, which rank 0 has called", doomed: true},
 		"no init, others do later": {facts: func(l *jobTable) { end(l, 1, exited(0)); l.initialized(0) },
 			code: 1, text: "rank 1 on here (pid 101) ended without calling MPI_Init, which rank 0 has called", doomed: true},
-		"a code after finalize harms nobody": {facts: func(l *jobTable) { l.initialized(0); l.finalized(0); end(l, 0, exited(4)) },
-			code: 4, text: "exited with code 4", doomed: false},
+		"a code after finalize harms nobody": {facts: func(l *jobTable) {
+			l.initialized(0)
+			l.finalized(0)
+			end(l, 0, exited(4))
+		}, code: 4, text: "exited with code 4", doomed: false},
 		"recovery spares the others": {recovery: true, facts: func(l *jobTable) { end(l, 0, exited(4)) },
 			code: 4, text: "exited with code 4", doomed: false},
 		"timeout": {facts: func(l *jobTable) { l.timedOut(3 * time.Second); end(l, 0, killed(syscall.SIGTERM)) },

@@ -84,7 +84,8 @@ func executable(file, name string) error {
 func startFailed(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOENT):
-		return &StartError{CodeNotFound, fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist", name)}
+		return &StartError{CodeNotFound, fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist",
+			name)}
 	case errors.Is(err, syscall.EAGAIN):
 		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no process left (ulimit -u)", name)}
 	case errors.Is(err, syscall.ENOMEM):
@@ -92,7 +93,8 @@ func startFailed(name string, err error) error {
 	case errors.Is(err, syscall.EMFILE):
 		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no file left (ulimit -n)", name)}
 	case errors.Is(err, syscall.ENOEXEC):
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: neither a program for this machine nor a script with #!", name)}
+		return &StartError{CodeNotExecutable,
+			fmt.Sprintf("program %s cannot be run: neither a program for this machine nor a script with #!", name)}
 	}
 	return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: %v", name, err)}
 }

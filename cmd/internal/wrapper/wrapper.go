@@ -73,7 +73,8 @@ All other words go to the compiler, %[3]s, whose own help is:
 
 // Decide answers what command, called with args, does. getenv reads the environment, exists says whether a
 // compiler of that name can be found.
-func Decide(command string, args []string, at Place, getenv func(string) string, exists func(string) bool) (Answer, error) {
+func Decide(command string, args []string, at Place, getenv func(string) string,
+	exists func(string) bool) (Answer, error) {
 	lang := languageOf(command)
 	compiler, err := lang.compiler(getenv, exists)
 	var words []string
@@ -117,7 +118,8 @@ func (l language) compiler(getenv func(string) string, exists func(string) bool)
 	if i := slices.IndexFunc(l.compilers, exists); i >= 0 {
 		return l.compilers[i : i+1], nil
 	}
-	return l.compilers[:1], fmt.Errorf("no compiler found: none of %s is in PATH (set %s)", strings.Join(l.compilers, ", "), l.variables[0])
+	return l.compilers[:1], fmt.Errorf("no compiler found: none of %s is in PATH (set %s)",
+		strings.Join(l.compilers, ", "), l.variables[0])
 }
 
 // isQuestion says whether a word asks the wrapper, not the compiler. Every -show is one, so that an unknown one
@@ -147,7 +149,8 @@ func (p Place) answer(question string, compiler, words []string) (Answer, error)
 	case "compile-info", "compile_info", "show-compile-info":
 		return line(append(append(compiler[:len(compiler):len(compiler)], words...), append(p.compileFlags(), "-c")...)...)
 	case "link-info", "link_info", "show-link-info":
-		return line(append(append(compiler[:len(compiler):len(compiler)], words...), append(p.compileFlags(), p.linkFlags()...)...)...)
+		return line(append(append(compiler[:len(compiler):len(compiler)], words...),
+			append(p.compileFlags(), p.linkFlags()...)...)...)
 	case "showme:compile":
 		return line(p.compileFlags()...)
 	case "showme:link":
@@ -163,7 +166,8 @@ func (p Place) answer(question string, compiler, words []string) (Answer, error)
 	case "showme:version":
 		return Answer{Print: fmt.Sprintf("mpicc %s (%s)\n", buildVersion, version.Text())}, nil
 	case "showme:help":
-		return line("-show -showme[:compile|:link|:incdirs|:libdirs|:libs|:command|:version] -compile-info -link-info -show-incdir -show-libdir -cc=COMPILER")
+		return line("-show -showme[:compile|:link|:incdirs|:libdirs|:libs|:command|:version] -compile-info -link-info " +
+			"-show-incdir -show-libdir -cc=COMPILER")
 	}
 	return Answer{}, fmt.Errorf("unknown question -%s (-showme:help lists them)", question)
 }

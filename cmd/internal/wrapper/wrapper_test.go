@@ -28,7 +28,8 @@ func TestTheWrapperAnswersEveryDialectAndRunsTheRest(t *testing.T) {
 		{command: "mpicc", words: "-showme:incdirs", print: "/opt/i/include"},
 		{command: "mpicc", words: "-showme:libdirs", print: "/opt/i/lib"},
 		{command: "mpicc", words: "-showme:libs", print: "mpi_abi"},
-		{command: "mpicc", words: "-showme:version", print: "mpicc 50.0.1 (libimpi 0.1.0 (Interoperable MPI; not Intel MPI))"},
+		{command: "mpicc", words: "-showme:version",
+			print: "mpicc 50.0.1 (libimpi 0.1.0 (Interoperable MPI; not Intel MPI))"},
 		{command: "mpicc", words: "-show-incdir", print: "/opt/i/include"},
 		{command: "mpicc", words: "-show-libdir", print: "/opt/i/lib"},
 		{command: "mpicc", words: "-compile-info", print: "cc " + inc + " -c"},
@@ -50,7 +51,8 @@ func TestTheWrapperAnswersEveryDialectAndRunsTheRest(t *testing.T) {
 		{command: "mpicc", words: "-MD a.c", run: "cc " + inc + " -MD a.c " + link},
 		{command: "mpicc", words: "a.o b.o -lm", run: "cc " + inc + " a.o b.o -lm " + link},
 		{command: "mpicc", words: "-shared a.o", run: "cc " + inc + " -shared a.o " + link},
-		{command: "mpicc", words: "a.c -L/usr/lib -lmpi_abi", run: "cc " + inc + " -L/opt/i/lib a.c -L/usr/lib -lmpi_abi " + link},
+		{command: "mpicc", words: "a.c -L/usr/lib -lmpi_abi", run: "cc " + inc + " -L/opt/i/lib a.c -L/usr/lib -lmpi_abi " +
+			link},
 		{command: "mpicc", words: "-c a.c -lmpi", run: "cc " + inc + " -c a.c -lmpi"},
 		{command: "mpicc", words: "-static a.c", fails: "-static: libimpi is a shared library only"},
 		{command: "mpicc", words: "-static -c a.c", run: "cc " + inc + " -static -c a.c"},
@@ -90,8 +92,11 @@ func TestTheWrapperAnswersEveryDialectAndRunsTheRest(t *testing.T) {
 }
 
 func TestHelpIsOursFirst(t *testing.T) {
-	got, err := Decide("/opt/i/bin/mpicxx", []string{"--help"}, Place{"/opt/i"}, func(string) string { return "" }, func(string) bool { return true })
-	if err != nil || !strings.HasPrefix(got.Print, "mpicxx compiles") || !strings.Contains(got.Print, "IMPI_CXX=COMPILER") ||
+	got, err := Decide("/opt/i/bin/mpicxx", []string{"--help"}, Place{"/opt/i"}, func(string) string {
+		return ""
+	}, func(string) bool { return true })
+	if err != nil || !strings.HasPrefix(got.Print, "mpicxx compiles") ||
+		!strings.Contains(got.Print, "IMPI_CXX=COMPILER") ||
 		strings.Join(got.Run, " ") != "c++ --help" {
 		t.Errorf("%q, runs %q, %v", got.Print, got.Run, err)
 	}
@@ -99,7 +104,9 @@ func TestHelpIsOursFirst(t *testing.T) {
 
 // Meson takes the first three numbers that it sees, and the highest of all wrappers.
 func TestBuildSystemsTakeUsForTheNewest(t *testing.T) {
-	got, _ := Decide("mpicc", []string{"--showme:version"}, Place{"/opt/i"}, func(string) string { return "" }, func(string) bool { return true })
+	got, _ := Decide("mpicc", []string{"--showme:version"}, Place{"/opt/i"}, func(string) string {
+		return ""
+	}, func(string) bool { return true })
 	if first := regexp.MustCompile(`\d+.\d+.\d+`).FindString(got.Print); first != buildVersion {
 		t.Errorf("%q is taken for the version in %q", first, got.Print)
 	}
@@ -115,17 +122,22 @@ func TestTheFirstCompilerThatExistsIsTaken(t *testing.T) {
 	if _, err = Decide("mpicc", []string{"a.c"}, Place{"/p"}, none, only("tcc")); err == nil {
 		t.Error("no compiler at all is no error")
 	}
-	if got, err = Decide("mpicc", []string{"-showme:link"}, Place{"/p"}, none, only("tcc")); err != nil || got.Print == "" {
+	if got, err = Decide("mpicc", []string{"-showme:link"}, Place{"/p"}, none, only("tcc")); err != nil ||
+		got.Print == "" {
 		t.Errorf("a question that needs no compiler: %q, %v", got.Print, err)
 	}
 }
 
 func TestPrintedWordsCanBePastedIntoAShell(t *testing.T) {
-	got, _ := Decide("mpicc", []string{"-showme:compile"}, Place{"/my stuff/it's"}, func(string) string { return "" }, func(string) bool { return true })
+	got, _ := Decide("mpicc", []string{"-showme:compile"}, Place{"/my stuff/it's"}, func(string) string {
+		return ""
+	}, func(string) bool { return true })
 	if want := `-I"/my stuff/it's/include"` + "\n"; got.Print != want {
 		t.Errorf("prints %s, want %s", got.Print, want)
 	}
-	got, _ = Decide("mpicc", []string{"-showme:compile"}, Place{"/it's $5"}, func(string) string { return "" }, func(string) bool { return true })
+	got, _ = Decide("mpicc", []string{"-showme:compile"}, Place{"/it's $5"}, func(string) string {
+		return ""
+	}, func(string) bool { return true })
 	if want := `'-I/it'\''s $5/include'` + "\n"; got.Print != want {
 		t.Errorf("prints %s, want %s", got.Print, want)
 	}

@@ -39,7 +39,9 @@ int main(int argc, char **argv)
         if (!strcmp(how, "recv")) MPI_Recv(bad, 8, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!strcmp(how, "recv-long")) MPI_Recv(bad, MANY, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!strcmp(how, "reduce")) MPI_Allreduce(bad, buffer, 100, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        if (!strcmp(how, "counts")) MPI_Gatherv(buffer, 8, MPI_CHAR, buffer, (int *)bad, (int *)bad, MPI_CHAR, who, MPI_COMM_WORLD);
+        if (!strcmp(how, "counts")) {
+            MPI_Gatherv(buffer, 8, MPI_CHAR, buffer, (int *)bad, (int *)bad, MPI_CHAR, who, MPI_COMM_WORLD);
+        }
         if (strstr(how, "outside") || strstr(how, "handler")) *(volatile char *)bad = 1;
         if (!strcmp(how, "divide")) raise(SIGFPE); /* not every machine traps a division by 0 */
         if (!strcmp(how, "signalled")) {

@@ -1,5 +1,6 @@
-/* Says which error handler a program begins with: what becomes of errors before MPI_Init and after MPI_Finalize, and the
- * handlers of MPI_COMM_WORLD, MPI_COMM_SELF and what is made of them. With the name of a handler that lets it go on. */
+/* Says which error handler a program begins with: what becomes of errors before MPI_Init and after MPI_Finalize, and
+ * the handlers of MPI_COMM_WORLD, MPI_COMM_SELF and what is made of them. With the name of a handler that lets it go
+ * on. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,8 @@ static const char *name(MPI_Comm comm)
 {
     MPI_Errhandler h;
     MPI_Comm_get_errhandler(comm, &h);
-    const char *n = h == MPI_ERRORS_ARE_FATAL ? "fatal" : h == MPI_ERRORS_ABORT ? "abort" : h == MPI_ERRORS_RETURN ? "return" : "other";
+    const char *n = h == MPI_ERRORS_ARE_FATAL ? "fatal" : h == MPI_ERRORS_ABORT ? "abort" : h == MPI_ERRORS_RETURN
+        ? "return" : "other";
     MPI_Errhandler_free(&h);
     return n;
 }

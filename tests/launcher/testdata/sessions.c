@@ -1,5 +1,5 @@
-/* sessions HOW RANK [CODE]: a program of sessions only, in which rank RANK does what HOW says. "which" prints each rank's
- * MPI_APPNUM instead, in the world model. */
+/* sessions HOW RANK [CODE]: a program of sessions only, in which rank RANK does what HOW says. "which" prints each
+ * rank's MPI_APPNUM instead, in the world model. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

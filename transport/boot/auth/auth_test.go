@@ -65,7 +65,8 @@ func TestTheEnvironmentEnablesMethods(t *testing.T) {
 		{map[string]string{EnvKey: ""}, Methods{}, 0, true},
 		{map[string]string{EnvKey: "x", EnvNone: ""}, Methods{}, 0, true},
 		{map[string]string{EnvSecret: "x y"}, WithSecret("x y"), 1 << 30, false},
-		{map[string]string{EnvSecret: "x", EnvTLS: "", EnvKey: "1"}, Methods{Secret: "x", TLS: true, HasKey: true, Key: 1}, 3<<30 | 2, false},
+		{map[string]string{EnvSecret: "x", EnvTLS: "", EnvKey: "1"}, Methods{Secret: "x", TLS: true, HasKey: true, Key: 1},
+			3<<30 | 2, false},
 		{map[string]string{EnvTLS: "", EnvKey: "1"}, Methods{}, 0, true},
 		{map[string]string{EnvTLS: "", EnvTLSCert: "a", EnvSecret: "x"}, Methods{}, 0, true},
 		{map[string]string{EnvTLS: "", EnvTLSCert: "a", EnvTLSKey: "b", EnvTLSCA: "c"}, Methods{}, 0, true},
@@ -85,7 +86,8 @@ func TestTheEnvironmentEnablesMethods(t *testing.T) {
 // S2: {NONE, KEY, both} enabled, every interesting mask, every kind of list.
 func TestTheFirstCommonMethodIsChosen(t *testing.T) {
 	both := Methods{None: true, HasKey: true}
-	lists := map[string][]int32{"default": DefaultPreference, "1": {1}, "0,1": {0, 1}, "3,1-0": {3, 1, 0}, "1-0": {1, 0}, "0": {0}}
+	lists := map[string][]int32{"default": DefaultPreference, "1": {1}, "0,1": {0, 1}, "3,1-0": {3, 1, 0}, "1-0": {1, 0},
+		"0": {0}}
 	tests := []struct {
 		m    Methods
 		mask uint32
@@ -94,9 +96,9 @@ func TestTheFirstCommonMethodIsChosen(t *testing.T) {
 	}{
 		{both, 3, "default", 1}, {both, 3, "0,1", 0}, {both, 3, "3,1-0", 1}, {both, 3, "1-0", 1}, {both, 3, "1", 1},
 		{both, 1, "default", 0}, {both, 1, "1", -1}, {both, 2, "0,1", 1}, {both, 2, "0", -1},
-		{both, 0, "default", -1}, {both, 0x80000000, "default", -1}, {both, 0x80000008, "3,1-0", -1}, {both, 0xffffffff, "3,1-0", 1},
-		{WithNone(), 3, "default", 0}, {WithNone(), 2, "default", -1}, {WithNone(), 3, "1", -1},
-		{WithKey(1), 3, "0,1", 1}, {WithKey(1), 1, "0,1", -1}, {Methods{}, 3, "default", -1},
+		{both, 0, "default", -1}, {both, 0x80000000, "default", -1}, {both, 0x80000008, "3,1-0", -1},
+		{both, 0xffffffff, "3,1-0", 1}, {WithNone(), 3, "default", 0}, {WithNone(), 2, "default", -1}, {WithNone(), 3, "1",
+			-1}, {WithKey(1), 3, "0,1", 1}, {WithKey(1), 1, "0,1", -1}, {Methods{}, 3, "default", -1},
 	}
 	for _, tt := range tests {
 		which, ok := tt.m.Choose(lists[tt.list], tt.mask)

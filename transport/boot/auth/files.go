@@ -31,7 +31,8 @@ func secretFrom(lookup func(string) (string, bool)) (string, error) {
 		return "", fmt.Errorf("%s: %w", EnvSecretFile, err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("%s: others can read or write %s (mode %v); chmod 600 it", EnvSecretFile, name, info.Mode().Perm())
+		return "", fmt.Errorf("%s: others can read or write %s (mode %v); chmod 600 it", EnvSecretFile, name,
+			info.Mode().Perm())
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxSecretFile))
 	if err != nil {

@@ -24,7 +24,8 @@ func (t *talk) authenticate() error {
 	}
 	if errors.Is(err, errGone) { // it may be gone before we have written, too
 		return fmt.Errorf("%w: it has no authentication method in common with ours (IMPI_AUTH_TLS %s, IMPI_AUTH_SECRET %s, "+
-			"IMPI_AUTH_KEY %s, IMPI_AUTH_NONE %s), or its job has started", err, enabled(t.methods.TLS), enabled(t.methods.Secret != ""),
+			"IMPI_AUTH_KEY %s, IMPI_AUTH_NONE %s), or its job has started", err, enabled(t.methods.TLS),
+			enabled(t.methods.Secret != ""),
 			enabled(t.methods.HasKey), enabled(t.methods.None))
 	}
 	if err != nil {
@@ -105,7 +106,8 @@ func (t *talk) prove(channel []byte) error {
 
 func (t *talk) wrongSecret(err error) error {
 	if errors.Is(err, errGone) {
-		return fmt.Errorf("%w after our proof: wrong %s or %s, or other certificates?", err, auth.EnvSecret, auth.EnvSecretFile)
+		return fmt.Errorf("%w after our proof: wrong %s or %s, or other certificates?", err, auth.EnvSecret,
+			auth.EnvSecretFile)
 	}
 	return err
 }

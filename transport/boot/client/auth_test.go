@@ -40,8 +40,8 @@ func newAuthority(t *testing.T) *authority {
 	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &a.key.PublicKey, a.key)
 	if err != nil {
 		t.Fatal(err)
@@ -65,14 +65,16 @@ func (a *authority) sign(name string) *secure.Certificates {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(2), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(2), NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
 	if err != nil {
 		a.t.Fatal(err)
 	}
 	private, _ := x509.MarshalPKCS8PrivateKey(key)
-	c, err := secure.LoadCertificates(a.write(name+".pem", "CERTIFICATE", der), a.write(name+".key", "PRIVATE KEY", private), filepath.Join(a.dir, "ca.pem"))
+	c, err := secure.LoadCertificates(a.write(name+".pem", "CERTIFICATE", der),
+		a.write(name+".key", "PRIVATE KEY", private), filepath.Join(a.dir, "ca.pem"))
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -136,15 +138,22 @@ func TestTheStrongestCommonMethodLetsClientsInAndOthersNot(t *testing.T) {
 	}{
 		{"the secret", auth.WithSecret(secret), auth.WithSecret(secret), false, ""},
 		{"another secret", auth.WithSecret(secret), auth.WithSecret("another"), false, "wrong IMPI_AUTH_SECRET"},
-		{"the secret before the key", auth.Methods{HasKey: true, Key: 1, Secret: secret}, auth.Methods{HasKey: true, Key: 2, Secret: secret}, false, ""},
-		{"the key, where only one has the secret", auth.Methods{HasKey: true, Key: 1, Secret: secret}, auth.WithKey(1), false, ""},
+		{"the secret before the key", auth.Methods{HasKey: true, Key: 1, Secret: secret},
+			auth.Methods{HasKey: true, Key: 2, Secret: secret}, false, ""},
+		{"the key, where only one has the secret", auth.Methods{HasKey: true, Key: 1, Secret: secret}, auth.WithKey(1), false,
+			""},
 		{"TLS with the secret", all, all, true, ""},
-		{"TLS with another secret", auth.Methods{Secret: secret, TLS: true}, auth.Methods{Secret: "another", TLS: true}, true, "wrong IMPI_AUTH_SECRET"},
+		{"TLS with another secret", auth.Methods{Secret: secret, TLS: true}, auth.Methods{Secret: "another", TLS: true}, true,
+			"wrong IMPI_AUTH_SECRET"},
 		{"the secret, where one does not want TLS", all, auth.Methods{Secret: secret}, false, ""},
-		{"certificates", auth.Methods{TLS: true, Certs: ca.sign("a")}, auth.Methods{TLS: true, Certs: ca.sign("b")}, true, ""},
-		{"certificates and the secret", auth.Methods{TLS: true, Certs: ca.sign("a"), Secret: secret}, auth.Methods{TLS: true, Certs: ca.sign("b"), Secret: secret}, true, ""},
-		{"a client's certificate of another authority", auth.Methods{TLS: true, Certs: ca.sign("a")}, auth.Methods{TLS: true, Certs: other.sign("b")}, true, "TLS"},
-		{"no certificate at the client", auth.Methods{TLS: true, Certs: ca.sign("a"), Secret: secret}, auth.Methods{TLS: true, Secret: secret}, true, "closed by the server"},
+		{"certificates", auth.Methods{TLS: true, Certs: ca.sign("a")}, auth.Methods{TLS: true, Certs: ca.sign("b")}, true,
+			""},
+		{"certificates and the secret", auth.Methods{TLS: true, Certs: ca.sign("a"), Secret: secret},
+			auth.Methods{TLS: true, Certs: ca.sign("b"), Secret: secret}, true, ""},
+		{"a client's certificate of another authority", auth.Methods{TLS: true, Certs: ca.sign("a")},
+			auth.Methods{TLS: true, Certs: other.sign("b")}, true, "TLS"},
+		{"no certificate at the client", auth.Methods{TLS: true, Certs: ca.sign("a"), Secret: secret},
+			auth.Methods{TLS: true, Secret: secret}, true, "closed by the server"},
 		{"nothing in common", auth.WithKey(1), auth.WithSecret(secret), false, "no authentication method in common"},
 	}
 	for _, tt := range tests {
@@ -207,7 +216,8 @@ func TestAClientNoticesAServerWithoutTheSecret(t *testing.T) {
 		c.Write(make([]byte, 32))
 		io.Copy(io.Discard, c)
 	}()
-	_, _, err = client.Connect(t.Context(), l.Addr().String(), 0, auth.WithSecret(secret), contribution(0, 1, 1), client.Options{})
+	_, _, err = client.Connect(t.Context(), l.Addr().String(), 0, auth.WithSecret(secret), contribution(0, 1, 1),
+		client.Options{})
 	if err == nil || !strings.Contains(err.Error(), "does not know our secret") {
 		t.Fatal(err)
 	}

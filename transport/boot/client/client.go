@@ -29,17 +29,21 @@ import (
 
 // Options limit how long a client waits. Zero values are the defaults.
 type Options struct {
-	ConnectTimeout  time.Duration             // for a server to answer at the address, with retries; 0: 30 s
-	AuthTimeout     time.Duration             // for the server to answer AUTH; 0: 30 s
-	JoinTimeout     time.Duration             // for the other clients to join; 0: for ever, as they start by hand
-	ExchangeTimeout time.Duration             // for one broadcast; 0: 5 min
-	Silence         time.Duration             // after which a server whose machine does not even acknowledge is lost; 0: never
-	Conn            net.Conn                  // to the server, if there is one already on which nothing has been said; Connect's from then on
-	Absent          func(limit time.Duration) // called if no server has answered for AbsentTime; nil: nobody cares
-	AbsentTime      time.Duration             // 0: 4 s
-	RetryTime       time.Duration             // before the first of the retries where strangers crowd the server, doubled each time; 0: 50 ms
-	Waiting         func()                    // called when the server knows us, and the other clients are waited for; nil: nobody cares
-	Tolerant        bool                      // use the defaults for labels that a foreign client leaves out
+	ConnectTimeout  time.Duration // for a server to answer at the address, with retries; 0: 30 s
+	AuthTimeout     time.Duration // for the server to answer AUTH; 0: 30 s
+	JoinTimeout     time.Duration // for the other clients to join; 0: for ever, as they start by hand
+	ExchangeTimeout time.Duration // for one broadcast; 0: 5 min
+	// after which a server whose machine does not even acknowledge is lost; 0: never
+	Silence time.Duration
+	// to the server, if there is one already on which nothing has been said; Connect's from then on
+	Conn       net.Conn
+	Absent     func(limit time.Duration) // called if no server has answered for AbsentTime; nil: nobody cares
+	AbsentTime time.Duration             // 0: 4 s
+	// before the first of the retries where strangers crowd the server, doubled each time; 0: 50 ms
+	RetryTime time.Duration
+	// called when the server knows us, and the other clients are waited for; nil: nobody cares
+	Waiting  func()
+	Tolerant bool // use the defaults for labels that a foreign client leaves out
 }
 
 const (
@@ -49,7 +53,8 @@ const (
 
 func (o Options) withDefaults() Options {
 	for v, d := range map[*time.Duration]time.Duration{
-		&o.ConnectTimeout: 30 * time.Second, &o.AbsentTime: 4 * time.Second, &o.RetryTime: 50 * time.Millisecond, &o.AuthTimeout: 30 * time.Second, &o.ExchangeTimeout: 5 * time.Minute,
+		&o.ConnectTimeout: 30 * time.Second, &o.AbsentTime: 4 * time.Second, &o.RetryTime: 50 * time.Millisecond,
+		&o.AuthTimeout: 30 * time.Second, &o.ExchangeTimeout: 5 * time.Minute,
 	} {
 		if *v <= 0 {
 			*v = d
@@ -66,7 +71,8 @@ var errGone = errors.New("the connection was closed by the server")
 // know, and the connection, which must stay open until the client's processes have finished.
 //
 // Errors say at which step it failed, and what to do where that is known. ctx ends it at any step.
-func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Contribution, opt Options) (*transport.Job, *Session, error) {
+func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Contribution,
+	opt Options) (*transport.Job, *Session, error) {
 	opt = opt.withDefaults()
 	c, err := c.complete()
 	if err != nil {
@@ -112,7 +118,8 @@ const retries = 4
 
 // converse is one attempt of Connect. early says that the server has reset the connection of somebody of whom
 // it knew nothing.
-func converse(ctx context.Context, conn net.Conn, addr string, rank int32, m auth.Methods, c Contribution, opt Options) (job *transport.Job,
+func converse(ctx context.Context, conn net.Conn, addr string, rank int32, m auth.Methods, c Contribution,
+	opt Options) (job *transport.Job,
 	s *Session, early bool, err error) {
 	if c, ok := conn.(*net.TCPConn); ok && opt.Silence > 0 {
 		c.SetKeepAliveConfig(alive.Probes(opt.Silence))

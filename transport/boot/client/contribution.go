@@ -16,7 +16,8 @@ type Contribution struct {
 	TagUB     int32          // 0: wire.DefaultTagUB
 	XSize     int32          // bytes; wire.Unset: the default; 0 is a value
 	MaxLinear int32          // clients; wire.Unset: the default; 0 is a value
-	Own       *wire.Own      // what goes beyond IMPI 0.0, but Mesh, which Connect knows, and Nonce, which it draws if zero; nil: nothing
+	// what goes beyond IMPI 0.0, but Mesh, which Connect knows, and Nonce, which it draws if zero; nil: nothing
+	Own *wire.Own
 }
 
 // Host is one owner of sockets. Its listening socket must be open: others may connect before Connect returns.

@@ -16,7 +16,8 @@ import (
 
 // A client whose processes have died before it could join tells the server, and the server those who wait.
 func TestAClientThatDeclinesIsNamedToThoseWhoWait(t *testing.T) {
-	methods := map[string]auth.Methods{"key": auth.WithKey(5678), "secret": auth.WithSecret("s"), "none": auth.WithNone(), "TLS": {Secret: "s", TLS: true}}
+	methods := map[string]auth.Methods{"key": auth.WithKey(5678), "secret": auth.WithSecret("s"), "none": auth.WithNone(),
+		"TLS": {Secret: "s", TLS: true}}
 	for name, m := range methods {
 		t.Run(name, func(t *testing.T) {
 			addr, result := serve(t, server.Options{Clients: 3, Auth: m})
@@ -29,7 +30,8 @@ func TestAClientThatDeclinesIsNamedToThoseWhoWait(t *testing.T) {
 				waiting <- err
 			}()
 			<-joined
-			if err := client.Decline(t.Context(), addr, 1, m, errors.New("rank 0 of client 1 was killed"), client.Options{}); err != nil {
+			if err := client.Decline(t.Context(), addr, 1, m, errors.New("rank 0 of client 1 was killed"),
+				client.Options{}); err != nil {
 				t.Error(err)
 			}
 			var lost *client.LostError
@@ -56,7 +58,8 @@ func TestDecliningHasAnEnd(t *testing.T) {
 		t.Error("declined to a server that says nothing")
 	}
 	l.Close()
-	if err := client.Decline(t.Context(), l.Addr().String(), 0, auth.WithNone(), errors.New("why"), client.Options{}); err == nil {
+	if err := client.Decline(t.Context(), l.Addr().String(), 0, auth.WithNone(), errors.New("why"),
+		client.Options{}); err == nil {
 		t.Error("declined to nobody")
 	}
 }

@@ -191,7 +191,8 @@ func TestC1WhatTheServerMayChoose(t *testing.T) {
 			t.Errorf("%+v: %v", tt.auth, err)
 		}
 	}
-	if _, _, err := Connect(t.Context(), "127.0.0.1:1", 0, auth.Methods{}, oneProc(), Options{}); !errors.Is(err, auth.ErrNoMethod) {
+	if _, _, err := Connect(t.Context(), "127.0.0.1:1", 0, auth.Methods{}, oneProc(), Options{}); !errors.Is(err,
+		auth.ErrNoMethod) {
 		t.Error(err)
 	}
 }
@@ -205,7 +206,8 @@ func TestC3WhatAServerMayAddIsSkipped(t *testing.T) {
 		f := &fake{bytewise: bytewise,
 			size:   append(bytes.Clone(unknown), wire.AppendImpi(nil, 2)...),
 			before: map[wire.Label][]byte{wire.CNHosts: unknown, wire.HPort: append(odd, again...), wire.PIPv6: early},
-			done:   append(append(bytes.Clone(odd), unknown...), append(wire.Cmd{Cmd: wire.CmdDone, Len: 2}.Append(nil), 1, 2)...)}
+			done: append(append(bytes.Clone(odd), unknown...),
+				append(wire.Cmd{Cmd: wire.CmdDone, Len: 2}.Append(nil), 1, 2)...)}
 		j, err := f.run(t, oneProc(), Options{})
 		if err != nil || len(j.Procs) != 2 || j.Procs[1].Host != 1 || j.Procs[1].Client != 1 {
 			t.Errorf("bytewise %v: %+v, %v", bytewise, j, err)
@@ -238,7 +240,8 @@ func TestC3TablesThatCannotBeAreErrors(t *testing.T) {
 		{"datalen 0", two(wire.CDataLen, 65536, 0), "client 1 says 0"},
 		{"tag bound 32766", two(wire.CTagUB, 2147483647, 32766), "says 32766"},
 		{"tag bound negative", two(wire.CTagUB, 2147483647, 1<<31), "says -2147483648"},
-		{"crossover differs", two(wire.CCollXSize, math.MaxUint32, 7), "client 0 says 1024 and client 1 says 7 (the default is 1024)"},
+		{"crossover differs", two(wire.CCollXSize, math.MaxUint32, 7),
+			"client 0 says 1024 and client 1 says 7 (the default is 1024)"},
 		{"linear limit differs", two(wire.CCollMaxLinear, math.MaxUint32, 5), "client 0 says 4 and client 1 says 5"},
 		{"crossover -2", two(wire.CCollXSize, math.MaxUint32, math.MaxUint32-1), "client 1 says -2"},
 		{"port 0", two(wire.HPort, 5000, 0), "host 1 (client 1) says 0"},
@@ -247,7 +250,9 @@ func TestC3TablesThatCannotBeAreErrors(t *testing.T) {
 		{"ackmark 0", two(wire.HAckMark, 10, 0), "says 0"},
 		{"hiwater 0", two(wire.HHiWater, 20, 0), "says 0"},
 		{"ackmark above hiwater", two(wire.HAckMark, 10, 21), "says 20, less than its H_ACKMARK 21"},
-		{"two processes of one name", &fake{replace: map[wire.Label][]byte{wire.PIPv6: append(id[:], id[:]...), wire.PPID: append(pid, pid...)}}, "cannot tell them apart"},
+		{"two processes of one name",
+			&fake{replace: map[wire.Label][]byte{wire.PIPv6: append(id[:], id[:]...), wire.PPID: append(pid, pid...)}},
+			"cannot tell them apart"},
 		{"a label left out", mask(wire.CTagUB, 1, u32s(2147483647)), "client 1 contributed nothing"},
 		{"a client too many", mask(wire.CTagUB, 7, u32s(2147483647, 1, 1)), "clients that do not exist"},
 		{"another value for us", two(wire.CDataLen, 1, 1), "another value for client 0"},
@@ -256,10 +261,16 @@ func TestC3TablesThatCannotBeAreErrors(t *testing.T) {
 		{"versions cut short", data(wire.CVersion, u32s(0, 0, 0)), "not a number of versions"},
 		{"no versions", data(wire.CVersion, nil), "0 lists"},
 		{"versions of one client", mask(wire.CVersion, 1, u32s(0, 0)), "not all clients contributed"},
-		{"DONE too early", &fake{before: map[wire.Label][]byte{wire.HPort: wire.Cmd{Cmd: wire.CmdDone}.Append(nil)}}, "DONE before we did"},
-		{"COLL without head", &fake{before: map[wire.Label][]byte{wire.HPort: wire.Cmd{Cmd: wire.CmdColl, Len: 7}.Append(nil)}}, "COLL with 7 bytes"},
-		{"huge COLL", &fake{before: map[wire.Label][]byte{wire.HPort: wire.Cmd{Cmd: wire.CmdColl, Len: math.MaxInt32}.Append(nil)}}, "COLL with 2147483647 bytes"},
-		{"negative length", &fake{before: map[wire.Label][]byte{wire.HPort: wire.Cmd{Cmd: 5, Len: -1}.Append(nil)}}, "with -1 bytes"},
+		{"DONE too early", &fake{before: map[wire.Label][]byte{wire.HPort: wire.Cmd{Cmd: wire.CmdDone}.Append(nil)}},
+			"DONE before we did"},
+		{"COLL without head",
+			&fake{before: map[wire.Label][]byte{wire.HPort: wire.Cmd{Cmd: wire.CmdColl, Len: 7}.Append(nil)}},
+			"COLL with 7 bytes"},
+		{"huge COLL",
+			&fake{before: map[wire.Label][]byte{wire.HPort: wire.Cmd{Cmd: wire.CmdColl, Len: math.MaxInt32}.Append(nil)}},
+			"COLL with 2147483647 bytes"},
+		{"negative length", &fake{before: map[wire.Label][]byte{wire.HPort: wire.Cmd{Cmd: 5, Len: -1}.Append(nil)}},
+			"with -1 bytes"},
 		{"DONE of negative length", &fake{done: wire.Cmd{Cmd: wire.CmdDone, Len: -1}.Append(nil)}, "with -1 bytes"},
 	}
 	for _, tt := range tests {
@@ -297,11 +308,13 @@ func TestC4Versions(t *testing.T) {
 
 func TestC5SizesThatCannotBe(t *testing.T) {
 	for _, n := range []int32{0, -1, 33, math.MaxInt32, math.MinInt32} {
-		if _, err := (&fake{size: wire.AppendImpi(nil, n)}).run(t, oneProc(), Options{}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the job has %d clients", n)) {
+		if _, err := (&fake{size: wire.AppendImpi(nil, n)}).run(t, oneProc(), Options{}); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("the job has %d clients", n)) {
 			t.Errorf("size %d: %v", n, err)
 		}
 	}
-	if _, err := (&fake{size: append(wire.Cmd{Cmd: wire.CmdImpi, Len: 8}.Append(nil), make([]byte, 8)...)}).run(t, oneProc(), Options{}); err == nil {
+	if _, err := (&fake{size: append(wire.Cmd{Cmd: wire.CmdImpi, Len: 8}.Append(nil), make([]byte, 8)...)}).run(t,
+		oneProc(), Options{}); err == nil {
 		t.Error("IMPI of 8 bytes was accepted")
 	}
 }
@@ -340,7 +353,8 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 		"waiting for DONE":    {done: []byte{}},
 		"exchanging C_NHOSTS": {before: map[wire.Label][]byte{wire.CNHosts: wire.Cmd{Cmd: 9, Len: 1 << 20}.Append(nil)}},
 	} {
-		opt := Options{AuthTimeout: 50 * time.Millisecond, JoinTimeout: 50 * time.Millisecond, ExchangeTimeout: 50 * time.Millisecond}
+		opt := Options{AuthTimeout: 50 * time.Millisecond, JoinTimeout: 50 * time.Millisecond,
+			ExchangeTimeout: 50 * time.Millisecond}
 		if _, err := f.run(t, oneProc(), opt); err == nil || !strings.Contains(err.Error(), step+": no answer in time") {
 			t.Errorf("%s: %v", step, err)
 		}
@@ -350,7 +364,8 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 // MP-MPICH leaves out TAGUB, ACKMARK and HIWATER.
 func TestATolerantClientHasDefaultsForWhatIsLeftOut(t *testing.T) {
 	f := &fake{mask: map[wire.Label]uint32{}, replace: map[wire.Label][]byte{}}
-	for l, own := range map[wire.Label]uint32{wire.CDataLen: 65536, wire.CTagUB: 2147483647, wire.CCollXSize: math.MaxUint32,
+	for l, own := range map[wire.Label]uint32{wire.CDataLen: 65536, wire.CTagUB: 2147483647,
+		wire.CCollXSize:     math.MaxUint32,
 		wire.CCollMaxLinear: math.MaxUint32, wire.HAckMark: 10, wire.HHiWater: 20} {
 		f.mask[l], f.replace[l] = 1, u32s(own)
 	}
@@ -382,12 +397,14 @@ func TestContributionsThatNobodyCouldAcceptAreRefused(t *testing.T) {
 	} {
 		c := oneProc()
 		f(&c)
-		if _, _, err := Connect(t.Context(), "127.0.0.1:1", 0, auth.WithNone(), c, Options{}); err == nil || strings.Contains(err.Error(), "no IMPI server") {
+		if _, _, err := Connect(t.Context(), "127.0.0.1:1", 0, auth.WithNone(), c, Options{}); err == nil ||
+			strings.Contains(err.Error(), "no IMPI server") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, rank := range []int32{-1, 32} {
-		if _, _, err := Connect(t.Context(), "127.0.0.1:1", rank, auth.WithNone(), oneProc(), Options{}); err == nil || !strings.Contains(err.Error(), "ranks are 0 to 31") {
+		if _, _, err := Connect(t.Context(), "127.0.0.1:1", rank, auth.WithNone(), oneProc(), Options{}); err == nil ||
+			!strings.Contains(err.Error(), "ranks are 0 to 31") {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
@@ -424,7 +441,8 @@ func FuzzTables(f *testing.F) {
 		if at&0x0f == 15 {
 			tab.takeMachines(mask, data, c.machines())
 		}
-		if j, err := tab.job(); err == nil && (len(j.Procs) < 2 || len(j.Hosts) < 2 || j.AckMark > j.HiWater || j.AckMark < 1 || j.MaxDataLen < 1) {
+		if j, err := tab.job(); err == nil && (len(j.Procs) < 2 || len(j.Hosts) < 2 || j.AckMark > j.HiWater ||
+			j.AckMark < 1 || j.MaxDataLen < 1) {
 			t.Fatalf("%+v", j)
 		}
 	})
@@ -458,7 +476,8 @@ func TestAClientThatIsCrowdedOutKnocksAgain(t *testing.T) {
 			knocks <- n
 		}()
 		c := Default(Host{Addr: netip.MustParseAddrPort("127.0.0.1:9"), Procs: []Proc{{PID: 1}}})
-		_, s, err := Connect(t.Context(), l.Addr().String(), 0, auth.Methods{None: true}, c, Options{RetryTime: time.Microsecond})
+		_, s, err := Connect(t.Context(), l.Addr().String(), 0, auth.Methods{None: true}, c,
+			Options{RetryTime: time.Microsecond})
 		if (err == nil) != tt.joins || err != nil && !strings.Contains(err.Error(), "no authentication method in common") {
 			t.Errorf("%d refusals: %v", tt.refusals, err)
 		}

@@ -52,7 +52,8 @@ func serve(t *testing.T, opt server.Options) (addr string, result func() error) 
 func contribution(rank, hosts, procs int) client.Contribution {
 	var list []client.Host
 	for h := range hosts {
-		host := client.Host{Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, byte(rank), byte(h + 1)}), uint16(5000+h))}
+		host := client.Host{Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, byte(rank), byte(h + 1)}),
+			uint16(5000+h))}
 		for p := range procs {
 			host.Procs = append(host.Procs, client.Proc{PID: uint32(100*h + p + 1)})
 		}
@@ -62,14 +63,16 @@ func contribution(rank, hosts, procs int) client.Contribution {
 }
 
 // connectAll joins all clients at once.
-func connectAll(t *testing.T, addr string, cs []client.Contribution) (jobs []*transport.Job, sessions []*client.Session, errs []error) {
+func connectAll(t *testing.T, addr string,
+	cs []client.Contribution) (jobs []*transport.Job, sessions []*client.Session, errs []error) {
 	t.Helper()
 	n := len(cs)
 	jobs, sessions, errs = make([]*transport.Job, n), make([]*client.Session, n), make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			jobs[i], sessions[i], errs[i] = client.Connect(t.Context(), addr, int32(i), auth.WithKey(5678), cs[i], client.Options{})
+			jobs[i], sessions[i], errs[i] = client.Connect(t.Context(), addr, int32(i), auth.WithKey(5678), cs[i],
+				client.Options{})
 		})
 	}
 	wg.Wait()
@@ -113,11 +116,13 @@ func TestJobsOfOneToThirtyTwoClientsStartAndEnd(t *testing.T) {
 // C6: the example of IMPI 0.0, 2.3.4.
 func TestC6WorldRanksOfTheThreeClients(t *testing.T) {
 	addr, _ := serve(t, server.Options{Clients: 3})
-	jobs, _, errs := connectAll(t, addr, []client.Contribution{contribution(0, 3, 2), contribution(1, 2, 3), contribution(2, 2, 4)})
+	jobs, _, errs := connectAll(t, addr, []client.Contribution{contribution(0, 3, 2), contribution(1, 2, 3),
+		contribution(2, 2, 4)})
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	want := &transport.Job{Me: -1, Clients: 3, MaxDataLen: 65536, TagUB: 2147483647, AckMark: 10, HiWater: 20, XSize: 1024, MaxLinear: 4}
+	want := &transport.Job{Me: -1, Clients: 3, MaxDataLen: 65536, TagUB: 2147483647, AckMark: 10, HiWater: 20, XSize: 1024,
+		MaxLinear: 4}
 	for c, shape := range [][2]int{{3, 2}, {2, 3}, {2, 4}} {
 		for h := range shape[0] {
 			ip := netip.AddrFrom4([4]byte{10, 0, byte(c), byte(h + 1)})
@@ -147,7 +152,8 @@ func TestValuesAreNegotiated(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := jobs[2]
-	if j.MaxDataLen != 4000 || j.TagUB != 40000 || j.AckMark != 3 || j.HiWater != 7 || j.XSize != 1024 || j.MaxLinear != 4 {
+	if j.MaxDataLen != 4000 || j.TagUB != 40000 || j.AckMark != 3 || j.HiWater != 7 || j.XSize != 1024 ||
+		j.MaxLinear != 4 {
 		t.Errorf("%+v", j)
 	}
 }
@@ -179,7 +185,8 @@ func TestAWrongRankIsNamed(t *testing.T) {
 	for _, m := range []auth.Methods{auth.WithKey(5678), auth.WithNone()} {
 		addr, _ := serve(t, server.Options{Clients: 2, Auth: m})
 		_, _, err := client.Connect(t.Context(), addr, 2, m, contribution(0, 1, 1), client.Options{})
-		if err == nil || !strings.Contains(err.Error(), "is client rank 2 already taken, or not below") || strings.Contains(err.Error(), "wrong IMPI") {
+		if err == nil || !strings.Contains(err.Error(), "is client rank 2 already taken, or not below") ||
+			strings.Contains(err.Error(), "wrong IMPI") {
 			t.Error(err)
 		}
 	}
@@ -238,17 +245,21 @@ func silentAddress(t *testing.T) string {
 
 func TestNoServerIsSaidInTime(t *testing.T) {
 	addr := silentAddress(t)
-	_, _, err := client.Connect(t.Context(), addr, 0, auth.WithKey(1), contribution(0, 1, 1), client.Options{ConnectTimeout: 100 * time.Millisecond})
+	_, _, err := client.Connect(t.Context(), addr, 0, auth.WithKey(1), contribution(0, 1, 1),
+		client.Options{ConnectTimeout: 100 * time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "no IMPI server answers at "+addr) {
 		t.Error(err)
 	}
 	told := make(chan time.Duration, 1)
 	_, _, err = client.Connect(t.Context(), addr, 0, auth.WithKey(1), contribution(0, 1, 1), client.Options{
-		ConnectTimeout: 300 * time.Millisecond, AbsentTime: time.Millisecond, Absent: func(limit time.Duration) { told <- limit }})
+		ConnectTimeout: 300 * time.Millisecond, AbsentTime: time.Millisecond, Absent: func(limit time.Duration) {
+			told <- limit
+		}})
 	if err == nil || <-told != 300*time.Millisecond {
 		t.Error(err)
 	}
-	if _, _, err = client.Connect(t.Context(), "nonsense", 0, auth.WithKey(1), contribution(0, 1, 1), client.Options{ConnectTimeout: time.Hour}); err == nil {
+	if _, _, err = client.Connect(t.Context(), "nonsense", 0, auth.WithKey(1), contribution(0, 1, 1),
+		client.Options{ConnectTimeout: time.Hour}); err == nil {
 		t.Error("connected to nonsense")
 	}
 }
@@ -304,7 +315,8 @@ func TestTheServersEndIsNoticed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx) }()
-	_, session, err := client.Connect(t.Context(), s.Addr().String(), 0, auth.WithNone(), contribution(0, 1, 1), client.Options{})
+	_, session, err := client.Connect(t.Context(), s.Addr().String(), 0, auth.WithNone(), contribution(0, 1, 1),
+		client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,8 +397,10 @@ func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	stream := [4][4]uint32{{1 << 20, 0, 1 << 19, 1 << 20}, {}, {1 << 19, 0, 1 << 19, 1 << 19}, {1 << 20, 0, 1 << 19, 1 << 21}}
-	streams := [4][4]uint32{{3, 0, 3, 1}, {}, {3, 0, 4, 1}, {1, 0, 1, 1}} // the lesser, and nothing with another implementation
+	stream := [4][4]uint32{{1 << 20, 0, 1 << 19, 1 << 20}, {}, {1 << 19, 0, 1 << 19, 1 << 19},
+		{1 << 20, 0, 1 << 19, 1 << 21}}
+	// the lesser, and nothing with another implementation
+	streams := [4][4]uint32{{3, 0, 3, 1}, {}, {3, 0, 4, 1}, {1, 0, 1, 1}}
 	for i, job := range jobs {
 		for k, host := range job.Hosts {
 			if host.Streams != streams[i][k] {
@@ -394,7 +408,8 @@ func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 			}
 			native := i == k && i != 1 || i+k == 2 && i != k
 			if host.Native != native || host.Stream != stream[i][k] {
-				t.Errorf("client %d with client %d: native %v, stream %d; want %v, %d", i, k, host.Native, host.Stream, native, stream[i][k])
+				t.Errorf("client %d with client %d: native %v, stream %d; want %v, %d", i, k, host.Native, host.Stream, native,
+					stream[i][k])
 			}
 		}
 	}

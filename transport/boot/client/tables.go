@@ -43,7 +43,8 @@ type tables struct {
 }
 
 func newTables(me, clients int, mine *[wire.NLabels][]byte, tolerant bool) *tables {
-	return &tables{me: me, clients: clients, mine: mine, tolerant: tolerant, nhosts: make([]int32, clients), nprocs: make([]int32, clients)}
+	return &tables{me: me, clients: clients, mine: mine, tolerant: tolerant, nhosts: make([]int32, clients),
+		nprocs: make([]int32, clients)}
 }
 
 // share is what one client contributed to a label; data is nil if that is nothing.
@@ -246,8 +247,8 @@ func agree(l wire.Label, shares []share, def int32) (agreed int32, err error) {
 			n = def
 		}
 		if i > 0 && n != agreed {
-			return 0, fmt.Errorf("%v: all clients must choose the same value, but client 0 says %d and client %d says %d (the default is %d)",
-				l, agreed, i, n, def)
+			return 0, fmt.Errorf("%v: all clients must choose the same value, but client 0 says %d and client %d says %d "+
+				"(the default is %d)", l, agreed, i, n, def)
 		}
 		agreed = n
 	}
@@ -260,7 +261,8 @@ func (t *tables) takeAddrs(l wire.Label, shares []share) error {
 	for i, s := range shares {
 		for d := s.data; len(d) > 0; h++ {
 			if l == wire.HIPv6 {
-				t.hosts = append(t.hosts, transport.Host{Client: int32(i), Addr: netip.AddrPortFrom(wire.DecodeAddr([16]byte(d)), 0)})
+				t.hosts = append(t.hosts,
+					transport.Host{Client: int32(i), Addr: netip.AddrPortFrom(wire.DecodeAddr([16]byte(d)), 0)})
 				d = d[16:]
 				continue
 			}
@@ -290,7 +292,8 @@ func (t *tables) takeHostProcs(shares []share) error {
 			h++
 		}
 		if sum != int64(t.nprocs[i]) {
-			return fmt.Errorf("%v: the hosts of client %d have %d processes or more, and the client has %d", wire.HNProcs, i, sum, t.nprocs[i])
+			return fmt.Errorf("%v: the hosts of client %d have %d processes or more, and the client has %d", wire.HNProcs, i,
+				sum, t.nprocs[i])
 		}
 	}
 	return nil
@@ -347,8 +350,9 @@ func (t *tables) takeProcs(l wire.Label, shares []share) error {
 }
 
 // takeOwn reads what clients of this library say beyond IMPI 0.0, and notes what we have in common with each. The
-// mandatory labels have all been taken. The label is no part of the protocol: if what comes under it is not what clients
-// of this library say, and what we have said, it is somebody else's, and we have nothing in common with anybody.
+// mandatory labels have all been taken. The label is no part of the protocol: if what comes under it is not what
+// clients of this library say, and what we have said, it is somebody else's, and we have nothing in common with
+// anybody.
 func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods) error {
 	if t.clients < wire.MaxClients && mask>>t.clients != 0 || len(data) != wire.OwnSize*bits.OnesCount32(mask) {
 		return nil
@@ -383,8 +387,8 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 	return nil
 }
 
-// takeMachines reads on which machines the hosts of clients of this library are. It comes after takeOwn: what others may
-// say under this label is none of our business.
+// takeMachines reads on which machines the hosts of clients of this library are. It comes after takeOwn: what others
+// may say under this label is none of our business.
 func (t *tables) takeMachines(mask uint32, data, mine []byte) {
 	if mask == 0 || mask != t.others {
 		return
@@ -449,8 +453,8 @@ func (t *tables) reverse(own *wire.Own) error {
 			case outbound[b]:
 				return fmt.Errorf("clients %d and %d can both only connect to others, and not be connected to", a, b)
 			case t.others&(1<<b) == 0:
-				return fmt.Errorf("client %d can only connect to others, and client %d, which is not libimpi, will connect to all lower clients: "+
-					"give client %d the higher rank", a, b, a)
+				return fmt.Errorf("client %d can only connect to others, and client %d, which is not libimpi, will connect to "+
+					"all lower clients: "+"give client %d the higher rank", a, b, a)
 			}
 		}
 	}
@@ -490,11 +494,11 @@ func (t *tables) job() (*transport.Job, error) {
 	for r, p := range t.procs {
 		id := wire.ProcID{HostID: p.HostID, PID: p.PID}
 		if first, dup := seen[id]; dup {
-			return nil, fmt.Errorf("processes %d (client %d) and %d (client %d) have the same %v and %v %d: IMPI cannot tell them apart",
-				first, t.procs[first].Client, r, p.Client, wire.PIPv6, wire.PPID, p.PID)
+			return nil, fmt.Errorf("processes %d (client %d) and %d (client %d) have the same %v and %v %d: IMPI cannot tell "+
+				"them apart", first, t.procs[first].Client, r, p.Client, wire.PIPv6, wire.PPID, p.PID)
 		}
 		seen[id] = r
 	}
-	return &transport.Job{Me: -1, Clients: int32(t.clients), Hosts: t.hosts, Procs: t.procs, MaxDataLen: t.dataLen, TagUB: t.tagUB,
-		AckMark: t.ackMark, HiWater: t.hiWater, XSize: t.xsize, MaxLinear: t.maxLin}, nil
+	return &transport.Job{Me: -1, Clients: int32(t.clients), Hosts: t.hosts, Procs: t.procs, MaxDataLen: t.dataLen,
+		TagUB: t.tagUB, AckMark: t.ackMark, HiWater: t.hiWater, XSize: t.xsize, MaxLinear: t.maxLin}, nil
 }

@@ -61,7 +61,8 @@ func TestAClientThatDeclinesEndsTheJobBeforeAllHaveJoined(t *testing.T) {
 	eachPiece(t, func(t *testing.T, piece int) {
 		b := newBench(t, Rules{Clients: 4})
 		b.piece = piece
-		for i, mask := range []uint32{wire.AuthKeyMask | wire.AuthSameImplMask, wire.AuthKeyMask, wire.AuthKeyMask | wire.AuthSameImplMask} {
+		for i, mask := range []uint32{wire.AuthKeyMask | wire.AuthSameImplMask, wire.AuthKeyMask, wire.AuthKeyMask |
+			wire.AuthSameImplMask} {
 			b.open(i)
 			b.in(i, wire.AppendAuth(nil, mask), rightKey, impi(int32(i)))
 			b.want(i, "joining", useKey)
@@ -72,7 +73,8 @@ func TestAClientThatDeclinesEndsTheJobBeforeAllHaveJoined(t *testing.T) {
 		b.want(0, "who knows the command", wire.AppendLost(nil, 2, "rank 0 of client 2 was killed"))
 		b.want(1, "a client of another implementation")
 		b.wantEnd(false)
-		if !b.hung || !b.closed[0] || !b.closed[1] || !b.logged("client 2 (10.0.0.2:99) has ended (rank 0 of client 2 was killed)") {
+		if !b.hung || !b.closed[0] || !b.closed[1] ||
+			!b.logged("client 2 (10.0.0.2:99) has ended (rank 0 of client 2 was killed)") {
 			t.Errorf("hung up %v, closed %v, log %q", b.hung, b.closed, b.logs)
 		}
 	})
@@ -129,7 +131,8 @@ func TestAServerThatGivesUpSaysWhoHasNotJoined(t *testing.T) {
 		t.Error(b.logs)
 	}
 	b.take(b.m.Stop(errors.New("gave up")))
-	b.want(0, "who knows the command", wire.AppendLost(nil, 2, "the IMPI server: gave up while waiting for clients: client 2 missing"))
+	b.want(0, "who knows the command",
+		wire.AppendLost(nil, 2, "the IMPI server: gave up while waiting for clients: client 2 missing"))
 	b.want(1, "a client of another implementation")
 	b.wantEnd(false)
 	b.take(b.m.Remind(""))

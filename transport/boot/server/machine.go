@@ -356,7 +356,8 @@ func (m *Machine) auth(c *conn, b []byte) {
 	mask, _ := wire.ParseClientAuth(b)
 	which, ok := m.rules.Auth.Choose(m.rules.Preference, mask)
 	if !ok {
-		m.broken(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common", mask&^wire.AuthSameImplMask, m.rules.Auth.Mask()))
+		m.broken(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common",
+			mask&^wire.AuthSameImplMask, m.rules.Auth.Mask()))
 		return
 	}
 	c.proof.Mask = mask

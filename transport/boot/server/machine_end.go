@@ -9,8 +9,8 @@ import (
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// How connections end, and the job with them: in order, because a client dies or does not keep the protocol, because time is
-// over, or because the user has had enough.
+// How connections end, and the job with them: in order, because a client dies or does not keep the protocol, because
+// time is over, or because the user has had enough.
 
 // end ends the job when every client has finished or died.
 func (m *Machine) end() {

@@ -153,7 +153,8 @@ func TestS1OnlyOneToThirtyTwoClients(t *testing.T) {
 	if _, err := NewMachine(Rules{Clients: 1}); !errors.Is(err, auth.ErrNoMethod) {
 		t.Error("nothing enabled:", err)
 	}
-	if _, err := NewMachine(Rules{Clients: 1, Auth: auth.WithNone(), Preference: []int32{1}}); !errors.Is(err, auth.ErrNoMethod) {
+	if _, err := NewMachine(Rules{Clients: 1, Auth: auth.WithNone(), Preference: []int32{1}}); !errors.Is(err,
+		auth.ErrNoMethod) {
 		t.Error("nothing enabled is preferred:", err)
 	}
 }
@@ -166,8 +167,9 @@ func TestS2AuthenticationIsNegotiated(t *testing.T) {
 		pref []int32
 		want []byte // nil: closed
 	}{
-		{both, 3, nil, useKey}, {both, 1, nil, useNone}, {both, 3, []int32{0, 1}, useNone}, {both, 3, []int32{3, 1, 0}, useKey},
-		{both, 0, nil, nil}, {both, 0x80000000, nil, nil}, {auth.WithNone(), 2, nil, nil}, {auth.WithKey(1), 1, nil, nil},
+		{both, 3, nil, useKey}, {both, 1, nil, useNone}, {both, 3, []int32{0, 1}, useNone}, {both, 3, []int32{3, 1, 0},
+			useKey}, {both, 0, nil, nil}, {both, 0x80000000, nil, nil}, {auth.WithNone(), 2, nil, nil},
+		{auth.WithKey(1), 1, nil, nil},
 	}
 	for _, tt := range tests {
 		b := newBench(t, Rules{Clients: 1, Auth: tt.m, Preference: tt.pref})
@@ -177,7 +179,8 @@ func TestS2AuthenticationIsNegotiated(t *testing.T) {
 		if b.closed[7] != (tt.want == nil) {
 			t.Errorf("%+v: closed %v", tt, b.closed[7])
 		}
-		if warned := b.logged("warning: 10.0.0.7:99 has authenticated with IMPI_AUTH_NONE"); warned != bytes.Equal(tt.want, useNone) {
+		if warned := b.logged("warning: 10.0.0.7:99 has authenticated with IMPI_AUTH_NONE"); warned != bytes.Equal(tt.want,
+			useNone) {
 			t.Errorf("%+v: log %q", tt, b.logs)
 		}
 	}
@@ -290,7 +293,8 @@ func TestS5TheSizeComesWhenAllHaveJoined(t *testing.T) {
 				t.Errorf("rank %d: closed %v, first closed %v", r, b.closed[id], b.closed[1])
 			}
 		}
-		for i, m := range [][]byte{cmd(wire.CmdImpi), cmd(wire.CmdImpi, 0, 0, 0, 1, 0), cmd(wire.CmdImpi, 0, 0, 1), coll(1), done, fini, authKey} {
+		for i, m := range [][]byte{cmd(wire.CmdImpi), cmd(wire.CmdImpi, 0, 0, 0, 1, 0), cmd(wire.CmdImpi, 0, 0, 1), coll(1),
+			done, fini, authKey} {
 			id := 20 + i
 			b.open(id)
 			b.in(id, authKey, rightKey, m)
@@ -484,8 +488,10 @@ func TestS10LabelsThatDoNotAscendEndTheJob(t *testing.T) {
 }
 
 func TestLengthsThatCannotBeEndTheJobWithoutMemory(t *testing.T) {
-	for _, c := range []wire.Cmd{{Cmd: wire.CmdColl, Len: -1}, {Cmd: wire.CmdColl, Len: math.MaxInt32}, {Cmd: wire.CmdColl, Len: 3},
-		{Cmd: wire.CmdColl, Len: 0}, {Cmd: 0x55555555, Len: math.MinInt32}, {Cmd: wire.CmdDone, Len: -1}, {Cmd: wire.CmdFini, Len: math.MaxInt32}} {
+	for _, c := range []wire.Cmd{{Cmd: wire.CmdColl, Len: -1}, {Cmd: wire.CmdColl, Len: math.MaxInt32},
+		{Cmd: wire.CmdColl, Len: 3},
+		{Cmd: wire.CmdColl, Len: 0}, {Cmd: 0x55555555, Len: math.MinInt32}, {Cmd: wire.CmdDone, Len: -1},
+		{Cmd: wire.CmdFini, Len: math.MaxInt32}} {
 		b := newBench(t, Rules{Clients: 2})
 		b.join(2)
 		b.in(0, c.Append(nil))
@@ -660,14 +666,16 @@ func TestWhoIsMissingWhenTimeIsUp(t *testing.T) {
 	b.in(1, authKey, rightKey, impi(1))
 	b.take(b.m.Stop(why))
 	b.wantEnd(false)
-	if got := b.m.Err().Error(); got != "gave up while waiting for clients: client 0, 2 missing" || !b.hung || !errors.Is(b.m.Err(), why) {
+	if got := b.m.Err().Error(); got != "gave up while waiting for clients: client 0, 2 missing" || !b.hung ||
+		!errors.Is(b.m.Err(), why) {
 		t.Error(got, b.hung)
 	}
 	b = newBench(t, Rules{Clients: 2})
 	b.join(2)
 	b.in(0, coll(wire.CNHosts, 1))
 	b.take(b.m.Stop(why))
-	if got := b.m.Err().Error(); got != "gave up while exchanging start-up values: client 1 (before its first label) missing" {
+	if got := b.m.Err().Error(); got != "gave up while exchanging start-up values: client 1 (before its first label) "+
+		"missing" {
 		t.Error(got)
 	}
 	b = newBench(t, Rules{Clients: 2})

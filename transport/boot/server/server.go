@@ -179,8 +179,8 @@ func (s *Server) accept() {
 }
 
 func (s *Server) open(c net.Conn) {
-	l := &link{tcp: c.(*net.TCPConn), conn: c, wake: make(chan struct{}, 1), readDone: make(chan struct{}), writeTime: s.opt.WriteTimeout,
-		closeTime: s.opt.CloseTimeout}
+	l := &link{tcp: c.(*net.TCPConn), conn: c, wake: make(chan struct{}, 1), readDone: make(chan struct{}),
+		writeTime: s.opt.WriteTimeout, closeTime: s.opt.CloseTimeout}
 	s.do(func(m *Machine) []Action {
 		s.lastID++
 		l.id = s.lastID

@@ -149,7 +149,8 @@ func TestWhatCannotBeServed(t *testing.T) {
 	}
 	defer l.Close()
 	for name, opt := range map[string]Options{
-		"no clients": {Clients: 0}, "33 clients": {Clients: 33}, "port -1": {Clients: 1, Port: -1}, "port 65536": {Clients: 1, Port: 65536},
+		"no clients": {Clients: 0}, "33 clients": {Clients: 33}, "port -1": {Clients: 1, Port: -1}, "port 65536": {Clients: 1,
+			Port: 65536},
 		"port taken": {Clients: 1, Port: l.Addr().(*net.TCPAddr).Port},
 	} {
 		opt.Auth, opt.Bind = auth.WithNone(), loopback
@@ -178,7 +179,8 @@ func TestAServerWithoutBindIsReachedByBothFamilies(t *testing.T) {
 		} else {
 			probe.Close()
 		}
-		c, err := net.DialTCP("tcp", nil, net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(ip), s.Addr().Port())))
+		c, err := net.DialTCP("tcp", nil,
+			net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(ip), s.Addr().Port())))
 		if err != nil {
 			t.Errorf("%s: %v", ip, err)
 			continue
@@ -337,7 +339,8 @@ func TestEveryPhaseHasItsTime(t *testing.T) {
 	h.end()
 	h = start(t, Options{Clients: 1, ExchangeTimeout: short})
 	h.client(0).hear(impi(1))
-	if err := h.end(); err == nil || !strings.Contains(err.Error(), "exchanging start-up values: client 0 (before its first label) missing") {
+	if err := h.end(); err == nil ||
+		!strings.Contains(err.Error(), "exchanging start-up values: client 0 (before its first label) missing") {
 		t.Error(err)
 	}
 	h = start(t, Options{Clients: 1, RunTimeout: short})

@@ -13,7 +13,8 @@ var cancel = []conform.Case{
 	{Name: "cancel/queued", Rule: "3.7.4", Needs: conform.Client,
 		About: "a message that waits for its window: if the cancellation succeeds nothing of it is ever sent",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, AckMark: 1, HiWater: 2, NoAcks: true, Manual: true}, "isends 1 7 0 2", "isend 1 9 0", "cancel", "say asked", "wait", "send 1 10 0")
+			j := peer.Start(t, setup{Others: two, AckMark: 1, HiWater: 2, NoAcks: true, Manual: true}, "isends 1 7 0 2",
+				"isend 1 9 0", "cancel", "say asked", "wait", "send 1 10 0")
 			j.Line(0, "asked")
 			j.AutoAcks()
 			j.Message(0, 1, 7, 0)
@@ -100,7 +101,8 @@ var cancel = []conform.Case{
 	{Name: "cancel/matched", Rule: "3.7.4", Needs: conform.Client,
 		About: "we cancel messages that have been received, also a long one under way: CANCELNO",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, Manual: true, DataLen: 1000}, "irecv 1 7 5000", "recv 1 8 10", "send 1 1 0", "wait")
+			j := peer.Start(t, setup{Others: two, Manual: true, DataLen: 1000}, "irecv 1 7 5000", "recv 1 8 10", "send 1 1 0",
+				"wait")
 			short, long := j.Data(1, 0, 8, 10), j.Data(1, 0, 7, 5000)
 			j.Send(long)
 			ack := j.TakeType(wire.PkSyncAck, 0, 1)
@@ -128,7 +130,8 @@ var cancel = []conform.Case{
 	{Name: "cancel/newest", Rule: "3.7.4, notes B.8", Needs: conform.Client,
 		About: "of two waiting messages with the same srqid the newer is cancelled; that of another process stays",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: [][]int{{2}}, Manual: true}, "recv 1 8 0", "recv 1 7 100", "recv 2 7 100", "recv 1 7 100")
+			j := peer.Start(t, setup{Others: [][]int{{2}}, Manual: true}, "recv 1 8 0", "recv 1 7 100", "recv 2 7 100",
+				"recv 1 7 100")
 			for _, m := range [][3]int{{1, 7, 10}, {1, 7, 20}, {2, 7, 30}} {
 				p := j.Data(m[0], 0, m[1], m[2])
 				p.SrqID = 5
@@ -147,7 +150,8 @@ var cancel = []conform.Case{
 
 // asked starts a client that sends n bytes synchronously and cancels that.
 func asked(t t, size int) (*peer.Job, peer.Packet) {
-	j := peer.Start(t, setup{Others: two, Manual: true, DataLen: 1000}, fmt.Sprintf("issend 1 7 %d", size), "recv 1 8 0", "cancel", "wait")
+	j := peer.Start(t, setup{Others: two, Manual: true, DataLen: 1000}, fmt.Sprintf("issend 1 7 %d", size), "recv 1 8 0",
+		"cancel", "wait")
 	p := j.Message(0, 1, 7, size)
 	j.Send(j.Data(1, 0, 8, 0))
 	c := j.TakeType(wire.PkCancel, 0, 1)

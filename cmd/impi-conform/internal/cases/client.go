@@ -160,7 +160,8 @@ var client = []conform.Case{
 			}
 		}},
 	{Name: "client/label-of-others", Rule: "2.3.5, erratum D-5", Needs: conform.Client,
-		About: "under a label of the client's own, if it has any, comes what it does not understand: it is as if nothing came",
+		About: "under a label of the client's own, if it has any, comes what it does not understand: it is as if nothing " +
+			"came",
 		Run: func(t t) {
 			for _, invent := range []func(own []byte) (mask uint32, data []byte){
 				func(own []byte) (uint32, []byte) {
@@ -331,7 +332,8 @@ func tables() (list []conform.Case) {
 		{"ipv6-long", "H_IPV6 has an address too many", wire.HIPv6, make([]byte, 32)},
 	}
 	for _, b := range bad {
-		list = append(list, conform.Case{Name: "table/" + b.name, Rule: fmt.Sprintf("2.3.5 %v", b.label), Needs: conform.Client,
+		list = append(list, conform.Case{Name: "table/" + b.name, Rule: fmt.Sprintf("2.3.5 %v", b.label),
+			Needs: conform.Client,
 			About: "an error: " + b.about,
 			Run: func(t t) {
 				refuse(t, b.label, b.data)

@@ -102,8 +102,8 @@ func around(x int) []int {
 	return slices.Compact(list)
 }
 
-// edges are counts of the v variants on a communicator of this size: none, few, and those of which the largest block has
-// just x bytes and more.
+// edges are counts of the v variants on a communicator of this size: none, few, and those of which the largest block
+// has just x bytes and more.
 func edges(size, x int) []int {
 	list := []int{-1, 0, 3}
 	if edge := x/4 - (size - 1); edge > 3 {
@@ -116,7 +116,9 @@ func edges(size, x int) []int {
 func rooted(name string, roots, counts []int, plan func(c *peer.Comm, root, n int) []peer.Msg) (list []act) {
 	for _, root := range roots {
 		for _, n := range counts {
-			list = append(list, act{fmt.Sprintf("%s %d %d", name, root, n), func(c *peer.Comm) []peer.Msg { return plan(c, root, n) }})
+			list = append(list, act{fmt.Sprintf("%s %d %d", name, root, n), func(c *peer.Comm) []peer.Msg {
+				return plan(c, root, n)
+			}})
 		}
 	}
 	return list
@@ -153,13 +155,26 @@ func operationsAt(size, x int, roots []int) []operation {
 	barrier := act{"barrier", peer.Barrier}
 	return []operation{
 		{"barrier", "4.10", []act{barrier, barrier, barrier}},
-		{"bcast", "4.11", rooted("bcast", roots, long, func(c *peer.Comm, root, n int) []peer.Msg { return peer.Bcast(c, root, row(root, n)) })},
-		{"gather", "4.12", rooted("gather", roots, around(x), func(c *peer.Comm, root, n int) []peer.Msg { return peer.Gather(c, root, 4*n, rows(n)) })},
-		{"gatherv", "4.13", rooted("gatherv", roots, edges(size, x), func(c *peer.Comm, root, n int) []peer.Msg { return peer.Gatherv(c, root, vrows(n)) })},
-		{"scatter", "4.14", rooted("scatter", roots, around(x), func(c *peer.Comm, root, n int) []peer.Msg { return peer.Scatter(c, root, 4*n, rows(n)) })},
-		{"scatterv", "4.15", rooted("scatterv", roots, edges(size, x), func(c *peer.Comm, root, n int) []peer.Msg { return peer.Scatterv(c, root, vrows(n)) })},
-		{"reduce", "4.16", append(rooted("reduce", roots, long, func(c *peer.Comm, root, n int) []peer.Msg { return peer.Reduce(c, root, sum(n)) }),
-			rooted("reducenc", roots, []int{1, 300}, func(c *peer.Comm, root, n int) []peer.Msg { return peer.ReduceOrdered(c, root, affine(n)) })...)},
+		{"bcast", "4.11", rooted("bcast", roots, long, func(c *peer.Comm, root, n int) []peer.Msg {
+			return peer.Bcast(c, root, row(root, n))
+		})},
+		{"gather", "4.12", rooted("gather", roots, around(x), func(c *peer.Comm, root, n int) []peer.Msg {
+			return peer.Gather(c, root, 4*n, rows(n))
+		})},
+		{"gatherv", "4.13", rooted("gatherv", roots, edges(size, x), func(c *peer.Comm, root, n int) []peer.Msg {
+			return peer.Gatherv(c, root, vrows(n))
+		})},
+		{"scatter", "4.14", rooted("scatter", roots, around(x), func(c *peer.Comm, root, n int) []peer.Msg {
+			return peer.Scatter(c, root, 4*n, rows(n))
+		})},
+		{"scatterv", "4.15", rooted("scatterv", roots, edges(size, x), func(c *peer.Comm, root, n int) []peer.Msg {
+			return peer.Scatterv(c, root, vrows(n))
+		})},
+		{"reduce", "4.16", append(rooted("reduce", roots, long, func(c *peer.Comm, root, n int) []peer.Msg {
+			return peer.Reduce(c, root, sum(n))
+		}), rooted("reducenc", roots, []int{1, 300}, func(c *peer.Comm, root, n int) []peer.Msg {
+			return peer.ReduceOrdered(c, root, affine(n))
+		})...)},
 		{"reduce_scatter", "4.17", rootless("reduce_scatter", []int{-1, 0, 3, 257}, func(c *peer.Comm, n int) []peer.Msg {
 			before, total := make([]int, size), 0
 			for r := range size {
@@ -170,12 +185,21 @@ func operationsAt(size, x int, roots []int) []operation {
 			all := value(c.All())
 			return peer.ReduceScatter(c, value, func(r int) []byte { return all[4*before[r]:][:4*count(r, n)] })
 		})},
-		{"scan", "4.18", append(rootless("scan", []int{1, 300, 20000}, func(c *peer.Comm, n int) []peer.Msg { return peer.Scan(c, upTo(n)) }),
-			rootless("scannc", []int{1, 300}, func(c *peer.Comm, n int) []peer.Msg { return peer.Scan(c, composed(n)) })...)},
-		{"allgather", "4.19", rootless("allgather", around(x), func(c *peer.Comm, n int) []peer.Msg { return peer.Allgather(c, 4*n, rows(n)) })},
-		{"allgatherv", "4.20", rootless("allgatherv", edges(size, x), func(c *peer.Comm, n int) []peer.Msg { return peer.Allgatherv(c, vrows(n)) })},
-		{"allreduce", "4.21", rootless("allreduce", long[1:], func(c *peer.Comm, n int) []peer.Msg { return peer.Allreduce(c, sum(n)) })},
-		{"alltoall", "4.22", rootless("alltoall", around(x), func(c *peer.Comm, n int) []peer.Msg { return peer.Alltoall(c, 4*n, cell(n)) })},
+		{"scan", "4.18", append(rootless("scan", []int{1, 300, 20000}, func(c *peer.Comm, n int) []peer.Msg {
+			return peer.Scan(c, upTo(n))
+		}), rootless("scannc", []int{1, 300}, func(c *peer.Comm, n int) []peer.Msg { return peer.Scan(c, composed(n)) })...)},
+		{"allgather", "4.19", rootless("allgather", around(x), func(c *peer.Comm, n int) []peer.Msg {
+			return peer.Allgather(c, 4*n, rows(n))
+		})},
+		{"allgatherv", "4.20", rootless("allgatherv", edges(size, x), func(c *peer.Comm, n int) []peer.Msg {
+			return peer.Allgatherv(c, vrows(n))
+		})},
+		{"allreduce", "4.21", rootless("allreduce", long[1:], func(c *peer.Comm, n int) []peer.Msg {
+			return peer.Allreduce(c, sum(n))
+		})},
+		{"alltoall", "4.22", rootless("alltoall", around(x), func(c *peer.Comm, n int) []peer.Msg {
+			return peer.Alltoall(c, 4*n, cell(n))
+		})},
 		{"alltoallv", "4.23", rootless("alltoallv", []int{-1, 0, 3, 80}, func(c *peer.Comm, n int) []peer.Msg {
 			return peer.Alltoallv(c, func(p, q int) []byte { return cell(count(q, n))(p, q) })
 		})},
@@ -211,8 +235,10 @@ func collectives() (list []conform.Case) {
 	for k, op := range operations(2) {
 		for i, clients := range []int{2, 3, 4, 5, 6, 9} {
 			s := shapeOf(clients, []int{0, clients / 2, clients - 1}[(k+i)%3])
-			list = append(list, conform.Case{Name: fmt.Sprintf("collective/%s-%d", op.name, clients), Rule: op.rule, Needs: conform.Client,
-				About: fmt.Sprintf("%s among %d clients, several roots and sizes around the crossover; client %d is tested", op.name, clients, s.rank),
+			list = append(list, conform.Case{Name: fmt.Sprintf("collective/%s-%d", op.name, clients), Rule: op.rule,
+				Needs: conform.Client,
+				About: fmt.Sprintf("%s among %d clients, several roots and sizes around the crossover; client %d is tested",
+					op.name, clients, s.rank),
 				Run: func(t t) {
 					playAll(t, s.setup(), operations(s.size)[k].acts)
 				}})
@@ -221,9 +247,9 @@ func collectives() (list []conform.Case) {
 	list = append(list, crossovers()...)
 	for _, s := range []shape{{clients: 17, rank: 7, size: 18}, {clients: 32, rank: 31, size: 33}} {
 		s.others = slices.Repeat([][]int{{1}}, s.clients-1)
-		list = append(list, conform.Case{Name: fmt.Sprintf("collective/many-%d", s.clients), Rule: "4.2", Needs: conform.Client,
-			About: fmt.Sprintf("all collectives among %d clients; client %d is tested", s.clients, s.rank),
-			Run:   func(t t) { playAll(t, s.setup(), small(operations(s.size))) }})
+		list = append(list, conform.Case{Name: fmt.Sprintf("collective/many-%d", s.clients), Rule: "4.2",
+			Needs: conform.Client, About: fmt.Sprintf("all collectives among %d clients; client %d is tested", s.clients,
+				s.rank), Run: func(t t) { playAll(t, s.setup(), small(operations(s.size))) }})
 	}
 	return append(list, []conform.Case{
 		{Name: "collective/interleaved", Rule: "4.2", Needs: conform.Client,
@@ -270,7 +296,8 @@ func collectives() (list []conform.Case) {
 			Run: func(t t) {
 				s := shapeOf(3, 1)
 				plan := func(c *peer.Comm, root, n int) []peer.Msg { return peer.Gather(c, root, 4*n, rows(n)) }
-				playAll(t, s.setup(), append(rooted("gatherlong", roots(s.size), around(defaultX), plan), rooted("gatherpairs", roots(s.size), []int{2, 254, 256, 258}, plan)...))
+				playAll(t, s.setup(), append(rooted("gatherlong", roots(s.size), around(defaultX), plan),
+					rooted("gatherpairs", roots(s.size), []int{2, 254, 256, 258}, plan)...))
 			}},
 		{Name: "collective/minloc", Rule: "4.16, erratum D-37", Needs: conform.Client,
 			About: "pairs of a value and its place are reduced, and travel without gaps",
@@ -301,11 +328,14 @@ func nothing(*peer.Comm) []peer.Msg { return nil }
 
 // crossovers: the negotiated values decide, whatever they are.
 func crossovers() (list []conform.Case) {
-	for _, v := range []struct{ clients, x, linear int }{{3, 0, 4}, {3, 64, 1}, {4, 1000000, 0}, {5, 17, 2}, {9, 4096, 100}, {6, 256, 5}} {
+	for _, v := range []struct{ clients, x, linear int }{{3, 0, 4}, {3, 64, 1}, {4, 1000000, 0}, {5, 17, 2},
+		{9, 4096, 100}, {6, 256, 5}} {
 		s := shapeOf(v.clients, v.clients/2)
-		list = append(list, conform.Case{Name: fmt.Sprintf("collective/xsize-%d-maxlinear-%d", v.x, v.linear), Rule: "2.3.5 C_COLL_XSIZE, C_COLL_MAXLINEAR",
+		list = append(list, conform.Case{Name: fmt.Sprintf("collective/xsize-%d-maxlinear-%d", v.x, v.linear),
+			Rule:  "2.3.5 C_COLL_XSIZE, C_COLL_MAXLINEAR",
 			Needs: conform.Values,
-			About: fmt.Sprintf("all collectives among %d clients that agree on a crossover of %d bytes and a linear limit of %d", v.clients, v.x, v.linear),
+			About: fmt.Sprintf("all collectives among %d clients that agree on a crossover of %d bytes and a linear limit of %d",
+				v.clients, v.x, v.linear),
 			Run: func(t t) {
 				x, linear := int32(v.x), int32(v.linear)
 				set := s.setup()
@@ -328,7 +358,8 @@ func backToBack(t t) {
 	other := s.size - 1 // a process of ours
 	for range rounds {
 		steps = append(steps, "barrier", fmt.Sprintf("@1 send %d %d 8", other, wire.TagBarrier), "allreduce 1",
-			fmt.Sprintf("@1 send %d %d 4", other, wire.TagReduce), "bcast 0 1", fmt.Sprintf("@1 recv %d %d 4", other, wire.TagBcast))
+			fmt.Sprintf("@1 send %d %d 4", other, wire.TagReduce), "bcast 0 1", fmt.Sprintf("@1 recv %d %d 4", other,
+				wire.TagBcast))
 	}
 	j := peer.Start(t, s.setup(), steps...)
 	world := j.World()
@@ -387,7 +418,9 @@ func interleaved(t t, s shape, acts []act) {
 		steps = append(steps, a.step)
 	}
 	j := peer.Start(t, s.setup(), append(steps, "free 1")...)
-	j.Play(world, wire.WorldCID, peer.Split(j.Comm(world), firstMax, func(r int) []byte { return codec.I32(0, int32(key(r)), int32(r)) }))
+	j.Play(world, wire.WorldCID, peer.Split(j.Comm(world), firstMax, func(r int) []byte {
+		return codec.I32(0, int32(key(r)), int32(r))
+	}))
 	for _, a := range acts {
 		j.Play(order, 2, a.plan(j.Comm(order)))
 	}

@@ -19,7 +19,9 @@ func agree(j *peer.Job, maxCID func(rank int) uint64) {
 
 // split plays a split of MPI_COMM_WORLD.
 func split(j *peer.Job, maxCID func(int) uint64, color, key func(rank int) int32) {
-	j.Play(j.World(), wire.WorldCID, peer.Split(j.Comm(j.World()), maxCID, func(r int) []byte { return codec.I32(color(r), key(r), int32(r)) }))
+	j.Play(j.World(), wire.WorldCID, peer.Split(j.Comm(j.World()), maxCID, func(r int) []byte {
+		return codec.I32(color(r), key(r), int32(r))
+	}))
 }
 
 // closes plays the barrier of MPI_Comm_free, and any other.
@@ -31,7 +33,8 @@ var communicators = []conform.Case{
 	{Name: "comm/dup", Rule: "4.5, 4.3.1", Needs: conform.Client,
 		About: "MPI_Comm_dup: the first new communicator has context ids 2 and 3, the next 4 and 5, also after one was freed",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "dup 1", "comm 1", "barrier", "comm 0", "dup 2", "free 1", "dup 3", "comm 3", "barrier")
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "dup 1", "comm 1", "barrier", "comm 0", "dup 2", "free 1",
+				"dup 3", "comm 3", "barrier")
 			agree(j, all(1))
 			closes(j, j.World(), 2)
 			agree(j, all(3))
@@ -43,7 +46,8 @@ var communicators = []conform.Case{
 	{Name: "comm/max-cid", Rule: "4.3.1", Needs: conform.Client,
 		About: "others have used more context ids: the highest counts, and is the start of the next agreement",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "dup 1", "comm 1", "barrier", "comm 0", "dup 2", "comm 2", "barrier")
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "dup 1", "comm 1", "barrier", "comm 0", "dup 2", "comm 2",
+				"barrier")
 			agree(j, func(r int) uint64 { return []uint64{1, 1, 1001}[r] })
 			closes(j, j.World(), 1002)
 			agree(j, func(r int) uint64 { return []uint64{1003, 1003, 5}[r] })
@@ -65,7 +69,8 @@ var communicators = []conform.Case{
 	{Name: "comm/create", Rule: "4.4", Needs: conform.Client,
 		About: "MPI_Comm_create of some ranks: everybody agrees on the context id, also who is not in it",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{2}}}, "create 1 2 1", "@1 comm 1", "@1 rank", "@1 barrier", "@0-1 comm 0", "create 0 3 2", "comm 2", "barrier")
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{2}}}, "create 1 2 1", "@1 comm 1", "@1 rank", "@1 barrier",
+				"@0-1 comm 0", "create 0 3 2", "comm 2", "barrier")
 			agree(j, all(1))
 			closes(j, []int{1, 2}, 2)
 			agree(j, all(3))
@@ -85,8 +90,11 @@ var communicators = []conform.Case{
 	{Name: "comm/split", Rule: "4.7", Needs: conform.Client,
 		About: "MPI_Comm_split: colors across clients share one context id; order by key, then rank",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{2}}}, "@0 split 5 10 1", "@1 split 6 10 1", "comm 1", "rank", "barrier")
-			split(j, all(1), func(r int) int32 { return []int32{5, 6, 5, 6}[r] }, func(r int) int32 { return []int32{10, 10, -1, 10}[r] })
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{2}}}, "@0 split 5 10 1", "@1 split 6 10 1", "comm 1", "rank",
+				"barrier")
+			split(j, all(1), func(r int) int32 {
+				return []int32{5, 6, 5, 6}[r]
+			}, func(r int) int32 { return []int32{10, 10, -1, 10}[r] })
 			closes(j, []int{2, 0}, 2)
 			closes(j, []int{1, 3}, 2)
 			j.Line(0, "rank 1 of 2")
@@ -96,7 +104,8 @@ var communicators = []conform.Case{
 	{Name: "comm/split-undefined", Rule: "4.7, erratum D-39", Needs: conform.Client,
 		About: "who has no color is in no communicator, whatever negative number its implementation calls that",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{3}}}, "@0 split 5 0 1", "@1 split 5 1 1", "comm 1", "rank", "barrier")
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{3}}}, "@0 split 5 0 1", "@1 split 5 1 1", "comm 1", "rank",
+				"barrier")
 			split(j, all(1), func(r int) int32 { return []int32{5, 5, -1, -32766, 5}[r] }, func(r int) int32 { return int32(r) })
 			closes(j, []int{0, 1, 4}, 2)
 			j.Line(1, "rank 1 of 3")
@@ -136,7 +145,9 @@ var communicators = []conform.Case{
 		About: "the context ids are used up: an error on all, no hang",
 		Run: func(t t) {
 			j := peer.Start(t, setup{Others: two}, "dup 1", "send 1 5 0")
-			j.Play(j.World(), wire.WorldCID, peer.Agree(j.Comm(j.World()), func(r int) uint64 { return []uint64{1, wire.MaxCID - 1}[r] }))
+			j.Play(j.World(), wire.WorldCID, peer.Agree(j.Comm(j.World()), func(r int) uint64 {
+				return []uint64{1, wire.MaxCID - 1}[r]
+			}))
 			if code, ended := j.GoesOn(); ended {
 				t.Check(code != 0, "the client ends as if nothing had happened")
 				return
@@ -145,7 +156,8 @@ var communicators = []conform.Case{
 			j.Finish()
 		}},
 	{Name: "comm/intercomm", Rule: "4.8", Needs: conform.Client,
-		About: "MPI_Intercomm_create between clients: 16 bytes, then the ranks, on the collective context id with the user's tag",
+		About: "MPI_Intercomm_create between clients: 16 bytes, then the ranks, on the collective context id with the " +
+			"user's tag",
 		Run: func(t t) {
 			j, x := inter(t, 0, 2, "comm 2", "rank", "@0 send 1 5 10", "@1 recv 0 6 10", "free 2")
 			p := j.Take(0, x.B[1])
@@ -166,12 +178,14 @@ var communicators = []conform.Case{
 		About: "the other leader takes the parent's point-to-point context id instead of the collective one: understood, too",
 		Run: func(t t) {
 			const tag = 77
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1, 1}}}, "split 0 0 1", "comm 1", fmt.Sprintf("inter 0 2 %d 2", tag), "comm 2", "rank")
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1, 1}}}, "split 0 0 1", "comm 1",
+				fmt.Sprintf("inter 0 2 %d 2", tag), "comm 2", "rank")
 			split(j, all(1), func(r int) int32 { return int32(r / 2) }, func(int) int32 { return 0 })
 			for _, data := range [][]byte{codec.U64(3, 2), codec.I32(2, 3)} {
 				j.SendMessage(2, 0, 2, tag, wire.WorldCID, data)
 				p := j.Take(0, 2)
-				t.Check(p.Tag == tag && (p.CID == wire.WorldCID || p.CID == wire.WorldCID+1) && len(p.Data) == len(data), "%v must have tag %d, and %d bytes", p, tag, len(data))
+				t.Check(p.Tag == tag && (p.CID == wire.WorldCID || p.CID == wire.WorldCID+1) && len(p.Data) == len(data),
+					"%v must have tag %d, and %d bytes", p, tag, len(data))
 			}
 			j.Line(0, "rank 0 of 2")
 			j.Line(1, "rank 1 of 2")
@@ -212,11 +226,13 @@ var communicators = []conform.Case{
 			j.Finish()
 		}},
 	{Name: "comm/dup-inter", Rule: "4.5", Needs: conform.Client,
-		About: "MPI_Comm_dup of an intercommunicator: followers to the remote leader, leaders, leaders to the remote followers",
+		About: "MPI_Comm_dup of an intercommunicator: followers to the remote leader, leaders, leaders to the remote " +
+			"followers",
 		Run: func(t t) {
 			j, x := inter(t, 0, 2, "comm 2", "dup 3", "comm 3", "@1 send 1 5 10")
-			j.PlayInter(x, exchange(x, wire.TagDup, func(b bool, r int) []byte { return codec.U64([]uint64{5, 5, 5, 77}[side(b, r)]) },
-				[2][]byte{codec.U64(77), codec.U64(5)}, [2][]byte{codec.U64(77), codec.U64(77)}))
+			j.PlayInter(x, exchange(x, wire.TagDup, func(b bool, r int) []byte {
+				return codec.U64([]uint64{5, 5, 5, 77}[side(b, r)])
+			}, [2][]byte{codec.U64(77), codec.U64(5)}, [2][]byte{codec.U64(77), codec.U64(77)}))
 			p := j.Take(1, x.B[1])
 			t.Check(p.CID == 78 && p.LSRank == 1, "%v must have cid 78, lsrank 1", p)
 			j.Finish()
@@ -234,7 +250,9 @@ var communicators = []conform.Case{
 		Run: func(t t) {
 			j := peer.Start(t, setup{Rank: 2, Others: [][]int{{1}, {1}, {1}}}, "split 0 0 1", "comm 1", "attributes")
 			// Without client 1, and in reverse order of the ranks: colors stay in the order of the world.
-			split(j, all(1), func(r int) int32 { return []int32{0, 1, 0, 0}[r] }, func(r int) int32 { return []int32{3, 0, 0, 0}[r] })
+			split(j, all(1), func(r int) int32 {
+				return []int32{0, 1, 0, 0}[r]
+			}, func(r int) int32 { return []int32{3, 0, 0, 0}[r] })
 			counted(j, 2, 3, 1, 3, 1)
 			j.Finish()
 		}},

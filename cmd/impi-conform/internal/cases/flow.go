@@ -17,15 +17,16 @@ var flow = append(windows(), []conform.Case{
 	{Name: "flow/minimum", Rule: "3.6, erratum D-20", Needs: conform.Client,
 		About: "hosts contribute different marks: the smallest of all hold for all",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: [][]int{{1, 1}, {1}}, NoAcks: true, Contribute: func(l wire.Label, c int, b []byte) []byte {
-				switch {
-				case l == wire.HAckMark && c == 1:
-					return []byte{0, 0, 0, 9, 0, 0, 0, 4}
-				case l == wire.HHiWater && c == 2:
-					return []byte{0, 0, 0, 11}
-				}
-				return b
-			}}, "isends 1 7 0 30", "wait")
+			j := peer.Start(t,
+				setup{Others: [][]int{{1, 1}, {1}}, NoAcks: true, Contribute: func(l wire.Label, c int, b []byte) []byte {
+					switch {
+					case l == wire.HAckMark && c == 1:
+						return []byte{0, 0, 0, 9, 0, 0, 0, 4}
+					case l == wire.HHiWater && c == 2:
+						return []byte{0, 0, 0, 11}
+					}
+					return b
+				}}, "isends 1 7 0 30", "wait")
 			j.AckMark, j.HiWater = 4, 11
 			throttled(t, j, 30)
 			j.Finish()
@@ -33,7 +34,8 @@ var flow = append(windows(), []conform.Case{
 	{Name: "flow/continuations", Rule: "3.6, erratum D-22", Needs: conform.Client,
 		About: "every packet of a long message counts",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, DataLen: 10, AckMark: 2, HiWater: 5, NoAcks: true, Manual: true}, "send 1 7 200")
+			j := peer.Start(t, setup{Others: two, DataLen: 10, AckMark: 2, HiWater: 5, NoAcks: true, Manual: true},
+				"send 1 7 200")
 			p := j.Message(0, 1, 7, 200)
 			j.Control(wire.PkSyncAck, 1, 0, p.SrqID, 1)
 			for n := 5; n < 20; n += 2 {
@@ -51,7 +53,8 @@ var flow = append(windows(), []conform.Case{
 	{Name: "flow/control-counts", Rule: "3.6, erratum D-22", Needs: conform.Client,
 		About: "SYNCACK and CANCELNO wait for the window like data",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, AckMark: 2, HiWater: 2, NoAcks: true, Manual: true}, "irecv 1 7 0", "send 1 1 0", "send 1 2 0", "recv 1 8 0", "wait")
+			j := peer.Start(t, setup{Others: two, AckMark: 2, HiWater: 2, NoAcks: true, Manual: true}, "irecv 1 7 0",
+				"send 1 1 0", "send 1 2 0", "recv 1 8 0", "wait")
 			j.Message(0, 1, 1, 0)
 			j.Message(0, 1, 2, 0)
 			p := j.Data(1, 0, 7, 0)
@@ -76,7 +79,8 @@ var flow = append(windows(), []conform.Case{
 	{Name: "flow/full-window", Rule: "3.6, erratum D-21", Needs: conform.Client,
 		About: "messages that nobody receives fill the window, and yet a SYNCACK comes behind them",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, Manual: true, AckMark: 7, HiWater: 9}, "say there", "ssend 1 7 10", "recvs 1 8 0 9")
+			j := peer.Start(t, setup{Others: two, Manual: true, AckMark: 7, HiWater: 9}, "say there", "ssend 1 7 10",
+				"recvs 1 8 0 9")
 			j.Line(0, "there")
 			for range 9 {
 				j.Send(j.Data(1, 0, 8, 0))
@@ -89,7 +93,8 @@ var flow = append(windows(), []conform.Case{
 	{Name: "flow/pairs-apart", Rule: "3.6, erratum D-32", Needs: conform.Client,
 		About: "a pair that waits for its window holds up no other pair on the same socket",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: [][]int{{2}}, NoAcks: true}, "isends 1 7 0 50", "send 2 8 10", "recv 2 9 10", "wait")
+			j := peer.Start(t, setup{Others: [][]int{{2}}, NoAcks: true}, "isends 1 7 0 50", "send 2 8 10", "recv 2 9 10",
+				"wait")
 			j.Arrived(0, 1, int(j.HiWater))
 			j.Message(0, 2, 8, 10)
 			j.Send(j.Data(2, 0, 9, 10))
@@ -131,10 +136,13 @@ var flow = append(windows(), []conform.Case{
 // windows lets the client run into windows of several sizes.
 func windows() (list []conform.Case) {
 	for _, w := range [][2]uint32{{1, 1}, {1, 2}, {5, 5}, {7, 9}, {10, 20}, {3, 20}} {
-		list = append(list, conform.Case{Name: fmt.Sprintf("flow/window-%d-%d", w[0], w[1]), Rule: "3.6", Needs: conform.Client,
-			About: fmt.Sprintf("ackmark %d, hiwater %d: the client stops at hiwater, and goes on by ackmark with every PROTOACK; and acknowledges what it gets", w[0], w[1]),
+		list = append(list, conform.Case{Name: fmt.Sprintf("flow/window-%d-%d", w[0], w[1]), Rule: "3.6",
+			Needs: conform.Client,
+			About: fmt.Sprintf("ackmark %d, hiwater %d: the client stops at hiwater, and goes on by ackmark with every "+
+				"PROTOACK; and acknowledges what it gets", w[0], w[1]),
 			Run: func(t t) {
-				j := peer.Start(t, setup{Others: two, AckMark: w[0], HiWater: w[1], NoAcks: true}, "isends 1 7 0 50", "wait", "recvs 1 8 0 50")
+				j := peer.Start(t, setup{Others: two, AckMark: w[0], HiWater: w[1], NoAcks: true}, "isends 1 7 0 50", "wait",
+					"recvs 1 8 0 50")
 				throttled(t, j, 50)
 				for range 50 {
 					j.Send(j.Data(1, 0, 8, 0))

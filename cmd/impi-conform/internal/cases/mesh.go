@@ -124,11 +124,13 @@ var mesh = []conform.Case{
 		Run: func(t t) {
 			j := peer.Start(t, setup{Rank: 1, Others: two})
 			from := j.Link(0, 1).Conn.RemoteAddr().(*net.TCPAddr).IP
-			t.Check(from.Equal(net.IP(j.Labels[wire.HIPv6])), "it connects from %v and published %v", from, net.IP(j.Labels[wire.HIPv6]))
+			t.Check(from.Equal(net.IP(j.Labels[wire.HIPv6])), "it connects from %v and published %v", from,
+				net.IP(j.Labels[wire.HIPv6]))
 			j.Finish()
 		}},
 	{Name: "mesh/ipv6", Rule: "2.3.5 H_IPV6", Needs: conform.IPv6,
-		About: "everybody has an IPv6 address: the server, the client and the others, the client being the lowest, in the middle and the highest",
+		About: "everybody has an IPv6 address: the server, the client and the others, the client being the lowest, in the " +
+			"middle and the highest",
 		Run: func(t t) {
 			for rank := range 3 {
 				j := peer.Start(t, setup{Rank: rank, Others: [][]int{{1}, {1}}, IPv6: true}, "barrier")

@@ -83,7 +83,8 @@ var packets = []conform.Case{
 	{Name: "packet/long-modes", Rule: "3.7.2", Needs: conform.Client,
 		About: "a long message is the same in all modes",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, DataLen: 1000}, "buffer 100000", "send 1 1 5000", "bsend 1 2 5000", "ssend 1 3 5000", "rsend 1 4 5000")
+			j := peer.Start(t, setup{Others: two, DataLen: 1000}, "buffer 100000", "send 1 1 5000", "bsend 1 2 5000",
+				"ssend 1 3 5000", "rsend 1 4 5000")
 			for tag := 1; tag <= 4; tag++ {
 				p := j.Message(0, 1, tag, 5000)
 				t.Check(p.Type == wire.PkDataSync && len(p.Data) == 5000, "%v must begin with DATASYNC", p)
@@ -123,7 +124,8 @@ var packets = []conform.Case{
 			j.Finish()
 		}},
 	{Name: "packet/syncack-truncated", Rule: "3.7.2, MPI 3.2.6", Needs: conform.Client,
-		About: "short and long messages into too small buffers: MPI_ERR_TRUNCATE, the sender completes, the next message is whole",
+		About: "short and long messages into too small buffers: MPI_ERR_TRUNCATE, the sender completes, the next message " +
+			"is whole",
 		Run: func(t t) {
 			j := peer.Start(t, setup{Others: two, DataLen: 100}, "recv 1 1 10", "recv 1 2 10", "recv 1 3 150", "recv 1 4 50")
 			for i, n := range []int{50, 1000, 1000, 50} {
@@ -151,7 +153,8 @@ var packets = []conform.Case{
 	{Name: "packet/interleaved", Rule: "3.7.2", Needs: conform.Client,
 		About: "two long messages of one pair come in turns, with short ones between their packets",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, DataLen: 100, HiWater: 200, AckMark: 5}, "irecv 1 1 1000", "irecv 1 2 1000", "irecv 1 3 10", "irecv 1 3 10", "wait")
+			j := peer.Start(t, setup{Others: two, DataLen: 100, HiWater: 200, AckMark: 5}, "irecv 1 1 1000", "irecv 1 2 1000",
+				"irecv 1 3 10", "irecv 1 3 10", "wait")
 			a, b := j.Data(1, 0, 1, 1000), j.Data(1, 0, 2, 1000)
 			j.Send(a)
 			j.Send(b)
@@ -219,10 +222,12 @@ var packets = []conform.Case{
 			j.Finish()
 		}},
 	{Name: "packet/qos", Rule: "3.5", Needs: conform.Client,
-		About: "pk_count, pk_dtype and pk_seqnum, if they are used: the elements sent, one value for each type, another for each message",
-		Run:   qos},
+		About: "pk_count, pk_dtype and pk_seqnum, if they are used: the elements sent, one value for each type, another " +
+			"for each message",
+		Run: qos},
 	{Name: "packet/packed", Rule: "4.1, erratum D-38", Needs: conform.Client,
-		About: "MPI_Pack on a communicator of several clients makes external32 without a header, MPI_Pack_size says its length",
+		About: "MPI_Pack on a communicator of several clients makes external32 without a header, MPI_Pack_size says its " +
+			"length",
 		Run: func(t t) {
 			j := peer.Start(t, setup{Others: two}, "sendpacked 1 7", "recvpacked 1 8")
 			want := append(codec.U32(1<<32-2, 300), codec.U64(0x4004000000000000)...)
@@ -248,7 +253,8 @@ var packets = []conform.Case{
 	{Name: "packet/order", Rule: "3.7, MPI 3.5", Needs: conform.Client,
 		About: "messages match in the order of their first packets, wildcards too, long before short",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: [][]int{{1, 1}}, DataLen: 100}, "recv 1 9 0", "recv -1 5 1000", "recv 1 -1 1000", "recv -1 -1 10", "recv 2 5 10")
+			j := peer.Start(t, setup{Others: [][]int{{1, 1}}, DataLen: 100}, "recv 1 9 0", "recv -1 5 1000", "recv 1 -1 1000",
+				"recv -1 -1 10", "recv 2 5 10")
 			first := j.Data(1, 0, 5, 1000)
 			j.Send(first)
 			j.Send(j.Data(1, 0, 5, 7))
@@ -263,13 +269,17 @@ var packets = []conform.Case{
 			j.Finish()
 		}},
 	{Name: "packet/lsrank", Rule: "3.5, erratum D-24", Needs: conform.Client,
-		About: "in a communicator where ranks are reversed, pk_lsrank is the rank there; who says its world rank is known by pk_src",
+		About: "in a communicator where ranks are reversed, pk_lsrank is the rank there; who says its world rank is known " +
+			"by pk_src",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "@0 split 0 2 1", "@1 split 0 1 1", "comm 1", "@0 send 0 5 10", "@0 recv 0 6 10", "@0 recv 0 7 10", "free 1")
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "@0 split 0 2 1", "@1 split 0 1 1", "comm 1",
+				"@0 send 0 5 10", "@0 recv 0 6 10", "@0 recv 0 7 10", "free 1")
 			// The new ranks: we (world 2) are 0, world 1 is 1, world 0 is 2.
 			key := map[int]int32{0: 2, 1: 1, 2: 0}
 			world := j.World()
-			j.Play(world, wire.WorldCID, peer.Split(j.Comm(world), firstMax, func(r int) []byte { return codec.I32(0, key[r], int32(r)) }))
+			j.Play(world, wire.WorldCID, peer.Split(j.Comm(world), firstMax, func(r int) []byte {
+				return codec.I32(0, key[r], int32(r))
+			}))
 			sub := []int{2, 1, 0}
 			p := j.Take(0, 2)
 			t.Check(p.LSRank == 2 && p.CID == 2 && p.Tag == 5, "%v must have lsrank 2, cid 2, tag 5", p)
@@ -295,7 +305,8 @@ var packets = []conform.Case{
 	{Name: "packet/probe", Rule: "3.7, MPI 3.8", Needs: conform.Client,
 		About: "probe sees a message when its first packet is complete, and not before; a long one has its whole length",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, DataLen: 100}, "recv 1 9 0", "iprobe 1 5", "send 1 1 0", "probe 1 5", "iprobe -1 -1", "recv 1 5 1000", "iprobe -1 -1", "iprobe 1 9")
+			j := peer.Start(t, setup{Others: two, DataLen: 100}, "recv 1 9 0", "iprobe 1 5", "send 1 1 0", "probe 1 5",
+				"iprobe -1 -1", "recv 1 5 1000", "iprobe -1 -1", "iprobe 1 9")
 			first := j.Data(1, 0, 5, 1000)
 			b := first.Bytes()
 			j.Send(j.Data(1, 0, 9, 0))
@@ -309,7 +320,8 @@ var packets = []conform.Case{
 			j.Continue(first, j.Synced(first.SrqID), peer.Pattern(5, 1000)[100:], 100)
 			j.Line(0, "recv 1 5 1000")
 			j.Finish()
-			t.Check(strings.Count(j.Main.Stdout(), "probe none\n") == 3 && strings.Count(j.Main.Stdout(), "probe 1 5 1000\n") == 2, "the probes found other messages")
+			t.Check(strings.Count(j.Main.Stdout(), "probe none\n") == 3 &&
+				strings.Count(j.Main.Stdout(), "probe 1 5 1000\n") == 2, "the probes found other messages")
 		}},
 	{Name: "packet/external32", Rule: "1.2.2, MPI 14.5.2", Needs: conform.Client,
 		About: "every basic type travels in external32, both ways: MPI_LONG has 4 bytes, long double 16, pairs no gaps",
@@ -355,7 +367,8 @@ func header(t t, p peer.Packet, kind uint32, n, total int) {
 
 // long takes a long message packet by packet.
 func long(t t, d, n int, drqid uint64) {
-	j := peer.Start(t, setup{Others: two, Manual: true, DataLen: uint32(d)}, fmt.Sprintf("isend 1 7 %d", n), "send 1 8 0", "wait")
+	j := peer.Start(t, setup{Others: two, Manual: true, DataLen: uint32(d)}, fmt.Sprintf("isend 1 7 %d", n), "send 1 8 0",
+		"wait")
 	p := j.Message(0, 1, 7, n)
 	header(t, p, wire.PkDataSync, d, n)
 	j.Message(0, 1, 8, 0) // nothing of the rest before it
@@ -405,13 +418,15 @@ func qos(t t) {
 				t.Check(first.Dtype == old, "%v: pk_dtype is %#x, was %#x", first, first.Dtype, old)
 			}
 			for name, dtype := range types {
-				t.Check(name == s.name || dtype == 0 || dtype != first.Dtype, "%v: pk_dtype %#x is that of another type", first, dtype)
+				t.Check(name == s.name || dtype == 0 || dtype != first.Dtype, "%v: pk_dtype %#x is that of another type", first,
+					dtype)
 			}
 		}
 		types[s.name], numbers[first.SeqNum] = first.Dtype, true
 		for range s.packets - 1 {
 			p := j.TakeType(wire.PkData, 0, 1)
-			t.Check(p.SeqNum == first.SeqNum && p.Count == first.Count && p.Dtype == first.Dtype, "%v continues %v and differs in pk_seqnum, pk_count or pk_dtype", p, first)
+			t.Check(p.SeqNum == first.SeqNum && p.Count == first.Count && p.Dtype == first.Dtype,
+				"%v continues %v and differs in pk_seqnum, pk_count or pk_dtype", p, first)
 		}
 	}
 	j.Finish()
@@ -441,7 +456,8 @@ var external = []struct{ name, hex string }{
 	{"llong", "fffffffffffffffe00000100000000008000000000000000"},
 	{"float", "3fc00000ff80000000000001"},
 	{"double", "bfb999999999999a7ff00000000000000000000000000001"},
-	{"ldouble", "3fff8000000000000000000000000000" + "c0000000000000000000000000000000" + "00000000000000000000000000000000"},
+	{"ldouble", "3fff8000000000000000000000000000" + "c0000000000000000000000000000000" +
+		"00000000000000000000000000000000"},
 	{"wchar", "004120acffff"},
 	{"2int", "00000001fffffffe0000000300000004fffffffb00000006"},
 	{"float_int", "3fc00000fffffffe" + "c040000000000004" + "40a0000000000006"},

@@ -115,7 +115,8 @@ var serverAuth = []conform.Case{
 		About: "who begins with another command than AUTH is turned away",
 		Run: func(t t) {
 			s := peer.StartServer(t, 1, nil)
-			for _, b := range [][]byte{codec.Impi(0), done, fini, codec.Coll(0x1000, codec.U32(0, 0)), codec.Cmd{Cmd: 5, Data: []byte("hello")}.Bytes(), []byte("GET / HTTP/1.1\r\n\r\n")} {
+			for _, b := range [][]byte{codec.Impi(0), done, fini, codec.Coll(0x1000, codec.U32(0, 0)),
+				codec.Cmd{Cmd: 5, Data: []byte("hello")}.Bytes(), []byte("GET / HTTP/1.1\r\n\r\n")} {
 				refusedAtOnce(s, b)
 			}
 			s.Finish(s.JoinAll(1))
@@ -179,10 +180,14 @@ var serverAuth = []conform.Case{
 
 // serverExchange: COLL, DONE, FINI (2.3.5 - 2.3.7).
 var serverExchange = []conform.Case{
-	{Name: "server/labels-1", Rule: "2.3.5", Needs: conform.Server, About: "all labels of one client are broadcast, byte by byte", Run: func(t t) { labels(t, 1) }},
-	{Name: "server/labels-2", Rule: "2.3.5", Needs: conform.Server, About: "all labels of two clients in lock-step", Run: func(t t) { labels(t, 2) }},
-	{Name: "server/labels-3", Rule: "2.3.5", Needs: conform.Server, About: "all labels of three clients with shares of different lengths", Run: func(t t) { labels(t, 3) }},
-	{Name: "server/labels-32", Rule: "2.3.5", Needs: conform.Server, About: "all labels of 32 clients: bit 31 of the mask", Run: func(t t) { labels(t, 32) }},
+	{Name: "server/labels-1", Rule: "2.3.5", Needs: conform.Server,
+		About: "all labels of one client are broadcast, byte by byte", Run: func(t t) { labels(t, 1) }},
+	{Name: "server/labels-2", Rule: "2.3.5", Needs: conform.Server, About: "all labels of two clients in lock-step",
+		Run: func(t t) { labels(t, 2) }},
+	{Name: "server/labels-3", Rule: "2.3.5", Needs: conform.Server,
+		About: "all labels of three clients with shares of different lengths", Run: func(t t) { labels(t, 3) }},
+	{Name: "server/labels-32", Rule: "2.3.5", Needs: conform.Server, About: "all labels of 32 clients: bit 31 of the mask",
+		Run: func(t t) { labels(t, 32) }},
 	{Name: "server/label-omitted", Rule: "2.3.5, erratum D-4", Needs: conform.Server,
 		About: "a client passes a label over: the others' values go to everybody when it submits a higher one",
 		Run: func(t t) {
@@ -203,7 +208,8 @@ var serverExchange = []conform.Case{
 			s.Fini(m)
 		}},
 	{Name: "server/label-unknown", Rule: "2.3.5", Needs: conform.Server,
-		About: "the server looks at no label: unknown ones, below, between and above the others, are broadcast, with any data",
+		About: "the server looks at no label: unknown ones, below, between and above the others, are broadcast, with any " +
+			"data",
 		Run: func(t t) {
 			s := peer.StartServer(t, 2, nil)
 			m := s.JoinAll(2)
@@ -431,9 +437,11 @@ var serverBad = []conform.Case{
 			}
 		}},
 	{Name: "server/lengths-impossible", Rule: "2.3.2, erratum D-81", Needs: conform.Server,
-		About: "a command with a negative or huge length, or a COLL without a label: reported, the job ends, no memory by that number",
+		About: "a command with a negative or huge length, or a COLL without a label: reported, the job ends, no memory by " +
+			"that number",
 		Run: func(t t) {
-			for _, b := range [][]byte{codec.I32(int32(wire.CmdColl), -1), codec.I32(int32(wire.CmdColl), 3), codec.I32(int32(wire.CmdColl), 1<<31-1),
+			for _, b := range [][]byte{codec.I32(int32(wire.CmdColl), -1), codec.I32(int32(wire.CmdColl), 3),
+				codec.I32(int32(wire.CmdColl), 1<<31-1),
 				codec.I32(77, -5), codec.I32(int32(wire.CmdDone), -1)} {
 				s := peer.StartServer(t, 2, nil)
 				m := s.JoinAll(2)

@@ -12,7 +12,8 @@ import (
 // Byte by byte from table 3.1, with every field another value.
 func TestAPacketHasTheBytesOfTheText(t *testing.T) {
 	p := Packet{Header{Type: 1, Len: 2, Src: ID{[16]byte{0: 0xa0, 15: 0xaf}, 3}, Dst: ID{[16]byte{0: 0xb0, 15: 0xbf}, -4},
-		SrqID: 5, DrqID: 6, MsgLen: 7, LSRank: -8, Tag: 9, CID: 10, SeqNum: 11, Count: -12, Dtype: 13, Reserved: 14}, []byte{0xee, 0xff}}
+		SrqID: 5, DrqID: 6, MsgLen: 7, LSRank: -8, Tag: 9, CID: 10, SeqNum: 11, Count: -12, Dtype: 13, Reserved: 14},
+		[]byte{0xee, 0xff}}
 	want := "00000001 00000002" +
 		"a00000000000000000000000000000af 0000000000000003 b00000000000000000000000000000bf fffffffffffffffc" +
 		"0000000000000005 0000000000000006 0000000000000007 fffffff8 00000009 000000000000000a" +

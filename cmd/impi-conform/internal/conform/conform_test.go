@@ -18,7 +18,12 @@ func TestResultsComeInOrderWithTheirOutcomes(t *testing.T) {
 	first := make(chan bool)
 	cases := []Case{
 		{Name: "a/waits", Run: func(t *T) { <-first }}, // ends after the next one
-		{Name: "a/fails", Run: func(t *T) { t.Errorf("one %d", 1); t.Check(false, "two"); t.Check(true, "not"); close(first) }},
+		{Name: "a/fails", Run: func(t *T) {
+			t.Errorf("one %d", 1)
+			t.Check(false, "two")
+			t.Check(true, "not")
+			close(first)
+		}},
 		{Name: "b/fatal", Run: func(t *T) {
 			t.Cleanup(func() { undone = append(undone, "outer") })
 			t.Cleanup(func() { undone = append(undone, "inner") })
@@ -45,7 +50,8 @@ func TestResultsComeInOrderWithTheirOutcomes(t *testing.T) {
 	if !slices.Equal(short, want) || count != [3]int{1, 3, 1} {
 		t.Errorf("got %v, %v", short, count)
 	}
-	if !slices.Equal(got[1].Problems, []string{"one 1", "two"}) || !slices.Equal(got[2].Problems, []string{"end"}) || got[2].Output != "said" {
+	if !slices.Equal(got[1].Problems, []string{"one 1", "two"}) || !slices.Equal(got[2].Problems, []string{"end"}) ||
+		got[2].Output != "said" {
 		t.Errorf("got %+v", got[1:3])
 	}
 	if !slices.Equal(undone, []string{"inner", "outer"}) {

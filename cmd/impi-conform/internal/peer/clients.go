@@ -129,10 +129,12 @@ func (m *Member) Reads(want []byte) {
 	if !bytes.Equal(got[:n], want) {
 		for i := range n {
 			if got[i] != want[i] {
-				m.s.T.Fatalf("client %d reads % x..., must be % x...: byte %d differs", m.Rank, got[:min(n, 64)], want[:min(len(want), 64)], i)
+				m.s.T.Fatalf("client %d reads % x..., must be % x...: byte %d differs", m.Rank, got[:min(n, 64)],
+					want[:min(len(want), 64)], i)
 			}
 		}
-		m.s.T.Fatalf("client %d reads % x (%d bytes, then %v), must be % x (%d bytes)", m.Rank, got[:min(n, 64)], n, err, want[:min(len(want), 64)], len(want))
+		m.s.T.Fatalf("client %d reads % x (%d bytes, then %v), must be % x (%d bytes)", m.Rank, got[:min(n, 64)], n, err,
+			want[:min(len(want), 64)], len(want))
 	}
 }
 

@@ -82,7 +82,8 @@ func (l *Link) end(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	l.ended = err
-	if !l.cut && err != io.EOF && !errors.Is(err, net.ErrClosed) && !(isReset(err) && l.finiIn) && j.T.Context().Err() == nil {
+	if !l.cut && err != io.EOF && !errors.Is(err, net.ErrClosed) && !(isReset(err) && l.finiIn) &&
+		j.T.Context().Err() == nil {
 		j.T.Errorf("host %d to host %d: %v", l.Theirs, l.Ours, err)
 		j.broken = true
 	}
@@ -112,7 +113,8 @@ func (l *Link) take(p codec.Packet) error {
 	w := j.windowOf(to, from)
 	if p.Type == wire.PkProtoAck {
 		if w.out < int(j.AckMark) {
-			return fmt.Errorf("process %d acknowledges packets of process %d that were not sent: %d are outstanding, ackmark is %d", from, to, w.out, j.AckMark)
+			return fmt.Errorf("process %d acknowledges packets of process %d that were not sent: %d are outstanding, ackmark "+
+				"is %d", from, to, w.out, j.AckMark)
 		}
 		w.out -= int(j.AckMark)
 		w.acked++
@@ -120,7 +122,8 @@ func (l *Link) take(p codec.Packet) error {
 	}
 	w.inTotal++
 	if w.unacked++; w.unacked > int(j.HiWater) {
-		return fmt.Errorf("process %d has %d unacknowledged packets on their way to process %d, hiwater is %d", from, w.unacked, to, j.HiWater)
+		return fmt.Errorf("process %d has %d unacknowledged packets on their way to process %d, hiwater is %d", from,
+			w.unacked, to, j.HiWater)
 	}
 	if l.finiIn && p.First() {
 		return fmt.Errorf("%v after FINI", p.Header)
@@ -155,7 +158,8 @@ func (l *Link) deliver(p Packet) error {
 		id := uint64(0)
 		if uint64(p.Len) < p.MsgLen {
 			if p.Len != j.DataLen {
-				return fmt.Errorf("%v: the first packet of a long message must have IMPI_Pk_maxdatalen bytes, %d", p.Header, j.DataLen)
+				return fmt.Errorf("%v: the first packet of a long message must have IMPI_Pk_maxdatalen bytes, %d", p.Header,
+					j.DataLen)
 			}
 			j.nextID++
 			id = j.nextID
@@ -180,7 +184,8 @@ func (l *Link) proceed(p Packet) error {
 		return fmt.Errorf("%v: its drqid is none that a SYNCACK gave", p.Header)
 	}
 	f := m.first.Header
-	if m.from != p.From || m.to != p.To || f.SrqID != p.SrqID || f.MsgLen != p.MsgLen || f.LSRank != p.LSRank || f.Tag != p.Tag || f.CID != p.CID {
+	if m.from != p.From || m.to != p.To || f.SrqID != p.SrqID || f.MsgLen != p.MsgLen || f.LSRank != p.LSRank ||
+		f.Tag != p.Tag || f.CID != p.CID {
 		return fmt.Errorf("%v continues %v and differs from it", p.Header, f)
 	}
 	m.data = append(m.data, p.Data...)
@@ -208,7 +213,8 @@ func (j *Job) rank(id codec.ID) int {
 
 // control is a packet without user data.
 func (j *Job) control(kind uint32, from, to int, srqid, drqid uint64) codec.Packet {
-	return codec.Packet{Header: codec.Header{Type: kind, Src: j.Procs[from].ID, Dst: j.Procs[to].ID, SrqID: srqid, DrqID: drqid}}
+	return codec.Packet{Header: codec.Header{Type: kind, Src: j.Procs[from].ID, Dst: j.Procs[to].ID, SrqID: srqid,
+		DrqID: drqid}}
 }
 
 // sendLocked sends a packet that waits for no window, and counts it. job.mu is held: the reader answers.

@@ -265,7 +265,8 @@ func (j *Job) AwaitEnd() {
 	defer j.mu.Unlock()
 	for pair, w := range j.window {
 		if w.out >= int(j.AckMark) {
-			j.T.Errorf("process %d has sent %d PROTOACKs for %d packets of process %d, ackmark is %d", pair[1], w.acked, w.outTotal, pair[0], j.AckMark)
+			j.T.Errorf("process %d has sent %d PROTOACKs for %d packets of process %d, ackmark is %d", pair[1], w.acked,
+				w.outTotal, pair[0], j.AckMark)
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 var results = []conform.Result{
 	{Case: conform.Case{Name: "server/key", Rule: "2.3.3"}, Took: time.Second},
-	{Case: conform.Case{Name: "client/world", Rule: "2.3.5"}, Outcome: conform.Fail, Problems: []string{"a < b", "two\nlines"}, Output: "said \x00\"\n"},
+	{Case: conform.Case{Name: "client/world", Rule: "2.3.5"}, Outcome: conform.Fail,
+		Problems: []string{"a < b", "two\nlines"}, Output: "said \x00\"\n"},
 	{Case: conform.Case{Name: "server/port"}, Outcome: conform.Skip, Problems: []string{"no server"}},
 }
 

@@ -72,7 +72,8 @@ func Record(ctx context.Context, at *target.Target, job Job) (*Trace, error) {
 	for i, p := range processes {
 		code, err := p.Wait(ctx)
 		if err != nil || code != 0 {
-			return nil, fmt.Errorf("job %s: process %d of server and clients ended with code %d (%v)\n%s", job.Name, i, code, err, p.Stderr())
+			return nil, fmt.Errorf("job %s: process %d of server and clients ended with code %d (%v)\n%s", job.Name, i, code,
+				err, p.Stderr())
 		}
 	}
 	r.close()
@@ -191,7 +192,8 @@ func (r *recorder) note(stream string, unit []byte) {
 
 // pump passes units on until the stream ends, and then ends the other. change may alter what is passed on; what is
 // noted is what came.
-func (r *recorder) pump(stream string, from, to net.Conn, next func(n int, r io.Reader) ([]byte, error), change func([]byte) []byte) {
+func (r *recorder) pump(stream string, from, to net.Conn, next func(n int, r io.Reader) ([]byte, error),
+	change func([]byte) []byte) {
 	for n := 0; ; n++ {
 		unit, err := next(n, from)
 		if err != nil {

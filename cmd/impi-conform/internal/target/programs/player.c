@@ -269,7 +269,8 @@ static void recv_type(const char *name, int src, int tag)
     MPI_Recv(p, 3, type, src, tag, comm, &s);
     MPI_Get_count(&s, type, &n);
     if (n != 3 || !same(name, p, v, bytes)) {
-        fprintf(stderr, "player: rank %d: %d values of type %s have not arrived as they were sent\n", world_rank, n, name);
+        fprintf(stderr, "player: rank %d: %d values of type %s have not arrived as they were sent\n", world_rank, n,
+                name);
         MPI_Abort(MPI_COMM_WORLD, 3);
     }
     free(p);
