@@ -61,25 +61,15 @@ func everywhere(t *testing.T, f func(c *colltest.Comm, p int, s shape) error) {
 	}
 }
 
-func rooted(t *testing.T, f func(c *colltest.Comm, p, root int, s shape) error) {
+func rooted(t *testing.T, f func(c *colltest.Comm, root int, s shape) error) {
 	everywhere(t, func(c *colltest.Comm, p int, s shape) error {
 		for _, root := range roots(p) {
-			if err := f(c, p, root, s); err != nil {
+			if err := f(c, root, s); err != nil {
 				return fmt.Errorf("root=%d: %w", root, err)
 			}
 		}
 		return nil
 	})
-}
-
-// first answers the first error.
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
@@ -106,12 +96,8 @@ func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
 }
 
 func TestBcast(t *testing.T) {
-	rooted(t, func(c *colltest.Comm, p, root int, s shape) error {
-		m, want := colltest.NewMem(s.count, s.typ), colltest.Pattern(s.count, s.typ, root, 0)
-		if c.Rank() == root {
-			m.Put(0, want)
-		}
-		return first(coll.Bcast(c, m.Buf, root), m.Expect("bcast", 0, want), m.ExpectGaps())
+	rooted(t, func(c *colltest.Comm, root int, s shape) error {
+		return colltest.TryBcast(c, root, s.count, s.typ, func(b coll.Buf) error { return coll.Bcast(c, b, root) })
 	})
 }
 
@@ -128,7 +114,7 @@ func TestBcastOfOneSignatureInTwoTypes(t *testing.T) {
 			if c.Rank() == 0 {
 				m.Put(0, want)
 			}
-			return first(coll.Bcast(c, m.Buf, 0), m.Expect("bcast", 0, want), m.ExpectGaps())
+			return colltest.First(coll.Bcast(c, m.Buf, 0), m.Expect("bcast", 0, want), m.ExpectGaps())
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -136,158 +122,48 @@ func TestBcastOfOneSignatureInTwoTypes(t *testing.T) {
 }
 
 func TestGather(t *testing.T) {
-	rooted(t, func(c *colltest.Comm, p, root int, s shape) error {
-		for _, inPlace := range []bool{false, true} {
-			own := colltest.Pattern(s.count, s.typ, c.Rank(), root)
-			send, recv := colltest.NewMem(s.count, s.typ), colltest.NewMem(int64(p)*s.count, s.typ)
-			send.Put(0, own)
-			out := send.Buf
-			if inPlace && c.Rank() == root {
-				recv.Put(int64(root)*s.count, own)
-				out = coll.InPlace()
-			}
-			if err := coll.Gather(c, out, recv.Of(s.count), root); err != nil {
-				return err
-			}
-			if c.Rank() != root {
-				continue
-			}
-			for i := range p {
-				if err := recv.Expect("gather", int64(i)*s.count, colltest.Pattern(s.count, s.typ, i, root)); err != nil {
-					return err
-				}
-			}
-			if err := recv.ExpectGaps(); err != nil {
-				return err
-			}
-		}
-		return nil
+	rooted(t, func(c *colltest.Comm, root int, s shape) error {
+		return colltest.TryGather(c, root, s.count, s.typ, func(out, in coll.Buf) error {
+			return coll.Gather(c, out, in, root)
+		})
 	})
 }
 
 func TestScatter(t *testing.T) {
-	rooted(t, func(c *colltest.Comm, p, root int, s shape) error {
-		for _, inPlace := range []bool{false, true} {
-			send, recv := colltest.NewMem(int64(p)*s.count, s.typ), colltest.NewMem(s.count, s.typ)
-			for i := range p {
-				send.Put(int64(i)*s.count, colltest.Pattern(s.count, s.typ, root, i))
-			}
-			in := recv.Buf
-			if inPlace && c.Rank() == root {
-				in = coll.InPlace()
-			}
-			if err := coll.Scatter(c, send.Of(s.count), in, root); err != nil {
-				return err
-			}
-			if in.IsInPlace() {
-				continue
-			}
-			if err := first(recv.Expect("scatter", 0, colltest.Pattern(s.count, s.typ, root, c.Rank())),
-				recv.ExpectGaps()); err != nil {
-				return err
-			}
-		}
-		return nil
+	rooted(t, func(c *colltest.Comm, root int, s shape) error {
+		return colltest.TryScatter(c, root, s.count, s.typ, func(out, in coll.Buf) error {
+			return coll.Scatter(c, out, in, root)
+		})
 	})
 }
 
-// layout is counts and displacements of a v-variant: uneven, some 0, placed in reverse with a gap between.
-func layout(p int, count int64) (counts, displs []int64, room int64) {
-	counts, displs = make([]int64, p), make([]int64, p)
-	for i := p - 1; i >= 0; i-- {
-		counts[i] = count * int64((i+2)%3) / 2
-		displs[i] = room
-		room += counts[i] + 1
-	}
-	return counts, displs, room
-}
-
 func TestGatherv(t *testing.T) {
-	rooted(t, func(c *colltest.Comm, p, root int, s shape) error {
-		counts, displs, room := layout(p, s.count)
-		for _, inPlace := range []bool{false, true} {
-			own := colltest.Pattern(counts[c.Rank()], s.typ, c.Rank(), root)
-			send, recv := colltest.NewMem(counts[c.Rank()], s.typ), colltest.NewMem(room, s.typ)
-			send.Put(0, own)
-			out := send.Buf
-			if inPlace && c.Rank() == root {
-				recv.Put(displs[root], own)
-				out = coll.InPlace()
-			}
-			if err := coll.Gatherv(c, out, recv.V(counts, displs), root); err != nil {
-				return err
-			}
-			for i := 0; c.Rank() == root && i < p; i++ {
-				if err := recv.Expect("gatherv", displs[i], colltest.Pattern(counts[i], s.typ, i, root)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+	rooted(t, func(c *colltest.Comm, root int, s shape) error {
+		return colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+			return coll.Gatherv(c, out, in, root)
+		})
 	})
 }
 
 func TestScatterv(t *testing.T) {
-	rooted(t, func(c *colltest.Comm, p, root int, s shape) error {
-		counts, displs, room := layout(p, s.count)
-		send, recv := colltest.NewMem(room, s.typ), colltest.NewMem(counts[c.Rank()], s.typ)
-		for i := range p {
-			send.Put(displs[i], colltest.Pattern(counts[i], s.typ, root, i))
-		}
-		return first(coll.Scatterv(c, send.V(counts, displs), recv.Buf, root),
-			recv.Expect("scatterv", 0, colltest.Pattern(counts[c.Rank()], s.typ, root, c.Rank())), recv.ExpectGaps())
+	rooted(t, func(c *colltest.Comm, root int, s shape) error {
+		return colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
+			return coll.Scatterv(c, out, in, root)
+		})
 	})
 }
 
 func TestAllgather(t *testing.T) {
 	everywhere(t, func(c *colltest.Comm, p int, s shape) error {
-		for _, inPlace := range []bool{false, true} {
-			own := colltest.Pattern(s.count, s.typ, c.Rank(), 0)
-			send, recv := colltest.NewMem(s.count, s.typ), colltest.NewMem(int64(p)*s.count, s.typ)
-			send.Put(0, own)
-			out := send.Buf
-			if inPlace {
-				recv.Put(int64(c.Rank())*s.count, own)
-				out = coll.InPlace()
-			}
-			if err := coll.Allgather(c, out, recv.Of(s.count)); err != nil {
-				return err
-			}
-			for i := range p {
-				if err := recv.Expect("allgather", int64(i)*s.count, colltest.Pattern(s.count, s.typ, i, 0)); err != nil {
-					return err
-				}
-			}
-			if err := recv.ExpectGaps(); err != nil {
-				return err
-			}
-		}
-		return nil
+		return colltest.TryAllgather(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.Allgather(c, out, in) })
 	})
 }
 
 func TestAllgatherv(t *testing.T) {
 	everywhere(t, func(c *colltest.Comm, p int, s shape) error {
-		counts, displs, room := layout(p, s.count)
-		for _, inPlace := range []bool{false, true} {
-			own := colltest.Pattern(counts[c.Rank()], s.typ, c.Rank(), 0)
-			send, recv := colltest.NewMem(counts[c.Rank()], s.typ), colltest.NewMem(room, s.typ)
-			send.Put(0, own)
-			out := send.Buf
-			if inPlace {
-				recv.Put(displs[c.Rank()], own)
-				out = coll.InPlace()
-			}
-			if err := coll.Allgatherv(c, out, recv.V(counts, displs)); err != nil {
-				return err
-			}
-			for i := range p {
-				if err := recv.Expect("allgatherv", displs[i], colltest.Pattern(counts[i], s.typ, i, 0)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+			return coll.Allgatherv(c, out, in)
+		})
 	})
 }
 
@@ -296,46 +172,8 @@ func TestAlltoall(t *testing.T) {
 		if p > 4 {
 			s.count = min(s.count, 800)
 		}
-		for _, inPlace := range []bool{false, true} {
-			send, recv := colltest.NewMem(int64(p)*s.count, s.typ), colltest.NewMem(int64(p)*s.count, s.typ)
-			from, out := send, send.Of(s.count)
-			if inPlace {
-				from, out = recv, coll.InPlace()
-			}
-			for i := range p {
-				from.Put(int64(i)*s.count, colltest.Pattern(s.count, s.typ, c.Rank(), i))
-			}
-			if err := coll.Alltoall(c, out, recv.Of(s.count)); err != nil {
-				return err
-			}
-			for i := range p {
-				if err := recv.Expect("alltoall", int64(i)*s.count, colltest.Pattern(s.count, s.typ, i, c.Rank())); err != nil {
-					return err
-				}
-			}
-			if err := recv.ExpectGaps(); err != nil {
-				return err
-			}
-		}
-		return nil
+		return colltest.TryAlltoall(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.Alltoall(c, out, in) })
 	})
-}
-
-// matrix is the layout of rank r in an exchange of uneven blocks, symmetric if it is to be done in place.
-func matrix(p, r int, count int64, send, symmetric bool) (counts, displs []int64, room int64) {
-	counts, displs = make([]int64, p), make([]int64, p)
-	for i := range p {
-		a, b := r, i
-		if !send {
-			a, b = i, r
-		}
-		if symmetric {
-			a, b = min(a, b), max(a, b)
-		}
-		counts[i], displs[i] = count*int64((2*a+b)%3)/2, room
-		room += counts[i] + 1
-	}
-	return counts, displs, room
 }
 
 func TestAlltoallvAndAlltoallw(t *testing.T) {
@@ -354,8 +192,8 @@ func TestAlltoallvAndAlltoallw(t *testing.T) {
 		}
 		for mode := range 4 {
 			inPlace, w := mode&1 != 0, mode&2 != 0
-			sc, sd, sroom := matrix(p, c.Rank(), s.count, true, inPlace)
-			rc, rd, rroom := matrix(p, c.Rank(), s.count, false, inPlace)
+			sc, sd, sroom := colltest.Matrix(p, c.Rank(), s.count, true, inPlace)
+			rc, rd, rroom := colltest.Matrix(p, c.Rank(), s.count, false, inPlace)
 			send, recv := colltest.NewMem(sroom, s.typ), colltest.NewMem(rroom, s.typ)
 			from := send
 			if inPlace {
@@ -480,7 +318,7 @@ func TestReduce(t *testing.T) {
 				return err
 			}
 			if c.Rank() == root {
-				if err := first(recv.Expect("reduce", 0, v.combined(v.count, 0, p)), recv.ExpectGaps()); err != nil {
+				if err := colltest.First(recv.Expect("reduce", 0, v.combined(v.count, 0, p)), recv.ExpectGaps()); err != nil {
 					return fmt.Errorf("root=%d: %w", root, err)
 				}
 			}
@@ -497,7 +335,7 @@ func TestReduce(t *testing.T) {
 func TestAllreduce(t *testing.T) {
 	reductions(t, func(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error {
 		send, _, recv := v.ends(v.count, c.Rank(), inPlace)
-		return first(coll.Allreduce(c, send, recv.Buf, o),
+		return colltest.First(coll.Allreduce(c, send, recv.Buf, o),
 			recv.Expect("allreduce", 0, v.combined(v.count, 0, p)), recv.ExpectGaps())
 	})
 }
@@ -505,7 +343,7 @@ func TestAllreduce(t *testing.T) {
 func TestScanAndExscan(t *testing.T) {
 	reductions(t, func(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error {
 		send, _, recv := v.ends(v.count, c.Rank(), inPlace)
-		if err := first(coll.Scan(c, send, recv.Buf, o),
+		if err := colltest.First(coll.Scan(c, send, recv.Buf, o),
 			recv.Expect("scan", 0, v.combined(v.count, 0, c.Rank()+1)), recv.ExpectGaps()); err != nil {
 			return err
 		}
@@ -518,7 +356,7 @@ func TestScanAndExscan(t *testing.T) {
 		if c.Rank() > 0 {
 			want = v.combined(v.count, 0, c.Rank())
 		}
-		return first(recv.Expect("exscan", 0, want), recv.ExpectGaps())
+		return colltest.First(recv.Expect("exscan", 0, want), recv.ExpectGaps())
 	})
 }
 
@@ -528,7 +366,7 @@ func TestReduceScatter(t *testing.T) {
 		block := (v.count + int64(p) - 1) / int64(p)
 		all := v.combined(block*int64(p), 0, p)
 		send, _, recv := v.ends(block*int64(p), r, inPlace)
-		if err := first(coll.ReduceScatterBlock(c, send, recv.Of(block), o),
+		if err := colltest.First(coll.ReduceScatterBlock(c, send, recv.Of(block), o),
 			recv.Expect("block", 0, all[int64(r)*block*8:int64(r+1)*block*8])); err != nil {
 			return err
 		}
@@ -542,7 +380,7 @@ func TestReduceScatter(t *testing.T) {
 		}
 		all = v.combined(total, 0, p)
 		send, _, recv = v.ends(total, r, inPlace)
-		return first(coll.ReduceScatter(c, send, recv.Of(counts[r]), counts, o),
+		return colltest.First(coll.ReduceScatter(c, send, recv.Of(counts[r]), counts, o),
 			recv.Expect("scatter", 0, all[at*8:(at+counts[r])*8]))
 	})
 }

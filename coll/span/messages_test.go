@@ -350,13 +350,13 @@ func TestLongGathervFromAPeerThatUsesTheTagOfGather(t *testing.T) {
 		send.Put(0, colltest.Pattern(1, colltest.Int, c.Rank(), 0))
 		if c.Rank() == 1 {
 			longest := colltest.NewMem(1, colltest.Int)
-			return first(c.Recv(longest.Buf, 0, 120), c.Send(send.Buf, 0, 130))
+			return colltest.First(c.Recv(longest.Buf, 0, 120), c.Send(send.Buf, 0, 130))
 		}
 		err := span.Gatherv(c, l, send.Buf, recv.V([]int64{1, 1, 1}, []int64{0, 1, 2}), 0)
 		if c.Rank() != 0 {
 			return err
 		}
-		return first(err, recv.Expect("block", 1, colltest.Pattern(1, colltest.Int, 1, 0)))
+		return colltest.First(err, recv.Expect("block", 1, colltest.Pattern(1, colltest.Int, 1, 0)))
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -101,15 +101,6 @@ func rooted(t *testing.T, f func(c *colltest.Comm, s setting, sh shape, root int
 	})
 }
 
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
 	t.Parallel()
 	for m := 1; m <= 9; m++ {
@@ -140,227 +131,66 @@ func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
 
 func TestBcast(t *testing.T) {
 	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
-		m, want := colltest.NewMem(sh.count, sh.typ), colltest.Pattern(sh.count, sh.typ, root, 0)
-		if c.Rank() == root {
-			m.Put(0, want)
-		}
-		return first(span.Bcast(c, s.l, m.Buf, root), m.Expect("bcast", 0, want), m.ExpectGaps())
+		return colltest.TryBcast(c, root, sh.count, sh.typ, func(b coll.Buf) error {
+			return span.Bcast(c, s.l, b, root)
+		})
 	})
 }
 
 func TestGather(t *testing.T) {
 	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
-		for _, inPlace := range []bool{false, true} {
-			own := colltest.Pattern(sh.count, sh.typ, c.Rank(), root)
-			send, recv := colltest.NewMem(sh.count, sh.typ), colltest.NewMem(int64(s.p)*sh.count, sh.typ)
-			send.Put(0, own)
-			out := send.Buf
-			if inPlace && c.Rank() == root {
-				recv.Put(int64(root)*sh.count, own)
-				out = coll.InPlace()
-			}
-			in := coll.Buf{}
-			if c.Rank() == root {
-				in = recv.Of(sh.count)
-			}
-			if err := span.Gather(c, s.l, out, in, root); err != nil {
-				return err
-			}
-			for i := 0; c.Rank() == root && i < s.p; i++ {
-				if err := recv.Expect("gather", int64(i)*sh.count, colltest.Pattern(sh.count, sh.typ, i, root)); err != nil {
-					return err
-				}
-			}
-			if err := recv.ExpectGaps(); err != nil {
-				return err
-			}
-		}
-		return nil
+		return colltest.TryGather(c, root, sh.count, sh.typ, func(out, in coll.Buf) error {
+			return span.Gather(c, s.l, out, in, root)
+		})
 	})
 }
 
 func TestScatter(t *testing.T) {
 	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
-		for _, inPlace := range []bool{false, true} {
-			send, recv := colltest.NewMem(int64(s.p)*sh.count, sh.typ), colltest.NewMem(sh.count, sh.typ)
-			out, in := coll.Buf{}, recv.Buf
-			if c.Rank() == root {
-				out = send.Of(sh.count)
-				for i := range s.p {
-					send.Put(int64(i)*sh.count, colltest.Pattern(sh.count, sh.typ, root, i))
-				}
-				if inPlace {
-					in = coll.InPlace()
-				}
-			}
-			if err := span.Scatter(c, s.l, out, in, root); err != nil {
-				return err
-			}
-			if in.IsInPlace() {
-				continue
-			}
-			if err := first(recv.Expect("scatter", 0, colltest.Pattern(sh.count, sh.typ, root, c.Rank())),
-				recv.ExpectGaps()); err != nil {
-				return err
-			}
-		}
-		return nil
+		return colltest.TryScatter(c, root, sh.count, sh.typ, func(out, in coll.Buf) error {
+			return span.Scatter(c, s.l, out, in, root)
+		})
 	})
-}
-
-// layout is counts and displacements of a v-variant: uneven, some 0, placed in reverse with a gap between.
-func layout(p int, count int64) (counts, displs []int64, room int64) {
-	counts, displs = make([]int64, p), make([]int64, p)
-	for i := p - 1; i >= 0; i-- {
-		counts[i] = count * int64((i+2)%3) / 2
-		displs[i] = room
-		room += counts[i] + 1
-	}
-	return counts, displs, room
 }
 
 func TestGatherv(t *testing.T) {
 	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
-		counts, displs, room := layout(s.p, sh.count)
-		for _, inPlace := range []bool{false, true} {
-			own := colltest.Pattern(counts[c.Rank()], sh.typ, c.Rank(), root)
-			send, recv := colltest.NewMem(counts[c.Rank()], sh.typ), colltest.NewMem(room, sh.typ)
-			send.Put(0, own)
-			out, in := send.Buf, coll.VBuf{}
-			if c.Rank() == root {
-				in = recv.V(counts, displs)
-				if inPlace {
-					recv.Put(displs[root], own)
-					out = coll.InPlace()
-				}
-			}
-			if err := span.Gatherv(c, s.l, out, in, root); err != nil {
-				return err
-			}
-			for i := 0; c.Rank() == root && i < s.p; i++ {
-				if err := recv.Expect("gatherv", displs[i], colltest.Pattern(counts[i], sh.typ, i, root)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return colltest.TryGatherv(c, root, sh.count, sh.typ, func(out coll.Buf, in coll.VBuf) error {
+			return span.Gatherv(c, s.l, out, in, root)
+		})
 	})
 }
 
 func TestScatterv(t *testing.T) {
 	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
-		counts, displs, room := layout(s.p, sh.count)
-		for _, inPlace := range []bool{false, true} {
-			send, recv := colltest.NewMem(room, sh.typ), colltest.NewMem(counts[c.Rank()], sh.typ)
-			out, in := coll.VBuf{}, recv.Buf
-			if c.Rank() == root {
-				out = send.V(counts, displs)
-				for i := range s.p {
-					send.Put(displs[i], colltest.Pattern(counts[i], sh.typ, root, i))
-				}
-				if inPlace {
-					in = coll.InPlace()
-				}
-			}
-			if err := span.Scatterv(c, s.l, out, in, root); err != nil {
-				return err
-			}
-			if in.IsInPlace() {
-				continue
-			}
-			if err := first(recv.Expect("scatterv", 0, colltest.Pattern(counts[c.Rank()], sh.typ, root, c.Rank())),
-				recv.ExpectGaps()); err != nil {
-				return err
-			}
-		}
-		return nil
+		return colltest.TryScatterv(c, root, sh.count, sh.typ, func(out coll.VBuf, in coll.Buf) error {
+			return span.Scatterv(c, s.l, out, in, root)
+		})
 	})
 }
 
 func TestAllgather(t *testing.T) {
 	everywhere(t, false, func(c *colltest.Comm, s setting, sh shape) error {
-		for _, inPlace := range []bool{false, true} {
-			own := colltest.Pattern(sh.count, sh.typ, c.Rank(), 0)
-			send, recv := colltest.NewMem(sh.count, sh.typ), colltest.NewMem(int64(s.p)*sh.count, sh.typ)
-			send.Put(0, own)
-			out := send.Buf
-			if inPlace {
-				recv.Put(int64(c.Rank())*sh.count, own)
-				out = coll.InPlace()
-			}
-			if err := span.Allgather(c, s.l, out, recv.Of(sh.count)); err != nil {
-				return err
-			}
-			for i := range s.p {
-				if err := recv.Expect("allgather", int64(i)*sh.count, colltest.Pattern(sh.count, sh.typ, i, 0)); err != nil {
-					return err
-				}
-			}
-			if err := recv.ExpectGaps(); err != nil {
-				return err
-			}
-		}
-		return nil
+		return colltest.TryAllgather(c, sh.count, sh.typ, func(out, in coll.Buf) error {
+			return span.Allgather(c, s.l, out, in)
+		})
 	})
 }
 
-// Some ranks keep the blocks in order without gaps, others not.
 func TestAllgatherv(t *testing.T) {
 	everywhere(t, false, func(c *colltest.Comm, s setting, sh shape) error {
-		counts, displs, room := layout(s.p, sh.count)
-		if c.Rank()%2 == 1 {
-			at := int64(0)
-			for i := range displs {
-				displs[i], at = at, at+counts[i]
-			}
-		}
-		for _, inPlace := range []bool{false, true} {
-			own := colltest.Pattern(counts[c.Rank()], sh.typ, c.Rank(), 0)
-			send, recv := colltest.NewMem(counts[c.Rank()], sh.typ), colltest.NewMem(room, sh.typ)
-			send.Put(0, own)
-			out := send.Buf
-			if inPlace {
-				recv.Put(displs[c.Rank()], own)
-				out = coll.InPlace()
-			}
-			if err := span.Allgatherv(c, s.l, out, recv.V(counts, displs)); err != nil {
-				return err
-			}
-			for i := range s.p {
-				if err := recv.Expect("allgatherv", displs[i], colltest.Pattern(counts[i], sh.typ, i, 0)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return colltest.TryAllgatherv(c, sh.count, sh.typ, func(out coll.Buf, in coll.VBuf) error {
+			return span.Allgatherv(c, s.l, out, in)
+		})
 	})
 }
 
 func TestAlltoall(t *testing.T) {
 	everywhere(t, false, func(c *colltest.Comm, s setting, sh shape) error {
 		sh.count = min(sh.count, 100)
-		for _, inPlace := range []bool{false, true} {
-			send, recv := colltest.NewMem(int64(s.p)*sh.count, sh.typ), colltest.NewMem(int64(s.p)*sh.count, sh.typ)
-			from, out := send, send.Of(sh.count)
-			if inPlace {
-				from, out = recv, coll.InPlace()
-			}
-			for i := range s.p {
-				from.Put(int64(i)*sh.count, colltest.Pattern(sh.count, sh.typ, c.Rank(), i))
-			}
-			if err := span.Alltoall(c, s.l, out, recv.Of(sh.count)); err != nil {
-				return err
-			}
-			for i := range s.p {
-				if err := recv.Expect("alltoall", int64(i)*sh.count, colltest.Pattern(sh.count, sh.typ, i, c.Rank())); err != nil {
-					return err
-				}
-			}
-			if err := recv.ExpectGaps(); err != nil {
-				return err
-			}
-		}
-		return nil
+		return colltest.TryAlltoall(c, sh.count, sh.typ, func(out, in coll.Buf) error {
+			return span.Alltoall(c, s.l, out, in)
+		})
 	})
 }
 
@@ -393,26 +223,9 @@ func TestAlltoallReceiverMajor(t *testing.T) {
 	}
 }
 
-// matrix is the layout of rank r in an exchange of uneven blocks, symmetric if it is to be done in place.
-func matrix(p, r int, count int64, send, symmetric bool) (counts, displs []int64, room int64) {
-	counts, displs = make([]int64, p), make([]int64, p)
-	for i := range p {
-		a, b := r, i
-		if !send {
-			a, b = i, r
-		}
-		if symmetric {
-			a, b = min(a, b), max(a, b)
-		}
-		counts[i], displs[i] = count*int64((2*a+b)%3)/2, room
-		room += counts[i] + 1
-	}
-	return counts, displs, room
-}
-
 func exchange(c *colltest.Comm, s setting, sh shape, inPlace, w bool) error {
-	sc, sd, sroom := matrix(s.p, c.Rank(), sh.count, true, inPlace)
-	rc, rd, rroom := matrix(s.p, c.Rank(), sh.count, false, inPlace)
+	sc, sd, sroom := colltest.Matrix(s.p, c.Rank(), sh.count, true, inPlace)
+	rc, rd, rroom := colltest.Matrix(s.p, c.Rank(), sh.count, false, inPlace)
 	send, recv := colltest.NewMem(sroom, sh.typ), colltest.NewMem(rroom, sh.typ)
 	from := send
 	if inPlace {
@@ -448,14 +261,14 @@ func exchange(c *colltest.Comm, s setting, sh shape, inPlace, w bool) error {
 func TestAlltoallv(t *testing.T) {
 	everywhere(t, false, func(c *colltest.Comm, s setting, sh shape) error {
 		sh.count = min(sh.count, 100)
-		return first(exchange(c, s, sh, false, false), exchange(c, s, sh, true, false))
+		return colltest.First(exchange(c, s, sh, false, false), exchange(c, s, sh, true, false))
 	})
 }
 
 func TestAlltoallw(t *testing.T) {
 	everywhere(t, true, func(c *colltest.Comm, s setting, sh shape) error {
 		sh.count = min(sh.count, 100)
-		return first(exchange(c, s, sh, false, true), exchange(c, s, sh, true, true))
+		return colltest.First(exchange(c, s, sh, false, true), exchange(c, s, sh, true, true))
 	})
 }
 
@@ -518,7 +331,7 @@ func TestReduce(t *testing.T) {
 				return err
 			}
 			if c.Rank() == root {
-				if err := first(recv.Expect("reduce", 0, v.combined(v.count, 0, s.p)), recv.ExpectGaps()); err != nil {
+				if err := colltest.First(recv.Expect("reduce", 0, v.combined(v.count, 0, s.p)), recv.ExpectGaps()); err != nil {
 					return fmt.Errorf("root=%d: %w", root, err)
 				}
 			}
@@ -530,7 +343,7 @@ func TestReduce(t *testing.T) {
 func TestAllreduce(t *testing.T) {
 	reductions(t, false, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
 		send, recv := v.ends(v.count, c.Rank(), inPlace)
-		return first(span.Allreduce(c, s.l, send, recv.Buf, o),
+		return colltest.First(span.Allreduce(c, s.l, send, recv.Buf, o),
 			recv.Expect("allreduce", 0, v.combined(v.count, 0, s.p)), recv.ExpectGaps())
 	})
 }
@@ -540,7 +353,7 @@ func TestAllreduceOfOwnClients(t *testing.T) {
 		own := *s.l
 		own.Own = true
 		send, recv := v.ends(v.count, c.Rank(), inPlace)
-		return first(span.Allreduce(c, &own, send, recv.Buf, o),
+		return colltest.First(span.Allreduce(c, &own, send, recv.Buf, o),
 			recv.Expect("allreduce", 0, v.combined(v.count, 0, s.p)), recv.ExpectGaps())
 	})
 }
@@ -548,7 +361,7 @@ func TestAllreduceOfOwnClients(t *testing.T) {
 func TestScan(t *testing.T) {
 	reductions(t, false, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
 		send, recv := v.ends(v.count, c.Rank(), inPlace)
-		return first(span.Scan(c, s.l, send, recv.Buf, o),
+		return colltest.First(span.Scan(c, s.l, send, recv.Buf, o),
 			recv.Expect("scan", 0, v.combined(v.count, 0, c.Rank()+1)), recv.ExpectGaps())
 	})
 }
@@ -560,7 +373,7 @@ func TestExscan(t *testing.T) {
 		if c.Rank() > 0 {
 			want = v.combined(v.count, 0, c.Rank())
 		}
-		return first(span.Exscan(c, s.l, send, recv.Buf, o), recv.Expect("exscan", 0, want), recv.ExpectGaps())
+		return colltest.First(span.Exscan(c, s.l, send, recv.Buf, o), recv.Expect("exscan", 0, want), recv.ExpectGaps())
 	})
 }
 
@@ -576,7 +389,7 @@ func TestReduceScatter(t *testing.T) {
 		}
 		all := v.combined(total, 0, s.p)
 		send, recv := v.ends(total, r, inPlace)
-		return first(span.ReduceScatter(c, s.l, send, recv.Of(counts[r]), counts, o),
+		return colltest.First(span.ReduceScatter(c, s.l, send, recv.Of(counts[r]), counts, o),
 			recv.Expect("reduce_scatter", 0, all[at*8:(at+counts[r])*8]))
 	})
 }
@@ -586,7 +399,7 @@ func TestReduceScatterBlock(t *testing.T) {
 		r, block := int64(c.Rank()), min(v.count, 200)
 		all := v.combined(block*int64(s.p), 0, s.p)
 		send, recv := v.ends(block*int64(s.p), c.Rank(), inPlace)
-		return first(span.ReduceScatterBlock(c, s.l, send, recv.Of(block), o),
+		return colltest.First(span.ReduceScatterBlock(c, s.l, send, recv.Of(block), o),
 			recv.Expect("block", 0, all[r*block*8:(r+1)*block*8]))
 	})
 }
