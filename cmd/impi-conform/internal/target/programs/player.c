@@ -627,24 +627,20 @@ static void await(const char *file)
 
 static int is(const char *a, const char *b) { return !strcmp(a, b); }
 
-static void step(char *text)
+/* One step: its words, those that follow the first as numbers, and all of it. */
+struct step {
+    char word[6][256];
+    int number[4];
+    const char *text;
+};
+
+/* Each of these does a step of its kind, or answers 0 if it knows no such step. */
+
+/* Point-to-point communication. */
+static int messages(const struct step *s)
 {
-    char word[6][256] = {""};
-    int a, b, c, d, lo, hi;
-    if (text[0] == '@') {
-        char *rest = strchr(text, ' ');
-        int n = sscanf(text, "@%d-%d", &lo, &hi);
-        if (n == 1)
-            hi = lo;
-        if (n < 1 || !rest)
-            abort();
-        if (world_rank < lo || world_rank > hi)
-            return;
-        text = rest + 1;
-    }
-    sscanf(text, "%255s %255s %255s %255s %255s %255s", word[0], word[1], word[2], word[3], word[4], word[5]);
-    const char *w = word[0];
-    a = atoi(word[1]), b = atoi(word[2]), c = atoi(word[3]), d = atoi(word[4]);
+    const char *w = s->word[0];
+    int a = s->number[0], b = s->number[1], c = s->number[2], d = s->number[3];
     if (is(w, "send") || is(w, "ssend") || is(w, "rsend") || is(w, "bsend"))
         do_send(w, a, b, c);
     else if (is(w, "isend") || is(w, "issend"))
@@ -672,14 +668,24 @@ static void step(char *text)
     else if (is(w, "buffer"))
         MPI_Buffer_attach(memory(a), a);
     else if (is(w, "sendtype"))
-        send_type(word[1], b, c);
+        send_type(s->word[1], b, c);
     else if (is(w, "recvtype"))
-        recv_type(word[1], b, c);
+        recv_type(s->word[1], b, c);
     else if (is(w, "sendpacked"))
         send_packed(a, b);
     else if (is(w, "recvpacked"))
         recv_packed(a, b);
-    else if (is(w, "in_place"))
+    else
+        return 0;
+    return 1;
+}
+
+/* Collective communication. */
+static int collectives(const struct step *s)
+{
+    const char *w = s->word[0];
+    int a = s->number[0], b = s->number[1];
+    if (is(w, "in_place"))
         in_place = 1;
     else if (is(w, "gatherlong") || is(w, "gatherpairs"))
         gather_typed(is(w, "gatherpairs"), a, b);
@@ -715,7 +721,17 @@ static void step(char *text)
         noncommutative(w, a, b);
     else if (is(w, "scannc"))
         noncommutative(w, -1, a);
-    else if (is(w, "comm"))
+    else
+        return 0;
+    return 1;
+}
+
+/* Making, choosing and freeing communicators. */
+static int communicators(const struct step *s)
+{
+    const char *w = s->word[0];
+    int a = s->number[0], b = s->number[1], c = s->number[2], d = s->number[3];
+    if (is(w, "comm"))
         use(slot[a]);
     else if (is(w, "dup"))
         MPI_Comm_dup(comm, &slot[a]);
@@ -732,18 +748,57 @@ static void step(char *text)
         slot[a] = MPI_COMM_NULL;
     } else if (is(w, "rank"))
         say("rank %d of %d", rank, size);
-    else if (is(w, "attributes"))
+    else
+        return 0;
+    return 1;
+}
+
+/* What is left. */
+static int others(const struct step *s)
+{
+    const char *w = s->word[0];
+    int a = s->number[0];
+    if (is(w, "attributes"))
         attributes();
     else if (is(w, "say"))
-        say("%s", text + 4);
+        say("%s", s->text + 4);
     else if (is(w, "await"))
-        await(word[1]);
+        await(s->word[1]);
     else if (is(w, "abort"))
         MPI_Abort(MPI_COMM_WORLD, a);
     else if (is(w, "exit"))
         _exit(a);
-    else {
-        fprintf(stderr, "player: unknown step %s\n", text);
+    else
+        return 0;
+    return 1;
+}
+
+/* The step that a text says to this rank; NULL if it is for others. */
+static const char *addressed(const char *text)
+{
+    int lo, hi;
+    if (text[0] != '@')
+        return text;
+    const char *rest = strchr(text, ' ');
+    int n = sscanf(text, "@%d-%d", &lo, &hi);
+    if (n == 1)
+        hi = lo;
+    if (n < 1 || !rest)
+        abort();
+    return world_rank < lo || world_rank > hi ? NULL : rest + 1;
+}
+
+static void take(const char *text)
+{
+    struct step s = {.text = addressed(text)};
+    if (!s.text)
+        return;
+    sscanf(s.text, "%255s %255s %255s %255s %255s %255s", s.word[0], s.word[1], s.word[2], s.word[3], s.word[4],
+           s.word[5]);
+    for (int i = 0; i < 4; i++)
+        s.number[i] = atoi(s.word[1 + i]);
+    if (!messages(&s) && !collectives(&s) && !communicators(&s) && !others(&s)) {
+        fprintf(stderr, "player: unknown step %s\n", s.text);
         MPI_Abort(MPI_COMM_WORLD, 4);
     }
 }
@@ -757,7 +812,7 @@ int main(int argc, char **argv)
     slot[0] = MPI_COMM_WORLD;
     use(MPI_COMM_WORLD);
     for (int i = 1; i < argc; i++)
-        step(argv[i]);
+        take(argv[i]);
     MPI_Finalize();
     return 0;
 }
