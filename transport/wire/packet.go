@@ -71,9 +71,9 @@ func (p Packet) SetMsgLen(v uint64)   { be.PutUint64(p[offMsgLen:], v) }
 func (p Packet) SetLSRank(v int32)    { be.PutUint32(p[offLSRank:], uint32(v)) }
 func (p Packet) SetTag(v int32)       { be.PutUint32(p[offTag:], uint32(v)) }
 func (p Packet) SetCID(v uint64)      { be.PutUint64(p[offCID:], v) }
-func (p Packet) SetSeqNum(v uint64)   { be.PutUint64(p[offSeqNum:], v) }
+func (p Packet) setSeqNum(v uint64)   { be.PutUint64(p[offSeqNum:], v) }
 func (p Packet) SetCount(v int64)     { be.PutUint64(p[offCount:], uint64(v)) }
-func (p Packet) SetDtype(v uint64)    { be.PutUint64(p[offDtype:], v) }
+func (p Packet) setDtype(v uint64)    { be.PutUint64(p[offDtype:], v) }
 func (p Packet) SetReserved(v uint64) { be.PutUint64(p[offReserved:], v) }
 
 // PayloadLen is how many bytes follow this header in the stream: pk_len for data and datasync, 0 for all
@@ -113,9 +113,9 @@ func (p Packet) Encode(h *transport.Header, src, dst *ProcID) bool {
 		p.SetLSRank(h.LSRank)
 		p.SetTag(h.Tag)
 		p.SetCID(h.CID)
-		p.SetSeqNum(h.Seq)
+		p.setSeqNum(h.Seq)
 		p.SetCount(h.Count)
-		p.SetDtype(h.Dtype)
+		p.setDtype(h.Dtype)
 		if continues(h) {
 			p.SetDrqID(h.DrqID)
 		}

@@ -115,9 +115,9 @@ func TestEveryAccessorReadsAndWritesItsOwnField(t *testing.T) {
 	p.SetLSRank(-6)
 	p.SetTag(-7)
 	p.SetCID(8)
-	p.SetSeqNum(9)
+	p.setSeqNum(9)
 	p.SetCount(-10)
-	p.SetDtype(11)
+	p.setDtype(11)
 	p.SetReserved(12)
 	wantBytes(t, "packet", p, unhex(t, "00000001 00000002"+hosts+
 		"0000000000000003 0000000000000004 0000000000000005 fffffffa fffffff9 0000000000000008"+

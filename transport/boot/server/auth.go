@@ -9,7 +9,7 @@ import (
 
 // Secured says that the TLS channel of a connection is there, with its keys (secure.ChannelKeys). certified: the other
 // end has shown a certificate of the authority that was given to us.
-func (m *Machine) Secured(id int, keys []byte, certified bool) []Action {
+func (m *machine) Secured(id int, keys []byte, certified bool) []action {
 	c := m.conns[id]
 	if c == nil || c.stage != atTLS {
 		return m.take()
@@ -24,14 +24,14 @@ func (m *Machine) Secured(id int, keys []byte, certified bool) []Action {
 }
 
 // challenge sends our nonce, after head.
-func (m *Machine) challenge(c *conn, head []byte) {
+func (m *machine) challenge(c *conn, head []byte) {
 	c.proof.Server = m.rules.Nonce()
 	m.send(c, append(head, c.proof.Server[:]...))
 	c.stage, c.expect = atKey, anAnswer
 }
 
 // answer checks a client's nonce and proof, and proves that we know the secret too.
-func (m *Machine) answer(c *conn, b []byte) {
+func (m *machine) answer(c *conn, b []byte) {
 	c.proof.Client = secure.Nonce(b)
 	if !c.proof.Proven(m.rules.Auth.Secret, secure.ClientSide, secure.Proof(b[wire.AuthNonceSize:])) {
 		m.broken(c, "does not know the secret")

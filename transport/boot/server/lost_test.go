@@ -12,7 +12,7 @@ import (
 
 func TestALostClientIsToldToThoseWhoKnowTheCommand(t *testing.T) {
 	eachPiece(t, func(t *testing.T, piece int) {
-		b := newBench(t, Rules{Clients: 4})
+		b := newBench(t, rules{Clients: 4})
 		b.piece = piece
 		b.join(4)
 		own := make([]byte, wire.OwnSize)
@@ -43,7 +43,7 @@ func TestALostClientIsToldToThoseWhoKnowTheCommand(t *testing.T) {
 }
 
 func TestAClientLostInTheExchangeIsNamed(t *testing.T) {
-	b := newBench(t, Rules{Clients: 3})
+	b := newBench(t, rules{Clients: 3})
 	b.join(3)
 	for i := range 3 {
 		b.got(i)
@@ -59,7 +59,7 @@ func TestAClientLostInTheExchangeIsNamed(t *testing.T) {
 // A client that says that it has ended, before all have joined, is not one that tries again: nobody need wait for it.
 func TestAClientThatDeclinesEndsTheJobBeforeAllHaveJoined(t *testing.T) {
 	eachPiece(t, func(t *testing.T, piece int) {
-		b := newBench(t, Rules{Clients: 4})
+		b := newBench(t, rules{Clients: 4})
 		b.piece = piece
 		for i, mask := range []uint32{wire.AuthKeyMask | wire.AuthSameImplMask, wire.AuthKeyMask, wire.AuthKeyMask |
 			wire.AuthSameImplMask} {
@@ -86,7 +86,7 @@ func TestTheClientThatOthersHaveLostIsNamed(t *testing.T) {
 		blamed, named int32
 		text          string
 	}{{1, 1, "client 0 says: gone"}, {0, 0, "gone"}, {-1, 0, "gone"}, {7, 0, "gone"}} {
-		b := newBench(t, Rules{Clients: 3})
+		b := newBench(t, rules{Clients: 3})
 		b.join(3)
 		for i := range 3 {
 			b.in(i, coll(wire.COwn, make([]byte, wire.OwnSize)...), cmd(wire.CmdDone))
@@ -103,7 +103,7 @@ func TestTheClientThatOthersHaveLostIsNamed(t *testing.T) {
 
 // A connection that breaks is not a client that ends: an idle one is cut by any router, and the job needs it no more.
 func TestAConnectionThatBreaksInTheRunIsNoNewsForTheOthers(t *testing.T) {
-	b := newBench(t, Rules{Clients: 2})
+	b := newBench(t, rules{Clients: 2})
 	b.join(2)
 	for i := range 2 {
 		b.in(i, coll(wire.COwn, make([]byte, wire.OwnSize)...), cmd(wire.CmdDone))
@@ -120,7 +120,7 @@ func TestAConnectionThatBreaksInTheRunIsNoNewsForTheOthers(t *testing.T) {
 
 // Those who have joined hear for whom they have waited in vain.
 func TestAServerThatGivesUpSaysWhoHasNotJoined(t *testing.T) {
-	b := newBench(t, Rules{Clients: 3})
+	b := newBench(t, rules{Clients: 3})
 	for i, mask := range []uint32{wire.AuthKeyMask | wire.AuthSameImplMask, wire.AuthKeyMask} {
 		b.open(i)
 		b.in(i, wire.AppendAuth(nil, mask), rightKey, impi(int32(i)))
@@ -144,7 +144,7 @@ func TestAServerThatGivesUpSaysWhoHasNotJoined(t *testing.T) {
 // What is no LOST is no reason either.
 func TestALostCommandOfAnyLengthHarmsNobody(t *testing.T) {
 	for _, n := range []int{0, 3, wire.LostHead, wire.LostHead + wire.LostMax, wire.LostHead + wire.LostMax + 1} {
-		b := newBench(t, Rules{Clients: 1})
+		b := newBench(t, rules{Clients: 1})
 		b.join(1)
 		b.in(0, cmd(wire.CmdLost, make([]byte, n)...), cmd(wire.CmdDone))
 		b.want(0, fmt.Sprintf("LOST of %d bytes", n), cmd(wire.CmdDone))

@@ -24,46 +24,46 @@ import (
 //	  finish                         FINI (2.3.7)
 //	Closed, Expired                  it went away, or took too long
 //
-// And of the job: Gathering, until all ranks have joined; Exchanging, until all have said DONE; Running, until
-// all have said FINI or died; Over.
+// The phases of the job are gathering, until all ranks have joined; exchanging, until all have said DONE; running,
+// until all have said FINI or died; over.
 
-// Phase is how far the job has come.
-type Phase uint8
+// phase is how far the job has come.
+type phase uint8
 
 const (
-	Gathering Phase = iota
-	Exchanging
-	Running
-	Over
+	gathering phase = iota
+	exchanging
+	running
+	over
 )
 
-func (p Phase) String() string {
+func (p phase) String() string {
 	return [...]string{"waiting for clients", "exchanging start-up values", "running", "over"}[p]
 }
 
-// Do is what the shell has to do.
-type Do uint8
+// do is what the shell has to do.
+type do uint8
 
 const (
-	Send      Do = iota // Data to Conn, after all that was sent before; Data is shared and must not be written to
-	Secure              // Data to Conn, and from then on TLS; the answer is Secured or Closed
-	Close               // Conn, when all that was sent to it is out; nothing of it is expected any more
-	Reset               // Conn, at once and not in order: it may try again
-	Hang                // close the listening socket: everybody is here
-	Log                 // Text is for the user
-	Terminate           // the job is over, Machine.Err says how; every connection has had its Close or Reset
+	doSend      do = iota // Data to Conn, after all that was sent before; Data is shared and must not be written to
+	doSecure              // Data to Conn, and from then on TLS; the answer is Secured or Closed
+	doClose               // Conn, when all that was sent to it is out; nothing of it is expected any more
+	doReset               // Conn, at once and not in order: it may try again
+	doHang                // close the listening socket: everybody is here
+	doLog                 // Text is for the user
+	doTerminate           // the job is over, machine.Err says how; every connection has been closed or reset
 )
 
-// Action is one thing to do, in the order given.
-type Action struct {
-	Do   Do
+// action is one thing to do, in the order given.
+type action struct {
+	Do   do
 	Conn int
 	Data []byte
 	Text string
 }
 
-// Rules are what a machine must know.
-type Rules struct {
+// rules are what a machine must know.
+type rules struct {
 	Clients    int // 1 to wire.MaxClients
 	Auth       auth.Methods
 	Preference []int32 // nil: auth.DefaultPreference
@@ -91,14 +91,14 @@ func (e *ClientError) Error() string {
 	return fmt.Sprintf("client %d (%s) %s %s", e.Rank, e.Peer, e.What, e.Step)
 }
 
-// Machine is the state of one server. It is not safe for concurrent use.
-type Machine struct {
-	rules   Rules
-	phase   Phase
+// machine is the state of one server. It is not safe for concurrent use.
+type machine struct {
+	rules   rules
+	phase   phase
 	conns   map[int]*conn
 	pending []*conn // not joined, oldest first
 	clients []*conn // by rank, nil: free
-	out     []Action
+	out     []action
 	errs    []error
 	lines   strangers.Lines // about connections that have not joined
 }
@@ -140,7 +140,7 @@ type conn struct {
 	bytes    int // held in stored
 	done     bool
 	fini     bool
-	dead     bool   // Running: reported, and counted as finished
+	dead     bool   // running: reported, and counted as finished
 	broken   bool   // the connection has not ended in order: its client may be well
 	sameImpl bool   // it has submitted wire.COwn, or offered what only this library does: it knows wire.CmdLost
 	why      string // it ends badly, and has said why
@@ -154,8 +154,8 @@ type value struct {
 
 const noMoreLabels = math.MaxInt64
 
-// NewMachine starts a job that waits for its clients. It fails if nobody could ever join.
-func NewMachine(r Rules) (*Machine, error) {
+// newMachine starts a job that waits for its clients. It fails if nobody could ever join.
+func newMachine(r rules) (*machine, error) {
 	if r.Clients < 1 || r.Clients > wire.MaxClients {
 		return nil, fmt.Errorf("-server %d: the number of clients must be 1 to %d", r.Clients, wire.MaxClients)
 	}
@@ -174,7 +174,7 @@ func NewMachine(r Rules) (*Machine, error) {
 	if r.Nonce == nil {
 		r.Nonce = secure.NewNonce
 	}
-	return &Machine{rules: r, conns: map[int]*conn{}, clients: make([]*conn, r.Clients)}, nil
+	return &machine{rules: r, conns: map[int]*conn{}, clients: make([]*conn, r.Clients)}, nil
 }
 
 func setDefault(v *int, d int) {
@@ -183,30 +183,27 @@ func setDefault(v *int, d int) {
 	}
 }
 
-// Phase is how far the job has come.
-func (m *Machine) Phase() Phase { return m.phase }
-
-// Err is how the job went: nil if every client has sent FINI. It is final after Terminate.
-func (m *Machine) Err() error { return errors.Join(m.errs...) }
+// Err is how the job went: nil if every client has sent FINI. It is final after doTerminate.
+func (m *machine) Err() error { return errors.Join(m.errs...) }
 
 // Pending says whether a connection has not joined yet, and may be closed for taking too long.
-func (m *Machine) Pending(id int) bool {
+func (m *machine) Pending(id int) bool {
 	c := m.conns[id]
 	return c != nil && c.stage < joined
 }
 
 // take hands out what has gathered.
-func (m *Machine) take() []Action {
+func (m *machine) take() []action {
 	out := m.out
 	m.out = nil
 	return out
 }
 
 // Opened says that a connection with a new id is there; peer is its address.
-func (m *Machine) Opened(id int, peer string) []Action {
+func (m *machine) Opened(id int, peer string) []action {
 	c := &conn{id: id, peer: peer, rank: -1}
 	m.conns[id] = c
-	if m.phase != Gathering {
+	if m.phase != gathering {
 		m.drop(c, "")
 		return m.take()
 	}
@@ -218,19 +215,19 @@ func (m *Machine) Opened(id int, peer string) []Action {
 			list[i] = strangers.Stranger{Host: host, Said: int(p.stage)}
 		}
 		old := m.pending[strangers.Evict(list)]
-		m.act(Action{Do: Reset, Conn: old.id})
+		m.act(action{Do: doReset, Conn: old.id})
 		m.drop(old, fmt.Sprintf("%s closed: %d connections have not joined yet", old.peer, len(m.pending)))
 	}
 	return m.take()
 }
 
 // Received takes the next bytes of a connection, in pieces of any size. data is not kept.
-func (m *Machine) Received(id int, data []byte) []Action {
+func (m *machine) Received(id int, data []byte) []action {
 	c := m.conns[id]
 	if c == nil {
 		return nil
 	}
-	for c.stage != gone && m.phase != Over {
+	for c.stage != gone && m.phase != over {
 		if c.stage == atTLS {
 			if len(data) > 0 {
 				m.broken(c, "went on before it was told to")
@@ -276,7 +273,7 @@ func (c *conn) need() int {
 }
 
 // unit takes one header, payload or key.
-func (m *Machine) unit(c *conn, b []byte) {
+func (m *machine) unit(c *conn, b []byte) {
 	expected := c.expect
 	c.expect = aHeader
 	switch expected {
@@ -302,7 +299,7 @@ func (m *Machine) unit(c *conn, b []byte) {
 }
 
 // header decides what becomes of the payload that a command announces: kept, or thrown away.
-func (m *Machine) header(c *conn) {
+func (m *machine) header(c *conn) {
 	n := int(c.cmd.Len)
 	if n < 0 || n > m.rules.MaxPayload {
 		m.broken(c, fmt.Sprintf("announced %d bytes with %v", n, c.cmd.Cmd))
@@ -352,7 +349,7 @@ func (m *Machine) header(c *conn) {
 }
 
 // auth answers AUTH with the method that we prefer.
-func (m *Machine) auth(c *conn, b []byte) {
+func (m *machine) auth(c *conn, b []byte) {
 	mask, _ := wire.ParseClientAuth(b)
 	which, ok := m.rules.Auth.Choose(m.rules.Preference, mask)
 	if !ok {
@@ -365,7 +362,7 @@ func (m *Machine) auth(c *conn, b []byte) {
 	switch which {
 	case wire.AuthTLS:
 		c.stage = atTLS
-		m.act(Action{Do: Secure, Conn: c.id, Data: wire.ServerAuth{Which: which}.Append(nil)})
+		m.act(action{Do: doSecure, Conn: c.id, Data: wire.ServerAuth{Which: which}.Append(nil)})
 		return
 	case wire.AuthHMAC:
 		m.challenge(c, wire.ServerAuth{Which: which, Len: wire.AuthNonceSize}.Append(nil))
@@ -381,7 +378,7 @@ func (m *Machine) auth(c *conn, b []byte) {
 }
 
 // key tells a client that its key is wrong by hanging up, and that it is right by not doing so.
-func (m *Machine) key(c *conn, b []byte) {
+func (m *machine) key(c *conn, b []byte) {
 	if key, _ := wire.ParseAuthKey(b); key != m.rules.Auth.Key {
 		m.broken(c, "sent a wrong key")
 		return
@@ -390,7 +387,7 @@ func (m *Machine) key(c *conn, b []byte) {
 }
 
 // join gives a client its rank, and starts the exchange when it is the last.
-func (m *Machine) join(c *conn, b []byte) {
+func (m *machine) join(c *conn, b []byte) {
 	rank, _ := wire.ParseImpi(b)
 	if rank < 0 || int(rank) >= len(m.clients) {
 		m.broken(c, fmt.Sprintf("wants client rank %d, and ranks are 0 to %d", rank, len(m.clients)-1))
@@ -406,8 +403,8 @@ func (m *Machine) join(c *conn, b []byte) {
 	if slices.Contains(m.clients, nil) {
 		return
 	}
-	m.phase = Exchanging
-	m.act(Action{Do: Hang})
+	m.phase = exchanging
+	m.act(action{Do: doHang})
 	for _, late := range slices.Clone(m.pending) {
 		m.drop(late, "")
 	}
@@ -416,7 +413,7 @@ func (m *Machine) join(c *conn, b []byte) {
 }
 
 // submit stores what a client contributes to a label.
-func (m *Machine) submit(c *conn, b []byte) {
+func (m *machine) submit(c *conn, b []byte) {
 	label, data, _ := wire.ParseColl(b)
 	c.buf = nil // b is ours to keep
 	if label == wire.NoLabel {
@@ -438,7 +435,7 @@ func (m *Machine) submit(c *conn, b []byte) {
 }
 
 // done notes that a client has no more labels.
-func (m *Machine) done(c *conn) {
+func (m *machine) done(c *conn) {
 	if c.done {
 		return
 	}
@@ -449,8 +446,8 @@ func (m *Machine) done(c *conn) {
 // relay broadcasts every label that is complete: the lowest one stored, as soon as each client has submitted
 // it or can no longer do so. All clients get it, with a mask that says whose values it has. When all labels
 // are out and all clients have said DONE, so do we.
-func (m *Machine) relay() {
-	for m.phase == Exchanging {
+func (m *machine) relay() {
+	for m.phase == exchanging {
 		lowest, some := wire.Label(0), false
 		front, done := int64(noMoreLabels), true
 		for _, c := range m.clients {
@@ -464,7 +461,7 @@ func (m *Machine) relay() {
 		case some && front >= int64(lowest):
 			m.broadcast(lowest)
 		case done:
-			m.phase = Running
+			m.phase = running
 			m.sendAll(wire.Cmd{Cmd: wire.CmdDone}.Append(nil))
 			m.end()
 		default:
@@ -473,7 +470,7 @@ func (m *Machine) relay() {
 	}
 }
 
-func (m *Machine) broadcast(label wire.Label) {
+func (m *machine) broadcast(label wire.Label) {
 	total, mask := 0, uint32(0)
 	for i, c := range m.clients {
 		if len(c.stored) > 0 && c.stored[0].label == label {
@@ -499,22 +496,22 @@ func (m *Machine) broadcast(label wire.Label) {
 }
 
 // finish notes that all of a client's processes have ended. Before its DONE that means nothing.
-func (m *Machine) finish(c *conn) {
+func (m *machine) finish(c *conn) {
 	if c.done && !c.fini {
 		c.fini = true
 		m.end()
 	}
 }
 
-func (m *Machine) act(a Action) { m.out = append(m.out, a) }
+func (m *machine) act(a action) { m.out = append(m.out, a) }
 
-func (m *Machine) log(format string, args ...any) {
-	m.act(Action{Do: Log, Text: fmt.Sprintf(format, args...)})
+func (m *machine) log(format string, args ...any) {
+	m.act(action{Do: doLog, Text: fmt.Sprintf(format, args...)})
 }
 
-func (m *Machine) send(c *conn, b []byte) { m.act(Action{Do: Send, Conn: c.id, Data: b}) }
+func (m *machine) send(c *conn, b []byte) { m.act(action{Do: doSend, Conn: c.id, Data: b}) }
 
-func (m *Machine) sendAll(b []byte) {
+func (m *machine) sendAll(b []byte) {
 	for _, c := range m.clients {
 		if c.stage != gone {
 			m.send(c, b)

@@ -13,8 +13,8 @@ import (
 // time is over, or because the user has had enough.
 
 // end ends the job when every client has finished or died.
-func (m *Machine) end() {
-	if m.phase != Running {
+func (m *machine) end() {
+	if m.phase != running {
 		return
 	}
 	for _, c := range m.clients {
@@ -26,7 +26,7 @@ func (m *Machine) end() {
 }
 
 // Closed says that a connection has ended: by the other side's orderly closing if err is nil.
-func (m *Machine) Closed(id int, err error) []Action {
+func (m *machine) Closed(id int, err error) []action {
 	c := m.conns[id]
 	if c == nil {
 		return nil
@@ -44,7 +44,7 @@ func (m *Machine) Closed(id int, err error) []Action {
 }
 
 // Expired says that a connection's time to join is over.
-func (m *Machine) Expired(id int) []Action {
+func (m *machine) Expired(id int) []action {
 	if c := m.conns[id]; c != nil && c.stage < joined {
 		missing := [...]string{atAuth: "AUTH", atTLS: "what begins TLS", atKey: "its key", atImpi: "IMPI"}[c.stage]
 		m.drop(c, fmt.Sprintf("%s closed: it did not join in time, and never sent %s", c.peer, missing))
@@ -53,8 +53,8 @@ func (m *Machine) Expired(id int) []Action {
 }
 
 // Stop ends the job from outside: a phase took too long, or the user has had enough.
-func (m *Machine) Stop(why error) []Action {
-	if m.phase != Over {
+func (m *machine) Stop(why error) []action {
+	if m.phase != over {
 		err := fmt.Errorf("%w while %s", why, m.waitingFor())
 		m.explain(err)
 		m.abort(err)
@@ -63,16 +63,16 @@ func (m *Machine) Stop(why error) []Action {
 }
 
 // Remind tells the user whom the job waits for, if it still waits for clients.
-func (m *Machine) Remind(patience string) []Action {
-	if m.phase == Gathering {
+func (m *machine) Remind(patience string) []action {
+	if m.phase == gathering {
 		m.log("still %s%s", m.waitingFor(), patience)
 	}
 	return m.take()
 }
 
 // explain tells the clients why the job ends before it has begun: the first that is waited for keeps it.
-func (m *Machine) explain(err error) {
-	if m.phase >= Running {
+func (m *machine) explain(err error) {
+	if m.phase >= running {
 		return
 	}
 	first := int64(noMoreLabels)
@@ -82,7 +82,7 @@ func (m *Machine) explain(err error) {
 			missing = i
 			break
 		}
-		if m.phase == Exchanging && c.front < first {
+		if m.phase == exchanging && c.front < first {
 			missing, first = i, c.front
 		}
 	}
@@ -98,7 +98,7 @@ func (m *Machine) explain(err error) {
 }
 
 // waitingFor names the phase and the clients that keep the job in it.
-func (m *Machine) waitingFor() string {
+func (m *machine) waitingFor() string {
 	var who []string
 	first := int64(noMoreLabels)
 	for _, c := range m.clients {
@@ -110,9 +110,9 @@ func (m *Machine) waitingFor() string {
 		switch {
 		case c == nil:
 			who = append(who, fmt.Sprint(i))
-		case m.phase == Exchanging && c.front == first:
+		case m.phase == exchanging && c.front == first:
 			who = append(who, fmt.Sprintf("%d (%s)", i, c.step()))
-		case m.phase == Running && !c.fini && !c.dead:
+		case m.phase == running && !c.fini && !c.dead:
 			who = append(who, fmt.Sprint(i))
 		}
 	}
@@ -120,7 +120,7 @@ func (m *Machine) waitingFor() string {
 }
 
 // farewell notes why a client is about to end.
-func (m *Machine) farewell(c *conn, b []byte) {
+func (m *machine) farewell(c *conn, b []byte) {
 	rank, text, ok := wire.ParseLost(b)
 	if !ok {
 		return
@@ -147,7 +147,7 @@ func (c *conn) step() string {
 // broken ends a connection, with what that means for the job: before everybody has joined, nothing (its rank
 // is free again), unless the client has said that it has ended; in the exchange, the end; in the run, that the job
 // ends badly.
-func (m *Machine) broken(c *conn, what string) {
+func (m *machine) broken(c *conn, what string) {
 	if c.stage < joined {
 		text := ""
 		if c.stage > atAuth || what != "hung up" {
@@ -160,7 +160,7 @@ func (m *Machine) broken(c *conn, what string) {
 		what = fmt.Sprintf("has ended (%s)", c.why)
 	}
 	switch m.phase {
-	case Gathering:
+	case gathering:
 		if c.why != "" {
 			m.mourn(c, what)
 			m.abort(&ClientError{c.rank, c.peer, "before all had joined", what})
@@ -168,10 +168,10 @@ func (m *Machine) broken(c *conn, what string) {
 		}
 		m.clients[c.rank] = nil
 		m.drop(c, fmt.Sprintf("client %d (%s) %s before all had joined; its rank is free again", c.rank, c.peer, what))
-	case Exchanging:
+	case exchanging:
 		m.mourn(c, what)
 		m.abort(&ClientError{c.rank, c.peer, c.step(), what})
-	case Running:
+	case running:
 		if !c.fini {
 			c.dead = true
 			err := &ClientError{c.rank, c.peer, "before FINI", what}
@@ -189,7 +189,7 @@ func (m *Machine) broken(c *conn, what string) {
 
 // mourn tells the other clients that one is lost: those that are known to know the command. A client that has ended
 // because it had lost another is not the one to name, but to that other.
-func (m *Machine) mourn(c *conn, what string) {
+func (m *machine) mourn(c *conn, what string) {
 	itself := wire.AppendLost(nil, c.rank, cmp.Or(c.why, c.peer+" "+what))
 	blamed := itself
 	if c.why != "" && c.blamed != c.rank {
@@ -207,7 +207,7 @@ func (m *Machine) mourn(c *conn, what string) {
 }
 
 // drop closes a connection, with a line for the user unless text is empty.
-func (m *Machine) drop(c *conn, text string) {
+func (m *machine) drop(c *conn, text string) {
 	if c.stage < joined && text != "" {
 		text = m.lines.Fold(text)
 	}
@@ -217,34 +217,34 @@ func (m *Machine) drop(c *conn, text string) {
 	m.unpend(c)
 	c.stage = gone
 	c.buf, c.stored = nil, nil
-	m.act(Action{Do: Close, Conn: c.id})
+	m.act(action{Do: doClose, Conn: c.id})
 }
 
-func (m *Machine) unpend(c *conn) {
+func (m *machine) unpend(c *conn) {
 	if i := slices.Index(m.pending, c); i >= 0 {
 		m.pending = slices.Delete(m.pending, i, i+1)
 	}
 }
 
 // abort ends the job at once.
-func (m *Machine) abort(err error) {
+func (m *machine) abort(err error) {
 	m.errs = append(m.errs, err)
 	m.log("error: %v", err)
 	m.terminate()
 }
 
-func (m *Machine) terminate() {
-	if m.phase == Over {
+func (m *machine) terminate() {
+	if m.phase == over {
 		return
 	}
-	if m.phase == Gathering {
-		m.act(Action{Do: Hang})
+	if m.phase == gathering {
+		m.act(action{Do: doHang})
 	}
-	m.phase = Over
+	m.phase = over
 	for _, id := range sortedKeys(m.conns) {
 		if c := m.conns[id]; c.stage != gone {
 			m.drop(c, "")
 		}
 	}
-	m.act(Action{Do: Terminate})
+	m.act(action{Do: doTerminate})
 }

@@ -16,7 +16,7 @@ import (
 // bench holds a machine and what it has done so far.
 type bench struct {
 	t      testing.TB
-	m      *Machine
+	m      *machine
 	sent   map[int][]byte
 	closed map[int]bool
 	reset  int // how many of them out of order
@@ -26,41 +26,41 @@ type bench struct {
 	piece  int // bytes fed at a time; 0: all
 }
 
-func newBench(t testing.TB, r Rules) *bench {
+func newBench(t testing.TB, r rules) *bench {
 	t.Helper()
 	if r.Auth.Mask() == 0 {
 		r.Auth = auth.WithKey(5678)
 	}
-	m, err := NewMachine(r)
+	m, err := newMachine(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &bench{t: t, m: m, sent: map[int][]byte{}, closed: map[int]bool{}}
 }
 
-func (b *bench) take(acts []Action) {
+func (b *bench) take(acts []action) {
 	for _, a := range acts {
 		if b.over {
 			b.t.Errorf("%+v after the end", a)
 		}
 		switch a.Do {
-		case Send:
+		case doSend:
 			if b.closed[a.Conn] {
 				b.t.Errorf("something sent to %d after Close", a.Conn)
 			}
 			b.sent[a.Conn] = append(b.sent[a.Conn], a.Data...)
-		case Reset:
+		case doReset:
 			b.reset++
-		case Close:
+		case doClose:
 			if b.closed[a.Conn] {
 				b.t.Errorf("%d closed twice", a.Conn)
 			}
 			b.closed[a.Conn] = true
-		case Hang:
+		case doHang:
 			b.hung = true
-		case Log:
+		case doLog:
 			b.logs = append(b.logs, a.Text)
-		case Terminate:
+		case doTerminate:
 			b.over = true
 		}
 	}
@@ -146,14 +146,14 @@ func eachPiece(t *testing.T, f func(t *testing.T, piece int)) {
 
 func TestS1OnlyOneToThirtyTwoClients(t *testing.T) {
 	for n, ok := range map[int]bool{-1: false, 0: false, 1: true, 2: true, 32: true, 33: false, math.MaxInt32: false} {
-		if _, err := NewMachine(Rules{Clients: n, Auth: auth.WithNone()}); (err == nil) != ok {
+		if _, err := newMachine(rules{Clients: n, Auth: auth.WithNone()}); (err == nil) != ok {
 			t.Errorf("%d clients: %v", n, err)
 		}
 	}
-	if _, err := NewMachine(Rules{Clients: 1}); !errors.Is(err, auth.ErrNoMethod) {
+	if _, err := newMachine(rules{Clients: 1}); !errors.Is(err, auth.ErrNoMethod) {
 		t.Error("nothing enabled:", err)
 	}
-	if _, err := NewMachine(Rules{Clients: 1, Auth: auth.WithNone(), Preference: []int32{1}}); !errors.Is(err,
+	if _, err := newMachine(rules{Clients: 1, Auth: auth.WithNone(), Preference: []int32{1}}); !errors.Is(err,
 		auth.ErrNoMethod) {
 		t.Error("nothing enabled is preferred:", err)
 	}
@@ -172,7 +172,7 @@ func TestS2AuthenticationIsNegotiated(t *testing.T) {
 		{auth.WithKey(1), 1, nil, nil},
 	}
 	for _, tt := range tests {
-		b := newBench(t, Rules{Clients: 1, Auth: tt.m, Preference: tt.pref})
+		b := newBench(t, rules{Clients: 1, Auth: tt.m, Preference: tt.pref})
 		b.open(7)
 		b.in(7, wire.AppendAuth(nil, tt.mask))
 		b.want(7, fmt.Sprintf("%+v", tt), tt.want)
@@ -188,7 +188,7 @@ func TestS2AuthenticationIsNegotiated(t *testing.T) {
 
 func TestS3AWrongKeyIsAnsweredByHangingUp(t *testing.T) {
 	eachPiece(t, func(t *testing.T, piece int) {
-		b := newBench(t, Rules{Clients: 2})
+		b := newBench(t, rules{Clients: 2})
 		b.piece = piece
 		b.open(1)
 		b.in(1, authKey, wrongKey, impi(0))
@@ -226,7 +226,7 @@ func TestS4OddAuthCommands(t *testing.T) {
 		{"HTTP", []byte("GET / HTTP/1.0\r\n\r\n"), false},
 	}
 	for _, tt := range tests {
-		b := newBench(t, Rules{Clients: 1})
+		b := newBench(t, rules{Clients: 1})
 		b.open(1)
 		b.in(1, tt.msg)
 		if bytes.Equal(b.got(1), useKey) != tt.ok || b.closed[1] == tt.ok {
@@ -238,12 +238,12 @@ func TestS4OddAuthCommands(t *testing.T) {
 // A rank that is free, in an IMPI of the wrong length.
 func TestS5ARankHasFourBytes(t *testing.T) {
 	for _, rank := range [][]byte{{}, {0}, {0, 0, 0}, {0, 0, 0, 0, 0}, make([]byte, 8)} {
-		b := newBench(t, Rules{Clients: 1})
+		b := newBench(t, rules{Clients: 1})
 		b.open(1)
 		b.in(1, authKey, rightKey, cmd(wire.CmdImpi, rank...))
 		b.want(1, "authenticated and no more", useKey)
-		if !b.closed[1] || b.m.Phase() != Gathering {
-			t.Errorf("IMPI with %d bytes: closed %v, %v", len(rank), b.closed[1], b.m.Phase())
+		if !b.closed[1] || b.m.phase != gathering {
+			t.Errorf("IMPI with %d bytes: closed %v, %v", len(rank), b.closed[1], b.m.phase)
 		}
 	}
 }
@@ -253,14 +253,14 @@ func TestWhoGoesOnBeforeTLSIsTurnedAway(t *testing.T) {
 	secured := auth.Methods{Secret: "s", TLS: true}
 	hello := wire.AppendAuth(nil, wire.AuthTLSMask)
 	for _, piece := range []int{0, 1, len(hello)} {
-		b := newBench(t, Rules{Clients: 1, Auth: secured})
+		b := newBench(t, rules{Clients: 1, Auth: secured})
 		b.piece = piece
 		b.open(1)
 		b.in(1, hello)
 		if b.closed[1] {
 			t.Fatal(b.logs)
 		}
-		b = newBench(t, Rules{Clients: 1, Auth: secured})
+		b = newBench(t, rules{Clients: 1, Auth: secured})
 		b.piece = piece
 		b.open(1)
 		b.in(1, hello, []byte{22})
@@ -271,7 +271,7 @@ func TestWhoGoesOnBeforeTLSIsTurnedAway(t *testing.T) {
 }
 
 func TestBytesOfNoConnectionAreNobodys(t *testing.T) {
-	b := newBench(t, Rules{Clients: 1})
+	b := newBench(t, rules{Clients: 1})
 	b.in(7, authKey, rightKey, impi(0))
 	b.want(7, "unknown")
 	b.eof(7, nil)
@@ -279,7 +279,7 @@ func TestBytesOfNoConnectionAreNobodys(t *testing.T) {
 
 func TestS5TheSizeComesWhenAllHaveJoined(t *testing.T) {
 	eachPiece(t, func(t *testing.T, piece int) {
-		b := newBench(t, Rules{Clients: 2})
+		b := newBench(t, rules{Clients: 2})
 		b.piece = piece
 		b.open(1)
 		b.in(1, authKey, rightKey, impi(0))
@@ -306,14 +306,14 @@ func TestS5TheSizeComesWhenAllHaveJoined(t *testing.T) {
 		b.in(30, authKey, rightKey, cmd(0x01020304, 1, 2, 3), cmd(0x7fffffff), impi(1)) // unknown commands are skipped
 		b.want(30, "second", useKey, impi(2))
 		b.want(1, "first", impi(2))
-		if b.m.Phase() != Exchanging || !b.hung {
-			t.Error(b.m.Phase(), b.hung)
+		if b.m.phase != exchanging || !b.hung {
+			t.Error(b.m.phase, b.hung)
 		}
 	})
 }
 
 func TestARankIsFreeAgainWhenItsClientLeavesBeforeTheStart(t *testing.T) {
-	b := newBench(t, Rules{Clients: 2})
+	b := newBench(t, rules{Clients: 2})
 	b.open(1)
 	b.in(1, authKey, rightKey, impi(0))
 	b.eof(1, errors.New("connection reset"))
@@ -332,7 +332,7 @@ func TestARankIsFreeAgainWhenItsClientLeavesBeforeTheStart(t *testing.T) {
 
 func TestS7ALabelIsBroadcastAsSoonAsComplete(t *testing.T) {
 	eachPiece(t, func(t *testing.T, piece int) {
-		b := newBench(t, Rules{Clients: 3})
+		b := newBench(t, rules{Clients: 3})
 		b.piece = piece
 		b.join(3)
 		b.in(2, coll(wire.CNHosts, 22))
@@ -365,7 +365,7 @@ func TestS7ALabelIsBroadcastAsSoonAsComplete(t *testing.T) {
 // S8: exact bytes for 1, 2, 3 and 32 clients with different numbers of hosts; bit 31 of the mask.
 func TestS8BroadcastsAreExactForEveryNumberOfClients(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 32} {
-		b := newBench(t, Rules{Clients: n})
+		b := newBench(t, rules{Clients: n})
 		b.join(n)
 		full := uint32(1<<n - 1)
 		for _, label := range wire.Labels {
@@ -414,7 +414,7 @@ func TestS9EveryInterleavingGivesTheSameBroadcasts(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		b := newBench(t, Rules{Clients: 3})
+		b := newBench(t, rules{Clients: 3})
 		for i := range 3 { // a client may send everything before the others are there
 			b.open(i)
 		}
@@ -438,7 +438,7 @@ func TestS9EveryInterleavingGivesTheSameBroadcasts(t *testing.T) {
 
 func TestS10WhatIsUnknownDoesNoHarm(t *testing.T) {
 	eachPiece(t, func(t *testing.T, piece int) {
-		b := newBench(t, Rules{Clients: 2})
+		b := newBench(t, rules{Clients: 2})
 		b.piece = piece
 		b.join(2)
 		b.in(0, cmd(0x22222222), cmd(-1, 1), cmd(0x33333333, make([]byte, 4096)...), authKey, impi(1))
@@ -463,7 +463,7 @@ func TestS10WhatIsUnknownDoesNoHarm(t *testing.T) {
 }
 
 func TestS10AMegabyteNobodyWantsIsDiscarded(t *testing.T) {
-	b := newBench(t, Rules{Clients: 1})
+	b := newBench(t, rules{Clients: 1})
 	b.join(1)
 	b.in(0, cmd(0x22222222, make([]byte, 1<<20)...), done)
 	b.want(0, "after it", done)
@@ -474,7 +474,7 @@ func TestS10AMegabyteNobodyWantsIsDiscarded(t *testing.T) {
 
 func TestS10LabelsThatDoNotAscendEndTheJob(t *testing.T) {
 	for _, labels := range [][]wire.Label{{5, 5}, {5, 4}, {-1}, {0x3100, 0x1000}, {7, math.MinInt32}} {
-		b := newBench(t, Rules{Clients: 2})
+		b := newBench(t, rules{Clients: 2})
 		b.join(2)
 		for _, l := range labels {
 			b.in(1, coll(l, 1))
@@ -492,12 +492,12 @@ func TestLengthsThatCannotBeEndTheJobWithoutMemory(t *testing.T) {
 		{Cmd: wire.CmdColl, Len: 3},
 		{Cmd: wire.CmdColl, Len: 0}, {Cmd: 0x55555555, Len: math.MinInt32}, {Cmd: wire.CmdDone, Len: -1},
 		{Cmd: wire.CmdFini, Len: math.MaxInt32}} {
-		b := newBench(t, Rules{Clients: 2})
+		b := newBench(t, rules{Clients: 2})
 		b.join(2)
 		b.in(0, c.Append(nil))
 		b.wantEnd(false)
 	}
-	b := newBench(t, Rules{Clients: 2, MaxStored: 1000})
+	b := newBench(t, rules{Clients: 2, MaxStored: 1000})
 	b.join(2)
 	for l := range wire.Label(100) {
 		if !b.over {
@@ -511,7 +511,7 @@ func TestLengthsThatCannotBeEndTheJobWithoutMemory(t *testing.T) {
 }
 
 func TestS11DoneComesWhenAllAreDoneAndOnce(t *testing.T) {
-	b := newBench(t, Rules{Clients: 2})
+	b := newBench(t, rules{Clients: 2})
 	b.join(2)
 	b.in(0, done, done, cmd(wire.CmdDone, 1))
 	b.want(0, "not all")
@@ -523,7 +523,7 @@ func TestS11DoneComesWhenAllAreDoneAndOnce(t *testing.T) {
 }
 
 func TestS12TheJobEndsWellAfterEveryFini(t *testing.T) {
-	b := newBench(t, Rules{Clients: 3})
+	b := newBench(t, rules{Clients: 3})
 	b.join(3)
 	for i := range 3 {
 		b.in(i, done)
@@ -558,7 +558,7 @@ func TestS12AClientThatDiesIsNamedWithItsStep(t *testing.T) {
 		{"running, by reset", done, true, reset, "client 1 (10.0.0.1:99) was lost (connection reset by peer) before FINI"},
 	}
 	for _, tt := range tests {
-		b := newBench(t, Rules{Clients: 3})
+		b := newBench(t, rules{Clients: 3})
 		b.join(3)
 		b.in(1, tt.in)
 		if tt.all {
@@ -585,7 +585,7 @@ func TestS12AClientThatDiesIsNamedWithItsStep(t *testing.T) {
 }
 
 func TestAStreamThatGoesWrongInTheRunCountsAsDeath(t *testing.T) {
-	b := newBench(t, Rules{Clients: 2})
+	b := newBench(t, rules{Clients: 2})
 	b.join(2)
 	b.in(0, done)
 	b.in(1, done)
@@ -598,7 +598,7 @@ func TestAStreamThatGoesWrongInTheRunCountsAsDeath(t *testing.T) {
 }
 
 func TestS13IdleConnectionsHoldNothingUp(t *testing.T) {
-	b := newBench(t, Rules{Clients: 1, MaxPending: 3})
+	b := newBench(t, rules{Clients: 1, MaxPending: 3})
 	b.open(100)
 	b.open(101)
 	b.in(101, []byte{1, 2, 3})
@@ -611,7 +611,7 @@ func TestS13IdleConnectionsHoldNothingUp(t *testing.T) {
 }
 
 func TestTheOldestOfTooManySilentConnectionsGoes(t *testing.T) {
-	b := newBench(t, Rules{Clients: 1, MaxPending: 2})
+	b := newBench(t, rules{Clients: 1, MaxPending: 2})
 	for i := range 4 {
 		b.open(i)
 	}
@@ -623,7 +623,7 @@ func TestTheOldestOfTooManySilentConnectionsGoes(t *testing.T) {
 // Who has said more stays, and a crowd from one address makes room for itself only.
 func TestACrowdDoesNotKeepAClientOut(t *testing.T) {
 	const crowd = 1000
-	b := newBench(t, Rules{Clients: 1, MaxPending: 8})
+	b := newBench(t, rules{Clients: 1, MaxPending: 8})
 	b.open(0) // from an address of its own, silent for now
 	for i := range crowd {
 		b.take(b.m.Opened(100+i, fmt.Sprintf("10.9.9.9:%d", 1000+i)))
@@ -643,7 +643,7 @@ func TestACrowdDoesNotKeepAClientOut(t *testing.T) {
 }
 
 func TestTimeToJoinRunsOut(t *testing.T) {
-	b := newBench(t, Rules{Clients: 1})
+	b := newBench(t, rules{Clients: 1})
 	b.open(1)
 	b.in(1, authKey)
 	b.take(b.m.Expired(1))
@@ -661,7 +661,7 @@ func TestTimeToJoinRunsOut(t *testing.T) {
 
 func TestWhoIsMissingWhenTimeIsUp(t *testing.T) {
 	why := errors.New("gave up")
-	b := newBench(t, Rules{Clients: 3})
+	b := newBench(t, rules{Clients: 3})
 	b.open(1)
 	b.in(1, authKey, rightKey, impi(1))
 	b.take(b.m.Stop(why))
@@ -670,7 +670,7 @@ func TestWhoIsMissingWhenTimeIsUp(t *testing.T) {
 		!errors.Is(b.m.Err(), why) {
 		t.Error(got, b.hung)
 	}
-	b = newBench(t, Rules{Clients: 2})
+	b = newBench(t, rules{Clients: 2})
 	b.join(2)
 	b.in(0, coll(wire.CNHosts, 1))
 	b.take(b.m.Stop(why))
@@ -678,7 +678,7 @@ func TestWhoIsMissingWhenTimeIsUp(t *testing.T) {
 		"missing" {
 		t.Error(got)
 	}
-	b = newBench(t, Rules{Clients: 2})
+	b = newBench(t, rules{Clients: 2})
 	b.join(2)
 	b.in(0, done)
 	b.in(1, done, fini)
@@ -690,7 +690,7 @@ func TestWhoIsMissingWhenTimeIsUp(t *testing.T) {
 }
 
 func TestLateConnectionsAreClosed(t *testing.T) {
-	b := newBench(t, Rules{Clients: 1})
+	b := newBench(t, rules{Clients: 1})
 	b.join(1)
 	b.open(5)
 	b.in(5, authKey)
@@ -707,7 +707,7 @@ func FuzzMachine(f *testing.F) {
 	f.Add(append(bytes.Clone(all[:28]), wire.Cmd{Cmd: wire.CmdColl, Len: -1}.Append(nil)...), uint8(0))
 	f.Fuzz(func(t *testing.T, data []byte, piece uint8) {
 		for _, first := range []bool{true, false} {
-			b := newBench(t, Rules{Clients: 2, MaxPayload: 1 << 16, MaxStored: 1 << 16})
+			b := newBench(t, rules{Clients: 2, MaxPayload: 1 << 16, MaxStored: 1 << 16})
 			b.piece = int(piece)
 			b.open(0)
 			b.open(1)
@@ -723,7 +723,7 @@ func FuzzMachine(f *testing.F) {
 			b.eof(1, nil)
 			b.take(b.m.Stop(errors.New("end of test")))
 			if !b.over || !b.closed[0] || !b.closed[1] {
-				t.Fatalf("not over: %v, phase %v", b.closed, b.m.Phase())
+				t.Fatalf("not over: %v, phase %v", b.closed, b.m.phase)
 			}
 		}
 	})

@@ -54,10 +54,10 @@ type Server struct {
 	listener net.Listener
 
 	mu       sync.Mutex // guards all below, and serialises calls of the machine
-	machine  *Machine
+	machine  *machine
 	links    map[int]*link
 	lastID   int
-	phase    Phase       // the one that timer is for
+	phase    phase       // the one that timer is for
 	timer    *time.Timer // nil: no limit
 	reminder *time.Timer // nil: nobody is waited for
 
@@ -68,7 +68,7 @@ type Server struct {
 // Listen opens the server's socket. It fails when no authentication method is enabled (auth.ErrNoMethod), the
 // number of clients is not 1 to 32, or the port is taken.
 func Listen(opt Options) (*Server, error) {
-	m, err := NewMachine(Rules{Clients: opt.Clients, Auth: opt.Auth, Preference: opt.Preference})
+	m, err := newMachine(rules{Clients: opt.Clients, Auth: opt.Auth, Preference: opt.Preference})
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.running.Add(1)
 	go s.accept()
 	stop := context.AfterFunc(ctx, func() {
-		s.do(func(m *Machine) []Action { return m.Stop(context.Cause(ctx)) })
+		s.do(func(m *machine) []action { return m.Stop(context.Cause(ctx)) })
 	})
 	<-s.over
 	stop()
@@ -181,7 +181,7 @@ func (s *Server) accept() {
 func (s *Server) open(c net.Conn) {
 	l := &link{tcp: c.(*net.TCPConn), conn: c, wake: make(chan struct{}, 1), readDone: make(chan struct{}),
 		writeTime: s.opt.WriteTimeout, closeTime: s.opt.CloseTimeout}
-	s.do(func(m *Machine) []Action {
+	s.do(func(m *machine) []action {
 		s.lastID++
 		l.id = s.lastID
 		s.links[l.id] = l
@@ -189,39 +189,39 @@ func (s *Server) open(c net.Conn) {
 		go s.read(l)
 		go s.write(l)
 		l.expiry = time.AfterFunc(s.opt.JoinTimeout, func() {
-			s.do(func(m *Machine) []Action { return m.Expired(l.id) })
+			s.do(func(m *machine) []action { return m.Expired(l.id) })
 		})
 		return m.Opened(l.id, c.RemoteAddr().String())
 	})
 }
 
 // do lets the machine take one event, and carries out what it answers.
-func (s *Server) do(event func(*Machine) []Action) {
+func (s *Server) do(event func(*machine) []action) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range event(s.machine) {
 		switch a.Do {
-		case Send:
-			if s.machine.Phase() == Running {
+		case doSend:
+			if s.machine.phase == running {
 				alive.Insist(s.links[a.Conn].tcp, s.opt.Silence) // before, a client may take its time to read
 			}
 			s.links[a.Conn].send(a.Data)
-		case Secure:
+		case doSecure:
 			s.links[a.Conn].secure = a.Data
-		case Reset:
+		case doReset:
 			s.links[a.Conn].tcp.SetLinger(0)
 			s.links[a.Conn].tcp.Close()
-		case Close:
+		case doClose:
 			s.links[a.Conn].finish()
-		case Hang:
+		case doHang:
 			s.listener.Close()
-		case Log:
+		case doLog:
 			s.opt.Log(a.Text)
-		case Terminate:
+		case doTerminate:
 			close(s.over)
 		}
 	}
-	if s.machine.Phase() != s.phase {
+	if s.machine.phase != s.phase {
 		s.startClock()
 	}
 }
@@ -236,9 +236,9 @@ func (s *Server) startClock() {
 		s.reminder.Stop()
 		s.reminder = nil
 	}
-	p := s.machine.Phase()
+	p := s.machine.phase
 	s.phase = p
-	if p == Gathering {
+	if p == gathering {
 		s.reminder = time.AfterFunc(s.opt.RemindTime, s.remind)
 	}
 	limit := [...]time.Duration{s.opt.GatherTimeout, s.opt.ExchangeTimeout, s.opt.RunTimeout, 0}[p]
@@ -246,8 +246,8 @@ func (s *Server) startClock() {
 		return
 	}
 	s.timer = time.AfterFunc(limit, func() {
-		s.do(func(m *Machine) []Action {
-			if m.Phase() != p {
+		s.do(func(m *machine) []action {
+			if m.phase != p {
 				return nil
 			}
 			return m.Stop(fmt.Errorf("gave up after %v", limit))
@@ -261,7 +261,7 @@ func (s *Server) remind() {
 	if s.opt.GatherTimeout < math.MaxInt64 {
 		patience = fmt.Sprintf("; the server gives up after %v (-deadline gather)", s.opt.GatherTimeout)
 	}
-	s.do(func(m *Machine) []Action { return m.Remind(patience) })
+	s.do(func(m *machine) []action { return m.Remind(patience) })
 }
 
 // link is a connection's socket and what waits to be written to it.
@@ -343,7 +343,7 @@ func (s *Server) read(l *link) {
 	for {
 		n, err := l.conn.Read(buf)
 		if n > 0 {
-			s.do(func(m *Machine) []Action { return m.Received(l.id, buf[:n]) })
+			s.do(func(m *machine) []action { return m.Received(l.id, buf[:n]) })
 		}
 		if err == nil && l.secure != nil {
 			err = s.secure(l)
@@ -377,7 +377,7 @@ func (s *Server) secure(l *link) error {
 	l.mu.Lock()
 	l.conn = channel
 	l.mu.Unlock()
-	s.do(func(m *Machine) []Action { return m.Secured(l.id, keys, s.opt.Auth.Certs != nil) })
+	s.do(func(m *machine) []action { return m.Secured(l.id, keys, s.opt.Auth.Certs != nil) })
 	return nil
 }
 
@@ -416,7 +416,7 @@ func (s *Server) lost(l *link, err error) {
 	if err == io.EOF {
 		err = nil
 	}
-	s.do(func(m *Machine) []Action { return m.Closed(l.id, err) })
+	s.do(func(m *machine) []action { return m.Closed(l.id, err) })
 	l.finish()
 	s.mu.Lock()
 	delete(s.links, l.id)
