@@ -1,28 +1,28 @@
-// Package agent is a host that serves several processes of its client (IMPI 0.0, 2.3.1): between two clients there is
-// one TCP connection, whatever their numbers of processes. It is the launcher's own process.
+// Package agent is a host that serves several processes of its client (IMPI 0.0, 2.3.1). Two clients with agents need
+// one TCP connection between them, however many processes they have. An agent runs in the launcher's process.
 //
 //	process -- pipes in shared memory -- agent == TCP == hosts of other clients
 //
-//	agent.go     start and end: the links, who has said FINI, who is lost
-//	relay.go     the loop: what is ready, what is next, waiting
-//	judge.go     a packet's header: may it travel, and where to? Pure
-//	inbound.go   one stream read: whole packets to the outlets
-//	outlet.go    one stream written: at once if there is room, else in order when there is
+//	agent.go       start and end: the links, who has said FINI, who is lost
+//	relay.go       the loop: which links are ready, in which order they are served, waiting
+//	judge.go       whether a packet may travel, and where to, by its header. Pure
+//	inbound.go     reading one link: whole packets go to the outlets
+//	outlet.go      writing one link: at once if there is room, else in order when there is
 //	unbuffered.go  long packets: from a ring to a socket and from a socket to a ring
-//	silence.go   hosts that are lost without a word
-//	sockets.go   a process's side
+//	silence.go     hosts that went silent
+//	sockets.go     a process's side
 //
-// The agent relays IMPI packets and changes not a byte of them. Flow control (3.6) is between the processes, end to
-// end: their windows bound what can be under way, and the agent neither counts nor acknowledges. What a process or a
-// host does not take waits in its outlet, up to a limit; then those who have more for it are not read until there is
-// room. As a process reads whatever it is doing, and so does a host, no one waits for ever.
+// The agent relays IMPI packets and changes no byte of them. Flow control (3.6) is between the processes, end to end:
+// their windows bound what can be under way, and the agent neither counts nor acknowledges. What a process or a host
+// does not take waits in its outlet, up to a limit. Beyond the limit, links that bring more for that outlet are not
+// read until there is room. Nobody waits for ever, because processes and hosts read whatever else they are doing.
 //
-// One goroutine does it all, with system calls that never block: a packet that is relayed wakes nobody in this process.
-// While there is traffic it looks again and again, at the pipes and at epoll, giving its core away in between; then it
-// asks the pipes to ring, and sleeps in Go's netpoller.
+// One goroutine does everything, with system calls that never block, so that relaying a packet wakes no thread here.
+// While there is traffic it polls the pipes and epoll, and yields its core in between. Then it asks the pipes to wake
+// it, and sleeps in Go's netpoller.
 //
-// The end (3.8): when all processes have said FINI, every host is told; when all hosts have, every process is.
-// Acknowledgements and answers go on until the streams end.
+// The end (3.8): when all processes have said FINI, the agent says it to every host; when all hosts have, it says it to
+// every process. Acknowledgements and answers are relayed until the streams end.
 package agent
 
 import (
@@ -44,7 +44,8 @@ type Config struct {
 	Job   *transport.Job
 	Host  int32   // the agent's global host rank; its processes are those of the job's table
 	Peers [][]int // connected sockets to other hosts, by global host rank: tcp.Mesh
-	// a host of that client is lost, or has broken the rules: the job cannot go on. Called once, and must not call Close
+	// Lost is called once, when a host of that client is lost or has broken the protocol: the job cannot go on. It must
+	// not call Close.
 	Lost  func(client int32, err error)
 	Warn  func(text string) // a process of ours has broken the rules; its sockets are closed. May be nil
 	Limit int               // bytes that may wait for one process or host; 0: DefaultLimit
@@ -52,7 +53,7 @@ type Config struct {
 	Silence time.Duration // after which a host of which nothing is heard is lost; 0: never
 }
 
-// DefaultLimit is how much may wait in one outlet before those who feed it are held up, in bytes.
+// DefaultLimit is how many bytes may wait in one outlet before links that bring more for it are no longer read.
 const DefaultLimit = 8 << 20
 
 // Agent relays between the processes of a host and the other hosts.
@@ -65,7 +66,7 @@ type Agent struct {
 	heard  func(fd int, silence time.Duration) error // tcp.Heard
 	poller
 
-	mu       sync.Mutex // guards what follows, and the links: held by the loop but while it waits
+	mu       sync.Mutex // guards what follows, and the links: the loop holds it except while it waits
 	active   []*link    // links that have something to do
 	spare    []*link    // room for the next of these
 	running  int        // links that have not ended in both directions
@@ -107,8 +108,8 @@ type link struct {
 	silent error // it has been silent for too long
 }
 
-// New starts to relay. ends are the agent's ends of what Pipes made, by local rank. They and all descriptors are the
-// agent's from now on, also if there is an error.
+// New starts to relay. ends are the agent's ends of what Pipes made, by local rank. They and all descriptors belong to
+// the agent, even if there is an error.
 func New(c Config, ends [][2]*pipe.End) (*Agent, error) {
 	a, err := newAgent(c, ends)
 	if err != nil {
@@ -197,8 +198,8 @@ func (a *Agent) add(l *link) *link {
 	return l
 }
 
-// linkTo is where packets for process dst leave, from process src if that is ours: the link to its host, or one of
-// its own two. nil: there is none.
+// linkTo answers the link for packets from process src to process dst: that to the host of dst, or one of the two of
+// dst itself if dst is ours. It is nil if there is none.
 func (a *Agent) linkTo(src, dst int32) *link {
 	host := a.config.Job.Procs[dst].Host
 	if host != a.config.Host {
@@ -208,8 +209,8 @@ func (a *Agent) linkTo(src, dst int32) *link {
 	return a.byProc[i][side(src, dst)]
 }
 
-// finis notes a FINI; the last one of a kind is told to all of the other. When both directions of a link have had
-// theirs, nothing that anybody needs can follow, and we close ours.
+// finis notes a FINI of a link. When the last process has said it, all hosts are told, and when the last host has, all
+// processes are. After a FINI in both directions nothing can follow that anybody needs, and we close our direction.
 func (a *Agent) finis(l *link) {
 	l.fini = true
 	a.open[l.kind]--
@@ -230,7 +231,7 @@ func (a *Agent) finis(l *link) {
 	}
 }
 
-// ended handles the end of a link's stream. cause nil: it has closed in order, after its FINI.
+// ended handles the end of a link's stream. cause is nil if it was closed in order, after its FINI.
 func (a *Agent) ended(l *link, cause error) {
 	l.in.evict()
 	l.in.ended = true
@@ -268,7 +269,7 @@ func (a *Agent) settle(l *link) {
 	}
 }
 
-// shut closes a link. Its other end learns of it even if a forked child has a copy of the socket.
+// shut shuts down and closes a link. The shutdown tells the other end even if a forked child has a copy of the socket.
 func (a *Agent) shut(l *link) {
 	if l.fd >= 0 {
 		if l.many != nil {
@@ -284,8 +285,8 @@ func (a *Agent) shut(l *link) {
 	}
 }
 
-// Finish waits until every stream has ended in order, for d at most, and closes what is open. It answers whether
-// all hosts had said FINI.
+// Finish waits up to d until every stream has ended in order, and closes what is still open. It answers whether all
+// hosts have said FINI.
 func (a *Agent) Finish(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -300,7 +301,7 @@ func (a *Agent) Finish(d time.Duration) bool {
 	return well
 }
 
-// Close ends all links at once: those who have not finished see that we terminated abnormally.
+// Close ends all links at once. Peers that have not finished see that this client has ended abnormally.
 func (a *Agent) Close() {
 	a.mu.Lock()
 	a.closed = true

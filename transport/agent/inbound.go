@@ -22,7 +22,7 @@ func bufferFor(longest uint32) int {
 	return max(bufferMin, min(4*packet, bufferMax), packet+wire.PacketSize)
 }
 
-// inbound holds what has come and is not passed on: never more than one buffer, whatever a header says.
+// inbound holds what has arrived on a link and is not passed on: never more than one buffer, whatever a header says.
 type inbound struct {
 	agent   *Agent
 	link    *link
@@ -68,7 +68,7 @@ func (a *Agent) read(l *link) {
 	}
 }
 
-// took handles what a read of want bytes has answered.
+// took acts on the answer n, errno of a read of want bytes.
 func (a *Agent) took(l *link, n, want int, errno syscall.Errno) {
 	switch {
 	case errno == unix.EAGAIN:
@@ -85,7 +85,8 @@ func (a *Agent) took(l *link, n, want int, errno syscall.Errno) {
 	}
 }
 
-// readMany is read from several sockets, which take two places.
+// readMany reads from a link of several sockets. Bundle.Receive fills two runs of memory: x, and then y or, if that is
+// empty, buf.
 func (a *Agent) readMany(l *link, x, y, buf []byte) {
 	if len(y) > 0 {
 		buf = y
@@ -166,7 +167,7 @@ func (in *inbound) next(p wire.Packet) (*link, error) {
 	return l, nil
 }
 
-// end says what the end of the stream means. nil: the peer had finished.
+// end says what the end of the stream means: nil if the peer had finished, else the error by which it is lost.
 func (in *inbound) end(cause error) error {
 	if n := max(in.w, in.inRing()); n > 0 {
 		return fmt.Errorf("connection lost %d bytes into a packet: %w", n, cause)

@@ -22,8 +22,9 @@ func (v *violation) Error() string { return "protocol error: " + v.text }
 
 func violated(format string, args ...any) error { return &violation{fmt.Sprintf(format, args...)} }
 
-// longest is the longest continuation, in bytes, that a link may bring: what was agreed on with that host, or, from a
-// process of ours, with any. What it sends to one host is held against that host's limit when we know whom it is for.
+// longest is the longest continuation, in bytes, that a link may bring. For a host it is what was agreed on with that
+// host. For a process of ours it is the largest of what was agreed on with any host; route compares the packet with the
+// limit of its own destination.
 func (t *table) longest(k kind, peer int32) uint32 {
 	most := t.job.MaxDataLen
 	for i, h := range t.job.Hosts {
@@ -34,9 +35,9 @@ func (t *table) longest(k kind, peer int32) uint32 {
 	return most
 }
 
-// length is how long the packet is whose header p begins with, most being the longest continuation. A header that
-// announces more than was agreed on, or is of no known type, is a violation: nothing tells where the next packet
-// begins.
+// length is how many bytes the packet has whose header is at the beginning of p. most is the longest continuation, in
+// bytes. A header that announces more than was agreed on, or is of no known type, is a violation and ends the link,
+// since nothing tells where the next packet begins.
 func (t *table) length(p wire.Packet, most uint32) (int, error) {
 	var h transport.Header
 	if err := p.Decode(&h); err != nil {
@@ -51,9 +52,9 @@ func (t *table) length(p wire.Packet, most uint32) (int, error) {
 	return wire.PacketSize + h.Len, nil
 }
 
-// route answers whom a packet that came from a link is from and for. From another host it must come from a process
-// there, and be for one of ours; from a process of ours it must be its own, and for another host's. Who has said FINI
-// has no more messages.
+// route answers the source and the destination of a packet, as world ranks. A packet from another host must come from a
+// process there and be for one of ours; a packet from a process of ours must be its own and be for another host. After
+// FINI no messages may come. Anything else is a violation.
 func (t *table) route(p wire.Packet, k kind, peer int32, fini bool) (src, dst int32, err error) {
 	from, to := p.Src(), p.Dst()
 	src, dst = t.dir.Rank(&from), t.dir.Rank(&to)

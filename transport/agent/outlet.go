@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outlet is the way out on one socket. What the kernel does not take at once is copied and waits until epoll tells of
-// room. Links that have more for an outlet in which more than the limit waits are stalled: they are not read.
+// outlet is the outgoing direction of one link. What the kernel does not take at once is copied to the queue, and waits
+// until epoll says that there is room. While more than the limit waits, links that bring more for this outlet are
+// stalled: they are not read.
 type outlet struct {
 	queue   []byte // queue[off:] waits
 	off     int
@@ -28,8 +29,8 @@ func (o *outlet) waits() int {
 	return n
 }
 
-// offer sends whole packets that from has brought, after all that was put before. b is not kept. False: too much waits,
-// and from is stalled.
+// offer sends whole packets that link from has brought, behind all earlier ones. b is not kept. It answers false if too
+// much waits already; then nothing was sent, and from is stalled.
 func (a *Agent) offer(to *link, b []byte, from *link) bool {
 	if len(b) == 0 || to == nil {
 		return true
@@ -43,7 +44,7 @@ func (a *Agent) offer(to *link, b []byte, from *link) bool {
 	return true
 }
 
-// put sends whole packets after all that was put before. b is not kept.
+// put sends whole packets behind all earlier ones, without regard to the limit. b is not kept.
 func (a *Agent) put(l *link, b []byte) {
 	o := &l.out
 	if o.ended || o.last {
@@ -63,7 +64,7 @@ func (a *Agent) put(l *link, b []byte) {
 	o.queue = append(o.queue, b...)
 }
 
-// write answers how much of b is out. If it cannot be written at all, false, and the outlet has ended.
+// write writes a prefix of b and answers its length. It answers false if the link is broken; then the outlet has ended.
 func (a *Agent) write(l *link, b []byte) (n int, ok bool) {
 	for n < len(b) {
 		var k int
@@ -120,7 +121,7 @@ func (a *Agent) flush(l *link) {
 	}
 }
 
-// resume lets those go on who have waited for room.
+// resume lets the links that were stalled by an outlet go on.
 func (a *Agent) resume(o *outlet) {
 	for _, l := range o.stalled {
 		l.stalled = false
@@ -157,7 +158,8 @@ func (a *Agent) halve(l *link) {
 	a.settle(l)
 }
 
-// breakOff gives up writing. What the peer has sent before is still read: its end decides.
+// breakOff gives up writing to a link. What the peer has sent is still read to its end, which decides whether it is
+// lost.
 func (a *Agent) breakOff(l *link) {
 	l.out.ended = true
 	l.out.queue, l.out.off = nil, 0

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The loop. epoll speaks once of what has come (EPOLLET), and a link stays active until a read has found the end of it;
-// each round serves every active link with one buffer, so that none keeps another waiting.
+// The loop. epoll is edge-triggered (EPOLLET): it reports arrivals once, and a link stays active until a read has found
+// nothing more. Each round reads one buffer from every active link, so that no link starves another.
 
 // poller is epoll, and how the loop waits for it.
 type poller struct {
@@ -23,13 +23,13 @@ type poller struct {
 	pipes   []*link
 	events  [64]unix.EpollEvent
 	n       int
-	kicker  int // an eventfd: the loop is to look at closed, and at the links' silent
+	kicker  int // an eventfd that wakes the loop when Agent.closed or link.silent has been set
 	budget  time.Duration
 	vec     kernel.Vector
 }
 
-// A loop that finds nothing looks again for a time between these before it sleeps: long while that pays, because a
-// sleep and a wake-up cost more than a packet's way through; short while it does not.
+// A loop that finds nothing polls on for a time between these bounds before it sleeps. The time is long while polling
+// pays, because a sleep and a wake-up cost more than relaying a packet, and short while it does not.
 const (
 	shortSpin = 50 * time.Microsecond
 	longSpin  = 2 * time.Millisecond
@@ -37,7 +37,7 @@ const (
 
 const (
 	interestIn = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLET
-	kicked     = -1 // in place of a link's number
+	kicked     = -1 // in an event in place of a link's number: the kicker
 )
 
 // start makes a poller of links; an event's descriptor is the number of the link.
@@ -105,10 +105,10 @@ func (p *poller) interest(l *link, room bool) {
 	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_MOD, l.fd, &unix.EpollEvent{Events: events, Fd: l.number})
 }
 
-// yieldEvery is how often the loop lets the process's other goroutines run, in looks that found nothing or rounds.
+// yieldEvery is after how many polls and rounds the loop lets the process's other goroutines run.
 const yieldEvery = 64
 
-// wait returns when epoll has something to say, or a pipe has something to bring or room.
+// wait returns when epoll has an event, or a pipe has data or room.
 func (p *poller) wait() {
 	start := time.Now()
 	for polls := 1; ; polls++ {
@@ -136,7 +136,7 @@ func (p *poller) wait() {
 	}
 }
 
-// pending says whether a pipe has something for us.
+// pending says whether any pipe has data, or room that was waited for.
 func (p *poller) pending() bool {
 	for _, l := range p.pipes {
 		if l.fd >= 0 && (l.pipe.Granted() || l.brings()) {
@@ -146,12 +146,12 @@ func (p *poller) pending() bool {
 	return false
 }
 
-// brings says whether a process has something that can be taken now.
+// brings says whether a process's pipe has something that the loop can act on now.
 func (l *link) brings() bool {
 	return !l.stalled && !l.in.ended && l.in.owed == 0 && l.pipe.Holds(l.in.wants)
 }
 
-// scan notes what the pipes have.
+// scan activates the links whose pipes have data or room.
 func (a *Agent) scan() {
 	for _, l := range a.pipes {
 		if l.fd < 0 {
@@ -202,7 +202,7 @@ func (a *Agent) run() {
 	}
 }
 
-// tell passes on the news. mu is free.
+// tell calls Config.Lost and Config.Warn with what has happened. mu must not be held.
 func (a *Agent) tell() {
 	for _, f := range a.news {
 		f()
@@ -210,7 +210,7 @@ func (a *Agent) tell() {
 	a.news = nil
 }
 
-// mark notes what epoll has said.
+// mark activates the links that epoll has reported.
 func (a *Agent) mark() {
 	for _, e := range a.events[:a.n] {
 		if e.Fd == kicked {

@@ -7,8 +7,8 @@ import (
 	"github.com/libimpi/libimpi/transport/tcp"
 )
 
-// guard looks now and then when each host was heard of last (transport/tcp/silence.go). The loop gives up those that
-// have been silent for too long.
+// guard checks from time to time when each host was heard of last (transport/tcp/silence.go). The loop ends the links
+// of hosts that have been silent for too long.
 func (a *Agent) guard() {
 	t := time.NewTicker(a.config.Silence / tcp.Looks)
 	defer t.Stop()

@@ -50,9 +50,9 @@ func View(j *transport.Job) *transport.Job {
 	return &v
 }
 
-// streams are the longest continuations, in bytes, that all hosts with processes on a side take, and that any of them
-// sends; and no more of them goes into a pipe at a time than the agent makes the best of. The agent's own processes are
-// not met there.
+// streams answers the longest continuations, in bytes, that may go out to a side and come in from it: out is what all
+// hosts there take, in what any of them sends, and neither is more than Stream. Processes behind the same agent do not
+// count.
 func streams(j *transport.Job, side *transport.Host) (out, in uint32) {
 	out = Stream
 	for _, p := range j.Procs[side.First : side.First+side.NProcs] {
@@ -74,8 +74,8 @@ func ViewSockets(ends [2]int) [][]int {
 	return view
 }
 
-// Pipes makes the pipes of a process with world rank me: the agent's ends, and what the process opens. A side on which
-// there is nobody has none: nil and -1.
+// Pipes makes the pipes of the process with world rank me: the agent's ends, and the descriptors that the process
+// opens. A side without processes has no pipe: nil and -1. Errors are those of the kernel.
 func Pipes(j *transport.Job, me int32) (agent [2]*pipe.End, process [2]int, err error) {
 	process = [2]int{-1, -1}
 	for s, n := range [2]int32{me, int32(len(j.Procs)) - me - 1} {

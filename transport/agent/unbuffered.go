@@ -9,34 +9,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Long packets do not pass through a buffer of the agent's. From a process one goes from the ring to the socket, once
-// all of it is there; what the socket does not take stays in the ring and is owed. To a process one is read from the
-// socket to where it belongs in the ring, and is seen when it is whole. So no packet is cut in two where others could
-// come between, and nobody waits for a process, or a host, that has stopped in the middle of one.
+// Long packets do not pass through a buffer of the agent. A packet from a process goes from the ring to the socket as
+// soon as all of it is in the ring; what the socket does not take stays in the ring, and is owed to the socket. A
+// packet to a process is read from the socket into its place in the ring, and published when it is whole. So packets of
+// others never end up in the middle of one, and nobody waits for a process or host that has stopped in the middle of
+// one.
 //
-// The header is judged, and sent, in a copy: the process could change the one in the ring.
+// The agent checks and sends a copy of the header, because the process could change the one in the ring.
 //
-// Where there is no room, a long packet waits in its ring or socket for some rounds of the loop, and then goes the way
-// of all others, through the buffer to the outlet's queue: those behind it may be for somebody else.
+// A long packet for which there is no room waits in its ring or socket for some rounds of the loop. Then it goes
+// through the buffer to the outlet's queue, as short packets do, because those behind it may be for somebody else.
 
 const (
-	// unbufferedMin is the shortest packet, in bytes, that goes straight.
+	// unbufferedMin is the shortest packet, in bytes, that passes by the buffer.
 	unbufferedMin = 16 << 10
 	// unbufferedMax is the longest: a writer that finds the ring full is woken when a quarter of it is free.
 	unbufferedMax = pipe.RingBytes / 2
-	// patientRounds is for how many rounds a packet waits for room.
+	// patientRounds is for how many rounds of the loop a packet waits for room.
 	patientRounds = 64
-	// narrowBytes is how much is read at a time where a long packet is expected: its header, and a short one before it.
+	// narrowBytes is how many bytes are read at a time where a long packet is expected: enough for its header and a short
+	// packet before it.
 	narrowBytes = 1 << 10
 )
 
-// Stream is the longest continuation, in bytes, that processes behind an agent send and take: several are under way in
-// their rings at a time.
+// Stream is the longest continuation, in bytes, that processes behind an agent send and take. A ring has room for
+// several of them.
 const Stream = 120 << 10
 
 func isUnbuffered(n int) bool { return n >= unbufferedMin && n <= unbufferedMax }
 
-// forward sends the next packet of a process straight from its ring. False: nothing has happened, and it is to be read.
+// forward sends the next packet of a process from its ring. If it answers false it has done nothing, and the packet
+// must be read into the buffer.
 func (a *Agent) forward(l *link) bool {
 	in := &l.in
 	in.wants = 0
@@ -73,7 +76,8 @@ func (a *Agent) forward(l *link) bool {
 	return true
 }
 
-// await has the loop look at l's ring again when it holds n bytes. False: it never will.
+// await has the loop look at the link's ring again when it holds n bytes. It answers false if it never will, because
+// the process has closed it.
 func (in *inbound) await(n int) bool {
 	if in.link.pipe.Ended() {
 		return false
@@ -120,7 +124,7 @@ func (a *Agent) sendFrom(l, to *link, head wire.Packet, x, y []byte) bool {
 	return true
 }
 
-// sendParts writes a prefix of x, y and z to a host. Not all are empty.
+// sendParts writes a prefix of x, y and z to a host, and answers its length. Not all of the three are empty.
 func (a *Agent) sendParts(to *link, x, y, z []byte) (int, syscall.Errno) {
 	if to.many != nil {
 		return to.many.Send(x, y, z)
@@ -128,7 +132,8 @@ func (a *Agent) sendParts(to *link, x, y, z []byte) (int, syscall.Errno) {
 	return a.vec.Send(to.fd, x, y, z)
 }
 
-// pay sends what is owed before all else. It answers whether nothing is owed any more.
+// pay sends what an outlet is owed: the rest of a packet that stands in a ring, and precedes the queue. It answers
+// whether the whole of it has left.
 func (a *Agent) pay(to *link) bool {
 	o := &to.out
 	for o.debtor != nil {
@@ -148,7 +153,7 @@ func (a *Agent) pay(to *link) bool {
 	return !o.ended
 }
 
-// paid takes n bytes of what is owed off the ring in which it stands.
+// paid notes that n bytes of what is owed have left, and discards them from the ring.
 func (a *Agent) paid(o *outlet, n int) {
 	from := o.debtor
 	from.pipe.Discard(n)
@@ -158,8 +163,8 @@ func (a *Agent) paid(o *outlet, n int) {
 	}
 }
 
-// aim finds the place in a process's ring for the packet that begins at buf[0], if it is to go there straight. False:
-// not in this round.
+// aim finds a place in a process's ring for the packet that begins at buf[0], or decides that it goes through the
+// buffer (aside). It answers false if neither can be said in this round.
 func (a *Agent) aim(l *link) bool {
 	in := &l.in
 	head := wire.Packet(in.buf[:wire.PacketSize])
@@ -189,7 +194,8 @@ func (a *Agent) aim(l *link) bool {
 	return true
 }
 
-// place is where the next bytes of l go: into a ring if its packet has a place there, and behind it, or only, into buf.
+// place answers where the next bytes of a host go: first into x and y, the rest of the packet's place in a ring, if it
+// has one, and then into buf.
 func (in *inbound) place() (x, y, buf []byte) {
 	buf = in.buf[in.w:]
 	if in.to != nil {
@@ -201,7 +207,7 @@ func (in *inbound) place() (x, y, buf []byte) {
 	return x, y, buf
 }
 
-// arrived notes n bytes, in place.
+// arrived notes that n bytes have been read to where place said.
 func (in *inbound) arrived(n int) {
 	if in.to == nil {
 		in.w += n
@@ -218,7 +224,7 @@ func (in *inbound) arrived(n int) {
 	to.pipe.Publish(in.whole)
 }
 
-// evict takes a packet that is not whole out of the ring again, into the buffer: somebody else's is to go there first.
+// evict moves a packet that is not whole out of the ring into the buffer, because another packet must go there first.
 func (in *inbound) evict() {
 	if in.to == nil {
 		return
@@ -230,7 +236,7 @@ func (in *inbound) evict() {
 	in.to, in.aside = nil, true
 }
 
-// inRing is how many bytes of a packet that is not whole have come, if it has a place in a ring.
+// inRing is how many bytes have arrived of a packet that is not whole and has a place in a ring.
 func (in *inbound) inRing() int {
 	if in.to == nil {
 		return 0

@@ -1,11 +1,10 @@
-// Package alive finds out that the other end of a TCP connection is gone without a word: its machine has stopped, or
-// the way to it is broken. TCP itself would notice after a quarter of an hour, and only if there is something to be
-// sent.
+// Package alive finds out that the other end of a TCP connection has gone without closing it: its machine has stopped,
+// or the network is down. TCP itself would notice after a quarter of an hour, and only if there is something to send.
 //
-// A connection on which nothing travels carries probes. One on which something waits to be acknowledged sends that
-// again in their place, each time after twice as long, but not after longer than between two probes where the kernel
-// (Linux 6.15) can be told so. So a way that is broken for no longer than the silence that is allowed is used again,
-// and the other end heard of, before it is given up.
+// "Silence" is the time for which nothing may be heard of the other end, not even an acknowledgement (IMPI_SILENCE). An
+// idle connection carries keepalive probes. While data waits to be acknowledged TCP retransmits it instead, each time
+// after twice as long. Since Linux 6.15 the kernel can be told not to wait longer than between two probes. So if the
+// network is down for less than the silence, the connection is used again before it is given up.
 package alive
 
 import (
@@ -17,7 +16,7 @@ import (
 )
 
 const (
-	probes  = 16            // that go into the silence that is allowed
+	probes  = 16            // in the time of the silence
 	slowest = 9 * time.Hour // between two probes, by the kernel
 	most    = 127           // probes, by the kernel
 )
@@ -27,17 +26,20 @@ func Every(silence time.Duration) time.Duration {
 	return min(max(silence/probes, time.Second), slowest).Truncate(time.Second)
 }
 
-// Limit is the time since the last acknowledgement after which the other end is lost: it may have come that long before
-// the way broke, and the first probe on the way back may leave that long after the way is good again.
+// Limit is the time since the last acknowledgement after which the other end is lost. It is the silence and the time of
+// two probes: the last acknowledgement may have come up to one probe before the network failed, and the next probe may
+// leave up to one probe after the network works again.
 func Limit(silence time.Duration) time.Duration { return silence + 2*Every(silence) }
 
-// Probes are what keeps a connection alive, and ends it when they are not acknowledged for so long; 0: none.
+// Probes is the keepalive setting of a connection that the kernel ends when it hears nothing for Limit(silence). A
+// silence of 0 turns probes off.
 func Probes(silence time.Duration) net.KeepAliveConfig {
 	every := Every(silence)
 	return net.KeepAliveConfig{Enable: silence > 0, Idle: every, Interval: every, Count: int((Limit(silence) - 1) / every)}
 }
 
-// Keep is Probes for a descriptor, but the connection does not end: who asks Heard decides. 0: none.
+// Keep turns on the same probes for a descriptor, but the kernel does not end the connection: the caller asks Heard and
+// decides. A silence of 0 changes nothing. Errors are those of setsockopt.
 func Keep(fd int, silence time.Duration) error {
 	if silence <= 0 {
 		return nil
@@ -50,8 +52,8 @@ func Keep(fd int, silence time.Duration) error {
 		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, most))
 }
 
-// Heard answers how long ago the other end of a TCP connection was heard of, less what the kernel may wait before it
-// tries again to hear of it. False: fd is a socket of another kind.
+// Heard answers how long ago anything arrived from the other end of a TCP connection, less the time that the kernel may
+// wait before it retransmits. It answers false if fd is no TCP socket.
 func Heard(fd int) (ago time.Duration, ok bool) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
@@ -60,8 +62,8 @@ func Heard(fd int) (ago time.Duration, ok bool) {
 	return heard(info), true
 }
 
-// heard counts what arrives as well as what is acknowledged: while the other end alone has something to say, there are
-// no probes, and nothing to acknowledge.
+// heard counts data that arrives as well as acknowledgements: while only the other end sends, there are no probes, and
+// nothing of ours to acknowledge.
 func heard(info *unix.TCPInfo) time.Duration {
 	ago := time.Duration(min(info.Last_ack_recv, info.Last_data_recv)) * time.Millisecond
 	if info.Unacked > 0 {
@@ -70,8 +72,8 @@ func heard(info *unix.TCPInfo) time.Duration {
 	return ago
 }
 
-// Insist limits how long the other machine may take to acknowledge what is sent, as there are no probes meanwhile; 0:
-// no limit. A machine that acknowledges, but does not read for so long what more there is, is lost, too.
+// Insist limits how long the other machine may take to acknowledge what is sent, since there are no probes meanwhile. A
+// silence of 0 sets no limit. A machine that acknowledges but reads nothing for that long is lost, too.
 func Insist(c *net.TCPConn, silence time.Duration) {
 	if silence <= 0 {
 		return
@@ -84,7 +86,7 @@ func Insist(c *net.TCPConn, silence time.Duration) {
 	}
 }
 
-// boundRetries has what is not acknowledged sent again as often as probes are. Older kernels do not know the option.
+// boundRetries asks the kernel to retransmit as often as it would probe. Kernels before 6.15 do not know the option.
 func boundRetries(fd int, silence time.Duration) {
 	const rtoMax, longest = 44, 2 * time.Minute // TCP_RTO_MAX_MS of linux/tcp.h, and the kernel's own bound
 	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, rtoMax, int(min(Every(silence), longest).Milliseconds()))

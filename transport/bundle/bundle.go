@@ -1,5 +1,5 @@
-// Package bundle makes one stream of bytes out of several connected sockets (not in IMPI 0.0). On a long way that loses
-// a packet now and then one connection is held back by its loss, and the others go on.
+// Package bundle makes one stream of bytes out of several connected sockets (not in IMPI 0.0). It is for long distances
+// that lose a packet now and then: a loss holds back one connection, and the others go on.
 //
 //	bundle.go      the connections, epoll's interest in each, the end
 //	deal.go        outward: pieces of the stream to the connections that take them
@@ -11,15 +11,15 @@
 //	bytes 0-7   position of its first byte in the stream, from 0; on any one connection they rise
 //	bytes 8-11  its length, 1 to pieceMax; 0: the end, the position is the length of the stream, nothing follows
 //
-// Short pieces go over the first connection as long as it takes them, so that what is read there in one go arrived
-// together. Long ones go to each in turn, past those that are full: a connection that is slow gets less.
+// Short pieces go over the first connection as long as it takes them, so that one read there can bring several of them.
+// Long pieces go to the connections in turn; a full one is passed over, so a slow connection gets less.
 //
-// Nothing is put in order by copying. The piece that is due next is always the first on one of the connections, and
-// it is read from there straight to where it belongs; those that came before their turn wait in their sockets.
-// So there is no overlap and no buffer that a peer could fill, and one who leaves a gap is found out when all
-// connections have come to pieces behind it.
+// The receiver does not copy to restore the order. The next piece of the stream is always the first on one of the
+// connections, and the receiver reads it from there into its place. Pieces that arrive before their turn wait in their
+// sockets. So pieces never overlap, and a peer has no buffer to fill. A peer that leaves a gap is found out when all
+// connections have come to pieces behind the gap.
 //
-// The sockets do not block, and whoever owns the bundle serialises its methods.
+// The sockets do not block. The caller serialises the methods of a bundle.
 package bundle
 
 import (
@@ -35,11 +35,11 @@ import (
 
 const (
 	headSize = 12
-	// pieceMax is the longest piece, in bytes: no more of it than that is copied, if a socket takes a part.
+	// pieceMax is the longest piece, in bytes. It bounds what is copied when a socket takes only a part of one.
 	pieceMax = 128 << 10
 	// shortMax is the longest piece, in bytes, that prefers the first connection.
 	shortMax = 16 << 10
-	// aheadMax is how far, in bytes, a piece may be before its turn: more than all sockets hold.
+	// aheadMax is how many bytes of the stream a piece may be ahead of its turn: more than all sockets hold.
 	aheadMax = 1 << 40
 )
 
@@ -100,8 +100,8 @@ func New(fds []int) *Bundle {
 	return b
 }
 
-// Register has an epoll look at the connections, with the events that are wanted of what can be read; room is asked for
-// as needed. Events have Fd id and Pad the connection.
+// Register adds the connections to an epoll, which reports the given read events. The bundle itself asks for EPOLLOUT
+// when a connection is full. In an event Fd is id, and Pad is the number of the connection.
 func (b *Bundle) Register(epoll int, id int32, events uint32) error {
 	b.epoll, b.id, b.events = epoll, id, events
 	for k := range b.conns {
@@ -112,7 +112,7 @@ func (b *Bundle) Register(epoll int, id int32, events uint32) error {
 	return nil
 }
 
-// Unregister has epoll forget the connections.
+// Unregister takes the connections out of the epoll.
 func (b *Bundle) Unregister() {
 	for k := range b.conns {
 		if c := &b.conns[k]; c.interest != 0 {
@@ -123,7 +123,7 @@ func (b *Bundle) Unregister() {
 	b.epoll = -1
 }
 
-// update tells epoll what is wanted of a connection now.
+// update tells the epoll which events of a connection are of interest now.
 func (b *Bundle) update(k int) error {
 	c := &b.conns[k]
 	if b.epoll < 0 || c.fd < 0 {
@@ -158,7 +158,7 @@ func (b *Bundle) Each(f func(k, fd int)) {
 	}
 }
 
-// Close gives the sockets back. Their far ends learn of it even if a forked child has copies.
+// Close shuts down and closes the sockets. The shutdown tells the other end even if a forked child has copies.
 func (b *Bundle) Close() {
 	b.Unregister()
 	for k := range b.conns {
@@ -184,7 +184,7 @@ func putHead(head []byte, at uint64, n int) {
 	binary.BigEndian.PutUint32(head[8:], uint32(n))
 }
 
-// would says that a socket has nothing to give, or no room, now.
+// would says whether an error means that the call would have blocked: nothing to read, or no room to write.
 func would(errno syscall.Errno) bool {
 	return errno == unix.EAGAIN || errno == unix.EINTR || errno == unix.ENOBUFS || errno == unix.ENOMEM
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Receive reads the next bytes of the stream: into x first, what there is beyond it into y. One of them may be empty.
-// It answers how many; EAGAIN if there are none now, io.EOF at the end of the stream.
+// Receive reads the next bytes of the stream, first into x and then into y, and answers how many. One of the two may be
+// empty. It answers EAGAIN if there are none now, and io.EOF at the end of the stream.
 func (b *Bundle) Receive(x, y []byte) (int, error) {
 	for b.failed == nil {
 		if b.cur < 0 {
@@ -26,7 +26,7 @@ func (b *Bundle) Receive(x, y []byte) (int, error) {
 	return 0, b.failed
 }
 
-// read reads from the piece that is due, and with its end the head of the piece behind it.
+// read reads from the piece whose turn it is. In the same system call it reads the head of the piece behind it.
 func (b *Bundle) read(x, y []byte) (int, error) {
 	k := b.cur
 	c := &b.conns[k]
@@ -60,7 +60,7 @@ func (b *Bundle) read(x, y []byte) (int, error) {
 	return placed, nil
 }
 
-// unpark lets epoll look at the connection that has come to the piece which is due now, if there is one.
+// unpark has epoll watch the connection whose piece is next again, if that piece arrived before its turn.
 func (b *Bundle) unpark() error {
 	for k := range b.conns {
 		c := &b.conns[k]
@@ -79,7 +79,7 @@ func (b *Bundle) unpark() error {
 	return nil
 }
 
-// seek finds the connection whose piece is due. EAGAIN: it has not come yet.
+// seek finds the connection whose piece is next. It answers EAGAIN if that piece has not arrived.
 func (b *Bundle) seek() error {
 	waiting, ended := 0, 0
 	for k := range b.conns {
@@ -130,7 +130,7 @@ func (b *Bundle) readHead(k int) (bool, error) {
 	return true, b.begin(k)
 }
 
-// begin takes the head of a piece.
+// begin checks and takes over the head of a piece that connection k has brought.
 func (b *Bundle) begin(k int) error {
 	c := &b.conns[k]
 	at, n := binary.BigEndian.Uint64(c.head[:]), binary.BigEndian.Uint32(c.head[8:])
@@ -158,7 +158,7 @@ func (b *Bundle) misplaced(k int) error {
 		b.conns[k].at, b.got)
 }
 
-// end answers io.EOF if all that was sent has come.
+// end is called when every connection has ended. It answers io.EOF if the whole stream has arrived, and else an error.
 func (b *Bundle) end() error {
 	for k := range b.conns {
 		if b.conns[k].at != b.got {

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Send deals a prefix of x, y and z to the connections, any of which may be empty, but not all, and answers how many
-// bytes that is. If it is not all, every connection is full. EAGAIN: it is nothing.
+// Send writes a prefix of x, y and z, one after the other, to the connections, and answers how many bytes it has taken.
+// Any of the three may be empty, but not all. If n is less than was given, every connection is full; that is not an
+// error unless n is 0, which is EAGAIN.
 func (b *Bundle) Send(x, y, z []byte) (n int, errno syscall.Errno) {
 	all := len(x) + len(y) + len(z)
 	for n < all {
@@ -29,7 +30,7 @@ func (b *Bundle) Send(x, y, z []byte) (n int, errno syscall.Errno) {
 	return n, 0
 }
 
-// choose answers who gets the next piece; -1: all are full.
+// choose answers which connection gets the next piece, or -1 if all are full. size is the length of the piece in bytes.
 func (b *Bundle) choose(size int) int {
 	if size <= shortMax && !b.conns[0].full {
 		return 0
@@ -46,7 +47,8 @@ func (b *Bundle) choose(size int) int {
 	return -1
 }
 
-// put gives a connection the size bytes from skip on. What it does not take, though it has taken some, is kept.
+// put writes a piece, size bytes of from behind the first skip bytes, to connection k. If the connection takes only a
+// part of the piece, put keeps a copy of the rest for Writable.
 func (b *Bundle) put(k int, from [3][]byte, skip, size int) syscall.Errno {
 	c := &b.conns[k]
 	putHead(b.head[:], b.sent, size)
@@ -86,7 +88,7 @@ func (b *Bundle) fill(k int) {
 	}
 }
 
-// Full says whether a connection takes no more, so that epoll is to be asked.
+// Full says whether a connection is full, so that the caller should wait for EPOLLOUT.
 func (b *Bundle) Full() bool { return b.full > 0 }
 
 // Pending says whether anything that Send has taken has not left yet.
@@ -99,7 +101,7 @@ func (b *Bundle) Pending() bool {
 	return false
 }
 
-// Writable takes epoll's word that a connection has room.
+// Writable is called when epoll says that connection k has room. It writes what put has kept.
 func (b *Bundle) Writable(k int) syscall.Errno {
 	if k < 0 || k >= len(b.conns) || b.conns[k].fd < 0 || !b.conns[k].full {
 		return 0
@@ -124,7 +126,7 @@ func (b *Bundle) Writable(k int) syscall.Errno {
 	return 0
 }
 
-// CloseWrite sends the end of the stream, after what has not left yet: it may leave later (Writable).
+// CloseWrite sends the end of the stream behind all data. What does not leave now leaves in Writable.
 func (b *Bundle) CloseWrite() {
 	for k := range b.conns {
 		c := &b.conns[k]
@@ -147,7 +149,7 @@ func (b *Bundle) halve(k int) {
 	}
 }
 
-// GiveUp drops what has not left: writing leads nowhere.
+// GiveUp drops what has not left, because a connection is broken for writing. Reading goes on.
 func (b *Bundle) GiveUp() {
 	for k := range b.conns {
 		c := &b.conns[k]

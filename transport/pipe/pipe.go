@@ -1,5 +1,5 @@
-// Package pipe is a stream in both directions between two processes of one machine: a ring for each in memory that both
-// have, and a socket that rings for the one that sleeps, and whose end is the death of the other process.
+// Package pipe is a stream in both directions between two processes of one machine. Each direction is a ring in memory
+// that both processes map. A socket pair wakes a process that sleeps, and its end tells of the other process's death.
 //
 //	New -> an End, and a descriptor for the other process -> Open there -> an End
 //	Write -> copied into the ring -> published -> the reader wants to be woken? one byte on the socket
@@ -7,16 +7,17 @@
 //	Peek, Discard; Space, Publish -> the same without a copy (place.go)
 //	CloseWrite -> marked in the memory -> the reader wants to be woken? one byte on the socket
 //
-// Nothing blocks. Who is going to sleep calls Arm, looks at Pending once more, and then waits until epoll says that the
-// socket (Descriptor) can be read; then it calls Signal, and reads and writes. Who polls needs the socket only to learn
-// of the other's death: it calls Signal now and then. An end that has closed its direction still rings for room.
+// No method blocks. A process that is going to sleep calls Arm, looks at Pending once more, and then waits until epoll
+// says that the socket (Descriptor) can be read; then it calls Signal, and reads and writes. A process that polls needs
+// the socket only to learn of the other's death, and calls Signal now and then. An end that has closed its own
+// direction still wakes the other end when it makes room.
 //
-// No wake-up is lost. Arm stores the wish and then Pending loads the positions; the other side stores its position and
-// then loads the wish; all four are sequentially consistent. So either Pending sees what has been published, or the
-// other side sees the wish, and rings.
+// No wake-up is lost. Arm stores the wish and then Pending loads the positions. The other side stores its position and
+// then loads the wish. All four accesses are sequentially consistent. So either Pending sees what has been published,
+// or the other side sees the wish and writes to the socket.
 //
-// The other process may write anything into the memory at any time. Each end keeps its own positions, and believes
-// those of the other only as far as they fit the ring; a byte that has been read may have changed before it was.
+// The other process may write anything into the memory at any time. Each end keeps its own positions in private memory,
+// and accepts those of the other only if they fit the ring. Data may change until it has been copied out.
 package pipe
 
 import (
@@ -30,17 +31,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RingBytes is what one direction holds, in bytes: a power of two. Some long packets are under way in it at a time,
-// each on its way in or out on another core.
+// RingBytes is the size of one direction's ring in bytes, a power of two. It holds several long packets, so that one
+// can be copied in while another is copied out on another core.
 const RingBytes = 512 << 10
 
-// publishBytes is how much is copied before the other side sees it, in bytes: both copy at the same time.
+// publishBytes is how many bytes Write copies before it lets the other side see them, so that both sides copy at the
+// same time.
 const publishBytes = 16 << 10
 
 // enoughRoom is the room, in bytes, that is worth waking a writer for.
 const enoughRoom = RingBytes / 4
 
-// End is one end of a pipe. Its methods are serialised by the caller, but for Arm and Pending.
+// End is one end of a pipe. The caller serialises its methods; Arm and Pending may be called from any thread.
 type End struct {
 	fd   int
 	mem  []byte
@@ -58,7 +60,8 @@ type half struct {
 	at     uint64 // bytes that we have written, or read
 }
 
-// New makes a pipe: our end, and the descriptor that Open makes the other end of, in another process or in this one.
+// New makes a pipe. It answers our end, and the descriptor from which Open makes the other end, in another process or
+// in this one. Errors are those of the kernel.
 func New() (e *End, other int, err error) {
 	mem, err := memory()
 	if err != nil {
@@ -100,8 +103,7 @@ const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
 var errNoPipe = errors.New("pipe: the descriptor is not the end of a pipe")
 
-// Open makes the end that belongs to a descriptor of New. The descriptor is the End's from now on, but if there is an
-// error.
+// Open makes the other end from a descriptor of New. Unless there is an error, the descriptor belongs to the End.
 func Open(fd int) (*End, error) {
 	var b [1]byte
 	oob := make([]byte, unix.CmsgSpace(4))
@@ -136,16 +138,16 @@ func attach(fd, memfd, side int) (*End, error) {
 		return nil, os.NewSyscallError("mmap", err)
 	}
 	e := &End{fd: fd, mem: mem, out: halfOf(mem, side), in: halfOf(mem, 1-side)}
-	// The memory goes with the last use of the End: a thread may Arm while another closes.
+	// The memory is unmapped when nobody uses the End any more: one thread may call Arm while another closes it.
 	runtime.AddCleanup(e, func(mem []byte) { unix.Munmap(mem) }, mem)
 	return e, nil
 }
 
-// Descriptor is the socket, for epoll: it can be read when the end is to be looked at. -1 after Close.
+// Descriptor is the socket, for epoll: it becomes readable when Signal is to be called. It is -1 after Close.
 func (e *End) Descriptor() int { return e.fd }
 
-// Write puts a prefix of a, b and c, any of which may be empty, into the ring, and answers its length. EAGAIN: there is
-// no room. EPROTO: the other process has spoiled the memory.
+// Write copies a prefix of a, b and c, any of which may be empty, into the ring, and answers its length in bytes. It
+// answers EAGAIN if there is no room, and EPROTO if the other process has written nonsense into the shared positions.
 func (e *End) Write(a, b, c []byte) (int, syscall.Errno) {
 	h := &e.out
 	used := h.at - atomic.LoadUint64(&h.shared.read)
@@ -180,8 +182,8 @@ func (e *End) Write(a, b, c []byte) (int, syscall.Errno) {
 	return n, 0
 }
 
-// Read takes what there is, first into a and then into b, of which one may be empty, and answers how much it was.
-// EAGAIN: there is nothing. 0 and no error: the end of the stream. EPROTO: the other process has spoiled the memory.
+// Read copies what there is, first into a and then into b, and answers how many bytes. One of the two may be empty. It
+// answers EAGAIN if there is nothing, 0 without an error at the end of the stream, and EPROTO as Write does.
 func (e *End) Read(a, b []byte) (int, syscall.Errno) {
 	if e.over.Load() {
 		return 0, 0
@@ -221,7 +223,7 @@ func (e *End) Read(a, b []byte) (int, syscall.Errno) {
 	return n, 0
 }
 
-// release gives room back.
+// release tells the other side that the bytes before our position are free again.
 func (e *End) release(h *half) {
 	atomic.StoreUint64(&h.shared.read, h.at)
 	if atomic.LoadUint32(&h.shared.wantsRoom) != 0 && RingBytes-(atomic.LoadUint64(&h.shared.written)-h.at) >= enoughRoom {
@@ -229,7 +231,7 @@ func (e *End) release(h *half) {
 	}
 }
 
-// publish moves a position, and rings if somebody sleeps for it.
+// publish stores a position for the other side, and wakes it if it sleeps and has asked for that.
 func (e *End) publish(position *uint64, at uint64, wish *uint32) {
 	atomic.StoreUint64(position, at)
 	if atomic.LoadUint32(wish) != 0 {
@@ -237,7 +239,8 @@ func (e *End) publish(position *uint64, at uint64, wish *uint32) {
 	}
 }
 
-// ring grants a wish to be woken. A socket that takes no more is full of bells.
+// ring writes a byte to the socket if the other side wishes to be woken. If the socket is full there are enough bytes
+// in it already.
 func (e *End) ring(wish *uint32) {
 	if atomic.SwapUint32(wish, 0) != 0 && e.fd >= 0 {
 		unix.SendmsgN(e.fd, bell[:], nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
@@ -246,7 +249,7 @@ func (e *End) ring(wish *uint32) {
 
 var bell [1]byte
 
-// Room says whether a Write that found none is worth another try.
+// Room says whether there is room enough for a Write that found none to be tried again.
 func (e *End) Room() bool {
 	if !roomIn(&e.out) {
 		return false
@@ -260,16 +263,16 @@ func roomIn(h *half) bool {
 	return used > RingBytes || RingBytes-used >= enoughRoom
 }
 
-// Readable says whether Read would bring something, be it the end of the stream that CloseWrite has made.
+// Readable says whether Read would answer something other than EAGAIN: data, or the end that CloseWrite has made.
 func (e *End) Readable() bool { return e.Holds(1) }
 
 // Pending says whether there is something to read, or room for a writer that waits for some.
 func (e *End) Pending() bool { return e.Readable() || e.Granted() }
 
-// Granted says whether a writer waits for room, and there is some.
+// Granted says whether our last Write found too little room, and there is some now.
 func (e *End) Granted() bool { return e.full.Load() && roomIn(&e.out) }
 
-// Arm asks to be woken for what Pending speaks of.
+// Arm asks the other side to wake us when Pending becomes true.
 func (e *End) Arm() {
 	atomic.StoreUint32(&e.in.shared.wantsData, 1)
 	if e.full.Load() {
@@ -277,7 +280,7 @@ func (e *End) Arm() {
 	}
 }
 
-// Disarm takes the wish back: bells may have been rung already.
+// Disarm takes the wish back. The other side may have written to the socket already.
 func (e *End) Disarm() {
 	if atomic.LoadUint32(&e.in.shared.wantsData) != 0 {
 		atomic.StoreUint32(&e.in.shared.wantsData, 0)
@@ -287,7 +290,7 @@ func (e *End) Disarm() {
 	}
 }
 
-// Signal takes the bells off the socket, and notes its end.
+// Signal empties the socket, and notes if the other end has closed it.
 func (e *End) Signal() {
 	var b [64]byte
 	for e.fd >= 0 && !e.gone {
@@ -312,7 +315,7 @@ func (e *End) CloseWrite() {
 	}
 }
 
-// Close ends both directions, and gives the socket back. Its other end learns of it even if a forked child has a copy.
+// Close ends both directions and closes the socket. A shutdown tells the other end even if a forked child has a copy.
 func (e *End) Close() {
 	if e.fd >= 0 {
 		unix.Shutdown(e.fd, unix.SHUT_WR)

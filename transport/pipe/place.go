@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// In place: who relays what comes out of a ring, or fills one from a socket, has the kernel copy from the ring and into
-// it. What is read so stays in the ring until it is discarded; what is written is not seen before it is published. A
-// run of bytes that passes the end of the ring is in two parts, of which the second is empty otherwise.
+// Reading and writing without a copy, for an agent: the kernel copies from the ring to a socket, or from a socket into
+// the ring. What Peek answers stays in the ring until Discard; what is written to Space is not seen before Publish.
+// Both answer a run of bytes in two parts, because it may pass the end of the ring; the second part may be empty.
 
-// Ahead is how many bytes there are to read. EPROTO: the other process has spoiled the memory.
+// Ahead is how many bytes there are to read. EPROTO is as for Write.
 func (e *End) Ahead() (int, syscall.Errno) {
 	n := atomic.LoadUint64(&e.in.shared.written) - e.in.at
 	if n > RingBytes {
@@ -20,17 +20,17 @@ func (e *End) Ahead() (int, syscall.Errno) {
 	return int(n), 0
 }
 
-// Peek is where n bytes are, skip bytes behind the next one. The caller knows that they are there (Ahead). The other
-// process may still change them, and only them.
+// Peek answers n bytes of the ring, from skip bytes behind our position on. The caller must know that they are there
+// (Ahead). The other process may still change them.
 func (e *End) Peek(skip, n int) (a, b []byte) { return e.in.run(skip, n) }
 
-// Discard takes n bytes that are there, unread.
+// Discard skips n bytes that are there.
 func (e *End) Discard(n int) {
 	e.in.at += uint64(n)
 	e.release(&e.in)
 }
 
-// Free is how many bytes there is room for. EPROTO: the other process has spoiled the memory.
+// Free is how many bytes there is room for. EPROTO is as for Write.
 func (e *End) Free() (int, syscall.Errno) {
 	used := e.out.at - atomic.LoadUint64(&e.out.shared.read)
 	if used > RingBytes {
@@ -39,11 +39,11 @@ func (e *End) Free() (int, syscall.Errno) {
 	return int(RingBytes - used), 0
 }
 
-// Space is where n bytes belong, skip bytes behind the last one that was written. The caller knows that there is room
-// (Free). The other process may change them.
+// Space answers room for n bytes of the ring, from skip bytes behind our position on. The caller must know that there
+// is room (Free). The other process may write there, too.
 func (e *End) Space(skip, n int) (a, b []byte) { return e.out.run(skip, n) }
 
-// Publish makes n bytes that have been put into Space seen.
+// Publish lets the other side see n bytes that were written to Space.
 func (e *End) Publish(n int) {
 	e.out.at += uint64(n)
 	e.publish(&e.out.shared.written, e.out.at, &e.out.shared.wantsData)

@@ -22,9 +22,9 @@ import (
 //	client -> server   nonce, proof
 //	server -> client   proof
 //
-// A proof says which side it is of, so that none can be sent back; it covers what methods the client has offered, so
-// that nobody can take the stronger ones out of the offer; and the keys of the TLS channel that it travels in, if it
-// does, so that nobody can stand between.
+// A proof names its side, so that it cannot be sent back. It covers the methods that the client has offered, so that
+// nobody can remove the stronger ones from the offer. Inside TLS it also covers the keys of the channel, so that nobody
+// can stand between the two ends.
 
 // Nonce is a number that is used once.
 type Nonce [wire.AuthNonceSize]byte

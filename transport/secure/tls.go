@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// TLS 1.3 for channels. Who is at the other end is proved in one of two ways: by certificates of one
-// authority, which all must have then, or by the secret (secret.go), in a channel between certificates that one end
-// has made up. Names in certificates are not looked at: hosts of a job go by their numbers, and whoever the
-// authority has signed for may take part.
+// TLS 1.3. The two ends prove who they are in one of two ways: by certificates of one authority, which all must have
+// then, or by the secret (secret.go), inside a channel whose certificate the accepting end has made up. Names in
+// certificates are not compared: hosts of a job are known by their ranks, and whoever the authority has signed for may
+// take part.
 
 // Certificates are a user's own: the same authority for all who take part.
 type Certificates struct {
@@ -43,8 +43,8 @@ func LoadCertificates(cert, key, ca string) (*Certificates, error) {
 	return &Certificates{own, pool}, nil
 }
 
-// ServerTLS is how the accepting end of a channel is set up. c may be nil: then it is for the secret to prove
-// who is there.
+// ServerTLS is the configuration of the accepting end. c may be nil; then the secret must prove who is there. The error
+// is that of making up a certificate.
 func ServerTLS(c *Certificates) (*tls.Config, error) {
 	conf := &tls.Config{MinVersion: tls.VersionTLS13, SessionTicketsDisabled: true}
 	if c != nil {
@@ -71,7 +71,7 @@ func ClientTLS(c *Certificates) *tls.Config {
 	return conf
 }
 
-// verify holds the server's certificate against the authority.
+// verify checks that the server's certificate is signed by the authority.
 func (c *Certificates) verify(state tls.ConnectionState) error {
 	if len(state.PeerCertificates) == 0 {
 		return errors.New("the other end has no certificate")

@@ -16,9 +16,9 @@ import (
 // lingerTime is how long a tunnel whose one side has gone waits for the other side to end.
 const lingerTime = 2 * time.Second
 
-// Tunnel makes a plain stream socket of a TLS connection, for those who poll descriptors: what is written to the socket
-// leaves encrypted, what arrives can be read from it, and the end of each direction is passed on alone. The socket
-// does not block and is the caller's; c is the tunnel's from now on, also if there is an error.
+// Tunnel makes a plain stream socket of a TLS connection, for callers that poll descriptors. What is written to the
+// socket leaves encrypted, what arrives can be read from it, and the end of each direction is passed on separately. The
+// socket does not block and belongs to the caller. c belongs to the tunnel, even if there is an error.
 func Tunnel(c *tls.Conn) (fd int, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -50,16 +50,15 @@ type tunnel struct {
 	cookie  uint64        // of the socket that Tunnel has answered, for Channel; 0: the system has none
 }
 
-// channels are the TLS channels of the tunnels that there are, by the cookies of their sockets: no other socket will
-// ever have the same.
+// channels are the TLS channels of all tunnels by the kernel's cookies of their sockets, which are never used again.
 var channels sync.Map
 
 func cookie(fd int) (uint64, error) {
 	return unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
 }
 
-// Channel calls f with the TCP connection behind a socket of Tunnel's, for those who want to know how that is. False:
-// fd is no such socket, or its tunnel has ended.
+// Channel calls f with the TCP connection behind a socket of Tunnel, so that the caller can ask for its state. It
+// answers false if fd is no such socket, or its tunnel has ended.
 func Channel(fd int, f func(tcp int)) bool {
 	id, err := cookie(fd)
 	if err != nil {
@@ -80,7 +79,7 @@ func Channel(fd int, f func(tcp int)) bool {
 // tunnelBuffer is a few records of TLS.
 const tunnelBuffer = 64 << 10
 
-// out carries what the process writes, then says that there is no more.
+// out encrypts and sends what the process writes, and then closes that direction.
 func (t *tunnel) out() {
 	defer close(t.outDone)
 	_, err := io.CopyBuffer(t.channel, onlyReader{t.socket}, make([]byte, tunnelBuffer))
@@ -93,7 +92,7 @@ func (t *tunnel) out() {
 	t.channel.CloseWrite()
 }
 
-// in carries what arrives, and ends the tunnel.
+// in hands the process what arrives, and then ends the tunnel.
 func (t *tunnel) in() {
 	defer channels.Delete(t.cookie)
 	_, err := io.CopyBuffer(onlyWriter{t.socket}, t.channel, make([]byte, tunnelBuffer))

@@ -1,17 +1,18 @@
-// Package strangers is what a listener that is open to the world does about those who connect and have not proved who
-// they are: there is room for so many, and a limit to what is said of them.
+// Package strangers limits what connections cost that have not proved who they are, on a listener that is open to the
+// world. It says which of them to close when there are too many, and folds the log lines about them.
 package strangers
 
 import "fmt"
 
-// Stranger is one of those, as Evict sees it.
+// Stranger is a connection that has not proved who it is, as Evict sees it.
 type Stranger struct {
 	Host string // the address that it comes from, without a port
-	Said int    // how far it has come: less goes first
+	Said int    // how far it has come in the handshake: who has come less far goes first
 }
 
-// Evict answers who makes room, by its place in a list of which the oldest stands first: of the address from which most
-// have come, one that has said least, and of these the oldest. So a crowd from one address keeps out itself.
+// Evict answers which stranger of a list, oldest first, is to be closed when there are too many, by its place in the
+// list. It takes the address from which most have come, of these one that has come least far, and of these the oldest.
+// So a crowd from one address keeps out only itself.
 func Evict(list []Stranger) (place int) {
 	crowd := map[string]int{}
 	for _, s := range list {
@@ -26,14 +27,14 @@ func Evict(list []Stranger) (place int) {
 	return place
 }
 
-// Lines bounds what is said of strangers, however many come: each of the first, and then each time that they have
-// doubled. The zero value is ready.
+// Lines bounds how many log lines strangers cause: one for each of the first eight, and then one each time that their
+// number has doubled. The zero value is ready.
 type Lines struct{ n int }
 
-// first is how many lines are said one by one, a power of two.
+// first is how many strangers get a line each, a power of two.
 const first = 8
 
-// Fold answers what to say in place of a line about one more of them, "" for nothing.
+// Fold answers what to log in place of a line about one more stranger, or "" for nothing.
 func (l *Lines) Fold(line string) string {
 	l.n++
 	switch {

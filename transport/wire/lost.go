@@ -2,10 +2,11 @@ package wire
 
 import "strings"
 
-// CmdLost is a command beyond IMPI 0.0, which whoever does not know it throws away (2.3.2). A client that ends before
-// its FINI says so with it, its payload being the rank of the client that is to blame in LostHead bytes, itself or one
-// that it has lost, and why, in words; the server tells the others of every client that has ended so, with the same
-// payload. So nobody waits for a host that will never connect, and nobody is blamed for having noticed first.
+// CmdLost is a command beyond IMPI 0.0; implementations that do not know it throw it away (2.3.2). A client sends it to
+// the server when it ends before its FINI. The payload is the rank of the client that is to blame, in LostHead bytes,
+// and the reason, in words. That client is the sender itself, or one that it has lost. The server passes the payload on
+// to the other clients. So nobody waits for a host that will never connect, and the client that notices a loss first is
+// not blamed for it.
 
 // Sizes of the payload of CmdLost, in bytes.
 const (
@@ -20,7 +21,8 @@ func AppendLost(b []byte, rank int32, text string) []byte {
 	return append(be.AppendUint32(b, uint32(rank)), text...)
 }
 
-// ParseLost reads the payload of LOST; the rank is any. False: it is too short, or too long.
+// ParseLost reads the payload of LOST. The rank is not checked. It answers false if the payload is too short or too
+// long.
 func ParseLost(b []byte) (rank int32, text string, ok bool) {
 	if len(b) < LostHead || len(b) > LostHead+LostMax {
 		return 0, "", false
@@ -28,7 +30,7 @@ func ParseLost(b []byte) (rank int32, text string, ok bool) {
 	return int32(be.Uint32(b)), Words(b[LostHead:]), true
 }
 
-// Words makes one line that a terminal can show of what came from outside.
+// Words makes of bytes from outside one line that is safe to show on a terminal.
 func Words(b []byte) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {

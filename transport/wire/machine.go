@@ -1,8 +1,7 @@
 package wire
 
-// HMachine is the label under which clients of this library say on which machine each of their hosts is, in MachineSize
-// bytes a host: addresses do not tell, since a machine may have several. Its processes share the machine's cores with
-// those of other hosts there.
+// HMachine is the label under which libimpi clients say on which machine each of their hosts is, in MachineSize bytes a
+// host. Addresses do not tell, since a machine may have several. The library must know which processes share cores.
 const HMachine Label = 0x4C490002
 
 // MachineSize is the size of a Machine, in bytes.

@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// COwn is the label under which clients of this library tell each other what they can do beyond IMPI 0.0: above all
-// labels of the standard, so that who does not know it is never asked for it. It has OwnSize bytes from each client.
+// COwn is the label under which libimpi clients tell each other what they can do beyond IMPI 0.0, in OwnSize bytes
+// each. It is higher than all labels of the standard, so an implementation that does not know it is never asked for it.
 const COwn Label = 0x4C490001
 
 // OwnSize is the size of an Own, in bytes.
@@ -26,24 +26,24 @@ type Own struct {
 // MaxStreams is the largest number of connections between two hosts.
 const MaxStreams = 16
 
-// Flags of an Own. What a flag says holds between two clients that both know it; FlagOutbound all know who submit the
-// label.
+// Flags of an Own. A flag takes effect between two clients that both set it, but FlagOutbound takes effect with every
+// client that submits the label.
 const (
 	FlagOutbound uint32 = 1 // nobody can connect to this client: higher clients, which otherwise would, are connected to
 	FlagExchange uint32 = 2 // masters exchange their clients' results in Allreduce, and meet so in Barrier (coll/span)
 )
 
-// AckHold is what pk_reserved of a PROTOACK says between clients that both submit COwn, if its sender keeps so many
-// messages that nobody has asked for that it wants no more than the envelopes of others: DATASYNC packets without data.
-// 0: it does not.
+// AckHold is back-pressure between clients that both submit COwn, in pk_reserved of a PROTOACK: the sender of the
+// acknowledgement keeps so many unexpected messages that it wants only the envelopes of further ones, which are
+// DATASYNC packets without data. 0 ends that.
 const AckHold uint64 = 1
 
-// How a client has authenticated. Hosts meet as the lesser of their two clients allows: as IMPI 0.0 says, where who
-// sends a rank is believed; by proving a key that is made of the nonces of both, and of what outsiders do not know; or
-// so, and encrypted.
+// How a client has authenticated, and so how its hosts connect with others; the lesser of two clients counts. MeshPlain
+// is as IMPI 0.0 says: a host is believed when it sends its rank. From MeshOpen on hosts prove a key, made of the
+// nonces of both clients and of what outsiders do not know. MeshSealed is encrypted, too.
 const (
 	MeshPlain  uint32 = iota // not said
-	MeshOpen                 // IMPI_AUTH_NONE: nothing is unknown to outsiders but what they have not heard
+	MeshOpen                 // IMPI_AUTH_NONE: outsiders who have not listened do not know the nonces, and that is all
 	MeshKey                  // IMPI_AUTH_KEY
 	MeshSecret               // AuthHMAC
 	MeshSealed               // AuthTLS
@@ -79,12 +79,12 @@ func ParseOwn(b []byte) (o Own, ok bool) {
 	return o, true
 }
 
-// Native says whether data of a and b look the same in memory: then it need not be converted on its way.
+// Native says whether both clients represent data alike in memory, so that it need not be converted between them.
 func (o Own) Native(with Own) bool { return o.Rep == with.Rep && o.Rep != [16]byte{} }
 
-// memory tells apart what C's basic types can look like on Linux: byte order, then the sizes, in bytes, of short, int,
-// long, long long, a pointer, wchar_t and long double, and the bits of long double's significand. Zero for a machine
-// whose long double is not known here.
+// memory describes how C's basic types look in memory on this machine: byte order; the sizes, in bytes, of short, int,
+// long, long long, a pointer, wchar_t and long double; and the bits of long double's significand. It is zero for an
+// architecture whose long double is not known here.
 func memory() (rep [16]byte) {
 	digits := byte(0)
 	switch runtime.GOARCH {

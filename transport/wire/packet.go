@@ -138,8 +138,8 @@ var (
 
 // Decode reads p into h, all fields but Src and Dst, which the caller finds by p.Src() and p.Dst(), and those of
 // quality of service, which are their sender's. A field that has no meaning in a packet of its kind is not looked at
-// and comes out as 0: others leave junk there. The caller still has to hold Len against the largest packet it agreed
-// to.
+// and comes out as 0: others leave junk there. The caller still has to compare Len with the largest packet that was
+// agreed on.
 func (p Packet) Decode(h *transport.Header) error {
 	if len(p) < PacketSize {
 		return ErrShort

@@ -158,7 +158,8 @@ func (t *talk) probe() (keyIsWrong, known bool) {
 	return false, errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// own completes what we say beyond IMPI 0.0 by how our hosts are to meet others: as well protected as this talk.
+// own completes what we say beyond IMPI 0.0: our hosts shall connect with those of others as well protected as this
+// conversation is.
 func (t *talk) own(c *wire.Own) *wire.Own {
 	if c == nil {
 		return nil

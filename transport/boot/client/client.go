@@ -33,15 +33,16 @@ type Options struct {
 	AuthTimeout     time.Duration // for the server to answer AUTH; 0: 30 s
 	JoinTimeout     time.Duration // for the other clients to join; 0: for ever, as they start by hand
 	ExchangeTimeout time.Duration // for one broadcast; 0: 5 min
-	// after which a server whose machine does not even acknowledge is lost; 0: never
+	// Silence is the time without an acknowledgement after which the server's machine is lost; 0: never.
 	Silence time.Duration
-	// to the server, if there is one already on which nothing has been said; Connect's from then on
+	// Conn is a connection to the server on which nothing has been said yet; nil: Connect makes one. It belongs to
+	// Connect.
 	Conn       net.Conn
 	Absent     func(limit time.Duration) // called if no server has answered for AbsentTime; nil: nobody cares
 	AbsentTime time.Duration             // 0: 4 s
-	// before the first of the retries where strangers crowd the server, doubled each time; 0: 50 ms
+	// RetryTime is the pause before the first retry if strangers crowd the server, doubled each time; 0: 50 ms.
 	RetryTime time.Duration
-	// called when the server knows us, and the other clients are waited for; nil: nobody cares
+	// Waiting is called when the server has let us in, and the other clients are waited for; it may be nil.
 	Waiting  func()
 	Tolerant bool // use the defaults for labels that a foreign client leaves out
 }
@@ -112,12 +113,12 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 // reset says whether the other end of a connection has ended it out of order.
 func reset(err error) bool { return errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE) }
 
-// retries is how often a client knocks again at a server that has reset its connection before it knew anything of it:
-// strangers have crowded it out. A server that has no method of authentication in common hangs up in order.
+// retries is how often a client tries again after the server has reset its connection early. A reset means that the
+// server needed room (strangers.Evict); a server that refuses a client closes the connection in order.
 const retries = 4
 
-// converse is one attempt of Connect. early says that the server has reset the connection of somebody of whom
-// it knew nothing.
+// converse is one attempt of Connect. early says that the server reset the connection before it knew who we are, so
+// that another attempt may succeed.
 func converse(ctx context.Context, conn net.Conn, addr string, rank int32, m auth.Methods, c Contribution,
 	opt Options) (job *transport.Job,
 	s *Session, early bool, err error) {
@@ -145,7 +146,7 @@ func converse(ctx context.Context, conn net.Conn, addr string, rank int32, m aut
 	return job, &Session{conn: t.conn, addr: addr, rank: rank, own: c.Own != nil}, false, nil
 }
 
-// lost tells the server that this client has ended, and why: because of another if cause is a *LostError.
+// lost tells the server that this client has ended, and why. If cause is a *LostError it blames that client.
 func (t *talk) lost(cause error) error {
 	t.conn.SetDeadline(time.Now().Add(lingerTime))
 	blamed, text := t.rank, cause.Error()
@@ -378,7 +379,7 @@ func (t *talk) broadcast(want wire.Label) (mask uint32, data []byte, err error) 
 	}
 }
 
-// limit gives the next reads and writes d from now, or for ever if d is 0; ctx can end them sooner.
+// limit sets the deadline of the next reads and writes to d from now; 0 is no deadline. ctx can end them sooner.
 func (t *talk) limit(d time.Duration) {
 	if d <= 0 {
 		t.conn.SetDeadline(time.Time{})

@@ -16,7 +16,7 @@ type Contribution struct {
 	TagUB     int32          // 0: wire.DefaultTagUB
 	XSize     int32          // bytes; wire.Unset: the default; 0 is a value
 	MaxLinear int32          // clients; wire.Unset: the default; 0 is a value
-	// what goes beyond IMPI 0.0, but Mesh, which Connect knows, and Nonce, which it draws if zero; nil: nothing
+	// Own is what goes beyond IMPI 0.0; nil: nothing does. Connect sets Mesh, and draws Nonce if it is zero.
 	Own *wire.Own
 }
 

@@ -24,7 +24,8 @@ type Session struct {
 	ended    bool // we have ended it, so that the server's going is no news
 }
 
-// lingerTime is how long FINI waits for the server to hang up too, so that nothing destroys it on its way.
+// lingerTime is how long Fini waits for the server to close the connection too. Closing it first, with unread data in
+// the socket, would reset it and could destroy FINI on its way.
 const lingerTime = 200 * time.Millisecond
 
 // ErrServerLost is what Watch reports: the server has gone before we were finished. The job can go on without
@@ -125,7 +126,8 @@ func (s *Session) Fini() error {
 // Close closes the connection without FINI, which the server and everybody else take for an abnormal end.
 func (s *Session) Close() error { return s.Fail("", nil) }
 
-// Fail is Close, and tells the others why, if it is not empty, and which client had been lost before, if that is why.
+// Fail is Close, but first tells the other clients why, if that is not empty, and which client had been lost before, if
+// that was the reason (blamed).
 func (s *Session) Fail(why string, blamed *int32) error {
 	if _, first := s.end(); !first {
 		return nil

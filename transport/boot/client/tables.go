@@ -299,8 +299,8 @@ func (t *tables) takeHostProcs(shares []share) error {
 	return nil
 }
 
-// takeMarks reads H_ACKMARK, or H_HIWATER and holds it against H_ACKMARK. The job's values are the minima over
-// all hosts.
+// takeMarks reads H_ACKMARK, or reads H_HIWATER and checks that it is not below H_ACKMARK. The job's values are the
+// minima over all hosts.
 func (t *tables) takeMarks(l wire.Label, shares []share) error {
 	least, h := uint32(math.MaxUint32), 0
 	for i, s := range shares {
@@ -349,9 +349,9 @@ func (t *tables) takeProcs(l wire.Label, shares []share) error {
 	return nil
 }
 
-// takeOwn reads what clients of this library say beyond IMPI 0.0, and notes what we have in common with each. The
-// mandatory labels have all been taken. The label is no part of the protocol: if what comes under it is not what
-// clients of this library say, and what we have said, it is somebody else's, and we have nothing in common with
+// takeOwn reads what libimpi clients say beyond IMPI 0.0, and notes what we have in common with each. It is called
+// after all mandatory labels. The label is not part of the protocol, so another implementation may use it for something
+// else: if our own share does not come back as we sent it, or any share is malformed, nothing is agreed on with
 // anybody.
 func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods) error {
 	if t.clients < wire.MaxClients && mask>>t.clients != 0 || len(data) != wire.OwnSize*bits.OnesCount32(mask) {
@@ -387,8 +387,8 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 	return nil
 }
 
-// takeMachines reads on which machines the hosts of clients of this library are. It comes after takeOwn: what others
-// may say under this label is none of our business.
+// takeMachines reads on which machines the hosts of libimpi clients are. It is called after takeOwn, which has found
+// out which clients those are; anything else under this label is ignored.
 func (t *tables) takeMachines(mask uint32, data, mine []byte) {
 	if mask == 0 || mask != t.others {
 		return
@@ -415,8 +415,8 @@ func (t *tables) takeMachines(mask uint32, data, mine []byte) {
 	}
 }
 
-// Alone is the job of one client that needs no server. Me is -1. Its hosts know each other by a secret that is in the
-// tables and nowhere else.
+// Alone answers the tables of a job of one client, which needs no server. Me is -1. The hosts prove to each other a
+// secret that is in these tables and nowhere else.
 func Alone(c Contribution) (*transport.Job, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -439,8 +439,8 @@ func Alone(c Contribution) (*transport.Job, error) {
 	return t.job()
 }
 
-// reverse refuses clients that cannot be reached where that cannot work: others must agree that higher hosts are
-// connected to.
+// reverse answers an error if a client to which nobody can connect (wire.FlagOutbound) cannot take part: two of them
+// cannot reach each other, and clients of higher rank must be libimpi, because IMPI would have them connect.
 func (t *tables) reverse(own *wire.Own) error {
 	var outbound [wire.MaxClients]bool
 	outbound[t.me] = own != nil && own.Flags&wire.FlagOutbound != 0
@@ -461,13 +461,14 @@ func (t *tables) reverse(own *wire.Own) error {
 	return nil
 }
 
-// meet notes how we meet a host of another client, or of our own, and the key of the two clients.
+// meet notes how we connect with a host, of another client or of our own: with which proof, and encrypted or not. It
+// derives the key of the two clients.
 func meet(host *transport.Host, me int, mine, theirs wire.Own, m auth.Methods) (err error) {
 	level := min(mine.Mesh, theirs.Mesh)
 	if level == wire.MeshPlain {
 		return nil
 	}
-	var known []byte // to both of us, and not to outsiders
+	var known []byte // what both of us know, and outsiders do not
 	switch {
 	case level >= wire.MeshSecret:
 		known = []byte(m.Secret)
@@ -483,7 +484,7 @@ func meet(host *transport.Host, me int, mine, theirs wire.Own, m auth.Methods) (
 	return err
 }
 
-// job makes the tables one. Every mandatory label has been taken.
+// job makes a transport.Job of the tables, after every mandatory label has been taken.
 func (t *tables) job() (*transport.Job, error) {
 	seen := make(map[wire.ProcID]int, len(t.procs))
 	for h, host := range t.hosts {

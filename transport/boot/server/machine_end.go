@@ -70,7 +70,7 @@ func (m *machine) Remind(patience string) []action {
 	return m.take()
 }
 
-// explain tells the clients why the job ends before it has begun: the first that is waited for keeps it.
+// explain tells the clients why the job ends before it has begun, and blames the first client that is waited for.
 func (m *machine) explain(err error) {
 	if m.phase >= running {
 		return
@@ -144,9 +144,9 @@ func (c *conn) step() string {
 	return "before its first label"
 }
 
-// broken ends a connection, with what that means for the job: before everybody has joined, nothing (its rank
-// is free again), unless the client has said that it has ended; in the exchange, the end; in the run, that the job
-// ends badly.
+// broken ends a connection because of what the text says. If not all have joined the client's rank is free again, and
+// the job goes on, unless the client has said that it has ended. In the exchange the job ends. While the job runs it is
+// noted that it ends badly, and the others are told.
 func (m *machine) broken(c *conn, what string) {
 	if c.stage < joined {
 		text := ""
@@ -177,7 +177,8 @@ func (m *machine) broken(c *conn, what string) {
 			err := &ClientError{c.rank, c.peer, "before FINI", what}
 			m.errs = append(m.errs, err)
 			m.log("error: %v", err)
-			// Who has lost its connection with us may have all others, and these will know when it has not.
+			// A client that has lost its connection with us may still have those with other clients. If it has not,
+			// they will notice themselves.
 			if c.why != "" || !c.broken {
 				m.mourn(c, what)
 			}
@@ -187,8 +188,8 @@ func (m *machine) broken(c *conn, what string) {
 	}
 }
 
-// mourn tells the other clients that one is lost: those that are known to know the command. A client that has ended
-// because it had lost another is not the one to name, but to that other.
+// mourn tells the other clients that client c is lost, if they are known to understand the command. If c has ended
+// because it had lost another client, they hear the name of that one; only that one hears the name of c.
 func (m *machine) mourn(c *conn, what string) {
 	itself := wire.AppendLost(nil, c.rank, cmp.Or(c.why, c.peer+" "+what))
 	blamed := itself

@@ -167,7 +167,7 @@ func (s *Server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		// Out of descriptors, most likely: what is there goes on, and so do we when some are free again.
+		// Most likely there are no descriptors left. Connections that exist go on; accept tries again.
 		s.opt.Log(fmt.Sprintf("warning: a connection could not be accepted: %v", err))
 		select {
 		case <-s.over:
@@ -314,7 +314,8 @@ func (l *link) socket() net.Conn {
 	return l.conn
 }
 
-// next takes what is to be written next, and gives it time. Nothing and false: there is nothing now.
+// next answers what is to be written next, up to 64 KiB, and sets its deadline. It answers nothing and false if nothing
+// waits now, and true if nothing will come any more.
 func (l *link) next() (b []byte, finished bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
