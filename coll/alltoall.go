@@ -49,8 +49,8 @@ func (b *Blocks) within(all Buf, i int) Buf {
 // Alltoall gives block i of send to rank i, which keeps it as block r of recv. Both counts are those of one
 // block. send may be InPlace (at all ranks).
 //
-// Short: Bruck's algorithm, log p rounds in which each block travels once for every bit set in its distance.
-// Otherwise straight, a window of messages at once, or one at a time if they are long.
+// Short: Bruck's algorithm, log p rounds in which each block travels once for every bit set in its distance. Otherwise
+// each block goes directly to its rank, several messages at a time, or one at a time if they are long.
 func Alltoall(c Comm, send, recv Buf) (err error) {
 	block := recv.Size()
 	if block == 0 {

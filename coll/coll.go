@@ -1,10 +1,9 @@
 // Package coll holds the collective algorithms: straight-line code against a small interface.
 //
-// An algorithm sees a communicator as Comm: ranks, and messages between them. It does not know what
-// carries them. The engine runs an algorithm on the calling thread (blocking) or on a goroutine
-// (nonblocking); the tests run it for every p on goroutines and channels. Messages of one call travel in the
-// communicator's collective context; calls on one communicator are made in the same order by every rank,
-// so that a tag needs to tell apart only messages of one call between one pair.
+// An algorithm sees a communicator as Comm: ranks, and messages between them. It does not know what carries them. The
+// engine runs an algorithm on the calling thread; tests run it for 1 to 32 ranks on goroutines (colltest). Messages of
+// one call travel in the communicator's collective context. All ranks call the operations of one communicator in the
+// same order, one at a time, so a tag needs to tell apart only messages of one call between the same two ranks.
 package coll
 
 import (

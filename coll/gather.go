@@ -3,7 +3,7 @@ package coll
 // Gather collects the block of every rank in root's recv, in rank order. recv.Count is the count of one
 // block and, like all of recv, counts at root only; there send may be InPlace.
 //
-// Short blocks travel up a binomial tree, packed; long ones straight to root.
+// Short blocks travel up a binomial tree, packed; long ones directly to root.
 func Gather(c Comm, send, recv Buf, root int) (err error) {
 	p, r := c.Size(), c.Rank()
 	block := send.Size()
@@ -33,7 +33,7 @@ func Gather(c Comm, send, recv Buf, root int) (err error) {
 }
 
 // Gatherv collects blocks of different sizes: block i goes to recv.Block(i). recv counts at root only; there
-// send may be InPlace. Every rank sends straight to root.
+// send may be InPlace. Every rank sends directly to root.
 func Gatherv(c Comm, send Buf, recv VBuf, root int) (err error) {
 	if c.Rank() != root {
 		return c.Send(send, root, tagGather)

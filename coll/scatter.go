@@ -3,7 +3,7 @@ package coll
 // Scatter gives block i of root's send to rank i. send.Count is the count of one block and, like all of send,
 // counts at root only; there recv may be InPlace.
 //
-// Short blocks travel down a binomial tree, packed; long ones straight from root.
+// Short blocks travel down a binomial tree, packed; long ones directly from root.
 func Scatter(c Comm, send, recv Buf, root int) (err error) {
 	p, r := c.Size(), c.Rank()
 	block := recv.Size()

@@ -21,7 +21,7 @@ import (
 
 // The agent: this process is the one IMPI host of a client, and relays for all of its ranks.
 //
-// Flow: all ranks are welcomed -> listen -> meet the others at the server -> connect to their hosts -> a pair of
+// Flow: all ranks are welcomed -> listen -> join the others through the server -> connect to their hosts -> a pair of
 // pipes for each rank, handed to it with the tables -> relay, until all have finished.
 
 // meshTime bounds the connections to the other hosts, once all tables are there.
@@ -30,7 +30,7 @@ const meshTime = 60 * time.Second
 // agentTime is how long the end of a job waits for the last words of the others, whose FINI has been heard.
 const agentTime = 2 * time.Second
 
-// joinAgent meets the other clients as their one host, and starts to relay.
+// joinAgent joins the other clients as the one host of this client, and starts to relay.
 func (p *part) joinAgent() error {
 	m := p.joinPlan
 	listener, err := tcp.ListenBetween(m.bind, m.port, m.portTo)

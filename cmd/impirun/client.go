@@ -32,7 +32,7 @@ import (
 // the goroutines speaks with the server for all (join), and each gets the tables -> finalized, acknowledged.
 // Behind an agent (agent.go) nobody says where it listens: when all are welcomed, the launcher does it for them.
 //
-// A rank that ends never holds its goroutine up: left, closed by drain, ends every wait.
+// The goroutine of a rank never waits for a rank that has ended: drain closes left, which ends every wait.
 type part struct {
 	share
 	jobID    string
@@ -96,8 +96,8 @@ func (j *joinPlan) options() client.Options {
 	return opt
 }
 
-// giveUp lets the others know that this client has ended: through the attempt to join them, which is over when joining
-// is closed; if that has not begun, by a visit to the server for this alone.
+// giveUp tells the other clients that this one has ended. If the attempt to join them has begun (joining, which is
+// closed when it is over) that attempt says so; otherwise a connection to the server is made for this alone.
 func (j *joinPlan) giveUp(cause *supervise.Cause, joining <-chan struct{}) {
 	why := errors.New(cause.Text)
 	if joining != nil {
@@ -142,8 +142,9 @@ func (j *joinPlan) contribution(hosts []client.Host) client.Contribution {
 	return c
 }
 
-// What this client proposes for the window of a pair of processes, in packets: wide enough for what a fast link holds
-// in a tenth of a second, in packets of the usual length. IMPI's own 10 and 20 hold if another client proposes them.
+// The window that this client proposes for a pair of processes, in packets of the usual length: wide enough for what a
+// fast network carries in a tenth of a second. The job uses the least that any client proposes; IMPI's defaults are 10
+// and 20.
 const (
 	wideAckMark = 32
 	wideHiWater = 192
@@ -156,8 +157,8 @@ func or(v *int, otherwise int) int {
 	return *v
 }
 
-// drainTime is how long a link is read on after its process ended, if a process that it left behind still has
-// the other end. What the process itself had said is there already.
+// drainTime bounds how long a link is read after its process has ended, if a child that it left behind keeps the other
+// end open. What the process itself had sent is there already.
 const drainTime = 500 * time.Millisecond
 
 // newPart makes the links of one client's ranks and puts the ranks' ends into their processes.
@@ -181,8 +182,8 @@ func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*p
 	return p, nil
 }
 
-// enoughDescriptors refuses ranks, before one is started, if the launcher may have fewer descriptors than it needs:
-// later that shows as connections that nobody answers.
+// enoughDescriptors answers an error, before a rank is started, if the launcher may not open as many descriptors as it
+// needs. Later this would show as connections that nobody answers.
 func enoughDescriptors(ranks int, plans []*joinPlan) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -195,7 +196,7 @@ func enoughDescriptors(ranks int, plans []*joinPlan) error {
 	return nil
 }
 
-// descriptors is how many the launcher may need for the ranks of its clients, not by much more than it does.
+// descriptors is an upper bound, and not much more, of how many descriptors the launcher needs for its clients' ranks.
 func descriptors(ranks int, plans []*joinPlan) int {
 	const own, each = 10, 5 // of the launcher, and of a client: its talk with the server, and where it listens
 	need := own + 2*ranks   // both ends of all links
@@ -218,7 +219,7 @@ func (p *part) listenAll(job *supervise.Job) {
 	}
 }
 
-// drain returns when what the ended rank i had said is noted.
+// drain returns when all has been read that rank i, which has ended, had sent.
 func (p *part) drain(i int) {
 	close(p.left[i])
 	p.ends[i].SetDeadline(time.Now().Add(drainTime))
@@ -235,7 +236,7 @@ func (p *part) listen(i int) {
 			err = p.take(i, m)
 		}
 		if err != nil {
-			// The end of the link is no news: how the process ends will tell. So is a rank that does not listen.
+			// The end of the link, or a rank that does not read, is ignored here: how the process ends will tell.
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrDeadlineExceeded) &&
 				!errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
 				p.job.Fail(supervise.Cause{Code: 1, Text: fmt.Sprintf("rank %d: %v", p.first+i, err)})
@@ -320,7 +321,8 @@ func (p *part) ready(i int, h client.Host) {
 	}()
 }
 
-// joinDirect meets the other clients at the server and hands out the tables: each rank then connects itself.
+// joinDirect joins the other clients through the server and hands the tables to the ranks, which then connect
+// themselves.
 func (p *part) joinDirect() error {
 	tables, first, err := p.connect(p.hosts)
 	if err != nil {
@@ -336,7 +338,7 @@ func (p *part) joinDirect() error {
 	return nil
 }
 
-// connect meets the other clients at the server. first is our first rank in MPI_COMM_WORLD.
+// connect joins the other clients through the server. first is our first rank in MPI_COMM_WORLD.
 func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, err error) {
 	m := p.joinPlan
 	if m.viaHead != nil {
@@ -390,7 +392,7 @@ func firstRank(tables *transport.Job, rank int32) int {
 	return 0
 }
 
-// joined says whether this client has met the others.
+// joined says whether this client has joined the others.
 func (p *part) joined() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

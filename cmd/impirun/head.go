@@ -22,8 +22,8 @@ import (
 	"github.com/libimpi/libimpi/transport/boot/server"
 )
 
-// A client of several machines: the launcher starts a node (node.go) on each, on its own too, and is nothing but the
-// place where they meet.
+// A client of several machines. The launcher starts a node (node.go) on each, its own machine included, and collects
+// and distributes what the nodes have to say.
 //
 // Flow: a node for each machine, over the remote shell -> each says where its ranks, or its agent, listen -> when all
 // have, the tables are made, with the other clients at the server if there are any -> each node gets them -> output,
@@ -37,11 +37,11 @@ type head struct {
 	hosted   int
 	cause    *supervise.Cause
 	session  *client.Session
-	joining  bool // joined has not been heard yet
+	joining  bool // join is running, and has not answered on joined yet
 	joined   chan outcome
 	lost     chan *client.LostError
-	over     <-chan time.Time // when nodes that do not end are killed
-	killed   bool             // they were
+	over     <-chan time.Time // ticks when nodes that have not ended are to be killed
+	killed   bool             // they have been killed
 
 	printing  sync.Mutex // held for what one frame brings to our stdout or stderr
 	unwritten error      // why some of that is lost
@@ -67,7 +67,7 @@ type event struct {
 	err  error
 }
 
-// outcome is what became of meeting the others.
+// outcome is what join answers.
 type outcome struct {
 	tables  *transport.Job
 	first   int // our first rank in MPI_COMM_WORLD
@@ -191,7 +191,8 @@ func (h *head) startNode(r *nodeLink, start *startFrame) (err error) {
 	return nil
 }
 
-// nodeCommand is this machine's own impirun, or that of another by the remote shell: the one with our path, or any.
+// nodeCommand is the command of a node: our own program on this machine, or impirun through the remote shell on
+// another, preferably under the path that it has here.
 func nodeCommand(rsh string, m machine) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -234,8 +235,8 @@ func (h *head) listen(r *nodeLink) {
 	}
 }
 
-// print writes what ranks have written. That some of it is lost ends nobody, and is the cause of a job that ends well
-// otherwise.
+// print writes the output of ranks. If that fails the job goes on, and lost output becomes the cause of a job that ends
+// well otherwise.
 func (h *head) print(m frame) {
 	h.printing.Lock()
 	defer h.printing.Unlock()
@@ -246,7 +247,7 @@ func (h *head) print(m frame) {
 	}
 }
 
-// finish waits for the end of a node's command, at once if it makes no sense.
+// finish waits for the end of a node's command. If atOnce is set, because the node sends nonsense, it is killed first.
 func (r *nodeLink) finish(atOnce bool) error {
 	r.stdin.Close()
 	if atOnce {
@@ -334,8 +335,8 @@ func (r *nodeLink) take(list []hostFrame) (hosts []client.Host, err error) {
 	return hosts, nil
 }
 
-// fail notes the job's cause, and ends what is left. Later only one that outranks the first counts: a machine may say
-// that its ranks have lost another before the machine of that other can say why.
+// fail notes the job's cause, and tells the nodes to end. A later cause counts only if it outranks the first one: a
+// node may tell us that its ranks lost another rank before the node of that rank can say why.
 func (h *head) fail(c *supervise.Cause) {
 	if h.cause != nil {
 		if !h.killed && c.Outranks(h.cause) {
@@ -352,7 +353,7 @@ func (h *head) fail(c *supervise.Cause) {
 	}
 }
 
-// kill ends the nodes' commands; a node whose launcher has gone ends its ranks.
+// kill kills the commands through which nodes were started. A node that has lost its launcher ends its ranks.
 func (h *head) kill() {
 	for _, r := range h.nodes {
 		r.stdin.Close()

@@ -26,8 +26,8 @@ import (
 // nodeWord makes impirun a node: the launcher starts it so on every machine of a client that has several.
 const nodeWord = "--node"
 
-// node starts the ranks of one machine and answers for them to the launcher. What it does for them is what the
-// launcher does on one machine (client.go, agent.go), but for meeting the others, which the launcher does for all.
+// node starts the ranks of one machine and reports to the launcher. It does what the launcher does on one machine
+// (client.go, agent.go), except that the launcher joins the other clients for all nodes.
 type node struct {
 	frames *frames
 	start  *startFrame
@@ -40,7 +40,7 @@ type node struct {
 	told  chan jobFrame
 }
 
-// runNode is the whole of a node. It answers its exit code, which nobody looks at if the launcher lives.
+// runNode is the whole of a node. It answers the exit code, which the launcher ignores: it has the end frame.
 func runNode() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGQUIT) // a terminal sends it to the launcher too, which ends us
 	n, output, err := newNode()
@@ -69,8 +69,8 @@ func exitOf(err error) int {
 	return 1
 }
 
-// newNode reads what to do, and turns standard output into frames: from now on it is a pipe, which ranks inherit.
-// output waits until all that was written has been sent.
+// newNode reads what to do. It replaces standard output by a pipe, which ranks inherit and whose contents are sent in
+// frames. output waits until all that was written has been sent.
 func newNode() (n *node, output *sync.WaitGroup, err error) {
 	fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {

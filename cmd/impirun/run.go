@@ -104,7 +104,7 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first
 	return cause, nil
 }
 
-// finishAll takes leave of the server for all clients at once: it answers when the last has.
+// finishAll ends all clients' connections with the server at the same time, and returns when the last is done.
 func finishAll(parts []*part, cause *supervise.Cause) {
 	var done sync.WaitGroup
 	for _, p := range parts {
@@ -113,8 +113,8 @@ func finishAll(parts []*part, cause *supervise.Cause) {
 	done.Wait()
 }
 
-// joinPlans says where each client meets the others: nowhere, at the server that the user named, or at one of
-// our own. farewell waits until that one has finished.
+// joinPlans says how each client joins the others: not at all (nil), through the server that the user named, or through
+// a server of our own. farewell waits until our own server has finished.
 func joinPlans(ctx context.Context, plan *options.Plan,
 	bind netip.Addr) (list []*joinPlan, farewell func(), err error) {
 	farewell = func() {}
@@ -150,8 +150,8 @@ func addressTowards(address string) (netip.Addr, error) {
 	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), nil
 }
 
-// ownServer serves the plan's clients on this machine. What goes wrong there shows in a client or in a rank, and
-// is reported as that.
+// ownServer starts a server for the plan's clients on this machine. Its errors are not reported: they show in a client
+// or in a rank, which reports them.
 func ownServer(ctx context.Context, plan *options.Plan) ([]*joinPlan, func(), error) {
 	methods, err := ownMethods()
 	if err != nil {
@@ -163,7 +163,7 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*joinPlan, func(), er
 	}
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	s, err := server.Listen(server.Options{Clients: plan.Clients, Bind: loopback, Auth: methods,
-		// our own ranks, whose ends we see, may take their time before MPI_Init
+		// No deadlines: our own ranks, whose ends we see, may take their time before MPI_Init.
 		GatherTimeout: math.MaxInt64, RemindTime: math.MaxInt64})
 	if err != nil {
 		return nil, nil, err

@@ -6,7 +6,7 @@
 // job table (job_table.go), which says whether the job is doomed -> the living get SIGTERM, and SIGKILL after the
 // grace -> when nobody is left, the table's cause is the job's outcome.
 //
-// Nothing here polls: children are waited for in the kernel by one goroutine, everything else is a channel.
+// Nothing here polls: one goroutine waits for children in the kernel, and everything else comes through channels.
 //
 // Locking: mu guards the job table and the table of living processes. A process is reaped under mu, and a signal
 // is sent under mu to processes not yet reaped, so that a signal can never hit a recycled pid.
@@ -29,20 +29,20 @@ import (
 // Config is what a job needs beside its processes.
 type Config struct {
 	Host     string // this machine's name, for messages
-	First    int    // the first process's rank in them, until Job.First says better
-	Part     string // what follows a rank until then, such as " of client 1"
+	First    int    // the first process's rank in messages, until Job.First says which it is
+	Part     string // follows a rank in messages until then, such as " of client 1"
 	Grace    time.Duration
 	Timeout  time.Duration // 0: none
 	Recovery bool
 	// Prefix, if not nil, stands before every line that a rank writes to stream "stdout" or "stderr".
 	Prefix func(rank int, stream string) func(b []byte, now time.Time) []byte
-	// Output are where lines with a prefix go; nil: the launcher's own stdout and stderr. A call of Write gets whole
-	// lines.
+	// Output is where lines with a prefix go, for stdout and stderr; nil: the launcher's own. A call of Write gets
+	// whole lines.
 	Output [2]io.Writer
-	// Guard, if not nil, is a command that runs beside the ranks. Its standard input ends with us; if that is not our
-	// doing, it ends what ranks have started.
+	// Guard, if not nil, is a command that runs beside the ranks and is killed at the end of the job. If its standard
+	// input ends before that, the launcher has been killed, and the guard kills what ranks have started.
 	Guard []string
-	// Drain, if not nil, returns when everything that the ended rank had said on its link is noted.
+	// Drain, if not nil, returns when everything has been read that the ended rank had sent on its link.
 	Drain func(rank int)
 }
 
@@ -121,7 +121,7 @@ func Start(config Config, processes []Process) (*Job, error) {
 	return j, nil
 }
 
-// abandon ends what was started before a rank could not be.
+// abandon kills the ranks that were started before one could not be.
 func (j *Job) abandon() {
 	defer signal.Stop(j.signals)
 	s := shutdown{job: j, force: true}
@@ -192,7 +192,8 @@ func (j *Job) startAll(processes []Process) error {
 	return nil
 }
 
-// startGuard starts the guard, far from our terminal. A job can do without: it only helps when we are killed.
+// startGuard starts the guard in a session of its own, without our terminal. If that fails the job goes on: the guard
+// only helps when we are killed.
 func (j *Job) startGuard() {
 	if len(j.config.Guard) == 0 {
 		return
@@ -236,9 +237,9 @@ func isTerminal(fd int) bool {
 	return err == nil
 }
 
-// Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them. text says why
-// a rank gave up, if it did not call MPI_Abort itself, and answer that it did so because it had lost another rank, of
-// client blamed if that is another.
+// Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them. text says why a
+// rank gave up, if it did not call MPI_Abort itself. answer says that it gave up because it had lost another rank, and
+// blamed is the client of that rank if that is not ours.
 func (j *Job) Initialized(rank int) { j.note(func(l *jobTable) { l.initialized(rank) }) }
 func (j *Job) Finalized(rank int)   { j.note(func(l *jobTable) { l.finalized(rank) }) }
 func (j *Job) Aborted(rank, code int, text string, answer bool, blamed *int32) {
@@ -247,7 +248,8 @@ func (j *Job) Aborted(rank, code int, text string, answer bool, blamed *int32) {
 	})
 }
 
-// Lost ends the job because another client's ranks cannot be reached any more; who lost them first may still be heard.
+// Lost ends the job because another client's ranks cannot be reached any more. It is a consequence: the cause may still
+// be heard.
 func (j *Job) Lost(c Cause) {
 	j.note(func(*jobTable) {
 		j.add(outcome{rank: -1, aborted: true, answer: true, code: c.Code, text: c.Text, blamed: c.Blamed})
@@ -257,11 +259,11 @@ func (j *Job) Lost(c Cause) {
 // First says which world rank the first process has, once that is known: messages name world ranks.
 func (j *Job) First(rank int) { j.note(func(l *jobTable) { l.first, l.of = rank, "" }) }
 
-// Fail ends the job for a reason that is no rank's, such as a server that does not answer.
+// Fail ends the job for a reason that is not a rank's, such as a server that does not answer.
 func (j *Job) Fail(c Cause) { j.note(func(l *jobTable) { l.failed(c) }) }
 
-// PeerLost ends the job because others are lost for whom the n ranks from first on may be waiting: not if these have
-// finalized, and not with Config.Recovery.
+// PeerLost ends the job because another client is lost, for which the n ranks from first on may be waiting. It does
+// nothing if all of these have finalized, or with Config.Recovery.
 func (j *Job) PeerLost(first, n int, c Cause) {
 	j.note(func(l *jobTable) {
 		if !l.spare && slices.ContainsFunc(l.entries[first:first+n], func(e entry) bool { return e.phase != finalized }) {
@@ -341,7 +343,7 @@ func (j *Job) enter(dead []ending) {
 	}
 }
 
-// lostOutput is the cause of a job that went well but for output that could not be written; nil: there is none.
+// lostOutput is the cause of a job that went well, except that output could not be written; nil if all was written.
 func (j *Job) lostOutput() *Cause {
 	for i, name := range []string{"standard output", "standard error"} {
 		if err := j.outputs[i].lost; err != nil {
@@ -351,8 +353,8 @@ func (j *Job) lostOutput() *Cause {
 	return nil
 }
 
-// forward hands a signal on. A rank in our own process group has had what the terminal sent from the
-// terminal. SIGTSTP stops us too, after the ranks. A stopped rank takes a signal that ends it when it goes on.
+// forward passes a signal on to the ranks. A signal from the terminal has reached the ranks in our process group
+// already. SIGTSTP stops us too, after the ranks. A stopped rank gets SIGCONT behind a signal that ends it.
 func (j *Job) forward(s syscall.Signal) {
 	byTerminal := s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTSTP
 	j.mu.Lock()

@@ -13,24 +13,24 @@ import (
 // facts go in (a rank entered MPI_Init, ended, ...), and it answers whether the job is doomed and which
 // cause the user is told.
 //
-// The rule: the first abnormal rank is the cause. Abnormal is: killed by a signal; a code other than 0;
-// MPI_Abort; leaving between MPI_Init and MPI_Finalize; ending without MPI_Init while others are in it.
-// A rank that ends abnormally dooms the others, unless it had finalized: then nobody can be waiting for it.
+// The rule: the first rank that ends abnormally is the cause. Abnormal is: killed by a signal; a code other than 0;
+// MPI_Abort; an end between MPI_Init and MPI_Finalize; an end without MPI_Init while others have called it. A rank that
+// ends abnormally dooms the job, unless it had finalized: then nobody can be waiting for it.
 //
-// A consequence is an end that another end has caused: a rank had said before that it has lost another, or was alive
-// and well when we sent it SIGTERM. A consequence is the cause only for as long as nothing else is known: a rank that
-// was dying before anybody was told to end takes its place, however late it is heard.
+// A consequence is an end that another end has caused: the rank has told us that it lost another one, or it was alive
+// and well when we sent it SIGTERM. A consequence is shown as the cause only until a real cause is known. The end of a
+// rank that was dying before we told anybody to end replaces it, however late we hear of that.
 
 // Cause is why a job ended badly.
 type Cause struct {
 	Code int    // the launcher's exit code, 1 to 255
 	Text string // one line for the user
 
-	Blamed *int32 // another client that had been lost before, if that is why; nil: none
-	Answer bool   // it is a consequence, of an end that we have not heard of
+	Blamed *int32 // the other client whose loss was the reason; nil: none
+	Answer bool   // it is a consequence of an end that we have not heard of
 }
 
-// Outranks says whether c takes the place of what was the cause until now; nil: nothing was.
+// Outranks says whether c replaces the cause so far, old. old is nil if there was none.
 func (c *Cause) Outranks(old *Cause) bool { return old == nil || old.Answer && !c.Answer }
 
 // CodeTimeout is the exit code of a job that was ended by --timeout.
@@ -56,11 +56,11 @@ type entry struct {
 type jobTable struct {
 	host    string
 	first   int    // world rank of entry 0
-	of      string // what tells our ranks from others' as long as we do not know first
+	of      string // follows a rank in messages as long as we do not know first, such as " of client 1"
 	entries []entry
 	cause   *Cause
 	doomed  bool
-	spare   bool // --enable-recovery: no rank's death dooms the others
+	spare   bool // --enable-recovery: the death of a rank does not doom the others
 }
 
 func newJobTable(host string, ranks int, recovery bool) *jobTable {
@@ -123,7 +123,7 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 	}
 }
 
-// failed notes an end that no rank is to blame for: a timeout, a start-up that went wrong.
+// failed dooms the job for a reason that is no rank's: a timeout, or a start-up that went wrong.
 func (l *jobTable) failed(c Cause) {
 	if l.cause == nil {
 		l.cause = &c
@@ -139,7 +139,8 @@ func (l *jobTable) interrupted(s syscall.Signal) {
 	l.failed(Cause{Code: 128 + int(s), Text: fmt.Sprintf("ended by signal %d (%s)", int(s), unix.SignalName(s))})
 }
 
-// blame makes rank the cause, with c's code and what the format says, unless there is one as good.
+// blame makes the end of a rank the cause, unless there is one already that c does not outrank. The text is made of the
+// format. dooms says whether the other ranks must end.
 func (l *jobTable) blame(rank int, c Cause, dooms bool, format string, args ...any) {
 	if c.Outranks(l.cause) {
 		who := fmt.Sprintf("rank %d%s on %s (pid %d) ", l.first+rank, l.of, l.host, l.entries[rank].pid)

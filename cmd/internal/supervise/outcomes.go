@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Here wait ends and aborts until it is clear which came first. A rank that dies closes its sockets a
-// moment before it can be waited for; in that moment a peer may notice, give up, and be heard before the rank
-// that it lost. So while another rank is dying, what may be an answer to its death waits for it.
+// Outcomes (ends and aborts of ranks) wait here until it is clear which came first. The kernel closes the sockets of a
+// dying rank a moment before its parent can reap it. In that moment a peer may notice, give up, and tell us before we
+// know of the death. So while a rank is dying, outcomes that may be a consequence of its death wait for it.
 
 // outcome is one fact that may become the job's cause.
 type outcome struct {
 	rank    int  // -1: no rank's
 	aborted bool // said so on its link; else it has ended with status
-	answer  bool // and that it did so because it had lost another rank
+	answer  bool // it is a consequence: the rank has said that it had lost another
 	code    int
 	text    string
-	blamed  *int32 // whose client is this one; nil: not said
+	blamed  *int32 // the client of that other rank; nil: not said
 	status  syscall.WaitStatus
 }
 
@@ -27,10 +27,11 @@ type outcomes struct {
 	limit   <-chan time.Time // ticks when it ends; nil: nothing waits
 }
 
-// patience is how long a dying rank is waited for: one that hangs in the kernel must not hold up the others.
+// patience bounds how long a dying rank is waited for, since one that hangs in the kernel must not delay the job's end.
 const patience = time.Second
 
-// add notes an outcome, under the job's lock. Who has lost another before does all that follows because of that.
+// add notes an outcome; the caller holds the job's lock. Once a rank has said that it lost another, all its outcomes
+// are consequences.
 func (j *Job) add(v outcome) {
 	if v.rank >= 0 {
 		e := &j.table.entries[v.rank]
@@ -40,8 +41,8 @@ func (j *Job) add(v outcome) {
 	j.outcomes.pending = append(j.outcomes.pending, v)
 }
 
-// weight orders outcomes: death by a signal can be nobody's answer; SIGTERM may be somebody's, and so may
-// giving up, and exiting with a code. Who says that it answers comes last.
+// weight orders outcomes by how likely they are the cause, 0 first. Death by a signal other than SIGTERM is never a
+// consequence. Giving up, SIGTERM, and an exit with a code may be. What is known to be a consequence comes last.
 func (v *outcome) weight() int {
 	switch {
 	case v.answer:
@@ -58,10 +59,10 @@ func (v *outcome) weight() int {
 	return 4
 }
 
-// mayBeAnswer says whether the death of another rank can be the reason for this.
+// mayBeAnswer says whether the outcome may be a consequence of another rank's death.
 func (v *outcome) mayBeAnswer() bool { w := v.weight(); return w > 0 && w != 4 }
 
-// judge moves outcomes into the job table, unless it has to wait for a rank that is dying.
+// judge moves outcomes into the job table, in the order of their weights, unless a dying rank has to be waited for.
 func (j *Job) judge(atOnce bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -91,13 +92,13 @@ func (j *Job) judge(atOnce bool) {
 	*d = outcomes{}
 }
 
-// mustWait says whether a rank is dying that may be what an outcome answers to.
+// mustWait says whether a rank is dying whose death may be the reason for an outcome that waits.
 func (j *Job) mustWait() bool {
 	if !slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return v.mayBeAnswer() }) {
 		return false
 	}
 	if !slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return !v.answer }) {
-		return true // the rank that was lost is not here yet; it may be another client's, and never come
+		return true // we do not know yet which rank was lost; it may be another client's, and we never will
 	}
 	for pid, rank := range j.living {
 		spoke := slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return v.rank == rank })

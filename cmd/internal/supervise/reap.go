@@ -33,7 +33,8 @@ func (j *Job) reap() {
 	}
 }
 
-// look waits for a child's end. WNOWAIT: it only looks; the pid stays taken until it is reaped under the lock.
+// look waits until a child has ended, and does not reap it (WNOWAIT): its pid is not used again before collect reaps it
+// under the lock.
 func look() error { return unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil) }
 
 // collect reaps every child that is dead now.

@@ -1,4 +1,4 @@
-// Package wrapper is what mpicc and its kin do to a command line: a pure function from the words and the
+// Package wrapper decides what mpicc, mpicxx and their other names do: a pure function from the command line and the
 // place of the installation to what is to be printed or run.
 //
 // Flow: the name it was called by -> C or C++; words -> questions (-show...), -cc=, the rest -> flags of the

@@ -374,7 +374,7 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 		host.Native = own.Native(theirs[host.Client])
 		host.SameImpl = mask&(1<<host.Client) != 0
 		host.Exchange = own.Flags&theirs[host.Client].Flags&wire.FlagExchange != 0
-		if err := meet(host, t.me, own, theirs[host.Client], m); err != nil {
+		if err := setProof(host, t.me, own, theirs[host.Client], m); err != nil {
 			return err
 		}
 		if s := min(own.Stream, theirs[host.Client].Stream); s > t.dataLen {
@@ -461,9 +461,9 @@ func (t *tables) reverse(own *wire.Own) error {
 	return nil
 }
 
-// meet notes how we connect with a host, of another client or of our own: with which proof, and encrypted or not. It
+// setProof notes how we connect with a host, of another client or of our own: with which proof, and encrypted or not. It
 // derives the key of the two clients.
-func meet(host *transport.Host, me int, mine, theirs wire.Own, m auth.Methods) (err error) {
+func setProof(host *transport.Host, me int, mine, theirs wire.Own, m auth.Methods) (err error) {
 	level := min(mine.Mesh, theirs.Mesh)
 	if level == wire.MeshPlain {
 		return nil
