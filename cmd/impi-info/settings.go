@@ -24,12 +24,10 @@ var settings = []setting{
 	{"IMPI_TLS_CA", "unset", false, "PEM file: the authority that has signed everybody's certificate"},
 	{"IMPI_AUTH_NONE", "unset", false, "if set, clients may join a job without a key"},
 	{"IMPI_SINGLETON", "unset", false, "ok: run alone, whatever launcher has started this process"},
-	{"IMPI_SINGLE_COPY", "unset", false,
-		"long messages inside a machine: 0: never, 1: always read out of the sender's memory (process_vm_readv), where " +
-			"that works; unset: if it does not send them"},
-	{"IMPI_PROGRESS", "unset", false,
-		"a thread of MPI's own goes on with long messages inside a machine while the program computes: 0: never, 1: " +
-			"always; unset: where ranks do not outnumber cores"},
+	{"IMPI_SINGLE_COPY", "unset", false, "long messages inside a machine: 0: always through the ring, 1: always read " +
+		"from the sender's memory (process_vm_readv), where that works; unset: the ring, and memory if the sender computes"},
+	{"IMPI_PROGRESS", "unset", false, "a progress thread continues long messages inside a machine while the program " +
+		"computes: 0: never, 1: always; unset: where ranks do not outnumber cores"},
 	{"IMPI_RSH", "ssh -o BatchMode=yes", false, "starts a command on another machine (impirun -rsh)"},
 	{"IMPI_VIA", "auto", false, "direct, agent, auto: who is connected to other clients (impirun -via)"},
 	{"IMPI_DATALEN", "65536", false, "bytes in a packet between clients, 1 to 16777216 (impirun -datalen)"},
@@ -39,7 +37,7 @@ var settings = []setting{
 	{"IMPI_XSIZE", "-1", false, "bytes from which collectives between clients are long; -1: 1024 (impirun -xsize)"},
 	{"IMPI_MAXLINEAR", "-1", false, "clients up to which collectives use no trees; -1: 4 (impirun -maxlinear)"},
 	{"IMPI_STREAMS", "1", false,
-		"TCP connections between two hosts, 1 to 16, on a long way that loses packets (impirun -streams)"},
+		"TCP connections between two hosts, 1 to 16, for long distances that lose packets (impirun -streams)"},
 	{"IMPI_SILENCE", "30", false, "seconds after which a client of which nothing is heard is lost; 0: never"},
 	{"IMPI_PLAIN", "0", false,
 		"1: clients agree on nothing beyond IMPI 0.0, as if the others were another implementation"},

@@ -123,6 +123,7 @@ func elements(n int64, t *datatype.Type) []byte {
 // with a and b, wherever the type says that they lie.
 type Affine struct{ Commutes bool }
 
+// Commutative and Apply make Affine a coll.Op.
 func (o Affine) Commutative() bool { return o.Commutes }
 
 func (o Affine) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) error {

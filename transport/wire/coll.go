@@ -118,6 +118,7 @@ func (v Version) Less(w Version) bool {
 
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
 
+// Append adds v as C_VERSION carries it, in VersionSize bytes.
 func (v Version) Append(b []byte) []byte {
 	return be.AppendUint32(be.AppendUint32(b, v.Major), v.Minor)
 }

@@ -114,6 +114,7 @@ type ServerAuth struct {
 	Len   int32
 }
 
+// Append adds s as the server sends it, in ServerAuthSize bytes (2.3.3).
 func (s ServerAuth) Append(b []byte) []byte {
 	return be.AppendUint32(be.AppendUint32(b, uint32(s.Which)), uint32(s.Len))
 }

@@ -46,6 +46,8 @@ const (
 // Packet is the header of an IMPI packet, in place: a slice of at least PacketSize bytes of some buffer.
 type Packet []byte
 
+// The fields of a packet as they stand in it, in host byte order. Lengths are in bytes.
+
 func (p Packet) Type() uint32     { return be.Uint32(p[offType:]) }
 func (p Packet) Len() uint32      { return be.Uint32(p[offLen:]) }
 func (p Packet) Src() ProcID      { return getProcID(p[offSrc:]) }

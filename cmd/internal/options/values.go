@@ -46,7 +46,8 @@ var values = []value{
 	{"maxlinear", "IMPI_MAXLINEAR", int(wire.Unset), math.MaxInt32, func(v *Values) **int { return &v.MaxLinear },
 		"clients up to which collectives use no trees; the same everywhere, -1 the default"},
 	{"streams", "IMPI_STREAMS", 1, int(wire.MaxStreams), func(v *Values) **int { return &v.Streams },
-		"TCP connections that each pair of hosts shares for its messages, on a long way that loses packets; the lesser of " +
+		"TCP connections that each pair of hosts shares for its messages, for long distances that lose packets; the " +
+			"lesser of " +
 			"two clients holds, 1 if one is not libimpi"},
 }
 

@@ -461,8 +461,8 @@ func (t *tables) reverse(own *wire.Own) error {
 	return nil
 }
 
-// setProof notes how we connect with a host, of another client or of our own: with which proof, and encrypted or not. It
-// derives the key of the two clients.
+// setProof notes how we connect with a host, of another client or of our own: with which proof, and encrypted or not.
+// It derives the key of the two clients.
 func setProof(host *transport.Host, me int, mine, theirs wire.Own, m auth.Methods) (err error) {
 	level := min(mine.Mesh, theirs.Mesh)
 	if level == wire.MeshPlain {
