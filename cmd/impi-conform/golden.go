@@ -12,7 +12,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/trace"
 )
 
-// golden records every job and holds it against its trace, or writes it.
+// golden records every job and compares it with its trace, or writes the trace.
 func golden(ctx context.Context, f flags, at *target.Target) int {
 	if !at.HasServer() || !at.HasClient() {
 		complain("-golden needs -server-cmd and -client-cmd")

@@ -47,8 +47,7 @@ var values = []value{
 		"clients up to which collectives use no trees; the same everywhere, -1 the default"},
 	{"streams", "IMPI_STREAMS", 1, int(wire.MaxStreams), func(v *Values) **int { return &v.Streams },
 		"TCP connections that each pair of hosts shares for its messages, for long distances that lose packets; the " +
-			"lesser of " +
-			"two clients holds, 1 if one is not libimpi"},
+			"lesser of two clients holds, 1 if one is not libimpi"},
 }
 
 // valueOptions are the rows of the table for them.

@@ -356,7 +356,7 @@ var packets = []conform.Case{
 // firstMax is every process's max_cid before it has made a communicator.
 func firstMax(int) uint64 { return 1 }
 
-// header holds the first packet of a message against table 3.1: what has no use is 0.
+// header compares the first packet of a message with table 3.1: fields that have no use are 0.
 func header(t t, p peer.Packet, kind uint32, n, total int) {
 	h := p.Header
 	t.Check(h.Type == kind, "%v must be %s", p, codec.TypeName(kind))
@@ -388,7 +388,7 @@ func long(t t, d, n int, drqid uint64) {
 	j.Finish()
 }
 
-// qos holds the fields that are optional, if they are not 0, against what they say.
+// qos checks the optional fields that are not 0: they must say what the standard says they do.
 func qos(t t) {
 	const d = 64
 	sent := []struct {

@@ -63,16 +63,16 @@ func (c *Comm) members(m int) (ranks []int) {
 	return ranks
 }
 
-// agent is who acts for a client in a rooted algorithm: the root for its own.
-func (c *Comm) agent(m, root int) int {
+// speaker is the rank that stands for a client in a rooted algorithm: its master, or root for the client of root.
+func (c *Comm) speaker(m, root int) int {
 	if m == c.num[root] {
 		return root
 	}
 	return c.masters[m]
 }
 
-// of is the agent of the master number that stands v places behind the root's.
-func (c *Comm) of(v, root int) int { return c.agent((v+c.num[root])%len(c.masters), root) }
+// of is the speaker of the client whose master number stands v places behind that of root's client.
+func (c *Comm) of(v, root int) int { return c.speaker((v+c.num[root])%len(c.masters), root) }
 
 // plan gathers messages.
 type plan []Msg
