@@ -32,7 +32,7 @@ type node struct {
 	frames *frames
 	start  *startFrame
 	feed   *os.File        // the other end of our standard input, if it comes in frames
-	input  chan inputFrame // what has come of it: one, as we ask for each
+	input  chan inputFrame // what has come of standard input; at most one frame, since we ask for each
 
 	mu    sync.Mutex // guards what follows
 	job   *supervise.Job

@@ -114,8 +114,8 @@ func (p *port) send(typ string, body any, deadline time.Time, descriptors ...int
 	return nil
 }
 
-// receive reads one message, until the deadline if it is not zero. io.EOF: the other side has closed between
-// messages.
+// receive reads one message, until the deadline if it is not zero. It answers io.EOF if the other side has closed the
+// link between messages.
 func (p *port) receive(deadline time.Time) (message, error) {
 	p.conn.SetReadDeadline(deadline)
 	return p.next()

@@ -80,9 +80,9 @@ func RankEnv(fd, rank, size, localRank, localSize int) []string {
 // SetDeadline limits Next; zero lets it wait for ever.
 func (l *LauncherEnd) SetDeadline(t time.Time) { l.port.conn.SetReadDeadline(t) }
 
-// Next waits for what the rank says next. io.EOF: it has closed the link, which is in order before Hello, when
-// the program does not use MPI, and after Finalized. A message out of order is an error, and the link is then of no
-// use. A Hello of another version has been refused when Next answers its error.
+// Next waits for what the rank says next. It answers io.EOF when the rank has closed the link, which is in order before
+// Hello, if the program does not use MPI, and after Finalized. A message out of order is an error, after which the link
+// is of no use. Next refuses a Hello of another version itself, and answers the error.
 func (l *LauncherEnd) Next() (Message, error) {
 	m, err := l.port.next()
 	if err != nil {
@@ -170,7 +170,7 @@ func (l *LauncherEnd) Job(j *transport.Job, agent [2]int) error {
 // Ack answers Finalized. From then on the rank may exit.
 func (l *LauncherEnd) Ack() error { return l.port.send(msgAck, nil, time.Now().Add(sendTime)) }
 
-// lostTime is how long the launcher tries to tell a rank of another's death: one that is stopped must not keep it.
+// lostTime bounds how long the launcher tries to tell a rank of another's death, since a stopped rank does not read.
 const lostTime = time.Second
 
 // Lost tells the rank that another has died. It can be called at any time after Welcome.

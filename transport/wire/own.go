@@ -66,7 +66,7 @@ func (o Own) Append(b []byte) []byte {
 	return append(append(b, o.Rep[:]...), o.Nonce[:]...)
 }
 
-// ParseOwn reads the first OwnSize bytes of b. False: there are fewer.
+// ParseOwn reads the first OwnSize bytes of b. It answers false if b is shorter.
 func ParseOwn(b []byte) (o Own, ok bool) {
 	if len(b) < OwnSize {
 		return o, false

@@ -7,8 +7,8 @@ import (
 
 // The methods of our own (wire.AuthHMAC, wire.AuthTLS), after AUTH has chosen them.
 
-// Secured says that the TLS channel of a connection is there, with its keys (secure.ChannelKeys). certified: the other
-// end has shown a certificate of the authority that was given to us.
+// Secured says that the TLS channel of a connection is there. keys are secure.ChannelKeys of it. certified says that
+// the other end has shown a certificate of the authority that was given to us.
 func (m *machine) Secured(id int, keys []byte, certified bool) []action {
 	c := m.conns[id]
 	if c == nil || c.stage != atTLS {
