@@ -111,7 +111,7 @@ static inline void copy_payload(void *to, const void *from, uint64_t n)
         to = (char *)to + piece;
         from = (const char *)from + piece;
     }
-    memcpy(to, from, n);
+    if (n > 0) memcpy(to, from, n); /* nothing may lie nowhere */
 }
 
 /* Does the other side of a ring sleep? Without a fence: the sleeper has one for both (transport/shm/bell.go). */

@@ -8,10 +8,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
-#define CLONED __attribute__((target_clones("avx2", "default"), optimize("O3")))
+#ifdef __clang__ /* which vectorizes without being asked */
+#define LOOPS
 #else
-#define CLONED __attribute__((optimize("O3")))
+#define LOOPS optimize("O3")
+#endif
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#define CLONED __attribute__((target_clones("avx2", "default"), LOOPS))
+#else
+#define CLONED __attribute__((LOOPS))
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
@@ -20,6 +25,13 @@ typedef uint32_t u32 __attribute__((may_alias, aligned(1)));
 typedef uint64_t u64 __attribute__((may_alias, aligned(1)));
 typedef unsigned char u8x16 __attribute__((vector_size(16), may_alias, aligned(1)));
 typedef unsigned char u8x32 __attribute__((vector_size(32), may_alias, aligned(1)));
+
+/* Elements of one or two vectors in another order. */
+#ifdef __clang__
+#define SHUFFLED(V, W, ...) __builtin_shufflevector(V, W, __VA_ARGS__)
+#else
+#define SHUFFLED(V, W, ...) __builtin_shuffle(V, W, (__typeof__(V)){__VA_ARGS__})
+#endif
 
 INLINE int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 INLINE int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
@@ -65,8 +77,7 @@ INLINE void every_other_8(char *restrict dst, const char *restrict src, int64_t 
     int64_t i = 0;
     for (; i < n - 8; i += 8) {
         const u64x4 *from = (const u64x4 *)(src + 16 * i);
-        u64x4 v0 = __builtin_shuffle(from[0], from[1], (u64x4){0, 2, 4, 6}),
-              v1 = __builtin_shuffle(from[2], from[3], (u64x4){0, 2, 4, 6});
+        u64x4 v0 = SHUFFLED(from[0], from[1], 0, 2, 4, 6), v1 = SHUFFLED(from[2], from[3], 0, 2, 4, 6);
         ((u64x4 *)(dst + 8 * i))[0] = v0, ((u64x4 *)(dst + 8 * i))[1] = v1;
     }
     for (; i < n; i++) *(u64 *)(dst + 8 * i) = *(const u64 *)(src + 16 * i);
@@ -74,11 +85,11 @@ INLINE void every_other_8(char *restrict dst, const char *restrict src, int64_t 
 
 INLINE void every_other_4(char *restrict dst, const char *restrict src, int64_t n)
 {
-    const u32x8 even = {0, 2, 4, 6, 8, 10, 12, 14};
     int64_t i = 0;
     for (; i < n - 16; i += 16) {
         const u32x8 *from = (const u32x8 *)(src + 8 * i);
-        u32x8 v0 = __builtin_shuffle(from[0], from[1], even), v1 = __builtin_shuffle(from[2], from[3], even);
+        u32x8 v0 = SHUFFLED(from[0], from[1], 0, 2, 4, 6, 8, 10, 12, 14);
+        u32x8 v1 = SHUFFLED(from[2], from[3], 0, 2, 4, 6, 8, 10, 12, 14);
         ((u32x8 *)(dst + 4 * i))[0] = v0, ((u32x8 *)(dst + 4 * i))[1] = v1;
     }
     for (; i < n; i++) *(u32 *)(dst + 4 * i) = *(const u32 *)(src + 8 * i);

@@ -40,6 +40,7 @@ CLONED static void backward(char *restrict dst, const char *restrict src, int64_
  * the front is in the cache (4 MiB packed and unpacked: 39.1 GB/s against 36.5). */
 void impi_move_run(void *dst, const void *src, int64_t n, int unpack)
 {
+    if (n == 0) return; /* nothing may lie nowhere */
     if (n < SHORT_RUN || n > FAR) memcpy(dst, src, (size_t)n);
     else if (n < LONG_RUN) middle(dst, src, n);
     else if (unpack) forward(dst, src, n);

@@ -44,7 +44,7 @@ static void point_to_point(void)
 
 static void collectives(void)
 {
-    MPI_Count each = INT64_MAX / check_size + 1, counts[64], whole[64];
+    MPI_Count each = INT64_MAX / check_size + (check_size > 1), counts[64], whole[64];
     MPI_Aint at[64] = {0};
     for (int i = 0; i < 64; i++) counts[i] = i == 0 ? many : 1, whole[i] = each;
     CHECK_CLASS(MPI_Bcast_c(buf, many, MPI_INT, 0, world), MPI_ERR_COUNT);

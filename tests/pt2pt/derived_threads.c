@@ -7,7 +7,7 @@
 enum { THREADS = 3, ROUNDS = 200, DOUBLES = 1024, LAYOUTS = 4 };
 
 static int next, previous;
-static volatile int over;
+static int over; /* atomic */
 
 /* n doubles: a run that begins later, every third, pairs in a list, or in blocks of a structure. */
 static MPI_Datatype layout(int which, int n)
@@ -80,7 +80,7 @@ static void *disturb(void *arg)
 {
     int flag = 0;
     (void)arg;
-    while (!over && !flag) {
+    while (!__atomic_load_n(&over, __ATOMIC_RELAXED) && !flag) {
         MPI_Iprobe(MPI_ANY_SOURCE, 999, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
         for (volatile int i = 0; i < 20000; i++) {}
     }
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
         pthread_create(&other, NULL, disturb, NULL);
         for (int k = 0; k < THREADS; k++) pthread_create(&threads[k], NULL, run, (void *)(intptr_t)k);
         for (int k = 0; k < THREADS; k++) pthread_join(threads[k], NULL);
-        over = 1;
+        __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
         pthread_join(other, NULL);
     }
     return check_end();

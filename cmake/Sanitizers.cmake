@@ -1,0 +1,99 @@
+# sanitize/*: all C of the bridge as the sanitizers watch it, in libraries of their own (build/asan, build/tsan), under a core
+# of the C tests. Nothing of this is built before a test of the label runs: the first test of a kind builds what the others need.
+set(asan_flags -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+set(tsan_flags -fsanitize=thread -Wno-tsan) # fences: what they order is atomic anyway
+
+# can_run(kind): sets <kind>_RUNS where compiler and kernel can have the sanitizer. 
+function(can_run kind)
+  set(probe ${CMAKE_BINARY_DIR}/${kind}-probe)
+  file(WRITE ${probe}.c "int main(void) { return 0; }\n")
+  try_run(runs builds ${probe} ${probe}.c COMPILE_DEFINITIONS ${${kind}_flags} LINK_OPTIONS ${${kind}_flags})
+  if(builds AND "${runs}" STREQUAL "0")
+    set(${kind}_RUNS ON PARENT_SCOPE)
+  else()
+    set(${kind}_RUNS OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
+# sanitized_library(kind go_flags...): build/<kind>/lib, of which programs find nothing but the library.
+function(sanitized_library kind)
+  string(REPLACE ";" " " flags "${${kind}_flags}")
+  set(lib ${CMAKE_BINARY_DIR}/${kind}/lib)
+  add_custom_target(library-${kind}
+    COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=1 "CGO_CFLAGS=-g -O1 ${flags}" "CGO_LDFLAGS=-g -O1 ${flags}"
+      ${GO} build -trimpath -buildmode=c-shared ${ARGN}
+      "-ldflags=-X=main.commit=${COMMIT} \"-extldflags=-Wl,-soname,${SONAME},-z,nodelete '-Wl,--version-script=${MAP}'\""
+      -o ${lib}/${SONAME} ./gobridge
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ${SONAME} ${lib}/libmpi_abi.so
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go build libmpi_abi.so (${kind})" VERBATIM)
+  add_custom_target(sanitize-${kind})
+  if(${kind}_RUNS)
+    add_test(NAME sanitize/${kind}/build COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target sanitize-${kind} -j 2)
+  else()
+    add_test(NAME sanitize/${kind}/build COMMAND ${CMAKE_COMMAND} -E echo "no ${kind} with this compiler or kernel")
+    set_tests_properties(sanitize/${kind}/build PROPERTIES SKIP_REGULAR_EXPRESSION "no ${kind} with")
+  endif()
+  set_tests_properties(sanitize/${kind}/build PROPERTIES TIMEOUT 600 LABELS sanitize PROCESSORS 2
+    FIXTURES_SETUP sanitize-${kind})
+endfunction()
+
+# sanitized_test(kind folder/name options settings ranks...): tests/<folder>/<name>.c on so many ranks.
+function(sanitized_test kind test options settings)
+  if(NOT ${kind}_RUNS)
+    return()
+  endif()
+  string(REPLACE "/" "-" target ${kind}-${test})
+  if(NOT TARGET ${target})
+    get_filename_component(folder ${test} DIRECTORY)
+    get_filename_component(name ${test} NAME)
+    add_executable(${target} EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/${test}.c)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${kind}/${folder})
+    target_compile_options(${target} PRIVATE -O1 -g ${${kind}_flags})
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests)
+    set(lib ${CMAKE_BINARY_DIR}/${kind}/lib)
+    target_link_options(${target} PRIVATE ${${kind}_flags})
+    target_link_libraries(${target} PRIVATE -L${lib} -Wl,-rpath,${lib} -lmpi_abi Threads::Threads m)
+    add_dependencies(${target} library-${kind})
+    add_dependencies(sanitize-${kind} ${target})
+  endif()
+  foreach(n IN LISTS ARGN)
+    set(at sanitize/${kind}/${n}/${test})
+    add_test(NAME ${at} COMMAND ${QUIET} ${STAGE}/bin/mpiexec ${options} -n ${n} $<TARGET_FILE:${target}>)
+    set_tests_properties(${at} PROPERTIES TIMEOUT ${LIMIT} LABELS sanitize FIXTURES_REQUIRED sanitize-${kind}
+      ENVIRONMENT "${settings}")
+  endforeach()
+endfunction()
+
+# Addresses, and what C leaves undefined, on one rank and several. Go's own accesses to memory are looked at, too (-asan).
+# What counts memory, or makes a million objects, is left out.
+can_run(asan)
+sanitized_library(asan -asan)
+set(asan_tests
+  pt2pt/allpairs pt2pt/buffered pt2pt/cancel pt2pt/completion pt2pt/derived pt2pt/edges pt2pt/fairness pt2pt/large_forms
+  pt2pt/mixed_paths pt2pt/modes pt2pt/order pt2pt/partitioned pt2pt/persistent pt2pt/probe pt2pt/self pt2pt/sizes
+  pt2pt/traffic pt2pt/unexpected
+  datatype/columns datatype/constructors datatype/nested datatype/pack datatype/pack_spans datatype/packed_typed
+  datatype/partial datatype/special datatype/transfer
+  coll/allgather coll/alltoall coll/barrier coll/bcast coll/gather coll/inter coll/large coll/layouts coll/reduce
+  coll/reduce_scatter coll/scan coll/short coll/typed coll/user_op
+  errors/arguments errors/buffers errors/datatypes errors/handlers errors/overflow errors/stale errors/strings
+  errors/truncate errors/wrong_calls)
+foreach(test IN LISTS asan_tests)
+  setting(ranks ranks ${CMAKE_SOURCE_DIR}/tests/${test}.c "1;2;4")
+  foreach(n 1 2 4)
+    if(n IN_LIST ranks)
+      sanitized_test(asan ${test} "" "" ${n})
+    endif()
+  endforeach()
+endforeach()
+
+# Threads of one process: its locks, tables, requests, boards and attributes. Go's accesses are not seen; each call into Go and
+# back orders what C does before and after it. What two processes share, tests/tsan looks at.
+can_run(tsan)
+sanitized_library(tsan)
+foreach(test env/threads env/threads_hand_over env/threads_load coll/threads pt2pt/derived_threads errors/stale_threads)
+  sanitized_test(tsan ${test} "" TSAN_OPTIONS=atexit_sleep_ms=0 2)
+endforeach()
+sanitized_test(tsan comm/inter_threads "" TSAN_OPTIONS=atexit_sleep_ms=0 2)
+sanitized_test(tsan env/threads "-clients;2" TSAN_OPTIONS=atexit_sleep_ms=0 4)
