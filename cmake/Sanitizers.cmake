@@ -3,17 +3,15 @@
 set(asan_flags -fsanitize=address,undefined -fno-sanitize-recover=undefined)
 set(tsan_flags -fsanitize=thread -Wno-tsan) # fences: what they order is atomic anyway
 
-# can_run(kind): sets <kind>_RUNS where compiler and kernel can have the sanitizer. 
-function(can_run kind)
-  set(probe ${CMAKE_BINARY_DIR}/${kind}-probe)
-  file(WRITE ${probe}.c "int main(void) { return 0; }\n")
-  try_run(runs builds ${probe} ${probe}.c COMPILE_DEFINITIONS ${${kind}_flags} LINK_OPTIONS ${${kind}_flags})
-  if(builds AND "${runs}" STREQUAL "0")
-    set(${kind}_RUNS ON PARENT_SCOPE)
-  else()
-    set(${kind}_RUNS OFF PARENT_SCOPE)
-  endif()
-endfunction()
+# Where compiler and kernel can have them; CPrograms.cmake has looked for TSan.
+file(WRITE ${CMAKE_BINARY_DIR}/asan-probe.c "int main(void) { return 0; }\n")
+try_run(asan_runs asan_builds ${CMAKE_BINARY_DIR}/asan-probe ${CMAKE_BINARY_DIR}/asan-probe.c
+  COMPILE_DEFINITIONS ${asan_flags} LINK_OPTIONS ${asan_flags})
+set(asan_RUNS OFF)
+if(asan_builds AND "${asan_runs}" STREQUAL "0")
+  set(asan_RUNS ON)
+endif()
+set(tsan_RUNS ${TSAN})
 
 # sanitized_library(kind go_flags...): build/<kind>/lib, of which programs find nothing but the library.
 function(sanitized_library kind)
@@ -67,7 +65,6 @@ endfunction()
 
 # Addresses, and what C leaves undefined, on one rank and several. Go's own accesses to memory are looked at, too (-asan).
 # What counts memory, or makes a million objects, is left out.
-can_run(asan)
 sanitized_library(asan -asan)
 set(asan_tests
   pt2pt/allpairs pt2pt/buffered pt2pt/cancel pt2pt/completion pt2pt/derived pt2pt/edges pt2pt/fairness pt2pt/large_forms
@@ -90,7 +87,6 @@ endforeach()
 
 # Threads of one process: its locks, tables, requests, boards and attributes. Go's accesses are not seen; each call into Go and
 # back orders what C does before and after it. What two processes share, tests/tsan looks at.
-can_run(tsan)
 sanitized_library(tsan)
 foreach(test env/threads env/threads_hand_over env/threads_load coll/threads pt2pt/derived_threads errors/stale_threads)
   sanitized_test(tsan ${test} "" TSAN_OPTIONS=atexit_sleep_ms=0 2)
