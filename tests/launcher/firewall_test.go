@@ -30,14 +30,11 @@ func newFirewall(t *testing.T, n *network, i int, inner netip.Addr) *firewall {
 	m := n.machines[i]
 	w := &firewall{inner: inner, outer: m.addr, refused: make(chan struct{})}
 	w.inside = m.tun(t, "end")
-	bits, flags := inner.BitLen(), ""
-	if inner.Is6() {
-		flags = " nodad" // nobody else can have the address: it is good at once
-	}
-	m.ip(t, fmt.Sprintf("addr add %v/%d dev end%s", inner, bits, flags), "link set end up", defaultRoute(inner))
+	bits := inner.BitLen()
+	m.ip(t, append(append([]string{"link set end up", "link show end"}, address(inner, bits, "end")...), defaultRoute(inner))...)
 	out := fmt.Sprintf("to%d", i)
 	w.beyond = n.router.tun(t, out)
-	n.router.ip(t, "link set "+out+" up", fmt.Sprintf("route add %v/%d dev %s", w.outer, bits, out))
+	n.router.ip(t, "link set "+out+" up", "link show "+out, fmt.Sprintf("route add %v/%d dev %s", w.outer, bits, out))
 	var ways sync.WaitGroup
 	ways.Go(func() { w.carry(w.inside, w.beyond, w.leaving) })
 	ways.Go(func() { w.carry(w.beyond, w.inside, w.entering) })

@@ -14,8 +14,8 @@ import (
 )
 
 // A network of machines: each is a network namespace of this one, joined by a cable (veth) to a router, a namespace,
-// too. The namespaces have no names: they are descriptors of the test's, and go, with all that is in them, when the
-// test and what it started have ended, however that came about. So several tests may have the same addresses at a time.
+// too. The namespaces have no names: they are descriptors of the test's, and go, with all that is in them, when the test
+// and what it started have ended, however that came about. So several tests may have the same addresses at a time.
 type network struct {
 	router   *machine
 	machines []*machine
@@ -91,25 +91,46 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// cable joins a machine to the router.
+// cable joins a machine to the router. The kernel lets packets through some time after the link is up; who asks it for the
+// link waits for that.
 func (n *network) cable(t *testing.T, i int) {
 	t.Helper()
-	n.router.ip(t, fmt.Sprintf("link add to%d type veth peer name end netns /proc/%d/fd/%d", i, os.Getpid(),
-		n.machines[i].ns.Fd()))
+	name := fmt.Sprintf("to%d", i)
+	n.router.ip(t, fmt.Sprintf("link add %s address %s type veth peer name end address %s netns /proc/%d/fd/%d", name,
+		hardware(i, true), hardware(i, false), os.Getpid(), n.machines[i].ns.Fd()), "link set "+name+" up")
+	n.machines[i].ip(t, "link set end up", "link show end")
+	n.router.ip(t, "link show "+name)
 }
 
-// number gives both ends of a machine's cable an address, and the machine a way to all others.
+// hardware is the address of an end of a machine's cable, the router's or its own.
+func hardware(i int, router bool) string {
+	if router {
+		return fmt.Sprintf("02:78:00:00:%02x:01", i)
+	}
+	return fmt.Sprintf("02:78:00:00:%02x:02", i)
+}
+
+// number gives both ends of a machine's cable an address, and the machine a way to all others. All works at once: nobody asks
+// who has an address (DAD), nor where it is (ARP, NDP), and an IPv6 address does not wait for its route to itself. The kernel
+// does these later, by a queue; what comes until then is lost, which on a machine with much to do took half a minute.
 func (n *network) number(t *testing.T, i int, f family) {
 	t.Helper()
 	subnet := f.subnet(i)
 	router, name := subnet.Addr().Next(), fmt.Sprintf("to%d", i)
-	if f == ipv6 { // nobody else can have the address: it is good at once
-		n.router.set(t, "ipv6/conf/"+name+"/accept_dad", "0")
-		n.machines[i].set(t, "ipv6/conf/end/accept_dad", "0")
+	n.router.ip(t, append(address(router, subnet.Bits(), name),
+		fmt.Sprintf("neigh add %v lladdr %s dev %s nud permanent", f.addr(i), hardware(i, false), name))...)
+	n.machines[i].ip(t, append(address(f.addr(i), subnet.Bits(), "end"),
+		fmt.Sprintf("neigh add %v lladdr %s dev end nud permanent", router, hardware(i, true)),
+		fmt.Sprintf("route add default via %v", router))...)
+}
+
+// address gives an interface that is up an address.
+func address(a netip.Addr, bits int, dev string) []string {
+	if a.Is4() {
+		return []string{fmt.Sprintf("addr add %v/%d dev %s", a, bits, dev)}
 	}
-	n.router.ip(t, fmt.Sprintf("addr add %v/%d dev %s", router, subnet.Bits(), name), "link set "+name+" up")
-	n.machines[i].ip(t, fmt.Sprintf("addr add %v/%d dev end", f.addr(i), subnet.Bits()), "link set end up",
-		fmt.Sprintf("route add default via %v", router))
+	return []string{fmt.Sprintf("addr add %v/%d dev %s nodad", a, bits, dev),
+		fmt.Sprintf("route add local %v dev %s table local", a, dev)}
 }
 
 // unplug takes the link of a machine down, at the router.
