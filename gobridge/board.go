@@ -13,6 +13,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/transport/shm"
 )
 
 // The Go side of boards (board.h): the tables by which C decides, the agreement on a board, the waits of C, and the
@@ -91,7 +92,7 @@ func (c *communicator) agreeOnBoard() error {
 		r := p.engine.LocalRank(c.Group().World(i))
 		local[i], controls[i] = int32(r), p.segment.Control(r)
 	}
-	c.board.c = C.impi_board_new(C.uintptr_t(c.handle), shared.Memory(), C.int(c.Rank()), C.int(len(local)),
+	c.board.c = C.impi_board_new(C.uintptr_t(c.handle), shared.(*shm.Board).Memory(), C.int(c.Rank()), C.int(len(local)),
 		(*C.int32_t)(&local[0]), &controls[0])
 	if c.board.c == nil {
 		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)

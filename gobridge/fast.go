@@ -12,7 +12,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
-	"github.com/libimpi/libimpi/transport/shm"
+	"github.com/libimpi/libimpi/transport/futex"
 )
 
 // The Go side of the fast path (fast.h): it fills the tables that C looks into. The types that C shares with the engine
@@ -53,7 +53,7 @@ func looksIn(d time.Duration) int {
 	best := time.Second
 	for range 3 {
 		t := time.Now()
-		shm.Pause(sample)
+		futex.Pause(sample)
 		best = min(best, time.Since(t))
 	}
 	return int(d) * sample / max(int(best), 1)

@@ -21,6 +21,7 @@ import (
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/links"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
@@ -303,11 +304,13 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), joinTime)
 	defer cancel()
-	p.engine, err = libimpi.New(ctx, libimpi.Config{
-		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent,
-		NoRead: environment("IMPI_SINGLE_COPY") == "0", ReadAll: environment("IMPI_SINGLE_COPY") == "1",
-		Silence: silence, Help: help,
+	reach := links.Config{
+		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent, Silence: silence,
+		NoRead: environment("IMPI_SINGLE_COPY") == "0",
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
+	}
+	p.engine, err = libimpi.New(ctx, libimpi.Config{
+		Job: job, Home: p.segment.Home(world), Open: reach.Open, ReadAll: environment("IMPI_SINGLE_COPY") == "1", Help: help,
 		OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
 	})
 	if err != nil {

@@ -3,7 +3,7 @@ package libimpi
 import (
 	"sync/atomic"
 
-	"github.com/libimpi/libimpi/transport/shm"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // Boards: lines of a machine's shared memory on which the members of a communicator meet for short collective
@@ -13,7 +13,8 @@ import (
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
 func (c *Comm) MayHaveBoard() bool {
 	n := c.group.Size()
-	if c.local != nil || n < 2 || n > shm.BoardMembers {
+	boards := c.engine.home.Boards
+	if boards == nil || c.local != nil || n < 2 || n > boards.BoardMembers() {
 		return false
 	}
 	for r := range n {
@@ -26,17 +27,17 @@ func (c *Comm) MayHaveBoard() bool {
 
 // OpenBoard finds a board for a communicator that may have one, and answers nil if all are taken. It is a collective
 // operation, and blocks until rank 0 has called it.
-func (c *Comm) OpenBoard() (*shm.Board, error) {
+func (c *Comm) OpenBoard() (transport.Board, error) {
 	number := []uint64{none}
 	if c.rank == 0 {
-		if taken := c.engine.mu.TakeBoard(c.group.Size()); taken >= 0 {
+		if taken := c.engine.home.Boards.TakeBoard(c.group.Size()); taken >= 0 {
 			number[0] = uint64(taken)
 		}
 	}
 	if err := c.Bcast(countBuf(number), 0); err != nil || number[0] == none {
 		return nil, err
 	}
-	board, err := c.engine.mu.OpenBoard(int(number[0]))
+	board, err := c.engine.home.Boards.OpenBoard(int(number[0]))
 	if err != nil {
 		return nil, err
 	}

@@ -80,12 +80,12 @@ func TestAWordIsAwaited(t *testing.T) {
 		me := int(e.Me())
 		for i := uint64(1); i < 200; i++ {
 			if i%50 == 0 && me == 0 { // the other one finds nothing for so long that it sleeps
-				for es[1].mu.Sleepers() == 0 {
+				for segmentOf(es[1]).Sleepers() == 0 {
 					runtime.Gosched()
 				}
 			}
 			atomic.StoreUint64(&words[me], i)
-			e.mu.Ring(1 - me)
+			segmentOf(e).Ring(1 - me)
 			must(t, e.AwaitWord(&words[1-me], i))
 		}
 	})
@@ -107,7 +107,7 @@ func TestWhoWaitsForAWordMakesProgress(t *testing.T) {
 		out := pattern(1<<20, 3)
 		must(t, c.Send(startOf(out), int64(len(out)), byteT, 0, 5, modeStandard))
 		atomic.StoreUint64(&word, 1)
-		e.mu.Ring(0)
+		segmentOf(e).Ring(0)
 	})
 	noFailure(t, es)
 }

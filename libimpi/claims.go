@@ -156,10 +156,10 @@ func (r *Request) unclaim() {
 // pull reads a section of the oldest message that is shared, if its sender does not stream. It answers whether it did.
 func (e *Engine) pull() bool {
 	if e.pullSince.IsZero() {
-		e.pullSince = time.Now()
+		e.pullSince = e.now()
 		return false
 	}
-	if time.Since(e.pullSince) < starving {
+	if e.now().Sub(e.pullSince) < starving {
 		return false
 	}
 	r := e.pulling[0]

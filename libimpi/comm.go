@@ -10,7 +10,7 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/transport/shm"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // Comm is a communicator: a group and two message spaces, one for point-to-point and one for
@@ -44,7 +44,7 @@ type Comm struct {
 	parts  partitionedSpace
 	idups  int // nonblocking duplications that have been started
 
-	board *shm.Board // of its short collective operations; nil if it has none (board.go)
+	board transport.Board // of its short collective operations; nil if it has none (board.go)
 }
 
 // Rank is the calling process's rank.
@@ -132,7 +132,7 @@ func (e *Engine) open(c *Comm, cid uint64) {
 // crowded says whether the members of g, all of them in one segment, have to share cores. Each of them gets the same
 // answer.
 func (e *Engine) crowded(g *Group) bool {
-	if !e.mu.Crowded() {
+	if len(e.home.World) <= e.home.Cores {
 		return false
 	}
 	for i := range g.Size() {
@@ -523,13 +523,18 @@ func (c *Comm) CountWaiting(p *uint32) {
 func (c *Comm) CID() uint64 { return c.p2p.cid }
 
 // Eager is the largest message, in bytes, that is sent at once to a rank of this machine.
-func (e *Engine) Eager() int { return e.local.Limits().Eager }
+func (e *Engine) Eager() int { return e.near.Limits().Eager }
 
 // Packet is the largest message, in bytes, that fits one packet to a rank of this machine.
-func (e *Engine) Packet() int { return e.local.Limits().Packet }
+func (e *Engine) Packet() int { return e.near.Limits().Packet }
 
 // LocalRank is the rank in this machine's segment of a process, which may be the caller; -1 if it is elsewhere.
-func (e *Engine) LocalRank(world int32) int { return e.local.Local(world) }
+func (e *Engine) LocalRank(world int32) int {
+	if world == e.me {
+		return e.home.Rank
+	}
+	return e.peers[world].local
+}
 
 // Colors are IMPI's attributes of a communicator (IMPI 0.0, 2.5): how many clients its processes belong to, the
 // number of the caller's among them, and the same for hosts. Clients and hosts are numbered in the order of

@@ -16,23 +16,24 @@ import (
 
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/shm"
-	"github.com/libimpi/libimpi/transport/tcp"
+	"github.com/libimpi/libimpi/transport/futex"
 )
 
 // Engine is the state of one MPI process.
 type Engine struct {
-	mu *shm.Segment // the lock, and the bell on which threads sleep
+	mu   futex.Mutex    // in memory that the bridge's C shares
+	bell transport.Bell // on which threads sleep
+	home transport.Home
 
 	me    int32
 	job   *transport.Job
 	peers []peer // by world rank
 
-	local   *shm.Transport // inside the machine
-	alone   bool           // no other process of the job shares this machine's memory
-	remote  *tcp.Host      // to other machines and clients; nil if there are none
-	agents  int            // 1 if an agent carries what goes there
-	machine int32          // the lowest world rank of this machine's
+	near    carrier // inside the machine
+	alone   bool    // no other process of the job shares this machine's memory
+	far     carrier // to other machines and clients; has no Transport if there are none
+	others  int     // processes on this machine that carry packets for us
+	machine int32   // the lowest world rank of this machine's
 	ticks   uint32
 	turns   uint32        // Shared.Turns as last seen
 	seq     uint64        // messages started to other processes
@@ -61,11 +62,12 @@ type Engine struct {
 	world, self   *Comm
 	tagUB         int32
 
-	pulling   []*Request // receives that share their message with the sender, the oldest first (claims.go)
-	pullSince time.Time  // since when nothing has come for the first of them; zero: not known
-	readAll   bool       // never stream what can be read
+	pulling   []*Request       // receives that share their message with the sender, the oldest first (claims.go)
+	pullSince time.Time        // since when nothing has come for the first of them; zero: not known
+	now       func() time.Time // Home.Now
+	readAll   bool             // never stream what can be read
 
-	helper helper // goes on with long transfers while the program computes
+	thread progressThread // goes on with long transfers while the program computes
 
 	last struct { // what WaitAny or TestAny has completed last
 		id    uint64 // of a persistent request; 0: of another one
@@ -82,6 +84,40 @@ type Engine struct {
 	onLost func(*Error)          // tells the job; called without the lock
 }
 
+// carrier is a transport with all that it can do; what it cannot do is nil.
+type carrier struct {
+	transport.Transport
+	reader   transport.Reader
+	streamer transport.Streamer
+	holder   transport.Holder
+	shutter  transport.Shutter
+	gatherer transport.Gatherer
+	waker    transport.Waker
+	spinner  transport.Spinner
+	examiner transport.Examiner
+	loop     transport.Loop
+	finisher transport.Finisher
+}
+
+// carry finds out what a transport can do. tr may be nil.
+func carry(tr transport.Transport) carrier {
+	c := carrier{Transport: tr}
+	c.reader, _ = tr.(transport.Reader)
+	c.streamer, _ = tr.(transport.Streamer)
+	c.holder, _ = tr.(transport.Holder)
+	c.shutter, _ = tr.(transport.Shutter)
+	c.gatherer, _ = tr.(transport.Gatherer)
+	c.waker, _ = tr.(transport.Waker)
+	c.spinner, _ = tr.(transport.Spinner)
+	c.examiner, _ = tr.(transport.Examiner)
+	c.loop, _ = tr.(transport.Loop)
+	c.finisher, _ = tr.(transport.Finisher)
+	return c
+}
+
+// connected says whether there is a transport at all.
+func (c *carrier) connected() bool { return c.Transport != nil }
+
 // Shared is what the bridge's fast path, in C, wants to know of the engine. The engine's lock guards it.
 type Shared struct {
 	UnderWay uint32 // requests that are not complete: somebody has to poll for them
@@ -95,13 +131,16 @@ const SentRequest = 1<<32 | 1
 
 // peer is one process of MPI_COMM_WORLD as a message's destination.
 type peer struct {
-	rank   int32
-	tr     transport.Transport // nil for this process itself
-	limits transport.Limits
-	rep    datatype.Rep       // what IMPI mandates; Comm.rep says what holds
-	local  int                // rank in the machine's segment, -1 if the peer is elsewhere
-	stream transport.Streamer // takes continuations without a copy; nil if its transport does not
-	direct transport.Reader   // may read the peer's memory; nil if the peer is elsewhere
+	rank    int32
+	tr      transport.Transport // nil for this process itself
+	limits  transport.Limits
+	rep     datatype.Rep       // what IMPI mandates; Comm.rep says what holds
+	local   int                // rank in this machine, -1 if the peer is elsewhere
+	stream  transport.Streamer // takes continuations without a copy; nil if its transport does not
+	longest int                // such a continuation, in bytes; 0: limits.Packet
+	direct  transport.Reader   // may read the peer's memory; nil if its transport cannot
+	gather  transport.Gatherer // packets to the peer may leave together; nil: there is no gain
+	hold    transport.Holder   // tells and hears who keeps too much; nil if the peer would not understand
 
 	// What waits for room, in the order in which it must leave: control packets, first packets, and then the
 	// continuations of long messages, a piece of each in turn.
@@ -116,7 +155,6 @@ type peer struct {
 	unasked int64  // sent to the peer, on another client, since the last message before which all is accounted for
 	asked   uint64 // the request whose answer is due; 0 if none
 	before  int64  // unasked when it was sent
-	kin     bool   // elsewhere, and of this library
 	shut    bool   // what it sends is not acknowledged
 	owes    int32  // packets that it will send, elsewhere, because we have asked for them
 	lookAt  int64  // kept at which to look whether it is needed, and to shut it

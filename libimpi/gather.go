@@ -1,6 +1,10 @@
 package libimpi
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/transport"
+)
 
 // Sends of the program to other clients and machines that come in a burst leave together (transport/tcp/gather.go):
 // those that do not block, and blocking ones of short messages. Those of collectives leave at once, since other
@@ -10,42 +14,42 @@ import "sync/atomic"
 
 // post begins the start of a send to dest. Engine lock held, and kept until posted.
 func (e *Engine) post(dest int32) {
-	if e.peers[dest].stream == nil {
-		return
+	if g := e.peers[dest].gather; g != nil {
+		e.turned(g)
+		g.Post()
 	}
-	e.turned()
-	e.remote.Post()
 }
 
 // postPaced is post for a blocking send. False: there is nothing to gather.
 func (e *Engine) postPaced(dest int32) bool {
-	if e.peers[dest].stream == nil {
+	g := e.peers[dest].gather
+	if g == nil {
 		return false
 	}
-	e.turned()
-	e.remote.PostPaced()
+	e.turned(g)
+	g.PostPaced()
 	return true
 }
 
 // turned ends bursts if the fast path has completed requests since.
-func (e *Engine) turned() {
+func (e *Engine) turned(g transport.Gatherer) {
 	if turns := atomic.LoadUint32(&e.shared.Turns); turns != e.turns {
 		e.turns = turns
-		e.remote.Settle()
+		g.Settle()
 	}
 }
 
 // posted ends post and postPaced.
 func (e *Engine) posted(dest int32) {
-	if e.peers[dest].stream != nil && e.remote.Posted() {
+	if g := e.peers[dest].gather; g != nil && g.Posted() {
 		e.shared.Gathered = 1
 	}
 }
 
 // settle sends what has gathered.
 func (e *Engine) settle() {
-	if e.remote != nil {
+	if g := e.far.gatherer; g != nil {
 		e.shared.Gathered = 0
-		e.remote.Settle()
+		g.Settle()
 	}
 }

@@ -48,8 +48,7 @@ func (e *Engine) count(m *message) {
 			e.restrain(p)
 		}
 	case p.kept > e.heldAt && !p.held:
-		p.held = true
-		e.local.Hold(p.local, true)
+		e.hold(p, true)
 	}
 }
 
@@ -64,8 +63,7 @@ func (e *Engine) giveBack(m *message) {
 			e.relax(p)
 		}
 	case p.held && p.kept < e.heldAt/2:
-		p.held = false
-		e.local.Hold(p.local, false)
+		e.hold(p, false)
 	}
 	e.messages.put(m)
 }
@@ -73,19 +71,23 @@ func (e *Engine) giveBack(m *message) {
 // withhold says whether a message must not leave without asking: its receiver keeps too many, or has not said for long
 // that it does not. Collective messages wait for each other anyway, and go between clients as IMPI has it.
 func (e *Engine) withhold(p *peer, ctx *context) bool {
-	if p.local >= 0 {
-		return e.local.Held(p.local)
+	if p.hold == nil {
+		return p.unasked > askEvery && (p.asked == 0 || p.unasked > askMost) && ctx == ctx.comm.p2p
 	}
-	if p.kin {
-		return ctx == ctx.comm.p2p && e.remote.Told(e.me, p.rank)
+	return p.hold.Held(e.me, p.rank) && (p.local >= 0 || ctx == ctx.comm.p2p)
+}
+
+// hold tells a peer, if it can be told, whether this process keeps too many of its messages.
+func (e *Engine) hold(p *peer, on bool) {
+	if p.held = on; p.hold != nil {
+		p.hold.Hold(e.me, p.rank, on)
 	}
-	return p.unasked > askEvery && (p.asked == 0 || p.unasked > askMost) && ctx == ctx.comm.p2p
 }
 
 // envelope makes the first packet of a withheld message.
 func (p *peer) envelope(r *Request, h *transport.Header) {
 	h.Kind = transport.DataSync
-	if (p.direct != nil || p.kin) && r.total > shortEnough {
+	if p.hold != nil && r.total > shortEnough {
 		h.Len = 0
 		if p.direct != nil && r.flat {
 			h.Addr = uint64(uintptr(r.data))
@@ -95,14 +97,14 @@ func (p *peer) envelope(r *Request, h *transport.Header) {
 
 // sent counts a short message to another library that has left.
 func (p *peer) sent(n int64) {
-	if p.local < 0 && !p.kin {
+	if p.hold == nil {
 		p.unasked += n + recordSize
 	}
 }
 
 // asks notes that a message to another library has left that asks for an answer.
 func (p *peer) asks(r *Request) {
-	if p.local < 0 && !p.kin && p.asked == 0 && r.total <= int64(p.limits.Eager) {
+	if p.hold == nil && p.asked == 0 && r.total <= int64(p.limits.Eager) {
 		p.asked, p.before = r.id, p.unasked
 	}
 }

@@ -34,6 +34,8 @@ func (w watched) SendLong(h *transport.Header, payload []byte) (int, bool) {
 	return taken, w.note(h, ok)
 }
 
+func (w watched) Stream(dst int32) int { return w.stream.Stream(dst) }
+
 func (w watched) SendRest(dst int32, payload []byte) int { return w.stream.SendRest(dst, payload) }
 
 // Every packet of a message says which message it is, and of how many elements of which type.

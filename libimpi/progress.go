@@ -3,15 +3,15 @@ package libimpi
 import (
 	"time"
 
+	"github.com/libimpi/libimpi/transport/futex"
 	"github.com/libimpi/libimpi/transport/kernel"
-	"github.com/libimpi/libimpi/transport/shm"
 )
 
 // Progress. A thread that waits polls the transports, hands out what waited for room, and looks at its
 // condition again. It spins first, for a time worth a sleep and a wake-up, and then sleeps on the process's
 // bell; in a program with more ranks than cores it gives its core away after each look.
 //
-// No wake-up is lost: the sleeper announces itself (bell.Prepare) before it polls for the last time, and
+// No wake-up is lost: the sleeper announces itself (transport.Bell) before it polls for the last time, and
 // whoever brings work after that poll sees the announcement and rings. Work comes from another rank
 // (shm rings the bell after it has published), from the socket watcher, or from another thread of this
 // process that polled on the sleeper's behalf (complete).
@@ -25,9 +25,9 @@ const (
 	longSpin  = 5 * time.Millisecond
 	// patientSpin is the time where ranks outnumber cores: some turns of all of them.
 	patientSpin = 500 * time.Microsecond
-	// remoteEvery is how many polls of the rings go with one of the sockets, which costs a system call, when
-	// the awaited message may come from either.
-	remoteEvery = 16
+	// farEvery is how many polls inside the machine go with one of what comes from elsewhere, which may cost a system
+	// call, when the awaited message may come from either.
+	farEvery = 16
 )
 
 // anyPeer is for a wait whose message may come from everywhere.
@@ -37,14 +37,14 @@ const anyPeer int32 = -1
 func (e *Engine) poll(from int32) bool {
 	did := false
 	e.ticks++
-	if len(e.busy) > 0 && e.remote != nil {
-		e.remote.Hold() // what waited for room leaves together
-		defer e.remote.Release()
+	if len(e.busy) > 0 && e.far.gatherer != nil {
+		e.far.gatherer.Cork() // what waited for room leaves together
+		defer e.far.gatherer.Uncork()
 	}
-	if e.local.Poll() {
+	if e.near.Poll() {
 		did = true
 	}
-	if e.remote != nil && (e.alone || e.ticks%remoteEvery == 0 || from >= 0 && e.peers[from].local < 0) && e.remote.Poll() {
+	if e.far.connected() && (e.alone || e.ticks%farEvery == 0 || from >= 0 && e.peers[from].local < 0) && e.far.Poll() {
 		did = true
 	}
 	if len(e.busy) > 0 && e.flush() {
@@ -74,7 +74,7 @@ func (e *Engine) Progress() {
 
 // retire returns when the watcher is out of the engine, for good. Called without the lock.
 func (e *Engine) retire() {
-	e.dismissHelper()
+	e.dismissThread()
 	e.watcher.Lock()
 	e.over = true
 	e.watcher.Unlock()
@@ -89,12 +89,12 @@ const watcherPolls = 64
 
 func (e *Engine) pollAll() bool {
 	e.ticks++
-	if len(e.busy) > 0 && e.remote != nil {
-		e.remote.Hold()
-		defer e.remote.Release()
+	if len(e.busy) > 0 && e.far.gatherer != nil {
+		e.far.gatherer.Cork()
+		defer e.far.gatherer.Uncork()
 	}
-	did := e.local.Poll()
-	if e.remote != nil && e.remote.Poll() {
+	did := e.near.Poll()
+	if e.far.connected() && e.far.Poll() {
 		did = true
 	}
 	if len(e.busy) > 0 && e.flush() {
@@ -154,14 +154,16 @@ const patientEvery = 4
 // pause spends the time between two polls. Engine lock held, given up in between.
 func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 	w.polls++
-	if e.patient {
+	switch {
+	case e.home.InTurn: // what is awaited comes while this thread sleeps
+	case e.patient:
 		if e.giveWay(w) {
 			return
 		}
-	} else if w.polls%clockEvery != 0 {
+	case w.polls%clockEvery != 0:
 		e.spin(from)
 		return
-	} else if !w.expired(e) {
+	case !w.expired(e):
 		if w.polls%offerEvery == 0 {
 			e.offerCore()
 		}
@@ -186,12 +188,12 @@ func (e *Engine) spin(from int32) {
 	e.mu.Unlock()
 	switch {
 	case e.nap > 0 && (e.alone || from >= 0 && e.peers[from].local < 0):
-		shm.Pause(e.nap)
+		futex.Pause(e.nap)
 	case e.alone:
-	case from >= 0 && e.peers[from].local >= 0 && e.remote == nil:
-		e.local.Spin(e.peers[from].local, looks)
+	case from >= 0 && e.peers[from].local >= 0 && !e.far.connected() && e.near.spinner != nil:
+		e.near.spinner.Spin(from, looks)
 	default:
-		shm.Pause(looks / 8)
+		futex.Pause(looks / 8)
 	}
 	e.mu.Lock()
 }
@@ -212,7 +214,7 @@ func naps(rounds uint32, took time.Duration) uint32 {
 func tryNaps() uint32 {
 	const rounds = 100
 	start := time.Now()
-	shm.Pause(rounds)
+	futex.Pause(rounds)
 	return naps(rounds, time.Since(start))
 }
 
@@ -242,25 +244,26 @@ const looks = 64
 
 // sleep blocks the thread until something may have happened. Engine lock held, given up while asleep.
 func (e *Engine) sleep(cond func() bool) {
-	value := e.mu.Bell()
-	if !e.mu.PrepareSleep(value) {
+	value := e.bell.Bell()
+	if !e.bell.PrepareSleep(value) {
 		return
 	}
-	if e.remote != nil {
-		e.remote.Arm()
+	if e.far.waker != nil {
+		e.far.waker.Arm()
 	}
-	if !e.pollAll() && !cond() && e.failed.Load() == nil && len(e.pulling) == 0 { // pulling: soon there is something to read
+	soon := len(e.pulling) > 0 && !e.home.InTurn // there is something to read
+	if !e.pollAll() && !cond() && e.failed.Load() == nil && !soon {
 		e.mu.Unlock()
-		e.mu.Wait(value, longSleep)
+		e.bell.Wait(value, longSleep)
 		e.mu.Lock()
-		if e.mu.Bell() == value {
-			e.local.CheckPeers() // nobody rang for a second
+		if e.bell.Bell() == value && e.near.examiner != nil {
+			e.near.examiner.CheckPeers() // nobody rang for a second
 		}
 	}
-	e.mu.DoneSleep(value)
+	e.bell.DoneSleep(value)
 }
 
-// longSleep is more than the segment lets a thread sleep at once.
+// longSleep is more than a bell lets a thread sleep at once.
 const longSleep = time.Hour
 
 // complete ends a request. Its owner may be asleep, or may have given it up.
@@ -273,7 +276,7 @@ func (e *Engine) complete(r *Request) {
 	e.shared.UnderWay--
 	if r.long {
 		r.long = false
-		e.helper.long--
+		e.thread.long--
 	}
 	if r.buffer != nil {
 		e.release(r)
@@ -285,4 +288,4 @@ func (e *Engine) complete(r *Request) {
 }
 
 // ring wakes the threads of this process that sleep.
-func (e *Engine) ring() { e.mu.Ring(e.mu.LocalRank()) }
+func (e *Engine) ring() { e.bell.Wake() }

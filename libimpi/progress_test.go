@@ -8,6 +8,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/futex"
 	"github.com/libimpi/libimpi/transport/kernel"
 )
 
@@ -23,14 +24,14 @@ func TestWhateverAThreadSleepsForRingsTheBell(t *testing.T) {
 
 	rings := func(what string, event func()) {
 		t.Helper()
-		v := a.mu.Bell()
-		if !a.mu.PrepareSleep(v) {
+		v := a.bell.Bell()
+		if !a.bell.PrepareSleep(v) {
 			t.Fatalf("%s: somebody rings already", what)
 		}
 		event()
-		if a.mu.Bell() == v {
+		if a.bell.Bell() == v {
 			t.Errorf("%s: nobody is woken", what)
-			a.mu.DoneSleep(v)
+			a.bell.DoneSleep(v)
 		}
 	}
 	data := transport.Header{Kind: transport.Data, Src: 1, LSRank: 1}
@@ -148,7 +149,7 @@ func TestSleepersWake(t *testing.T) {
 
 // sleepUntil returns when a thread of e, which has set started, polls no more: it has announced that it sleeps.
 func sleepUntil(e *Engine, started *atomic.Int32) {
-	for started.Load() == 0 || e.mu.Sleepers() == 0 {
+	for started.Load() == 0 || segmentOf(e).Sleepers() == 0 {
 		runtime.Gosched()
 		kernel.Yield()
 	}
@@ -176,10 +177,9 @@ func TestTheWatcherStaysOutAfterTheEnd(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{1, 1}})
 	together(t, es, func(e *Engine) { must(t, e.Finish()) })
 	for _, e := range es {
-		lock := e.mu
-		e.mu = nil // as if the segment were closed
+		e.mu = futex.On(nil) // as if the segment were closed
 		e.Progress()
-		e.mu = lock
+		e.mu = futex.On(e.home.Lock)
 	}
 }
 
@@ -242,11 +242,11 @@ func TestProcessesOfAllClientsOnTheMachineAreCounted(t *testing.T) {
 			}
 		}
 		was := e.job
-		e.job, e.agents = &job, tt.agents
-		if n := e.neighbours(); n != tt.want {
+		e.job, e.others = &job, tt.agents
+		if n := e.cohabitants(); n != tt.want {
 			t.Errorf("%+v: %d, want %d", tt.hosts, n, tt.want)
 		}
-		e.job, e.agents = was, 0
+		e.job, e.others = was, 0
 	}
 }
 

@@ -3,7 +3,7 @@ package libimpi
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/transport/shm"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // Quick receives: those that the bridge's C has posted without entering Go, and completes itself as long as it can
@@ -74,7 +74,7 @@ type HeldType func(held datatype.Pointer) *datatype.Type
 type quickQueue struct{ Head, Tail uint32 }
 
 const (
-	quickSources = shm.MaxLocal
+	quickSources = transport.MaxLocal
 	quickSlots   = 1024
 
 	// QuickBit marks the low half of the id of a quick receive: generation<<32 | QuickBit | slot.
@@ -112,7 +112,7 @@ func (e *Engine) adoptQuick() {
 	}
 	q := e.requests.quick
 	q.Posted = 0
-	for i := range e.mu.LocalSize() {
+	for i := range len(e.home.World) {
 		for n := q.From[i].Head; n != 0; n = q.Slots[n-1].Next {
 			r := e.adopt(n)
 			r.ctx.post(r)

@@ -98,7 +98,7 @@ type Request struct {
 	// the rest of a message that has been asked for (receive). Only such a request listens to its peer.
 	expects bool
 	streams bool // send: stands in its peer's queue of streams
-	long    bool // counted in helper.long
+	long    bool // counted in progressThread.long
 
 	// What the program sends, for whoever watches the wire (transport.Header); a buffered send has copied it.
 	elements int64

@@ -31,11 +31,10 @@ const firstLapse = time.Second
 
 // restrain is called for a process, in another machine, of which more than farAt bytes are kept.
 func (e *Engine) restrain(p *peer) {
-	if p.kin && !p.held {
-		p.held = true
-		e.remote.Tell(e.me, p.rank, true)
+	if p.hold != nil && !p.held {
+		e.hold(p, true)
 	}
-	if p.shut || p.kept < p.lookAt {
+	if e.far.shutter == nil || p.shut || p.kept < p.lookAt {
 		return
 	}
 	if p.lookAt = max(p.lookAt, 2*e.farAt); p.kept < p.lookAt {
@@ -52,7 +51,7 @@ func (e *Engine) restrain(p *peer) {
 func (e *Engine) close(p *peer) {
 	p.shut = true
 	e.shut = append(e.shut, p.rank)
-	e.remote.Shut(e.me, p.rank, true)
+	e.far.shutter.Shut(e.me, p.rank, true)
 	p.lapse = max(2*p.lapse, firstLapse)
 	p.timer = time.AfterFunc(p.lapse, func() { e.lapsed(p) })
 }
@@ -77,7 +76,7 @@ func (e *Engine) reopen(p *peer) {
 	p.shut = false
 	p.timer.Stop()
 	e.shut = slices.DeleteFunc(e.shut, func(rank int32) bool { return rank == p.rank })
-	e.remote.Shut(e.me, p.rank, false)
+	e.far.shutter.Shut(e.me, p.rank, false)
 }
 
 // relax ends all restraint: few messages of a process are left.
@@ -85,8 +84,7 @@ func (e *Engine) relax(p *peer) {
 	e.reopen(p)
 	p.lookAt, p.lapse = 0, 0
 	if p.held {
-		p.held = false
-		e.remote.Tell(e.me, p.rank, false)
+		e.hold(p, false)
 	}
 }
 

@@ -171,7 +171,7 @@ func TestNothingIsDueOnceAllIsDone(t *testing.T) {
 func TestAToldSenderSendsEnvelopes(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{1, 1}})
 	es[1].mu.Lock()
-	es[1].remote.Tell(1, 0, true)
+	es[1].far.holder.Hold(1, 0, true)
 	es[1].mu.Unlock()
 	for range es[0].job.AckMark {
 		pass(t, es, 8)

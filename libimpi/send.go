@@ -70,7 +70,7 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 			if r.flat {
 				h.Addr = uint64(uintptr(r.data))
 			}
-		} else if p.kin && e.withhold(p, r.ctx) {
+		} else if p.hold != nil && e.withhold(p, r.ctx) {
 			h.Len = 0
 		}
 	} else if r.mode == modeSynchronous {
@@ -137,7 +137,7 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 func (p *peer) piece(r *Request) int {
 	switch {
 	case p.direct == nil && r.flat && p.stream != nil:
-		return max(p.limits.Packet, p.limits.Stream)
+		return max(p.limits.Packet, p.longest)
 	case p.direct == nil:
 		return p.limits.Packet
 	case r.flat:
@@ -322,8 +322,8 @@ func (e *Engine) awaiting(h *transport.Header) *Request {
 func (e *Engine) sendSelf(r *Request) {
 	r.setWire(datatype.Native)
 	source := r.comm.rank
-	if e.requests.quick != nil && e.local.OpenSelf() {
-		e.local.TakeSelf() // what the fast path has sent to this process comes first
+	if e.requests.quick != nil && e.near.loop != nil && e.near.loop.OpenSelf() {
+		e.near.loop.TakeSelf() // what the fast path has sent to this process comes first
 	}
 	e.adoptQuick()
 	if recv := r.ctx.matchArrival(source, r.tag); recv != nil {

@@ -8,23 +8,16 @@ import (
 
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/agent"
-	"github.com/libimpi/libimpi/transport/shm"
-	"github.com/libimpi/libimpi/transport/tcp"
+	"github.com/libimpi/libimpi/transport/futex"
 )
 
 // Config is what a process has learned of its job before it can take part in it.
 type Config struct {
 	Job      *transport.Job
-	Segment  *shm.Segment     // the machine's; of one rank if the process is alone
-	World    []int32          // world rank of each local rank of the segment
-	Listener *tcp.Listener    // where higher hosts connect to; nil if they need not
-	Agent    *[2]int          // pipes to the client's agent (transport/pipe), the Engine's from now on; nil: we are a host of our own
-	Silence  time.Duration    // after which a host of another client of which nothing is heard is lost; 0: never
-	NoRead   bool             // never read other processes' memory
+	Home     transport.Home   // the process's lock, bell, and place in its machine
+	Open     transport.Open   // makes its transports
 	ReadAll  bool             // read every long message that can be read
 	Help     Help             // when a thread of our own goes on with long messages
-	Warn     func(string)     // told of what a user may want to know; may be nil
 	Shared   *Shared          // where to count for the fast path; may be nil
 	Quick    *Quick           // the receives that the fast path posts; may be nil
 	HeldType HeldType         // the types of such receives
@@ -35,7 +28,10 @@ type Config struct {
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
 // connected, or ctx is done.
 func New(ctx stdcontext.Context, c Config) (*Engine, error) {
-	e := &Engine{mu: c.Segment, me: c.Job.Me, job: c.Job, onLost: c.OnLost, tagUB: c.Job.TagUB, maxCID: 1}
+	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job, onLost: c.OnLost, tagUB: c.Job.TagUB, maxCID: 1}
+	if e.now = c.Home.Now; e.now == nil {
+		e.now = time.Now
+	}
 	if e.shared = c.Shared; e.shared == nil {
 		e.shared = new(Shared)
 	}
@@ -46,15 +42,15 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	}
 	sent := e.requests.get(nil) // the first slot: SentRequest
 	sent.kind, sent.active, sent.done, sent.peer, sent.status = sendRequest, true, true, noPeer, emptyStatus
-	if err := e.connect(ctx, c); err != nil {
+	if err := e.connect(ctx, c.Open); err != nil {
 		return nil, err
 	}
-	e.reach()
-	e.heldAt, e.farAt = limit(e.mu.LocalSize()), limit(len(e.peers)-e.mu.LocalSize())
+	size := len(c.Home.World)
+	e.heldAt, e.farAt = limit(size), limit(len(e.peers)-size)
 	e.budget = longSpin
-	e.patient = e.neighbours() > e.mu.Cores()
+	e.patient = e.cohabitants() > c.Home.Cores
 	e.readAll = c.ReadAll || e.patient // the ring needs both sides at once
-	e.helper.on = c.Segment.LocalSize() > 1 && (c.Help == HelpAlways || c.Help == HelpWhereFree && !e.patient)
+	e.thread.on = size > 1 && c.Home.Attention != nil && (c.Help == HelpAlways || c.Help == HelpWhereFree && !e.patient)
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
 		everybody[i] = int32(i)
@@ -76,65 +72,58 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	return e, nil
 }
 
-func (e *Engine) connect(ctx stdcontext.Context, c Config) (err error) {
-	e.machine = e.me
-	if len(c.World) > 0 {
-		e.machine = slices.Min(c.World)
-	}
-	e.alone = c.Segment.LocalSize() == 1
-	if e.local, err = shm.New(shm.Config{Segment: c.Segment, World: c.World, Receiver: e, NoRead: c.NoRead}); err != nil {
+// connect opens the transports and finds the one to each process.
+func (e *Engine) connect(ctx stdcontext.Context, open transport.Open) error {
+	e.machine = slices.Min(e.home.World)
+	e.alone = len(e.home.World) == 1
+	links, err := open(ctx, e, e.Progress)
+	if err != nil {
 		return err
 	}
-	if len(c.World) == len(c.Job.Procs) {
-		return nil
-	}
-	opts := tcp.Options{Warn: c.Warn, Silence: c.Silence, Apart: apart(c.Job, c.World)}
-	if c.Agent != nil {
-		e.agents, opts.Pipes = 1, true
-		e.remote, err = tcp.Adopt(agent.View(c.Job), agent.ViewHost, agent.ViewSockets(*c.Agent), e, e.Progress, opts)
-	} else {
+	e.near, e.far, e.others = carry(links.Near), carry(links.Far), links.Others
+	if links.Syscalls {
 		e.nap = tryNaps()
-		e.remote, err = tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, e, e.Progress, opts)
 	}
-	return err
+	e.reach()
+	return nil
 }
 
-// apart are the hosts of our own client with which we share no memory.
-func apart(job *transport.Job, local []int32) []bool {
-	list := make([]bool, len(job.Hosts))
-	for i, h := range job.Hosts {
-		list[i] = h.Client == job.Procs[job.Me].Client
-	}
-	for _, w := range local {
-		list[job.Procs[w].Host] = false
-	}
-	return list
-}
-
-// reach finds the transport to each process.
 func (e *Engine) reach() {
 	e.peers = make([]peer, len(e.job.Procs))
 	for w := range e.peers {
+		e.peers[w].rank, e.peers[w].local = int32(w), -1
+	}
+	for local, w := range e.home.World {
+		if w != e.me {
+			e.peers[w].reachBy(&e.near)
+			e.peers[w].local = local
+		}
+	}
+	for w := range e.peers {
 		p := &e.peers[w]
-		p.rank, p.local = int32(w), -1
-		if int32(w) == e.me {
+		if p.tr != nil || p.rank == e.me {
 			continue
 		}
-		if e.local.Local(int32(w)) >= 0 {
-			p.tr, p.limits = e.local, e.local.Limits()
-			p.local = e.local.Local(int32(w))
-			p.direct = e.local
-			continue
+		p.reachBy(&e.far)
+		p.rep = datatype.External32
+		if !e.job.Hosts[e.job.Procs[w].Host].SameImpl {
+			p.hold = nil
 		}
-		p.tr, p.limits, p.rep, p.stream = e.remote, e.remote.Limits(), datatype.External32, e.remote
-		p.limits.Stream = e.remote.Stream(int32(w))
-		p.kin = e.job.Hosts[e.job.Procs[w].Host].SameImpl
 	}
 }
 
-// neighbours is the number of processes that share this machine's cores: those of other clients on it count, too, and so
+// reachBy makes c the transport to a peer.
+func (p *peer) reachBy(c *carrier) {
+	p.tr, p.limits = c.Transport, c.Limits()
+	p.direct, p.gather, p.hold, p.stream = c.reader, c.gatherer, c.holder, c.streamer
+	if p.stream != nil {
+		p.longest = p.stream.Stream(p.rank)
+	}
+}
+
+// cohabitants is the number of processes that share this machine's cores: those of other clients on it count, too, and so
 // do agents. Where a host does not say on which machine it is, its address has to tell.
-func (e *Engine) neighbours() int {
+func (e *Engine) cohabitants() int {
 	me := &e.job.Procs[e.me]
 	mine := &e.job.Hosts[me.Host]
 	n := 0
@@ -152,9 +141,9 @@ func (e *Engine) neighbours() int {
 		}
 	}
 	if mine.Machine == 0 {
-		n += e.agents
+		n += e.others
 	}
-	return max(n, e.mu.LocalSize()+e.agents)
+	return max(n, len(e.home.World)+e.others)
 }
 
 // Me is the process's rank in MPI_COMM_WORLD.
@@ -185,7 +174,7 @@ func (e *Engine) Finish() error {
 }
 
 // Connected says whether some processes of the job are reached over connections, which Finish ends for good.
-func (e *Engine) Connected() bool { return e.remote != nil }
+func (e *Engine) Connected() bool { return e.far.connected() }
 
 // Leave is Finish without the barrier.
 func (e *Engine) Leave() error {
@@ -203,8 +192,8 @@ func (e *Engine) finishRemote() error {
 	if err := e.failure(); err != nil {
 		return err
 	}
-	if e.remote != nil {
-		if err := e.remote.Finish(time.Now().Add(finishTime)); err != nil {
+	if e.far.finisher != nil {
+		if err := e.far.finisher.Finish(time.Now().Add(finishTime)); err != nil {
 			return fmt.Errorf("at the end of the job: %w", err)
 		}
 	}
@@ -214,11 +203,11 @@ func (e *Engine) finishRemote() error {
 // Abort closes the connections without ceremony: the other clients see that this process has not finished. Threads
 // that wait in MPI stay there.
 func (e *Engine) Abort() {
-	if e.remote == nil {
+	if e.far.finisher == nil {
 		return
 	}
 	e.mu.Lock()
-	e.remote.Abort()
+	e.far.finisher.Abort()
 	e.mu.Unlock()
 	e.retire()
 }

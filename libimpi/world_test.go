@@ -13,6 +13,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/links"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
@@ -22,6 +23,9 @@ import (
 //
 // Most tests step the engines from one goroutine, by nonblocking calls and settle, so that what has arrived at
 // which point is certain. Tests of what blocks give each rank a thread (together).
+
+// segmentOf is the shared memory below an engine of makeWorld.
+func segmentOf(e *Engine) *shm.Segment { return e.bell.(*shm.Segment) }
 
 // patience bounds what a test waits for. Nothing is decided by it but that a test has failed.
 const patience = time.Minute
@@ -33,7 +37,7 @@ type options struct {
 	clients []int // processes of each client; nil: one client
 	noRead  bool
 	readAll bool
-	help    bool // engines have helpers, and the test ends them
+	help    bool // engines have progress threads, and the test ends them
 	tune    func(*transport.Job)
 }
 
@@ -44,7 +48,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 	tb.Helper()
 	job := transport.Job{Clients: int32(len(o.clients)), MaxDataLen: 64 << 10, TagUB: 1<<31 - 1, AckMark: 10, HiWater: 20, XSize: 1024, MaxLinear: 4}
 	var listeners []*tcp.Listener
-	var configs []Config
+	var configs []links.Config
 	for client, n := range o.clients {
 		fd, err := shm.Create(n)
 		if err != nil {
@@ -61,11 +65,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 			job.Hosts = append(job.Hosts, transport.Host{Addr: l.Addr(), Client: int32(client), First: me, NProcs: 1, SameImpl: true, Exchange: true})
 			job.Procs = append(job.Procs, transport.Proc{HostID: [16]byte{15: 1}, PID: int64(me) + 1, Host: me, Client: int32(client)})
 			ranks = append(ranks, me)
-			segment := attach(tb, fd, local)
-			configs = append(configs, Config{Segment: segment, Listener: l, NoRead: o.noRead, ReadAll: o.readAll, Help: HelpNever})
-			if o.help {
-				configs[len(configs)-1].Help = HelpAlways
-			}
+			configs = append(configs, links.Config{Segment: attach(tb, fd, local), Listener: l, NoRead: o.noRead})
 		}
 		unix.Close(fd)
 		for i := range n {
@@ -74,6 +74,10 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 	}
 	if o.tune != nil {
 		o.tune(&job)
+	}
+	help := HelpNever
+	if o.help {
+		help = HelpAlways
 	}
 	es := make([]*Engine, len(configs))
 	errs := make([]error, len(configs))
@@ -84,8 +88,9 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 		wg.Go(func() {
 			mine := job
 			mine.Me = int32(i)
-			configs[i].Job = &mine
-			es[i], errs[i] = New(ctx, configs[i])
+			c := configs[i]
+			c.Job = &mine
+			es[i], errs[i] = New(ctx, Config{Job: &mine, Home: c.Segment.Home(c.World), Open: c.Open, ReadAll: o.readAll, Help: help})
 		})
 	}
 	wg.Wait()
@@ -101,10 +106,10 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 		}
 		for _, e := range es {
 			e.Abort()
-			e.dismissHelper()
+			e.dismissThread()
 		}
-		for _, e := range es {
-			if err := e.mu.Close(); err != nil {
+		for _, c := range configs {
+			if err := c.Segment.Close(); err != nil {
 				tb.Error(err)
 			}
 		}

@@ -2,8 +2,17 @@
 //
 // The engine speaks in packets: a header that says which message they belong to, and some bytes of that
 // message. The packet types are IMPI's (IMPI 0.0, 3.5), and two more that exist only inside a machine.
-// A transport sees packets and never a communicator; it neither matches nor converts. Two of them stand
-// below this package: shm (rings in shared memory) and tcp (IMPI between hosts).
+// A transport sees packets and never a communicator; it neither matches nor converts. The engine knows this package
+// and no transport: package links gives it those that a process has.
+//
+//	engine -> Transport (this file), and what one can do besides (capabilities.go): shm | tcp, also by an agent | fake
+//	       -> Home (home.go): the process's lock, bell and boards
+//
+// shm is rings in shared memory, tcp is IMPI between hosts, fake is a whole world in one process for tests, and package
+// conformance is what all of them must pass. Two things come through this seam next. A transport over another MPI
+// library is a package beside them, vendor; links hands it to the engine as Links.Far of a client. One-sided
+// transfers are a capability in capabilities.go beside Reader, by which a Transport moves bytes into and out of
+// memory that a peer has offered; without it the engine makes packets of them, whose kinds stand below.
 //
 // Flow, outward:  engine -> Transport.Send -> ring or socket
 // Flow, inward:   engine -> Transport.Poll -> Receiver.Deliver, once a packet, on the polling thread
@@ -57,8 +66,7 @@ type Packer interface {
 // Limits are a transport's sizes, in bytes, fixed for its lifetime.
 type Limits struct {
 	Eager  int // the largest message sent whole in its first packet
-	Packet int // the largest payload of any one packet, but for
-	Stream int // the largest continuation whose payload is one run of bytes; 0: Packet holds for it, too
+	Packet int // the largest payload of any one packet, but for what a Streamer takes
 }
 
 // Transport carries packets to the processes it was created for.
@@ -76,31 +84,6 @@ type Transport interface {
 	// Poll delivers packets that have arrived and pushes out what is still waiting. It answers whether
 	// it did anything. It handles a bounded number of packets.
 	Poll() bool
-}
-
-// Reader is a Transport that can copy straight out of another process's memory.
-type Reader interface {
-	// CanRead says whether Read works for a process's memory in general.
-	CanRead(src int32) bool
-	// Read fills dst from address addr of process src. False: not possible, nothing promised about dst.
-	Read(src int32, addr uint64, dst []byte) bool
-	// Claims is a word of the memory that this process shares with peer, in which both claim parts of a message
-	// from this process to peer (out) or from peer. slot is 0 to ClaimSlots-1. The peer may write anything there.
-	Claims(peer int32, out bool, slot int) *uint64
-}
-
-// ClaimSlots is how many words for claims there are for the messages from one process to another.
-const ClaimSlots = 6
-
-// Streamer is a Transport that takes continuations of long messages without a copy.
-type Streamer interface {
-	// SendLong is Send for a continuation, which may be as long as Limits().Stream. It answers how many bytes of the
-	// payload it has taken. The rest of them must stay as they are, and go to SendRest; until they are gone the
-	// transport takes nothing else for the host that the packet goes to.
-	SendLong(h *Header, payload []byte) (taken int, ok bool)
-	// SendRest takes more of what SendLong has left, from the first byte that has not been taken, and answers how
-	// many.
-	SendRest(dst int32, payload []byte) int
 }
 
 // Placer is a Receiver that tells a transport where the payload of a continuation belongs, so that it need not be

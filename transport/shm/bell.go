@@ -3,6 +3,8 @@ package shm
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/libimpi/libimpi/transport/futex"
 )
 
 // How a rank sleeps, and why nobody rings in vain.
@@ -68,7 +70,7 @@ func (s *Segment) Sleepers() uint32 { return s.loadBell().sleepers() }
 // Wait sleeps until the bell is no longer v, but not for longer than timeout nor a second. It may return early.
 func (s *Segment) Wait(v uint32, timeout time.Duration) {
 	if timeout > 0 {
-		futexWait(&s.bell.bell, v, min(timeout, s.maxWait), futexShared)
+		futex.Wait(&s.bell.bell, v, min(timeout, s.maxWait), futex.Shared)
 	}
 }
 
@@ -91,6 +93,13 @@ func (s *Segment) Ring(rank int) {
 	}
 }
 
+// Wake is Ring for this rank's own threads.
+func (s *Segment) Wake() {
+	if atomic.LoadUint32(&s.bell.sleepers)|s.priv.fence != 0 {
+		ring(s.bell)
+	}
+}
+
 func ring(c *control) {
 	fullFence()
 	for range ringTries {
@@ -102,7 +111,7 @@ func ring(c *control) {
 			break
 		}
 	}
-	futexWake(&c.bell, allSleepers, futexShared)
+	futex.Wake(&c.bell, futex.All, futex.Shared)
 }
 
 func (s *Segment) loadBell() bellWord                { return loadBell(s.bell) }

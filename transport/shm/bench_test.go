@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/futex"
 )
 
 // Benchmarks between two processes, each on a core of its own.
@@ -94,7 +95,7 @@ func stream(b *testing.B, size int, msgLen uint64) {
 	send := func(tag int32) {
 		h.Tag = tag
 		for !t.Send(&h, data[at:at+size]) {
-			Pause(1)
+			futex.Pause(1)
 		}
 		if size > 1<<10 {
 			if at += size; at+size > len(data) {
@@ -171,12 +172,4 @@ func BenchmarkRelease(b *testing.B) {
 	b.Run("atomic.Store", func(b *testing.B) {
 		best(b, b.N, 1, func() { atomic.StoreUint32(&word[0], 1) })
 	})
-}
-
-// BenchmarkLock is TryLock and Unlock with nobody else around.
-func BenchmarkLock(b *testing.B) {
-	s := attach(b, create(b, 1), 0)
-	defer s.Close()
-	//lint:ignore SA2001 the lock is what is measured
-	best(b, b.N, 1, func() { s.Lock(); s.Unlock() })
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math/bits"
 	"sync/atomic"
+
+	"github.com/libimpi/libimpi/transport"
 )
 
 // A board is taken by one rank, which tells its number to the other members. Each of them opens it, uses it, and leaves
@@ -16,6 +18,9 @@ type Board struct {
 }
 
 var errNoBoard = errors.New("shm: there is no board of this number")
+
+// BoardMembers is the largest number of members that a board has.
+func (s *Segment) BoardMembers() int { return BoardMembers }
 
 // TakeBoard takes a board for so many members, of which the caller is one, and answers its number; -1 if all are taken,
 // or there is no memory for one more.
@@ -41,7 +46,7 @@ func (s *Segment) TakeBoard(members int) int {
 }
 
 // OpenBoard is called by each member, once. Errors: there is no such board, or no memory.
-func (s *Segment) OpenBoard(number int) (*Board, error) {
+func (s *Segment) OpenBoard(number int) (transport.Board, error) {
 	if number < 0 || number >= Boards {
 		return nil, errNoBoard
 	}

@@ -32,7 +32,7 @@ func opened(t *testing.T, s *Segment, number int) *Board {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return b.(*Board)
 }
 
 func (b *Board) view() (*board, []boardMember) {
@@ -139,7 +139,7 @@ func TestABoardIsTakenOnce(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					mine = append(mine, b)
+					mine = append(mine, b.(*Board))
 				}
 			}
 		})

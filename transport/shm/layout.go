@@ -1,6 +1,10 @@
 package shm
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/libimpi/libimpi/transport"
+)
 
 // What follows is data, not code: every byte that two processes, or Go and C, see of each other.
 // All integers are in the machine's own byte order. z_layout.h says the same to C and is generated from here.
@@ -111,7 +115,7 @@ const (
 
 	// MaxLocal is the largest number of ranks that share a segment. Rings of pairs that never talk take addresses, and
 	// no memory: 35 TiB of 128 for so many ranks.
-	MaxLocal = 1 << 16
+	MaxLocal = transport.MaxLocal
 
 	// LineBytes is the unit of records and of everything else that two cores hand to each other.
 	LineBytes = 64

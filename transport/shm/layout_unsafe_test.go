@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"unsafe"
+
+	"github.com/libimpi/libimpi/transport/futex"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write z_layout.h anew")
@@ -239,7 +241,7 @@ func cHeader() []byte {
 		{"FAR_BYTES", farBytes}, {"LOOK_BYTES", lookBytes}, {"FAR_TIME", uint64(farTime)}, {"FAR_LOOKS", farLooks}, {"LOOKS_EVERY", looksEvery},
 		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},
 		{"BOARD_WORD_SHIFT", boardWordShift},
-		{"LOCK_FREE", lockFree}, {"LOCK_HELD", lockHeld}, {"LOCK_SLEEP", lockSleep},
+		{"LOCK_FREE", futex.Free}, {"LOCK_HELD", futex.Held}, {"LOCK_SLEEP", futex.Sleep},
 	} {
 		fmt.Fprintf(&b, "#define IMPI_SHM_%s UINT64_C(%#x)\n", c.name, c.value)
 	}

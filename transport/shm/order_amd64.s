@@ -17,12 +17,3 @@ look:
 done:
 	MOVL DX, ret+16(FP)
 	RET
-
-// func Pause(n uint32)
-TEXT ·Pause(SB), NOSPLIT, $0-4
-	MOVL n+0(FP), CX
-again:
-	PAUSE
-	DECL CX
-	JNZ  again
-	RET

@@ -17,12 +17,3 @@ look:
 done:
 	MOVW R3, ret+16(FP)
 	RET
-
-// func Pause(n uint32)
-TEXT ·Pause(SB), NOSPLIT, $0-4
-	MOVWU n+0(FP), R2
-again:
-	YIELD
-	SUBW  $1, R2
-	CBNZW R2, again
-	RET

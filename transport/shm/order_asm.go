@@ -7,6 +7,3 @@ package shm
 //
 //go:noescape
 func spinWhile(p *uint32, old, n uint32) uint32
-
-// Pause tells the core n times (n > 0) that it is in a spin loop.
-func Pause(n uint32)

@@ -12,11 +12,3 @@ func spinWhile(p *uint32, old, n uint32) uint32 {
 	}
 	return v
 }
-
-// Pause passes n rounds of a spin loop.
-func Pause(n uint32) {
-	var sink uint32
-	for ; n > 0; n-- {
-		atomic.AddUint32(&sink, 1)
-	}
-}

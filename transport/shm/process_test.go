@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/futex"
 	"golang.org/x/sys/unix"
 )
 
@@ -153,7 +154,7 @@ func echoRole(fd, rank int) {
 		back = *h
 		back.Src, back.Dst = h.Dst, h.Src
 		for !t.Send(&back, payload) {
-			Pause(10)
+			futex.Pause(10)
 		}
 	}
 	for !end {
@@ -164,7 +165,7 @@ func echoRole(fd, rank int) {
 // await delivers something from a local rank, or finds that it is dead.
 func await(t *Transport, src int) {
 	for k := 0; ; k++ {
-		if t.Spin(src, 1000) && t.PollFrom(src) || k%100 == 99 && t.CheckPeers() {
+		if t.Spin(t.world[src], 1000) && t.PollFrom(src) || k%100 == 99 && t.CheckPeers() {
 			return
 		}
 		if runtime.NumCPU() == 1 {
@@ -185,7 +186,7 @@ func sinkRole(fd, rank int) {
 		end = end || h.Tag == tagEnd
 		if h.Tag != 0 {
 			for !t.Send(&transport.Header{Src: h.Dst, Dst: h.Src}, nil) {
-				Pause(10)
+				futex.Pause(10)
 			}
 		}
 	}
@@ -207,7 +208,7 @@ func lendRole(fd, rank int) {
 	}
 	h := transport.Header{Kind: transport.DataSync, Dst: t.world[0], MsgLen: uint64(len(lent)), Addr: addressOf(lent)}
 	for !t.Send(&h, nil) {
-		Pause(10)
+		futex.Pause(10)
 	}
 	for !end {
 		await(t, 0)

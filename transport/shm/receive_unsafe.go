@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/futex"
 )
 
 // The way of a packet out of a ring: look at the state word where the next record must be; if it is set, check
@@ -64,15 +65,16 @@ func (t *Transport) PollFrom(src int) bool {
 	return did
 }
 
-// Spin looks at most n times (n > 0) whether the next packet of a local rank has come, with a pause after
-// each look, and answers whether it has. It needs no lock if nobody else polls.
-func (t *Transport) Spin(src int, n uint32) bool {
+// Spin looks at most n times (n > 0) whether the next packet of a peer has come, with a pause after each look, and
+// answers whether it has.
+func (t *Transport) Spin(peer int32, n uint32) bool {
+	src := int(t.local[peer-t.first])
 	in := &t.peers[src].in
 	ring := in.ring // once: whoever holds the lock may close it
 	if ring == nil {
 		w, bit := &t.inbound[src/64], uint64(1)<<(src%64)
 		for ; n > 0 && atomic.LoadUint64(w)&bit == 0; n-- {
-			Pause(1)
+			futex.Pause(1)
 		}
 		return n > 0
 	}
@@ -159,10 +161,9 @@ func validKind(kind uint32, n, msgLen uint64) bool {
 	return false
 }
 
-// Hold tells a local rank, from which packets have come, whether this one wants no more messages that it has not asked
-// for.
-func (t *Transport) Hold(src int, on bool) {
-	in := &t.peers[src].in
+// Hold tells a peer whether this process wants no more messages that it has not asked for, see transport.Holder.
+func (t *Transport) Hold(_, peer int32, on bool) {
+	in := &t.peers[t.local[peer-t.first]].in
 	if in.ring == nil {
 		return
 	}

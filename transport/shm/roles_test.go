@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/futex"
 	"golang.org/x/sys/unix"
 )
 
@@ -200,7 +201,7 @@ func TestNoRingIsLost(t *testing.T) {
 			t.Fatal("no room")
 		}
 		if n := r.IntN(300); n > 0 {
-			Pause(uint32(n))
+			futex.Pause(uint32(n))
 		}
 		sleepUntil(x, func() bool { return got > k })
 	}
@@ -288,33 +289,6 @@ func TestSleepersAreCountedOnlyForTheirBell(t *testing.T) {
 		t.Errorf("%d sleepers, want 1", n)
 	}
 	s.Wait(v, time.Hour) // returns at once: the bell is not v
-}
-
-func TestTheLockExcludes(t *testing.T) {
-	s := attach(t, create(t, 1), 0)
-	defer s.Close()
-	n := 0
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			for range 20000 {
-				s.Lock()
-				n++
-				s.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	if n != 80000 {
-		t.Errorf("%d of 80000", n)
-	}
-	if !s.TryLock() || s.TryLock() {
-		t.Error("TryLock takes a free lock, and only a free one")
-	}
-	s.Unlock()
-	if s.priv.lock != lockFree {
-		t.Error("not free")
-	}
 }
 
 func TestMemoryOfAPeerIsRead(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/libimpi/libimpi/transport"
 	"golang.org/x/sys/unix"
 )
 
@@ -33,7 +34,6 @@ type Segment struct {
 	peers     []peer // by local rank, in private memory
 	bell      *control
 	cores     int
-	shadow    lockShadow
 	maxWait   time.Duration       // longestWait, but in tests
 	reserved  [Boards]atomic.Bool // boards behind which this rank has found memory
 	clock     func() uint64       // machineTime, but in tests
@@ -185,6 +185,11 @@ func (s *Segment) Cores() int { return s.cores }
 
 // LocalRank is this process's rank among them.
 func (s *Segment) LocalRank() int { return s.rank }
+
+// Home is the segment as the engine sees it. world has the world rank of each local rank.
+func (s *Segment) Home(world []int32) transport.Home {
+	return transport.Home{World: world, Rank: s.rank, Cores: s.cores, Lock: &s.priv.lock, Bell: s, Attention: s, Boards: s}
+}
 
 // Close leaves the segment in good order: the others do not take it for death. No call on the Segment or on
 // its Transport may be under way or come later.

@@ -16,7 +16,7 @@ import (
 //  2. The header and the payload are written in place.
 //  3. publish clears the state word after the record, then stores the record's own, released. The peer
 //     polls that very word: for a small message one cache line changes hands.
-//  4. If the peer sleeps, ring its bell (bell.go); if it computes, a long message wakes its helper (attention.go).
+//  4. If the peer sleeps, ring its bell (bell.go); if it computes, a long message wakes its progress thread (attention.go).
 
 // Send puts one packet on its way, see transport.Transport. A packet to a process already lost is swallowed.
 func (t *Transport) Send(h *transport.Header, payload []byte) bool {
@@ -140,10 +140,10 @@ func (t *Transport) refresh(o *outbound, dst int, need uint64) bool {
 	return o.tail+need <= read+t.ring
 }
 
-// Held says whether a local rank wants no more messages that it has not asked for (Hold). It is noticed when the room
+// Held says whether a peer wants no more messages that it has not asked for (Hold). It is noticed when the room
 // known to be in the ring has been used up: at most the ring is sent before.
-func (t *Transport) Held(dst int) bool {
-	o := &t.peers[dst].out
+func (t *Transport) Held(_, peer int32) bool {
+	o := &t.peers[t.local[peer-t.first]].out
 	return o.tail >= o.limit && o.ring != nil && atomic.LoadUint32(&o.pos.hold) != 0
 }
 

@@ -49,6 +49,13 @@ type Transport struct {
 var (
 	_ transport.Transport = (*Transport)(nil)
 	_ transport.Reader    = (*Transport)(nil)
+	_ transport.Holder    = (*Transport)(nil)
+	_ transport.Spinner   = (*Transport)(nil)
+	_ transport.Examiner  = (*Transport)(nil)
+	_ transport.Loop      = (*Transport)(nil)
+	_ transport.Bell      = (*Segment)(nil)
+	_ transport.Attention = (*Segment)(nil)
+	_ transport.Boards    = (*Segment)(nil)
 )
 
 // link is what Go alone knows of a peer.

@@ -12,8 +12,8 @@ func TestPacketsOfABatchLeaveTogether(t *testing.T) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h := transport.Header{Kind: transport.Data, Src: 0, Dst: 2, Len: 3, MsgLen: 3}
-	e.host.Hold()
-	e.host.Hold()
+	e.host.Cork()
+	e.host.Cork()
 	for range 4 {
 		if !e.host.Send(&h, []byte("abc")) {
 			t.Fatal("no room")
@@ -23,9 +23,9 @@ func TestPacketsOfABatchLeaveTogether(t *testing.T) {
 	if !e.host.SendFrom(&h, &from) {
 		t.Fatal("no room")
 	}
-	e.host.Release()
+	e.host.Uncork()
 	f.silent("before the batch is over")
-	e.host.Release()
+	e.host.Uncork()
 	for range 5 {
 		f.want(wire.PkData)
 	}
@@ -38,14 +38,14 @@ func TestABatchDoesNotOvertakeALongPacket(t *testing.T) {
 	e, f := against(t, nil, Options{})
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.host.Hold()
+	e.host.Cork()
 	for tag, n := range []int{1, gatherMax + 1, 2, 40000, 0} {
 		h := transport.Header{Kind: transport.Data, Src: 0, Dst: 2, Tag: int32(tag), Len: n, MsgLen: uint64(n)}
 		if !e.host.Send(&h, make([]byte, n)) {
 			t.Fatal("no room")
 		}
 	}
-	e.host.Release()
+	e.host.Uncork()
 	for tag := range int32(5) {
 		if p := f.want(wire.PkData); p.Tag() != tag {
 			t.Errorf("packet %d came as number %d", p.Tag(), tag)

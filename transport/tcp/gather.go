@@ -47,12 +47,12 @@ type burst struct {
 	long     bool   // the burst before was worth a timer
 }
 
-// Hold lets packets gather until Release, so that many leave in one call. Both nest.
-func (h *Host) Hold() { h.held++ }
+// Cork lets packets gather until Uncork, so that many leave in one call. Both nest.
+func (h *Host) Cork() { h.corked++ }
 
-// Release sends what has gathered since Hold.
-func (h *Host) Release() {
-	if h.held--; h.held == 0 {
+// Uncork sends what has gathered since Cork.
+func (h *Host) Uncork() {
+	if h.corked--; h.corked == 0 {
 		h.settle(false)
 	}
 }
@@ -84,7 +84,7 @@ func (h *Host) Posted() bool {
 // Settle sends what has gathered since Post, and ends the bursts: the program waits for something, or is done with it.
 func (h *Host) Settle() {
 	h.turn++
-	if h.posted && h.held == 0 {
+	if h.posted && h.corked == 0 {
 		h.settle(false)
 	}
 }
@@ -92,7 +92,7 @@ func (h *Host) Settle() {
 // gathers says whether the next packet to l is to gather.
 func (h *Host) gathers(l *link) bool {
 	switch {
-	case h.held > 0:
+	case h.corked > 0:
 		return len(l.out) < batchMax
 	case !h.posting || l.pipe != nil || len(l.out) >= burstMax:
 		return false
@@ -135,7 +135,7 @@ func (h *Host) admits(l *link, w *window) bool {
 	if h.flow.open(w) {
 		return true
 	}
-	if h.posted && h.held == 0 {
+	if h.posted && h.corked == 0 {
 		h.flush(l)
 	}
 	return false

@@ -125,9 +125,9 @@ func TestWhatGathersLeavesInTime(t *testing.T) {
 		{"with Settle", wide, func(e *engine) { e.host.Settle() }, 0},
 		{"with Poll", wide, func(e *engine) { e.host.Poll() }, 0},
 		{"with Poll in a batch, at its end", wide, func(e *engine) {
-			e.host.Hold()
+			e.host.Cork()
 			e.host.Poll()
-			e.host.Release()
+			e.host.Uncork()
 		}, 0},
 		{"before a packet that does not gather", wide, func(e *engine) {
 			e.host.Send(&transport.Header{Kind: transport.DataSync, Dst: 2, Tag: n}, nil)

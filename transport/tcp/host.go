@@ -56,7 +56,7 @@ type Host struct {
 
 	nopen    int           // links that can still bring something
 	nblocked int           // links that wait for room
-	held     int           // Hold without Release: packets gather in their links
+	corked   int           // Cork without Uncork: packets gather in their links
 	dirty    []*link       // links with something in out that waits for the end of a batch
 	posting  bool          // between Post and Posted: so they may
 	posted   bool          // and some do
@@ -233,16 +233,16 @@ func (h *Host) Poll() bool {
 		h.watching = true
 		h.watch.start()
 	}
-	h.held++
+	h.corked++
 	if h.guard.due.Load() {
 		h.look()
 	}
 	did := h.poll()
-	h.held--
+	h.corked--
 	if did {
 		h.watch.found()
 	}
-	if len(h.dirty) > 0 && h.held == 0 {
+	if len(h.dirty) > 0 && h.corked == 0 {
 		h.settle(!did)
 	}
 	h.polling = false

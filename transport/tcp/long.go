@@ -80,7 +80,7 @@ func (h *Host) SendRest(dst int32, payload []byte) int {
 	if len(l.late) > 0 {
 		l.out, l.late = l.late, l.out
 		h.gather(l)
-		if h.held == 0 {
+		if h.corked == 0 {
 			h.settle(false)
 		}
 	}

@@ -14,7 +14,7 @@ func (h *Host) Shut(ours, theirs int32, on bool) {
 	if on || w.received < h.flow.ackMark || l == nil || l.closed() {
 		return
 	}
-	h.Hold()
+	h.Cork()
 	for w.received >= h.flow.ackMark {
 		w.received -= h.flow.ackMark
 		if err := h.acknowledge(l, ours, theirs); err != nil {
@@ -23,15 +23,15 @@ func (h *Host) Shut(ours, theirs int32, on bool) {
 		}
 		l.acks = 0 // it has waited long enough
 	}
-	h.Release()
+	h.Uncork()
 }
 
-// Tell lets acknowledgements to theirs, a process of this library, say from now on whether ours keeps too many of its
+// Hold lets acknowledgements to theirs, a process of this library, say from now on whether ours keeps too many of its
 // messages.
-func (h *Host) Tell(ours, theirs int32, held bool) { h.flow.pair(ours, theirs).tell = held }
+func (h *Host) Hold(ours, theirs int32, held bool) { h.flow.pair(ours, theirs).tell = held }
 
-// Told says what process theirs, of this library, has let us know last by Tell.
-func (h *Host) Told(ours, theirs int32) bool { return h.flow.pair(ours, theirs).told }
+// Held says what process theirs, of this library, has let us know last by Hold.
+func (h *Host) Held(ours, theirs int32) bool { return h.flow.pair(ours, theirs).told }
 
 // openAll ends every Shut: nobody keeps messages any more.
 func (h *Host) openAll() {

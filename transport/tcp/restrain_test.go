@@ -60,7 +60,7 @@ func TestAnAcknowledgementTellsWhetherTooMuchIsKept(t *testing.T) {
 	e, f := against(t, marked(1, 2), Options{})
 	for i, tell := range []bool{false, true, true, false} {
 		e.mu.Lock()
-		e.host.Tell(1, 3, tell)
+		e.host.Hold(1, 3, tell)
 		e.mu.Unlock()
 		f.send(transport.Header{Kind: transport.Data, Src: 3, Dst: 1}, "")
 		e.await(t, i+1)
@@ -79,7 +79,7 @@ func TestAnAcknowledgementTellsWhetherTooMuchIsKept(t *testing.T) {
 		}
 		f.say(ack)
 		e.until(t, "the acknowledgement", func() bool { return e.host.flow.pair(1, 3).sent == 0 })
-		if e.host.Told(1, 3) != held {
+		if e.host.Held(1, 3) != held {
 			t.Errorf("told: %t, want %t", !held, held)
 		}
 	}

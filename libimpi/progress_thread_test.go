@@ -22,8 +22,9 @@ func doneWithoutUs(e *Engine, id uint64) bool {
 	return false
 }
 
-func TestTheHelperReceivesWhileTheProgramComputes(t *testing.T) {
-	for _, o := range []options{{clients: []int{2}, help: true}, {clients: []int{2}, help: true, noRead: true}, {clients: []int{2}, help: true, readAll: true}} {
+func TestTheProgressThreadReceivesWhileTheProgramComputes(t *testing.T) {
+	for _, o := range []options{{}, {noRead: true}, {readAll: true}} {
+		o.clients, o.help = []int{2}, true
 		es := makeWorld(t, o)
 		const n = 1 << 20
 		sent, got := bytes.Repeat([]byte("libimpi!"), n/8), make([]byte, n)
@@ -43,7 +44,7 @@ func TestTheHelperReceivesWhileTheProgramComputes(t *testing.T) {
 	}
 }
 
-func TestTheHelperTakesWhatCameBeforeItsReceive(t *testing.T) {
+func TestTheProgressThreadTakesWhatCameBeforeItsReceive(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2}, help: true})
 	const n = 300 << 10
 	every2, err := datatype.Vector(n/2, 1, 2, byteT)
@@ -63,22 +64,22 @@ func TestTheHelperTakesWhatCameBeforeItsReceive(t *testing.T) {
 	}
 }
 
-// A program that comes back to MPI at once needs no help, and the helper keeps away; but not for ever.
-func TestTheHelperPausesAfterAlertsInVain(t *testing.T) {
+// A program that comes back to MPI at once needs no help, and the progress thread keeps away; but not for ever.
+func TestTheProgressThreadPausesAfterAlertsInVain(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2}, help: true})
 	e := es[1]
 	buf := make([]byte, 100<<10)
 	r := e.World().Irecv(at(buf), int64(len(buf)), byteT, 0, 3)
 	paused := false
 	for end := time.Now().Add(patience); !paused && time.Now().Before(end); {
-		e.mu.Alert() // again: one that the helper answers before the program has polled is not in vain
+		e.home.Attention.Alert() // again: one that the progress thread answers before the program has polled is not in vain
 		e.mu.Lock()
 		e.ticks++ // the program polls
-		paused = e.helper.pause > 0
+		paused = e.thread.pause > 0
 		e.mu.Unlock()
 	}
 	if !paused {
-		t.Fatal("the helper has not paused")
+		t.Fatal("the progress thread has not paused")
 	}
 	s := es[0].World().Isend(at(make([]byte, len(buf))), int64(len(buf)), byteT, 1, 3, Standard)
 	if !doneWithoutUs(e, r) || !doneWithoutUs(es[0], s) {
@@ -88,7 +89,7 @@ func TestTheHelperPausesAfterAlertsInVain(t *testing.T) {
 	must(t, es[0].Wait(&s, nil))
 }
 
-func TestTheHelperIsNotThereWhereNothingIsLong(t *testing.T) {
+func TestTheProgressThreadIsNotThereWhereNothingIsLong(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2}, help: true})
 	buf := make([]byte, 64)
 	r := es[1].World().Irecv(at(buf), 64, byteT, 0, 3)
@@ -96,13 +97,13 @@ func TestTheHelperIsNotThereWhereNothingIsLong(t *testing.T) {
 	must(t, es[1].Wait(&r, nil))
 	must(t, es[0].Wait(&s, nil))
 	for _, e := range es {
-		if e.helper.ended != nil {
-			t.Error("there is a helper")
+		if e.thread.ended != nil {
+			t.Error("there is a progress thread")
 		}
 	}
 }
 
-func TestTheSettingOfTheHelper(t *testing.T) {
+func TestTheSettingOfTheProgressThread(t *testing.T) {
 	for s, want := range map[string]Help{"": HelpWhereFree, "0": HelpNever, "1": HelpAlways} {
 		if got, err := ParseHelp(s); got != want || err != nil {
 			t.Errorf("%q: %v, %v", s, got, err)

@@ -1,0 +1,113 @@
+package transport
+
+import "time"
+
+// What a Transport can do besides. The engine asks each of its transports for these interfaces once, at the start, and
+// does without those it does not find; what it does then is said with each. Unless something else is said, calls come
+// under the engine's lock, as all calls of a Transport do, none of them blocks, and peers are world ranks.
+
+// Reader is single copy: a Transport that can copy straight out of another process's memory. Without it long messages
+// travel in packets only.
+type Reader interface {
+	// CanRead says whether Read works for a process's memory in general.
+	CanRead(src int32) bool
+	// Read fills dst from address addr of process src. False: not possible, nothing promised about dst.
+	Read(src int32, addr uint64, dst []byte) bool
+	// Claims is a word of the memory that this process shares with peer, in which both claim parts of a message
+	// from this process to peer (out) or from peer. slot is 0 to ClaimSlots-1. The peer may write anything there.
+	Claims(peer int32, out bool, slot int) *uint64
+}
+
+// ClaimSlots is how many words for claims there are for the messages from one process to another.
+const ClaimSlots = 6
+
+// Streamer is streaming: a Transport that takes continuations of long messages without a copy. Without it they go as
+// other packets do.
+type Streamer interface {
+	// Stream is the longest continuation that process dst takes, in bytes, fixed for the transport's lifetime; 0: what
+	// Limits().Packet says.
+	Stream(dst int32) int
+	// SendLong is Send for a continuation, which may be as long as Stream(h.Dst). It answers how many bytes of the
+	// payload it has taken. The rest of them must stay as they are, and go to SendRest; until they are gone the
+	// transport takes nothing else for the host that the packet goes to.
+	SendLong(h *Header, payload []byte) (taken int, ok bool)
+	// SendRest takes more of what SendLong has left, from the first byte that has not been taken, and answers how
+	// many. What is for a process that is lost is taken.
+	SendRest(dst int32, payload []byte) int
+}
+
+// Holder is hold and release: a Transport by which a receiver tells a sender that it keeps too many of its messages.
+// The sender then sends envelopes only. Without it the engine asks its peers for answers now and then
+// (libimpi/held.go).
+type Holder interface {
+	// Hold tells process peer whether me, a process of this transport, wants no more messages that it has not asked
+	// for. It costs no packet: peer learns it when it has next to do with this transport. For a peer of which nothing
+	// has come it does nothing.
+	Hold(me, peer int32, on bool)
+	// Held says what peer has told me last, as far as that has come.
+	Held(me, peer int32) bool
+}
+
+// Shutter is a Transport whose peers stop sending when nothing is acknowledged. Without it, and where a peer does not
+// mind being held, nothing bounds the messages that it makes the engine keep.
+type Shutter interface {
+	// Shut keeps back the acknowledgements of what peer sends to me, or gives those that are due.
+	Shut(me, peer int32, on bool)
+}
+
+// Gatherer is a Transport for which several packets that leave together cost less than one after the other. Cork and
+// Uncork nest, and enclose what is known to leave together. Post and PostPaced announce one send of the program, and
+// Posted ends it; what gathers by them leaves with Settle, with Poll, or a moment later by itself.
+type Gatherer interface {
+	Cork()
+	Uncork()
+	// Post: what is sent until Posted belongs to an operation that does not block.
+	Post()
+	// PostPaced: it belongs to one that blocks, and gathers with others that follow closely.
+	PostPaced()
+	// Posted answers whether anything has gathered that Settle would send.
+	Posted() bool
+	// Settle sends what has gathered: the program waits, or looks whether something is done.
+	Settle()
+}
+
+// Waker is wake-up: a Transport whose traffic does not ring this process's bell, but can make a thread of its own
+// call the function wake that it was given at its creation. A Transport without it rings the bell (Bell) of its
+// process whenever Poll would do something.
+type Waker interface {
+	// Arm promises that traffic which no call of Poll has seen, or will see, leads to a call of wake. A thread calls it
+	// after its last Poll and before it sleeps; any thread may, with the engine's lock or without.
+	Arm()
+}
+
+// Spinner is a Transport that can look for the next packet of one process for less than a Poll costs.
+type Spinner interface {
+	// Spin looks at most n times (n > 0) whether a packet of src has come, with a pause after each look, and answers
+	// whether one has. It is called without the engine's lock, while another thread may be in Poll.
+	Spin(src int32, n uint32) bool
+}
+
+// Examiner is a Transport that does not hear of a peer's death by itself.
+type Examiner interface {
+	// CheckPeers looks for peers that have died, delivers what they still sent, and reports them by Lost. It is called
+	// when a thread has slept for long and nothing came, and answers whether it delivered or reported anything.
+	CheckPeers() bool
+}
+
+// Loop is a Transport by which others than the engine (the bridge's fast path) may send packets to this very process.
+type Loop interface {
+	// OpenSelf answers whether such packets are possible, and makes them so if it can.
+	OpenSelf() bool
+	// TakeSelf delivers all of them that have been sent.
+	TakeSelf()
+}
+
+// Finisher is a Transport with connections that must end in order. One without it is simply used no more.
+type Finisher interface {
+	// Finish ends the use of all connections in order. It is called when all processes that the transport serves are
+	// done and everything has been sent; no Deliver or Lost comes from it. It blocks until every peer has finished, too,
+	// or until the deadline. The error names those that have not, or have terminated abnormally meanwhile.
+	Finish(deadline time.Time) error
+	// Abort ends the use of all connections so that the peers see that this process has not finished.
+	Abort()
+}

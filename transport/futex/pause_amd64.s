@@ -1,0 +1,12 @@
+//go:build !race
+
+#include "textflag.h"
+
+// func Pause(n uint32)
+TEXT ·Pause(SB), NOSPLIT, $0-4
+	MOVL n+0(FP), CX
+again:
+	PAUSE
+	DECL CX
+	JNZ  again
+	RET

@@ -1,0 +1,8 @@
+//go:build !race
+
+package futex
+
+type shadow struct{}
+
+func (*shadow) acquired() {}
+func (*shadow) released() {}

@@ -1,0 +1,95 @@
+package transport
+
+import (
+	"context"
+	"time"
+)
+
+// Home is what a process has to itself before it has transports, and where in its machine it is.
+type Home struct {
+	World []int32 // world ranks of the processes that share this machine's memory, this one's included, by local rank
+	Rank  int     // local rank of this process
+	Cores int     // that the machine has for all of them
+
+	Lock *uint32 // word of the engine's lock (transport/futex), which others than the engine may take as well
+	Bell Bell
+
+	Attention Attention // nil: there is no progress thread
+	Boards    Boards    // nil: there are no boards
+
+	// InTurn: another process runs only while this one sleeps (transport/fake). A thread that waits does not spin.
+	InTurn bool
+	Now    func() time.Time // the clock by which what others do is awaited; nil: time.Now
+}
+
+// Bell is where the threads of a process sleep, and what wakes them. A thread announces that it is about to sleep,
+// looks for the last time at all it waits for, and sleeps; who brings work after that look sees the announcement, and
+// rings. So no wake-up is lost.
+//
+//	v := Bell(); if PrepareSleep(v) { look once more; if there is nothing: Wait(v, timeout); DoneSleep(v) }
+type Bell interface {
+	// Bell is the bell's value now.
+	Bell() uint32
+	// PrepareSleep announces a thread that is about to sleep. False: somebody has rung since the bell was v.
+	PrepareSleep(v uint32) bool
+	// Wait blocks until the bell is no longer v, but not for longer than timeout, nor than the implementation finds
+	// good. It may return early. It is called without the engine's lock.
+	Wait(v uint32, timeout time.Duration)
+	// DoneSleep takes back a PrepareSleep(v) that answered true.
+	DoneSleep(v uint32)
+	// Wake rings: it wakes all threads of this process that sleep or are about to. It costs a load if there are none.
+	Wake()
+}
+
+// Attention is the bed of the progress thread, which goes on with long messages while the program computes. Who
+// brings a part of a long message wakes it, if it is armed.
+type Attention interface {
+	// Arm asks for the progress thread when something arrives. The caller polls afterwards if Arm answers true: it was
+	// not armed before.
+	Arm() bool
+	// Disarm takes Arm back. A thread that has been alerted finds that there is nothing to do.
+	Disarm()
+	// Alert wakes the progress thread, if it is armed.
+	Alert()
+	// AwaitAlert blocks the progress thread until it is wanted; false: it shall end, and another may begin.
+	AwaitAlert() bool
+	// Nap blocks it for so long, or until it shall end.
+	Nap(d time.Duration)
+	// Relax says that it has done what it was woken for: it may be armed again.
+	Relax()
+	// Dismiss ends it.
+	Dismiss()
+}
+
+// Boards are lines of a machine's memory on which the members of a communicator meet for short collective operations.
+type Boards interface {
+	// BoardMembers is the largest number of members that a board has.
+	BoardMembers() int
+	// TakeBoard takes a board for so many members, of which the caller is one, and answers its number, which the caller
+	// tells the others; -1 if all are taken.
+	TakeBoard(members int) int
+	// OpenBoard is called by each member, once. Errors: there is no such board, or no memory.
+	OpenBoard(number int) (Board, error)
+}
+
+// Board is one of them, as a member sees it. What stands on it is the affair of those who write there.
+type Board interface {
+	// Leave gives the board up. The caller has completed all its operations on it. It does not block.
+	Leave()
+}
+
+// MaxLocal is the largest number of processes that share a machine's memory.
+const MaxLocal = 1 << 16
+
+// Links are the transports of a process: who is reached by which.
+type Links struct {
+	Near Transport // to the other processes of Home.World
+	Far  Transport // to all others; nil if there are none
+
+	Syscalls bool // a Poll of Far costs a system call even if it finds nothing
+	Others   int  // processes on this machine that carry packets for this one and need a core for it: an agent
+}
+
+// Open makes the transports of a process. They deliver to r from now on, under the engine's lock, and call wake,
+// without it, from threads of their own. It blocks until all peers are connected, or ctx is done.
+type Open func(ctx context.Context, r Receiver, wake func()) (Links, error)

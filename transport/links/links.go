@@ -1,0 +1,55 @@
+// Package links gives a process its transports: shared memory for the processes of its machine, and connections to all
+// others, its own or by its client's agent. It is the one place that knows all transports by name. One that is new,
+// such as one over another MPI library, is chosen here.
+package links
+
+import (
+	"context"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/agent"
+	"github.com/libimpi/libimpi/transport/shm"
+	"github.com/libimpi/libimpi/transport/tcp"
+)
+
+// Config is what a process has been given to reach the others by.
+type Config struct {
+	Job      *transport.Job
+	Segment  *shm.Segment  // the machine's; of one rank if the process is alone
+	World    []int32       // world rank of each local rank of the segment
+	Listener *tcp.Listener // where higher hosts connect to; nil if they need not
+	Agent    *[2]int       // pipes to the client's agent, the transport's from now on; nil: we are a host of our own
+	Silence  time.Duration // after which a host of another client of which nothing is heard is lost; 0: never
+	NoRead   bool          // never read other processes' memory
+	Warn     func(string)  // told of what a user may want to know; may be nil
+}
+
+// Open makes the transports; it is a transport.Open.
+func (c Config) Open(ctx context.Context, r transport.Receiver, wake func()) (transport.Links, error) {
+	near, err := shm.New(shm.Config{Segment: c.Segment, World: c.World, Receiver: r, NoRead: c.NoRead})
+	if err != nil || len(c.World) == len(c.Job.Procs) {
+		return transport.Links{Near: near}, err
+	}
+	opts := tcp.Options{Warn: c.Warn, Silence: c.Silence, Apart: c.apart()}
+	if c.Agent != nil {
+		opts.Pipes = true
+		far, err := tcp.Adopt(agent.View(c.Job), agent.ViewHost, agent.ViewSockets(*c.Agent), r, wake, opts)
+		return transport.Links{Near: near, Far: far, Others: 1}, err
+	}
+	far, err := tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, r, wake, opts)
+	return transport.Links{Near: near, Far: far, Syscalls: true}, err
+}
+
+// apart are the hosts of our own client with which we share no memory.
+func (c Config) apart() []bool {
+	me := &c.Job.Procs[c.Job.Me]
+	list := make([]bool, len(c.Job.Hosts))
+	for i, h := range c.Job.Hosts {
+		list[i] = h.Client == me.Client
+	}
+	for _, w := range c.World {
+		list[c.Job.Procs[w].Host] = false
+	}
+	return list
+}
