@@ -148,7 +148,8 @@ func (r *Request) claimMore() bool {
 
 // unclaim leaves to the receiver a section of which nothing has been sent for want of room.
 func (r *Request) unclaim() {
-	if n := r.stop - r.moved; r.claims.open() && (n == sectionBytes || n == r.total-r.moved) && r.claims.giveBack() {
+	c := &r.claims
+	if c.open() && r.moved < r.stop && (r.moved-c.first)%sectionBytes == 0 && c.giveBack() {
 		r.stop = r.moved
 	}
 }

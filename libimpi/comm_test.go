@@ -9,12 +9,16 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/fake"
 )
 
 // spaces are the kinds of job that communicators are tested in.
 var spaces = map[string]options{
 	"one client":  {clients: []int{3}},
 	"two clients": {clients: []int{2, 1}},
+
+	"one client, fake":  {clients: []int{3}, fake: &fake.Options{Seed: 1}},
+	"two clients, fake": {clients: []int{2, 1}, fake: &fake.Options{Seed: 2, Room: 2}},
 }
 
 // ids checks a communicator's context ids.
@@ -175,7 +179,7 @@ func TestSplitOrdersByKeyAndThenByRank(t *testing.T) {
 }
 
 func TestCommunicatorsKeepMessagesApart(t *testing.T) {
-	es := world(t, 2)
+	es := late(t, 2, 1)
 	together(t, es, func(e *Engine) {
 		w := e.World()
 		d, err := w.Dup()
@@ -262,7 +266,7 @@ func TestMessagesWaitForTheirCommunicator(t *testing.T) {
 }
 
 func TestCancelledOrphansLeaveNothing(t *testing.T) {
-	es := world(t, 2)
+	es := late(t, 2, 1)
 	e := es[0]
 	for cid := range uint64(100) {
 		e.deliver(transport.Header{Kind: transport.DataSync, Src: 1, CID: 1000 + cid, SrqID: 5}, nil)
@@ -317,7 +321,7 @@ func TestColorsCountClientsAndHosts(t *testing.T) {
 }
 
 func TestNamesForMessages(t *testing.T) {
-	es := world(t, 1)
+	es := late(t, 1, 1)
 	c := agreed(t, es[0], 8)
 	if got := fmt.Sprint(es[0].World(), es[0].Self(), c); got != "MPI_COMM_WORLD MPI_COMM_SELF communicator 8 of size 1" {
 		t.Error(got)

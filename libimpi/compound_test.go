@@ -36,7 +36,7 @@ func TestAnExchangeIsDoneWhenBothHalvesAre(t *testing.T) {
 }
 
 func TestAnExchangeFailsWithItsReceive(t *testing.T) {
-	e := world(t, 1)[0]
+	e := late(t, 1, 1)[0]
 	out, in := pattern(8, 1), make([]byte, 4)
 	x := e.World().Isendrecv(at(out), 8, byteT, 0, 0, at(in), 4, byteT, 0, 0)
 	wantClass(t, e.Wait(&x, nil), abi.MPI_ERR_TRUNCATE)
@@ -46,7 +46,7 @@ func TestAnExchangeFailsWithItsReceive(t *testing.T) {
 }
 
 func TestExchangesDoNotAllocate(t *testing.T) {
-	e := world(t, 1)[0]
+	e := late(t, 1, 1)[0]
 	c := e.World()
 	buf := make([]byte, 16)
 	run := func() {
@@ -62,7 +62,7 @@ func TestExchangesDoNotAllocate(t *testing.T) {
 }
 
 func TestAFlushWaitsForWhatWasThereBeforeIt(t *testing.T) {
-	es := world(t, 2)
+	es := late(t, 2, 1)
 	e, b := es[0], es[1]
 	c := e.World()
 	big := pattern(1<<20, 1)

@@ -132,7 +132,7 @@ func TestIntercommunicatorsAreSplitOnBothSides(t *testing.T) {
 }
 
 func TestGroupsOfAnIntercommunicatorAreDisjoint(t *testing.T) {
-	es := world(t, 2)
+	es := late(t, 2, 1)
 	together(t, es, func(e *Engine) {
 		for _, remote := range [][]int32{{0}, {1}, {1, 0}} {
 			err := e.checkRemote(e.World().group, remote)

@@ -85,7 +85,7 @@ func tellFrom(m hardware.Machine, cpus []int) (all []int32) {
 
 func TestBoundProcessesHaveTheirNeighboursOnTheirCoreAndThenInTheirPackage(t *testing.T) {
 	// Two packages of two cores of two threads. The ranks of a line are dealt out to the packages, and to the cores.
-	es := world(t, 8)
+	es := late(t, 8, 1)
 	cpus := []int{0, 4, 2, 6, 1, 5, 3, 7}
 	list, _, err := es[0].World().told(tellFrom(cores(2, 2), cpus))
 	must(t, err)
@@ -104,7 +104,7 @@ func TestBoundProcessesHaveTheirNeighboursOnTheirCoreAndThenInTheirPackage(t *te
 }
 
 func TestProcessesThatAreBoundToNothingKeepTheirOrder(t *testing.T) {
-	es := world(t, 4)
+	es := late(t, 4, 1)
 	list, _, err := es[0].World().told(tellFrom(cores(2, 2), []int{-1, -1, -1, -1}))
 	must(t, err)
 	if at := (&Cart{Dims: []int32{4}, Periods: []bool{false}}).place(list); !slices.Equal(at, []int32{0, 1, 2, 3}) {
@@ -120,7 +120,7 @@ func TestProcessesThatAreBoundToNothingKeepTheirOrder(t *testing.T) {
 
 func TestAWeightedGraphIsBroughtTogetherOnCores(t *testing.T) {
 	// Pairs v and v+4 exchange much, and are on different packages.
-	es := world(t, 8)
+	es := late(t, 8, 1)
 	cpus := []int{0, 1, 2, 3, 4, 5, 6, 7}
 	list, _, err := es[0].World().told(tellFrom(cores(2, 2), cpus))
 	must(t, err)
@@ -138,7 +138,7 @@ func TestAWeightedGraphIsBroughtTogetherOnCores(t *testing.T) {
 }
 
 func TestWhatOthersTellForAMappingIsChecked(t *testing.T) {
-	es := world(t, 3)
+	es := late(t, 3, 1)
 	c := es[0].World()
 	for _, at := range [][]int32{{0, 3}, {-1}, {0, 1, 0}, {0, 1, 2, 2}} {
 		wantClass(t, c.checkPlaces(at), abi.MPI_ERR_INTERN)

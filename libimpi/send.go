@@ -57,7 +57,7 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 	h.Len = int(r.total)
 	if r.total > int64(p.limits.Eager) {
 		h.Kind = transport.DataSync
-		h.Len = p.limits.Packet
+		h.Len = int(min(int64(p.limits.Packet), r.total))
 		if p.direct != nil {
 			// While the receiver copies this piece, the sender learns that it may go on.
 			h.Len = p.limits.Eager

@@ -13,6 +13,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/fake"
 	"github.com/libimpi/libimpi/transport/links"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
@@ -39,6 +40,7 @@ type options struct {
 	readAll bool
 	help    bool // engines have progress threads, and the test ends them
 	tune    func(*transport.Job)
+	fake    *fake.Options // the job is one of transport/fake, and this says what else than its machines it is
 }
 
 // world is a job of n ranks of one client.
@@ -46,6 +48,9 @@ func world(tb testing.TB, n int) []*Engine { return makeWorld(tb, options{client
 
 func makeWorld(tb testing.TB, o options) []*Engine {
 	tb.Helper()
+	if o.fake != nil {
+		return makeFake(tb, o)
+	}
 	job := transport.Job{Clients: int32(len(o.clients)), MaxDataLen: 64 << 10, TagUB: 1<<31 - 1, AckMark: 10, HiWater: 20, XSize: 1024, MaxLinear: 4}
 	var listeners []*tcp.Listener
 	var configs []links.Config
@@ -176,9 +181,13 @@ func finishAll(tb testing.TB, es []*Engine, e *Engine, ids ...*uint64) []CStatus
 	return st
 }
 
-// together runs body for each rank on a thread of its own and returns when all are done.
+// together runs body for each rank on a thread of its own and returns when all are done. In a fake job it has its turns.
 func together(tb testing.TB, es []*Engine, body func(e *Engine)) {
 	tb.Helper()
+	if w := fakeOf(es[0]); w != nil {
+		runFake(tb, w, es, body)
+		return
+	}
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	for _, e := range es {

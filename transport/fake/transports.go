@@ -1,0 +1,173 @@
+package fake
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+)
+
+// link is a transport that can do nothing but carry packets.
+type link struct {
+	p   *proc
+	far bool
+}
+
+// Near is the transport inside a machine: besides, it reads memory, and holds.
+type Near struct{ link }
+
+// Far is the transport between machines: besides, it streams, holds, and has an end.
+type Far struct{ link }
+
+var (
+	_ transport.Transport = (*link)(nil)
+	_ transport.Reader    = (*Near)(nil)
+	_ transport.Holder    = (*Near)(nil)
+	_ transport.Streamer  = (*Far)(nil)
+	_ transport.Holder    = (*Far)(nil)
+	_ transport.Finisher  = (*Far)(nil)
+	_ transport.Bell      = (*proc)(nil)
+)
+
+// Limits implements transport.Transport.
+func (l *link) Limits() transport.Limits {
+	return transport.Limits{Eager: l.p.w.o.Eager, Packet: l.p.w.o.Packet}
+}
+
+// Poll implements transport.Transport.
+func (l *link) Poll() bool { return l.p.poll(l.far) }
+
+// Send implements transport.Transport.
+func (l *link) Send(h *transport.Header, payload []byte) bool {
+	return l.send(h, func() []byte { return slices.Clone(payload[:h.Len]) })
+}
+
+// SendFrom implements transport.Transport: it packs in pieces of any length.
+func (l *link) SendFrom(h *transport.Header, p transport.Packer) bool {
+	return l.send(h, func() []byte {
+		payload := make([]byte, h.Len)
+		for rest := payload; len(rest) > 0; {
+			n := 1 + l.p.w.rng.IntN(len(rest))
+			p.Pack(rest[:n])
+			rest = rest[n:]
+		}
+		return payload
+	})
+}
+
+func (l *link) send(h *transport.Header, payload func() []byte) bool {
+	l.mustCarry(h, l.p.w.o.Packet)
+	w := l.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f, gone := l.p.admit(h.Dst)
+	if f != nil && !gone {
+		w.put(f, h, payload(), 0)
+	}
+	return f != nil
+}
+
+// mustCarry stops an engine that breaks the contract.
+func (l *link) mustCarry(h *transport.Header, most int) {
+	p := l.p
+	q := p.w.procs[h.Dst]
+	if h.Src != p.rank || q == p || (q.machine != p.machine) != l.far || h.Len > most {
+		panic(fmt.Sprintf("fake: process %d sends what this transport does not carry: %+v", p.rank, *h))
+	}
+}
+
+// CanRead implements transport.Reader.
+func (n *Near) CanRead(src int32) bool {
+	return !n.p.w.o.NoRead && n.p.w.procs[src].machine == n.p.machine
+}
+
+// Read implements transport.Reader.
+func (n *Near) Read(src int32, addr uint64, dst []byte) bool {
+	if !n.CanRead(src) || n.p.lost[src] != nil {
+		return false
+	}
+	read(addr, dst)
+	return true
+}
+
+// Claims implements transport.Reader.
+func (n *Near) Claims(peer int32, out bool, slot int) *uint64 {
+	if out {
+		return &n.p.w.flow(n.p.rank, peer).claims[slot]
+	}
+	return &n.p.w.flow(peer, n.p.rank).claims[slot]
+}
+
+// Hold implements transport.Holder.
+func (n *Near) Hold(_, peer int32, on bool) { n.p.hold(peer, on) }
+
+// Held implements transport.Holder.
+func (n *Near) Held(_, peer int32) bool { return n.p.held(peer) }
+
+// Hold implements transport.Holder.
+func (f *Far) Hold(_, peer int32, on bool) { f.p.hold(peer, on) }
+
+// Held implements transport.Holder.
+func (f *Far) Held(_, peer int32) bool { return f.p.held(peer) }
+
+func (p *proc) hold(peer int32, on bool) {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	if f := p.w.flow(peer, p.rank); f.came {
+		f.hold = on
+	}
+}
+
+func (p *proc) held(peer int32) bool {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	return p.w.flow(p.rank, peer).hold
+}
+
+// Stream implements transport.Streamer.
+func (f *Far) Stream(int32) int { return f.p.w.o.Stream }
+
+// SendLong implements transport.Streamer: it takes any part of a continuation.
+func (f *Far) SendLong(h *transport.Header, payload []byte) (taken int, ok bool) {
+	f.mustCarry(h, max(f.p.w.o.Stream, f.p.w.o.Packet))
+	w := f.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	q, gone := f.p.admit(h.Dst)
+	if q == nil || gone {
+		return h.Len, gone
+	}
+	taken = w.rng.IntN(h.Len + 1)
+	w.put(q, h, append(make([]byte, 0, h.Len), payload[:taken]...), h.Len-taken)
+	return taken, true
+}
+
+// SendRest implements transport.Streamer.
+func (f *Far) SendRest(dst int32, payload []byte) int {
+	w := f.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	q := w.flow(f.p.rank, dst)
+	if f.p.lost[dst] != nil {
+		return len(payload)
+	}
+	if !q.begun() {
+		return 0
+	}
+	if len(q.queue) > 1 && w.rng.IntN(3) == 0 {
+		q.refused = true
+		return 0
+	}
+	k := &q.queue[len(q.queue)-1]
+	n := min(k.missing, len(payload), 1+w.rng.IntN(k.missing))
+	k.payload = append(k.payload, payload[:n]...)
+	k.missing -= n
+	return n
+}
+
+// Finish implements transport.Finisher. There is nothing to wait for.
+func (f *Far) Finish(time.Time) error { return nil }
+
+// Abort implements transport.Finisher: the process is lost to all others.
+func (f *Far) Abort() { f.p.w.Kill(int(f.p.rank)) }
