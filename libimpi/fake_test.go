@@ -43,7 +43,8 @@ func makeFake(tb testing.TB, o options) []*Engine {
 			o.tune(job)
 		}
 		var err error
-		es[i], err = New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: w.Open(i), ReadAll: o.readAll, Help: HelpNever})
+		es[i], err = New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: w.Open(i),
+			ReadAll: o.readAll, Help: HelpNever})
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -31,12 +31,17 @@ var jobShapes = map[string]fake.Options{
 }
 
 // seeds is how many worlds of each shape a test runs in.
-const seeds = 12
+func seeds() uint64 {
+	if raceOn {
+		return 2
+	}
+	return 12
+}
 
 // inWorlds runs a test in many worlds.
 func inWorlds(t *testing.T, test func(t *testing.T, es []*Engine, seed uint64)) {
 	for name, o := range jobShapes {
-		for seed := range uint64(seeds) {
+		for seed := range seeds() {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
 				o.Seed, o.Late = seed, int(seed)*3
 				test(t, makeWorld(t, options{fake: &o}), seed)
@@ -92,8 +97,8 @@ func (m *planned) begin(t *testing.T, e *Engine) uint64 {
 	return c.Isend(at(m.data), n, byteT, m.to, m.tag, Standard)
 }
 
-// Messages of one sender with one tag are received in the order sent, in every way of sending, whether the receive is early
-// or late, and whole.
+// Messages of one sender with one tag are received in the order sent, in every way of sending, whether the receive is
+// early or late, and whole.
 func TestMessagesOfAllKindsArrive(t *testing.T) {
 	inWorlds(t, func(t *testing.T, es []*Engine, seed uint64) {
 		all := plan(len(es), 20*len(es), seed)
@@ -140,8 +145,8 @@ func TestMessagesOfAllKindsArrive(t *testing.T) {
 	})
 }
 
-// Whoever asks for any message gets those of each sender in order, whether it probes first, takes them out of matching, or
-// just receives.
+// Whoever asks for any message gets those of each sender in order, whether it probes first, takes them out of
+// matching, or just receives.
 func TestProbesSeeEachSendersMessagesInOrder(t *testing.T) {
 	const each = 15
 	inWorlds(t, func(t *testing.T, es []*Engine, seed uint64) {
@@ -260,7 +265,8 @@ func TestACancelledMessageIsReceivedOrGone(t *testing.T) {
 	}
 }
 
-// Collective operations of all shapes of data flow, of short and long vectors, one after the other and without a barrier.
+// Collective operations of all shapes of data flow, of short and long vectors, one after the other and without a
+// barrier.
 func TestCollectiveOperationsOfWholeJobs(t *testing.T) {
 	inWorlds(t, func(t *testing.T, es []*Engine, seed uint64) {
 		together(t, es, func(e *Engine) {
@@ -317,8 +323,8 @@ func TestCollectiveOperationsOfWholeJobs(t *testing.T) {
 	})
 }
 
-// Communicators are made, used at once, so that messages overtake their making, and freed; those of split halves meet again
-// as an intercommunicator.
+// Communicators are made, used at once, so that messages overtake their making, and freed; those of split halves meet
+// again as an intercommunicator.
 func TestCommunicatorsOfWholeJobs(t *testing.T) {
 	inWorlds(t, func(t *testing.T, es []*Engine, seed uint64) {
 		together(t, es, func(e *Engine) {

@@ -104,7 +104,7 @@ func (p *proc) poll(far bool) bool {
 		}
 		if err := p.lost[src]; err != nil && !p.told[src] && !f.whole() {
 			p.told[src], f.queue = true, nil
-			w.trace.note("lost %d by %d", src, p.rank)
+			w.trace.note(lost, uint64(src), uint64(p.rank))
 			w.mu.Unlock()
 			p.rx.Lost(int32(src), err)
 			w.mu.Lock()
@@ -130,9 +130,9 @@ func (p *proc) take(f *flow, src int32, far bool) {
 		f.refused = false
 		w.procs[src].bell++
 	}
-	told := k.h
-	told.Addr = 0 // of this very process, and never twice the same
-	w.trace.note("%+v", told)
+	h := &k.h // but for its address, which is one of this very process, and never twice the same
+	w.trace.note(taken, uint64(h.Kind), uint64(h.Src), uint64(h.Dst), uint64(h.Tag), h.CID, h.MsgLen,
+		h.SrqID, h.DrqID, uint64(h.Len))
 	split := 0
 	if far && continues(&k.h) && w.rng.IntN(3) == 0 {
 		split = w.rng.IntN(k.h.Len)

@@ -18,7 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -81,14 +81,20 @@ type proc struct {
 	placer transport.Placer
 }
 
+// What a trace notes.
+const (
+	turned = iota
+	taken
+	lost
+)
+
 // trace is a digest of all that has been drawn and delivered.
 type trace struct{ sum uint64 }
 
-func (t *trace) note(format string, args ...any) {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%x ", t.sum)
-	fmt.Fprintf(h, format, args...)
-	t.sum = h.Sum64()
+func (t *trace) note(words ...uint64) {
+	for _, x := range words {
+		t.sum = (bits.RotateLeft64(t.sum, 23) ^ x) * 0x9e3779b97f4a7c15
+	}
 }
 
 // New makes a job.
@@ -132,7 +138,8 @@ func (w *World) add(client int32, machine, local int) {
 	w.procs = append(w.procs, &proc{w: w, rank: r, machine: machine, local: local, turn: make(chan struct{}, 1)})
 	w.job.Hosts = append(w.job.Hosts, transport.Host{Client: client, First: r, NProcs: 1, Kin: true, Exchange: true,
 		Machine: uint64(machine) + 1})
-	w.job.Procs = append(w.job.Procs, transport.Proc{HostID: [16]byte{15: byte(machine)}, PID: int64(r) + 1, Host: r, Client: client})
+	w.job.Procs = append(w.job.Procs, transport.Proc{HostID: [16]byte{15: byte(machine)}, PID: int64(r) + 1, Host: r,
+		Client: client})
 }
 
 // Size is the number of processes.
@@ -148,7 +155,8 @@ func (w *World) Job(rank int) *transport.Job {
 // Home is what process rank has to itself.
 func (w *World) Home(rank int) transport.Home {
 	p := w.procs[rank]
-	return transport.Home{World: p.world, Rank: p.local, Cores: len(p.world), Lock: &p.lock, Bell: p, InTurn: true, Now: p.clock}
+	return transport.Home{World: p.world, Rank: p.local, Cores: len(p.world), Lock: &p.lock, Bell: p,
+		InTurn: true, Now: p.clock}
 }
 
 // clock is the time of a process that looks at it: a turn takes 10 us, and each look 5.
@@ -239,7 +247,7 @@ func (w *World) next() {
 	}
 	p := ready[w.rng.IntN(len(ready))]
 	p.asleep = false
-	w.trace.note("turn %d", p.rank)
+	w.trace.note(turned, uint64(p.rank))
 	p.turn <- struct{}{}
 }
 
