@@ -101,7 +101,8 @@ func (t *trace) note(words ...uint64) {
 func New(o Options) *World {
 	o.Room, o.Eager, o.Packet, o.Stream = or(o.Room, 16), or(o.Eager, 256), or(o.Packet, 1024), or(o.Stream, 3000)
 	w := &World{o: o, rng: rand.New(rand.NewPCG(o.Seed, 0x696d7069))}
-	w.job = transport.Job{MaxDataLen: uint32(o.Packet), TagUB: 1<<31 - 1, AckMark: 1, HiWater: 1, XSize: 1024, MaxLinear: 4}
+	w.job = transport.Job{MaxDataLen: uint32(o.Packet), TagUB: 1<<31 - 1, AckMark: 1, HiWater: 1,
+		XSize: 1024, MaxLinear: 4}
 	for m, n := range o.Machines {
 		client := int32(0)
 		if o.Clients != nil {
