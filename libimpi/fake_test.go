@@ -61,6 +61,11 @@ func makeFake(tb testing.TB, o options) []*Engine {
 // runFake runs body for some ranks of a fake job.
 func runFake(tb testing.TB, w *fake.World, es []*Engine, body func(e *Engine)) {
 	tb.Helper()
+	for i, e := range es {
+		if slices.Contains(es[:i], e) {
+			tb.Fatal("a process of a fake job has one thread")
+		}
+	}
 	err := w.Run(func(rank int) {
 		if i := slices.IndexFunc(es, func(e *Engine) bool { return int(e.me) == rank }); i >= 0 {
 			body(es[i])
