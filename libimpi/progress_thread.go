@@ -39,7 +39,7 @@ func ParseHelp(s string) (Help, error) {
 	return 0, fmt.Errorf("IMPI_PROGRESS=%s: it is 0, 1 or unset", s)
 }
 
-// helper is the state of the progress thread; the engine's lock guards it.
+// progressThread is the state of the progress thread; the engine's lock guards it.
 type progressThread struct {
 	on        bool          // it may be used at all
 	ended     chan struct{} // closed when it has ended; nil: there is none

@@ -76,13 +76,13 @@ type Transport interface {
 	Limits() Limits
 	// Send puts one packet on its way. It answers false, having done nothing, when there is no room now
 	// (ring full, window closed); the engine tries again after a Poll. payload has h.Len bytes, is read
-	// before Send returns and is not kept.
+	// before Send returns and is not kept. A packet to a process that is lost is dropped: true.
 	Send(h *Header, payload []byte) bool
 	// SendFrom is Send with a payload of h.Len bytes that p produces: p.Pack is called once for each
 	// piece of room, with pieces that add up to h.Len, and only if the answer is true.
 	SendFrom(h *Header, p Packer) bool
 	// Poll delivers packets that have arrived and pushes out what is still waiting. It answers whether
-	// it did anything. It handles a bounded number of packets.
+	// it did anything. It handles a bounded number of packets. Within Deliver or Lost it does nothing.
 	Poll() bool
 }
 
