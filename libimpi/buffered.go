@@ -118,7 +118,7 @@ func (e *Engine) iflushBuffer(c *Comm, b *attachedBuffer) uint64 {
 		e.complete(r)
 		return r.id
 	}
-	r.posted, r.count = b.messages, int64(b.inside)
+	r.turn, r.count = b.messages, int64(b.inside)
 	b.flushes = append(b.flushes, r)
 	return r.id
 }
@@ -130,7 +130,7 @@ func (e *Engine) release(r *Request) {
 	b.inside--
 	waiting := b.flushes[:0]
 	for _, f := range b.flushes {
-		if r.posted <= f.posted {
+		if r.turn <= f.turn {
 			f.count--
 		}
 		if f.count == 0 {
@@ -187,7 +187,7 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 	r.elements, r.dtype = count, t.ID()
 	b.messages++
 	b.inside++
-	r.buffer, r.posted = b, b.messages
+	r.buffer, r.turn = b, b.messages
 	r.reserved = n + abi.MPI_BSEND_OVERHEAD
 	r.detached = true
 	e.start(r)

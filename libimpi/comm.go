@@ -467,7 +467,7 @@ func (e *Engine) forget(c *Comm) {
 			continue
 		}
 		e.contexts.drop(ctx.cid)
-		for m := ctx.arrived.head; m != nil; m = ctx.arrived.head {
+		for m := ctx.space.Oldest(); m != nil; m = ctx.space.Oldest() {
 			ctx.take(m)
 			e.giveBack(m)
 		}
@@ -484,7 +484,7 @@ const (
 
 // useAgain keeps a context that nothing waits in and nothing refers to any more. Engine lock held.
 func (e *Engine) useAgain(ctx *context) {
-	if len(e.spareContexts) < spareContexts && len(ctx.bySource) <= spareSources {
+	if len(e.spareContexts) < spareContexts && ctx.space.Sources() <= spareSources {
 		ctx.comm = nil
 		e.spareContexts = append(e.spareContexts, ctx)
 	}
@@ -493,15 +493,13 @@ func (e *Engine) useAgain(ctx *context) {
 // newContext is newContext in old memory, if there is some. Engine lock held.
 func (e *Engine) newContext(cid uint64, c *Comm, n int) *context {
 	last := len(e.spareContexts) - 1
-	if last < 0 || cap(e.spareContexts[last].bySource) < n {
+	if last < 0 || e.spareContexts[last].space.Room() < n {
 		return newContext(cid, c, n)
 	}
 	ctx := e.spareContexts[last]
 	e.spareContexts = e.spareContexts[:last]
-	queues := ctx.bySource[:n]
-	clear(queues)
-	*ctx = context{cid: cid, comm: c, bySource: queues}
-	ctx.waiting = &ctx.own
+	ctx.cid, ctx.comm = cid, c
+	ctx.space.Open(n)
 	return ctx
 }
 
@@ -510,13 +508,7 @@ func (e *Engine) newContext(cid uint64, c *Comm, n int) *context {
 func (c *Comm) CountWaiting(p *uint32) {
 	c.engine.mu.Lock()
 	defer c.engine.mu.Unlock()
-	if p == nil {
-		p = &c.p2p.own
-	}
-	if p != c.p2p.waiting {
-		*p = *c.p2p.waiting
-		c.p2p.waiting = p
-	}
+	c.p2p.space.Count(p)
 }
 
 // CID is the context id of point-to-point messages.

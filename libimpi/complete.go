@@ -487,7 +487,7 @@ func (e *Engine) Cancel(id uint64) error {
 	switch r.kind {
 	case recvRequest:
 		if r.length == 0 && r.moved == 0 && r.isPosted() {
-			r.ctx.unpost(r)
+			r.ctx.space.Withdraw(&r.waits)
 			r.status.Cancelled = true
 			e.complete(r)
 		}
@@ -499,7 +499,7 @@ func (e *Engine) Cancel(id uint64) error {
 
 // isPosted says whether the receive stands in its context's queue.
 func (r *Request) isPosted() bool {
-	return r.prev != nil || r.next != nil || r.ctx.recvList(r).head == r
+	return r.waits.Waits()
 }
 
 func (e *Engine) cancelSend(r *Request) {

@@ -1,7 +1,7 @@
 // Package libimpi is the MPI engine: communicators, groups, requests, matching and progress.
 //
 // A message's way, outward: Comm.Send or Isend -> start (send.go) -> the peer's queue -> Transport.Send.
-// Inward: poll (progress.go) -> Transport.Poll -> Deliver (recv.go) -> matching (match.go) -> the receive's
+// Inward: poll (progress.go) -> Transport.Poll -> Deliver (recv.go) -> matching (package match) -> the receive's
 // buffer, or a copy that waits for its receive.
 //
 // One lock, Engine.mu, guards everything that messages touch. The thread that calls MPI does the work: it

@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 )
+
+var update = flag.Bool("update", false, "write the golden texts anew")
 
 // The names and texts of all error classes, as programs and their users see them.
 func TestErrorTextsAreTheGoldenOnes(t *testing.T) {

@@ -109,7 +109,7 @@ func pass(t *testing.T, es []*Engine, n int64) {
 func waiting(e *Engine) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return int(*e.World().p2p.waiting)
+	return int(e.World().p2p.space.Waiting())
 }
 
 func pointers(ids []uint64) (p []*uint64) {

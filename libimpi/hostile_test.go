@@ -68,7 +68,7 @@ func TestAnswersThatAreNotDueAreBreaches(t *testing.T) {
 	if e.peers[1].streams.head != e.requests.find(acked) || e.requests.find(acked).next != nil {
 		t.Error("the stream has been disturbed")
 	}
-	if e.World().p2p.source(1).posted.head != e.requests.find(posted) {
+	if !e.requests.find(posted).isPosted() {
 		t.Error("the receive has been disturbed")
 	}
 }
@@ -384,24 +384,15 @@ func sound(tb testing.TB, e *Engine) {
 			continue
 		}
 		n := uint32(0)
-		for m := c.arrived.head; m != nil; m = m.nextAll {
+		c.space.Each(func(r *Request) {
+			put(r, "posted")
 			n++
-		}
-		for r := c.anyRecv.head; r != nil; r = r.next {
-			put(r, "posted from any source")
-			n++
-		}
-		for i := range c.bySource {
-			for r := c.bySource[i].posted.head; r != nil; r = r.next {
-				put(r, "posted")
-				n++
-				if r.expects || r.done {
-					tb.Fatalf("posted receive %#x: expects %t, done %t", r.id, r.expects, r.done)
-				}
+			if r.expects || r.done {
+				tb.Fatalf("posted receive %#x: expects %t, done %t", r.id, r.expects, r.done)
 			}
-		}
-		if *c.waiting != n {
-			tb.Fatalf("%d receives and messages in context %d are counted as %d", n, c.cid, *c.waiting)
+		}, func(*message) { n++ })
+		if got := c.space.Waiting(); got != n {
+			tb.Fatalf("%d receives and messages in context %d are counted as %d", n, c.cid, got)
 		}
 	}
 	waiting := 0

@@ -150,7 +150,7 @@ func (c *Comm) exchangeAnywhere(out, in coll.Buf, with int, tag int32) (err erro
 		defer func() { datatype.Copy(in.Base, in.Count, in.Type, other.Base, in.Count, in.Type) }()
 	}
 	if b.isPosted() && !b.done {
-		b.ctx.unpost(b)
+		b.ctx.space.Withdraw(&b.waits)
 		b.status.Cancelled = true
 		e.complete(b)
 	}

@@ -61,7 +61,7 @@ func (c *Comm) adjourn() {
 	defer e.mu.Unlock()
 	for _, ctx := range [...]*context{c.p2p, c.coll} {
 		e.contexts.drop(ctx.cid)
-		for m := ctx.arrived.head; m != nil; m = ctx.arrived.head {
+		for m := ctx.space.Oldest(); m != nil; m = ctx.space.Oldest() {
 			ctx.take(m)
 			e.contexts.keepEarly(m.again(e.me, ctx.cid), m.payload)
 			e.giveBack(m)

@@ -17,7 +17,7 @@ const (
 )
 
 type messagePool struct {
-	idle     *message // linked through nextAll
+	idle     *message // linked through next
 	idles    int
 	payloads [payloadClasses][][]byte
 }
@@ -27,7 +27,7 @@ func (p *messagePool) get(n int) *message {
 	if m == nil {
 		m = new(message)
 	} else {
-		p.idle = m.nextAll
+		p.idle = m.next
 		p.idles--
 		*m = message{}
 	}
@@ -61,7 +61,7 @@ func (p *messagePool) put(m *message) {
 		}
 	}
 	if p.idles < idleMessages {
-		*m = message{nextAll: p.idle}
+		*m = message{next: p.idle}
 		p.idle = m
 		p.idles++
 	}

@@ -249,7 +249,7 @@ func (c *Comm) Probe(source int, tag int32, st *Status) error {
 // await waits for a message for (source, tag). Without one the job has failed.
 func (c *Comm) await(source, tag int32) (m *message, err error) {
 	c.engine.seek(c.p2p, source, func() bool {
-		m = c.p2p.find(source, tag)
+		m = c.p2p.space.Find(source, tag)
 		return m != nil
 	})
 	if m == nil {
@@ -261,10 +261,10 @@ func (c *Comm) await(source, tag int32) (m *message, err error) {
 // look is await that does not block: nil if there is no such message yet.
 func (c *Comm) look(source, tag int32) (*message, error) {
 	e := c.engine
-	m := c.p2p.find(source, tag)
+	m := c.p2p.space.Find(source, tag)
 	if m == nil {
 		e.pollAll()
-		if m = c.p2p.find(source, tag); m == nil {
+		if m = c.p2p.space.Find(source, tag); m == nil {
 			e.invite(c.p2p, source)
 			return nil, e.failure()
 		}

@@ -31,7 +31,7 @@ type partitionedSpace struct {
 func (c *Comm) partitioned() *partitionedSpace {
 	s := &c.parts
 	if s.offers == nil {
-		n := len(c.p2p.bySource)
+		n := c.p2p.space.Sources()
 		s.offers = newContext(c.p2p.cid|partitionedCID, c, n)
 		s.data = newContext(s.offers.cid+1, c, n)
 		c.engine.openContext(s.offers)

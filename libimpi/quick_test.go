@@ -32,7 +32,7 @@ func newFakeC(e *Engine) *fakeC {
 // post is MPI_Irecv in C; 0 if Go has to do it.
 func (f *fakeC) post(ctx *context, buf datatype.Pointer, count int32, source, tag int32) uint64 {
 	n := f.q.Idle
-	if *ctx.waiting != 0 || n == 0 {
+	if ctx.space.Waiting() != 0 || n == 0 {
 		return 0
 	}
 	s := &f.q.Slots[n-1]

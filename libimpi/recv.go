@@ -56,7 +56,7 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 		}
 	}
 	e.adoptQuick()
-	if r := ctx.matchArrival(source, h.Tag); r != nil {
+	if r := ctx.space.Arrive(source, h.Tag); r != nil {
 		e.accept(r, source, h, payload)
 		return
 	}
@@ -170,7 +170,7 @@ func (e *Engine) continuation(h *transport.Header, payload []byte) {
 // postRecv starts a receive: it takes a message that is already there, or is posted.
 func (e *Engine) postRecv(r *Request) {
 	e.adoptQuick()
-	m := r.ctx.find(r.source, r.tag)
+	m := r.ctx.space.Find(r.source, r.tag)
 	if m == nil {
 		r.ctx.post(r)
 		e.invite(r.ctx, r.source)

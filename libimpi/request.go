@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/match"
 )
 
 // Status is what a completed operation reports (MPI 5.0, 3.2.5).
@@ -66,10 +67,10 @@ type Request struct {
 	// Envelope. source and tag are what a receive asks for; peer is the world rank at the other end.
 	source, tag int32
 	peer        int32
-	rank        int32 // persistent: destination or source as the program gave it
-	posted      uint64
-	next, prev  *Request        // posted list of a context, or a queue of a peer
-	place       *place[Request] // in the context's index, if there is one
+	rank        int32                  // persistent: destination or source as the program gave it
+	next        *Request               // in a queue of a peer
+	waits       match.Receive[Request] // receive: its place in its context
+	turn        uint64                 // buffered send: how many messages the buffer had taken before
 
 	// Buffer: what the program gave, and the same as one run of bytes if it is one.
 	base   datatype.Pointer
@@ -338,17 +339,16 @@ func (t *requestTable) at(slot uint32) *Request {
 
 // message is one that arrived before its receive: the header's essentials and a copy of the payload.
 type message struct {
-	source, tag        int32
-	peer               int32
-	lsrank             int32
-	kind               uint8 // transport.Data or transport.DataSync
-	length             int64 // bytes of the whole message
-	srqid              uint64
-	addr               uint64
-	external           bool
-	payload            []byte
-	self               *Request // a send of this process to itself that waits here
-	nextSame, prevSame *message
-	nextAll, prevAll   *message
-	exact, tagged      *place[message] // in the context's index, if there is one
+	source, tag int32
+	peer        int32
+	lsrank      int32
+	kind        uint8 // transport.Data or transport.DataSync
+	length      int64 // bytes of the whole message
+	srqid       uint64
+	addr        uint64
+	external    bool
+	payload     []byte
+	self        *Request               // a send of this process to itself that waits here
+	waits       match.Message[message] // its place in its context
+	next        *message               // free in its pool
 }

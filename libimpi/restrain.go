@@ -153,9 +153,9 @@ func (e *Engine) needs(p *peer) bool {
 
 // awaits says whether a receive is posted that a message of process rank may match.
 func (c *context) awaits(rank int32) bool {
-	if *c.waiting == 0 {
+	if c.space.Waiting() == 0 {
 		return false
 	}
 	r := c.comm.sourceOf(rank)
-	return r >= 0 && (c.anyRecv.head != nil || c.source(r).posted.head != nil)
+	return r >= 0 && c.space.Awaits(r)
 }

@@ -326,7 +326,7 @@ func (e *Engine) sendSelf(r *Request) {
 		e.near.loop.TakeSelf() // what the fast path has sent to this process comes first
 	}
 	e.adoptQuick()
-	if recv := r.ctx.matchArrival(source, r.tag); recv != nil {
+	if recv := r.ctx.space.Arrive(source, r.tag); recv != nil {
 		e.transfer(recv, r)
 		return
 	}

@@ -268,7 +268,7 @@ func idle(tb testing.TB, e *Engine, used int) {
 			tb.Errorf("rank %d: a request is twice in the pool", e.me)
 		}
 		seen[r] = true
-		if r.kind != noRequest || r.done || r.detached || r.active || r.expects || r.next != nil || r.prev != nil {
+		if r.kind != noRequest || r.done || r.detached || r.active || r.expects || r.next != nil || r.waits.Waits() {
 			tb.Errorf("rank %d: a request in the pool is not blank: %+v", e.me, *r)
 		}
 	}
@@ -278,8 +278,8 @@ func idle(tb testing.TB, e *Engine, used int) {
 		}
 	}
 	for _, c := range e.contexts.low {
-		if c != nil && (!c.quiet() || *c.waiting != 0) {
-			tb.Errorf("rank %d: context %d holds receives or messages, and counts %d", e.me, c.cid, *c.waiting)
+		if c != nil && (!c.quiet() || c.space.Waiting() != 0) {
+			tb.Errorf("rank %d: context %d holds receives or messages, and counts %d", e.me, c.cid, c.space.Waiting())
 		}
 	}
 	if e.contexts.waiting != 0 || len(e.contexts.orphans) != 0 {
@@ -295,12 +295,9 @@ func idle(tb testing.TB, e *Engine, used int) {
 
 // quiet says that nothing waits in the context.
 func (c *context) quiet() bool {
-	for i := range c.bySource {
-		if c.bySource[i].posted.head != nil {
-			return false
-		}
-	}
-	return c.anyRecv.head == nil && c.arrived.head == nil
+	n := 0
+	c.space.Each(func(*Request) { n++ }, func(*message) { n++ })
+	return n == 0
 }
 
 func noFailure(tb testing.TB, es []*Engine) {

@@ -22,7 +22,7 @@ func TestProcessesBehindAnAgentConform(t *testing.T) {
 				job := &transport.Job{Clients: 2, MaxDataLen: limits.datalen, AckMark: 5, HiWater: 20}
 				for host, n := range []int32{2, 1} {
 					job.Hosts = append(job.Hosts, transport.Host{Client: int32(host), First: int32(len(job.Procs)), NProcs: n,
-						Stream: limits.stream, Kin: true})
+						Stream: limits.stream, SameImpl: true})
 					for range n {
 						job.Procs = append(job.Procs, transport.Proc{HostID: [16]byte{15: byte(host)},
 							PID: int64(len(job.Procs)) + 1, Host: int32(host), Client: int32(host)})

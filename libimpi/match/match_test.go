@@ -1,4 +1,4 @@
-package libimpi
+package match
 
 import (
 	"flag"
@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden traces anew")
 
-// matcher drives a context by the lines of a trace:
+// matcher drives a space by the lines of a trace:
 //
 //	post NAME SOURCE TAG    a receive; answers the message it takes, or waits
 //	arrive NAME SOURCE TAG  a message; answers the receive it takes, or is kept
@@ -23,16 +23,36 @@ var update = flag.Bool("update", false, "write the golden traces anew")
 //	cancel NAME             a receive or a message is taken back; answers whether it was there
 //	cancelid PEER ID        the newest message of a process with that request id is taken back
 type matcher struct {
-	ctx      *context
-	receives map[string]*Request
+	ctx      *Space[request, message]
+	receives map[string]*request
 	messages map[string]*message
 	names    map[any]string
 }
 
+// request and message are what an engine keeps, as far as these tests need it.
+type request struct {
+	source, tag int32
+	waits       Receive[request]
+}
+
+type message struct {
+	source, tag int32
+	id          uint64
+	waits       Message[message]
+}
+
+func space(sources int) *Space[request, message] {
+	s := new(Space[request, message])
+	s.Open(sources)
+	return s
+}
+
+func (m *matcher) take(x *message) { m.ctx.Take(&x.waits) }
+
 func newMatcher(sources int) *matcher {
 	return &matcher{
-		ctx:      newContext(0, nil, sources),
-		receives: map[string]*Request{}, messages: map[string]*message{}, names: map[any]string{},
+		ctx:      space(sources),
+		receives: map[string]*request{}, messages: map[string]*message{}, names: map[any]string{},
 	}
 }
 
@@ -40,7 +60,7 @@ func (m *matcher) run(line string) string {
 	f := strings.Fields(line)
 	word := func(i int) int32 {
 		if f[i] == "any" {
-			return map[bool]int32{true: anySource, false: anyTag}[i == len(f)-2]
+			return map[bool]int32{true: AnySource, false: AnyTag}[i == len(f)-2]
 		}
 		n, err := strconv.Atoi(f[i])
 		if err != nil {
@@ -54,17 +74,17 @@ func (m *matcher) run(line string) string {
 	case "arrive":
 		return m.arrive(f[1], word(2), word(3))
 	case "probe":
-		return m.nameOf(m.ctx.find(word(1), word(2)))
+		return m.nameOf(m.ctx.Find(word(1), word(2)))
 	case "take":
-		m.ctx.take(m.messages[f[1]])
+		m.take(m.messages[f[1]])
 		delete(m.messages, f[1])
 		return "taken"
 	case "cancel":
 		return m.cancel(f[1])
 	case "cancelid":
-		x := m.ctx.findCancel(word(1), uint64(word(2)))
+		x := m.ctx.Newest(func(x *message) bool { return x.source == word(1) && x.id == uint64(word(2)) })
 		if x != nil {
-			m.ctx.take(x)
+			m.take(x)
 		}
 		return m.nameOf(x)
 	}
@@ -79,38 +99,40 @@ func (m *matcher) nameOf(x *message) string {
 }
 
 func (m *matcher) post(name string, source, tag int32) string {
-	r := &Request{source: source, tag: tag}
-	if x := m.ctx.find(source, tag); x != nil {
-		m.ctx.take(x)
+	r := &request{source: source, tag: tag}
+	r.waits.Of = r
+	if x := m.ctx.Find(source, tag); x != nil {
+		m.take(x)
 		delete(m.messages, m.names[x])
 		return m.names[x]
 	}
-	m.ctx.post(r)
+	m.ctx.Post(&r.waits, source, tag)
 	m.receives[name], m.names[r] = r, name
 	return "waits"
 }
 
 // arrive uses the digits of a message's name as its request id.
 func (m *matcher) arrive(name string, source, tag int32) string {
-	if r := m.ctx.matchArrival(source, tag); r != nil {
+	if r := m.ctx.Arrive(source, tag); r != nil {
 		delete(m.receives, m.names[r])
 		return m.names[r]
 	}
 	id, _ := strconv.Atoi(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz"))
-	x := &message{source: source, tag: tag, peer: source, srqid: uint64(id)}
-	m.ctx.keep(x)
+	x := &message{source: source, tag: tag, id: uint64(id)}
+	x.waits.Of = x
+	m.ctx.Keep(&x.waits, source, tag)
 	m.messages[name], m.names[x] = x, name
 	return "kept"
 }
 
 func (m *matcher) cancel(name string) string {
 	if r := m.receives[name]; r != nil {
-		m.ctx.unpost(r)
+		m.ctx.Withdraw(&r.waits)
 		delete(m.receives, name)
 		return "yes"
 	}
 	if x := m.messages[name]; x != nil {
-		m.ctx.take(x)
+		m.take(x)
 		delete(m.messages, name)
 		return "yes"
 	}
@@ -159,7 +181,7 @@ type item struct {
 }
 
 func fits(recv, msg item) bool {
-	return (recv.source == anySource || recv.source == msg.source) && (recv.tag == anyTag || recv.tag == msg.tag)
+	return (recv.source == AnySource || recv.source == msg.source) && (recv.tag == AnyTag || recv.tag == msg.tag)
 }
 
 func (o *oracle) post(r item) string {
@@ -224,7 +246,8 @@ func TestMatchingByIndexIsThatOfTheOracle(t *testing.T) {
 	}
 }
 
-// compareWithOracle takes random steps, one in every wild of the choices a wildcard, and answers 1 if an index was in use.
+// compareWithOracle takes random steps, one in every wild of the choices a wildcard, and answers 1 if an index was in
+// use.
 func compareWithOracle(t *testing.T, rng *rand.Rand, sources, tags int32, steps, wild int) (indexed int) {
 	t.Helper()
 	m, o := newMatcher(int(sources)), &oracle{}
@@ -233,10 +256,10 @@ func compareWithOracle(t *testing.T, rng *rand.Rand, sources, tags int32, steps,
 		x := item{name: fmt.Sprint("x", i), source: rng.Int32N(sources), tag: rng.Int32N(tags)}
 		r := x
 		if rng.IntN(wild) == 0 {
-			r.source = anySource
+			r.source = AnySource
 		}
 		if rng.IntN(wild) == 0 {
-			r.tag = anyTag
+			r.tag = AnyTag
 		}
 		var got, want, line string
 		switch k := rng.IntN(10); {
@@ -245,7 +268,7 @@ func compareWithOracle(t *testing.T, rng *rand.Rand, sources, tags int32, steps,
 		case k < 8:
 			line, got, want = fmt.Sprint("arrive ", x), m.arrive(x.name, x.source, x.tag), o.arrive(x)
 		case k == 8:
-			line, got, want = fmt.Sprint("probe ", r), m.nameOf(m.ctx.find(r.source, r.tag)), o.probe(r)
+			line, got, want = fmt.Sprint("probe ", r), m.nameOf(m.ctx.Find(r.source, r.tag)), o.probe(r)
 		default:
 			name := fmt.Sprint("x", rng.IntN(i+1))
 			line, got, want = "cancel "+name, m.cancel(name), o.cancel(name)
@@ -258,8 +281,8 @@ func compareWithOracle(t *testing.T, rng *rand.Rand, sources, tags int32, steps,
 			indexed = 1
 		}
 	}
-	if n := len(o.receives) + len(o.messages); *m.ctx.waiting != uint32(n) {
-		t.Fatalf("%d receives and messages are counted as %d", n, *m.ctx.waiting)
+	if n := len(o.receives) + len(o.messages); m.ctx.Waiting() != uint32(n) {
+		t.Fatalf("%d receives and messages are counted as %d", n, m.ctx.Waiting())
 	}
 	return indexed
 }
@@ -268,49 +291,53 @@ func compareWithOracle(t *testing.T, rng *rand.Rand, sources, tags int32, steps,
 func TestWhatLeavesAQueueIsForgotten(t *testing.T) {
 	for _, middle := range []int{0, 1, 2} {
 		m := newMatcher(1)
-		var rs []*Request
+		var rs []*request
 		var ms []*message
 		for i := range 3 {
 			m.post(fmt.Sprint("r", i), 0, int32(10+i))
 			m.arrive(fmt.Sprint("m", i), 0, int32(i))
 			rs, ms = append(rs, m.receives[fmt.Sprint("r", i)]), append(ms, m.messages[fmt.Sprint("m", i)])
 		}
-		m.ctx.unpost(rs[middle])
-		m.ctx.take(ms[middle])
-		if r, x := rs[middle], ms[middle]; r.next != nil || r.prev != nil || x.nextAll != nil || x.prevAll != nil || x.nextSame != nil || x.prevSame != nil {
+		m.ctx.Withdraw(&rs[middle].waits)
+		m.take(ms[middle])
+		r, x := &rs[middle].waits, &ms[middle].waits
+		if r.next != nil || r.prev != nil || x.nextAll != nil || x.prevAll != nil || x.nextSame != nil || x.prevSame != nil {
 			t.Errorf("number %d still points into its queues", middle)
 		}
 		for i, r := range rs {
-			if in := r == m.ctx.bySource[0].posted.head || r.prev != nil; in == (i == middle) {
+			if in := &r.waits == m.ctx.bySource[0].posted.head || r.waits.prev != nil; in == (i == middle) {
 				t.Errorf("without %d: receive %d in the queue: %t", middle, i, in)
 			}
 		}
 	}
 }
 
-// A hundred thousand receives with tags of their own, taken in an order of which the context knows nothing, and as many
+// A hundred thousand receives with tags of their own, taken in an order of which the space knows nothing, and as many
 // messages: every search is short, and once the pools have grown nothing is allocated.
-func TestManyTagsAreFoundBySource(t *testing.T) {
+func TestMAnyTagsAreFoundBySource(t *testing.T) {
 	const n, sources = 100000, 3
-	c := newContext(0, nil, sources)
-	receives, messages := make([]Request, n), make([]message, n)
+	c := space(sources)
+	receives, messages := make([]request, n), make([]message, n)
+	for i := range n {
+		receives[i].waits.Of, messages[i].waits.Of = &receives[i], &messages[i]
+	}
 	order := rand.New(rand.NewPCG(1, 1)).Perm(n)
 	rounds := func(n int) {
 		for i := range n {
 			receives[i].source, receives[i].tag = int32(i%sources), int32(i)
-			c.post(&receives[i])
+			c.Post(&receives[i].waits, receives[i].source, receives[i].tag)
 		}
 		for _, i := range order {
 			if i >= n {
 				continue
 			}
-			if r := c.matchArrival(int32(i%sources), int32(i)); r != &receives[i] {
+			if r := c.Arrive(int32(i%sources), int32(i)); r != &receives[i] {
 				t.Fatalf("message %d takes %v", i, r)
 			}
 		}
 		for i := range n {
 			messages[i].source, messages[i].tag = int32(i%sources), int32(i)
-			c.keep(&messages[i])
+			c.Keep(&messages[i].waits, messages[i].source, messages[i].tag)
 		}
 		for k, i := range order {
 			if i >= n {
@@ -318,16 +345,16 @@ func TestManyTagsAreFoundBySource(t *testing.T) {
 			}
 			source := int32(i % sources)
 			if k%2 == 0 {
-				source = anySource
+				source = AnySource
 			}
-			m := c.find(source, int32(i))
+			m := c.Find(source, int32(i))
 			if m != &messages[i] {
 				t.Fatalf("receive %d takes %v", i, m)
 			}
-			c.take(m)
+			c.Take(&m.waits)
 		}
-		if c.receives.on || c.messages.on || *c.waiting != 0 {
-			t.Fatal("an empty context is indexed")
+		if c.receives.on || c.messages.on || c.Waiting() != 0 {
+			t.Fatal("an empty space is indexed")
 		}
 	}
 	rounds(n)
@@ -338,7 +365,7 @@ func TestManyTagsAreFoundBySource(t *testing.T) {
 	}
 	for i := range n {
 		receives[i].source, receives[i].tag = int32(i%sources), int32(i)
-		c.post(&receives[i])
+		c.Post(&receives[i].waits, receives[i].source, receives[i].tag)
 	}
 	c.indexReceives()
 	longest := 0

@@ -1,6 +1,6 @@
-package libimpi
+package match
 
-// An index finds the oldest receive or message of a key (source, tag) among many. A context makes one when it has
+// An index finds the oldest receive or message of a key (source, tag) among many. A space makes one when it has
 // searched a long list and gives it up when the last receive or message has left, so that a program which keeps few
 // of them waiting never pays for it. Keys are exact: a receive with a wildcard has the wildcard in its key.
 //
