@@ -26,7 +26,8 @@ type volley struct {
 
 func newVolley(tb testing.TB, o options, n int) *volley {
 	es := makeWorld(tb, o)
-	return &volley{a: es[0], b: es[1], c: es[0].World(), d: es[1].World(), buf: make([]byte, n), in: make([]byte, n), count: int64(n), typ: byteT, tb: tb}
+	return &volley{a: es[0], b: es[1], c: es[0].World(), d: es[1].World(), buf: make([]byte, n), in: make([]byte, n),
+		count: int64(n), typ: byteT, tb: tb}
 }
 
 // blocking is for messages that are sent before anybody receives.
@@ -137,8 +138,10 @@ func TestMessagesDoNotAllocate(t *testing.T) {
 		{"shm, 8 bytes, nonblocking", shmWorld, 8, func(v *volley) func() { return v.nonblocking }},
 		{"shm, 4 KiB, blocking", shmWorld, 4 << 10, func(v *volley) func() { return v.blocking }},
 		{"shm, 64 KiB, nonblocking", shmWorld, 64 << 10, func(v *volley) func() { return v.nonblocking }},
-		{"shm, 64 KiB, nonblocking, not reading", options{clients: []int{2}, noRead: true}, 64 << 10, func(v *volley) func() { return v.nonblocking }},
-		{"shm, 64 KiB, nonblocking, reading all", options{clients: []int{2}, readAll: true}, 64 << 10, func(v *volley) func() { return v.nonblocking }},
+		{"shm, 64 KiB, nonblocking, not reading", options{clients: []int{2}, noRead: true}, 64 << 10,
+			func(v *volley) func() { return v.nonblocking }},
+		{"shm, 64 KiB, nonblocking, reading all", options{clients: []int{2}, readAll: true}, 64 << 10,
+			func(v *volley) func() { return v.nonblocking }},
 		{"shm, 1 MiB, nonblocking", shmWorld, 1 << 20, func(v *volley) func() { return v.nonblocking }},
 		{"shm, blocks, 4 KiB, blocking", shmWorld, 8 << 10, func(v *volley) func() { return v.spaced().blocking }},
 		{"shm, blocks, 512 KiB, nonblocking", shmWorld, 1 << 20, func(v *volley) func() { return v.spaced().nonblocking }},
@@ -260,8 +263,9 @@ func BenchmarkPingPong(b *testing.B) {
 // What the engine costs by itself: both ends on one thread, no waiting.
 func BenchmarkOneThread(b *testing.B) {
 	for name, run := range map[string]func(v *volley) func(){
-		"blocking": func(v *volley) func() { return v.blocking }, "nonblocking": func(v *volley) func() { return v.nonblocking },
-		"persistent": func(v *volley) func() { return v.persistent() },
+		"blocking":    func(v *volley) func() { return v.blocking },
+		"nonblocking": func(v *volley) func() { return v.nonblocking },
+		"persistent":  func(v *volley) func() { return v.persistent() },
 	} {
 		b.Run(name, func(b *testing.B) {
 			f := run(newVolley(b, shmWorld, 8))

@@ -212,12 +212,14 @@ func packed(base datatype.Pointer, count int64, t *datatype.Type, rep datatype.R
 // leave.
 func (e *Engine) reserve(b *attachedBuffer, n int64) error {
 	if !b.attached {
-		return errorf(abi.MPI_ERR_BUFFER, "a buffered send needs a buffer: call MPI_Buffer_attach")
+		return errorf(abi.MPI_ERR_BUFFER,
+			"a buffered send needs a buffer: call MPI_Buffer_attach")
 	}
 	for !b.fits(n) && n < b.size && e.pollAll() {
 	}
 	if !b.fits(n) {
-		return errorf(abi.MPI_ERR_BUFFER, "a buffered send needs %d bytes and %d of overhead, and %d of the attached %d are free",
+		return errorf(abi.MPI_ERR_BUFFER,
+			"a buffered send needs %d bytes and %d of overhead, and %d of the attached %d are free",
 			n, abi.MPI_BSEND_OVERHEAD, b.size-b.used, b.size)
 	}
 	b.used += n + abi.MPI_BSEND_OVERHEAD

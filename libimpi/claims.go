@@ -10,19 +10,19 @@ import (
 
 // A long message inside a machine that is one run of bytes on both sides has two ways to go. The sender streams it
 // through the ring: two copies, but on two cores at once, and the quicker way wherever it has been measured. Or the
-// receiver reads it out of the sender's memory: that needs nobody but the receiver. So the sender streams, from the front,
-// and when nothing comes for a while, because the sender computes, the receiver reads, from the back.
+// receiver reads it out of the sender's memory: that needs nobody but the receiver. So the sender streams, from the
+// front, and when nothing comes for a while, because the sender computes, the receiver reads, from the back.
 //
-// What follows the first packet is cut into sections, and a section is moved by whom has claimed it, in a word that both
-// see (transport.Reader):
+// What follows the first packet is cut into sections, and a section is moved by whom has claimed it, in a word that
+// both see (transport.Reader):
 //
 //	bits  0-23  front: sections claimed by the sender
 //	bits 24-47  back: sections claimed by the receiver
 //	bits 48-63  use: the message, as the SyncAck has named it; under another use there is nothing to claim
 //
 // The receiver claims a section after it has read it, so that one it cannot read is left to the sender. When all
-// sections are claimed and some by the receiver, it says Taken, which the sender awaits; otherwise the sender knows from
-// its last claim that everything has left. Each side believes its own count and takes from the word only whether
+// sections are claimed and some by the receiver, it says Taken, which the sender awaits; otherwise the sender knows
+// from its last claim that everything has left. Each side believes its own count and takes from the word only whether
 // something is left.
 
 const (
@@ -128,7 +128,8 @@ func (e *Engine) joinClaims(r *Request, name int32) bool {
 	slot := int(name&0xff) - 1
 	p := &e.peers[r.peer]
 	c := &r.claims
-	if !r.flat || p.direct == nil || slot < 0 || slot >= transport.ClaimSlots || name>>24 != 0 || !c.cut(r.moved, r.total) {
+	if !r.flat || p.direct == nil || slot < 0 || slot >= transport.ClaimSlots || name>>24 != 0 || !c.cut(r.moved,
+		r.total) {
 		return false
 	}
 	c.word, c.use = p.direct.Claims(r.peer, true, slot), uint64(name>>8)

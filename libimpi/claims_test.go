@@ -136,7 +136,8 @@ func TestClaimsThatNobodyGaveAreBreaches(t *testing.T) {
 	spaced := strided(100 << 10)
 	gaps := newVector(1, spaced)
 	for what, h := range map[string]transport.Header{
-		"no slot": {Tag: 0x100}, "slot out of range": {Tag: transport.ClaimSlots + 1}, "negative": {Tag: -1}, "too large": {Tag: 1<<24 | 1},
+		"no slot": {Tag: 0x100}, "slot out of range": {Tag: transport.ClaimSlots + 1}, "negative": {Tag: -1}, "too large": {
+			Tag: 1<<24 | 1},
 	} {
 		id := c.Isend(at(buf), int64(len(buf)), byteT, 1, 0, Standard)
 		h.Kind, h.Src, h.SrqID = transport.SyncAck, 1, id

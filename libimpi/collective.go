@@ -264,7 +264,8 @@ func (c *Comm) Sendrecv(sbuf datatype.Pointer, scount int64, stype *datatype.Typ
 }
 
 // SendrecvReplace is Sendrecv with one buffer for both: what is sent is a copy in the same layout.
-func (c *Comm) SendrecvReplace(buf datatype.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int, rtag int32, st *Status) error {
+func (c *Comm) SendrecvReplace(buf datatype.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int,
+	rtag int32, st *Status) error {
 	if count == 0 || t.Size() == 0 {
 		return c.Sendrecv(buf, count, t, dest, stag, buf, count, t, source, rtag, st)
 	}

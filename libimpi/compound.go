@@ -123,7 +123,8 @@ func (c *Comm) Isendrecv(sbuf datatype.Pointer, scount int64, stype *datatype.Ty
 }
 
 // IsendrecvReplace is Isendrecv with one buffer for both: what is sent is a copy.
-func (c *Comm) IsendrecvReplace(buf datatype.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int, rtag int32) (uint64, error) {
+func (c *Comm) IsendrecvReplace(buf datatype.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int,
+	rtag int32) (uint64, error) {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -148,7 +148,8 @@ func TestRanksTwiceInAListAreErrors(t *testing.T) {
 	wantClass(t, err, abi.MPI_ERR_RANK)
 	_, err = g.Excl([]int{1, 1})
 	wantClass(t, err, abi.MPI_ERR_RANK)
-	if EmptyGroup.Size() != 0 || EmptyGroup.Rank(0) != abi.MPI_UNDEFINED || EmptyGroup.Compare(NewGroup(nil)) != abi.MPI_IDENT {
+	if EmptyGroup.Size() != 0 || EmptyGroup.Rank(0) != abi.MPI_UNDEFINED ||
+		EmptyGroup.Compare(NewGroup(nil)) != abi.MPI_IDENT {
 		t.Error("the empty group")
 	}
 }
@@ -170,12 +171,14 @@ func TestGroupsOfAMillion(t *testing.T) {
 		t.Errorf("%v allocations for a range", got)
 	}
 	even := all.Difference(odd)
-	for what, g := range map[string]*Group{"difference": even, "intersection": all.Intersection(down), "union of a part": all.Union(odd)} {
+	for what, g := range map[string]*Group{"difference": even, "intersection": all.Intersection(down),
+		"union of a part": all.Union(odd)} {
 		if g.list != nil {
 			t.Errorf("%s: a list of %d", what, len(g.list))
 		}
 	}
-	if both := odd.Union(even); both.Size() != n || both.World(0) != 1 || both.World(n/2) != 0 || both.Rank(2) != n/2+1 || both.Compare(all) != abi.MPI_SIMILAR {
+	if both := odd.Union(even); both.Size() != n || both.World(0) != 1 || both.World(n/2) != 0 ||
+		both.Rank(2) != n/2+1 || both.Compare(all) != abi.MPI_SIMILAR {
 		t.Error("union")
 	}
 	if r := down.Compare(all); r != abi.MPI_SIMILAR {

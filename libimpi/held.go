@@ -2,8 +2,8 @@ package libimpi
 
 import "github.com/libimpi/libimpi/transport"
 
-// Unexpected messages take memory of the receiver, and a sender that floods it must not take all. So there is a limit for
-// each sender; beyond it messages do not leave until they are matched. Their envelopes do, so that a receive of a
+// Unexpected messages take memory of the receiver, and a sender that floods it must not take all. So there is a limit
+// for each sender; beyond it messages do not leave until they are matched. Their envelopes do, so that a receive of a
 // later message finds it: nothing that MPI promises depends on the room for early ones (MPI 5.0, 3.5).
 //
 // Inside a machine the receiver counts what it keeps of each sender, and tells it by a flag beside the ring (hold). The

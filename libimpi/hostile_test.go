@@ -30,7 +30,8 @@ func wantBreach(t *testing.T, e *Engine, peer, what string) {
 	err := e.failed.Swap(nil)
 	if err == nil {
 		t.Errorf("%s: not reported", what)
-	} else if err.Class != abi.MPI_ERR_PROC_ABORTED || !strings.Contains(err.Text, "rank "+peer+" ") || !strings.Contains(err.Text, "protocol error") {
+	} else if err.Class != abi.MPI_ERR_PROC_ABORTED || !strings.Contains(err.Text, "rank "+peer+" ") ||
+		!strings.Contains(err.Text, "protocol error") {
 		t.Errorf("%s: reported as %v", what, err)
 	}
 }
@@ -55,8 +56,9 @@ func TestAnswersThatAreNotDueAreBreaches(t *testing.T) {
 	theirs := c.Isend(at(buf), 1, byteT, 2, 0, Synchronous)
 
 	for name, id := range map[string]uint64{
-		"no request": 0, "stale": free, "complete": SentRequest, "slot not in use": unused, "no slot": 1<<32 | 1<<30, "inactive": persistent,
-		"receive": posted, "answered": acked, "of another": theirs,
+		"no request": 0, "stale": free, "complete": SentRequest, "slot not in use": unused, "no slot": 1<<32 | 1<<30,
+		"inactive": persistent,
+		"receive":  posted, "answered": acked, "of another": theirs,
 	} {
 		for _, kind := range []transport.Kind{transport.SyncAck, transport.Taken, transport.CancelYes, transport.CancelNo} {
 			e.deliver(transport.Header{Kind: kind, Src: 1, SrqID: id}, nil)
@@ -310,7 +312,8 @@ func FuzzDeliver(f *testing.F) {
 		vec := newVector(4, strided(2))
 		ids := []uint64{
 			0, c.Isend(at(buf), 100<<10, byteT, 1, 0, Standard), c.Isend(at(buf), 4, byteT, 2, 0, Synchronous),
-			c.Irecv(at(guarded[32:]), 32, byteT, 1, 5), c.Irecv(vec.base, vec.count, vec.typ, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG),
+			c.Irecv(at(guarded[32:]), 32, byteT, 1, 5), c.Irecv(vec.base, vec.count, vec.typ, abi.MPI_ANY_SOURCE,
+				abi.MPI_ANY_TAG),
 			c.SendInit(at(buf), 8, byteT, 1, 0, Standard), c.Isend(at(buf), 4, byteT, 1, 0, Standard),
 			c.RecvInit(at(guarded[32:]), 8, byteT, 1, 0), c.Isend(at(buf), 90<<10, byteT, 1, 0, Standard),
 		}
@@ -418,7 +421,8 @@ func TestRandomPacketsDoNoHarm(t *testing.T) {
 		x ^= x << 17
 		return x % n
 	}
-	kinds := []transport.Kind{transport.Data, transport.DataSync, transport.SyncAck, transport.Cancel, transport.CancelYes, transport.CancelNo, transport.Taken}
+	kinds := []transport.Kind{transport.Data, transport.DataSync, transport.SyncAck, transport.Cancel,
+		transport.CancelYes, transport.CancelNo, transport.Taken}
 	live := make([]uint64, 32)
 	for i := range 20000 {
 		slot := next(32)
@@ -434,8 +438,9 @@ func TestRandomPacketsDoNoHarm(t *testing.T) {
 		} else if next(4) == 0 {
 			e.Cancel(live[slot])
 		}
-		h := transport.Header{Kind: kinds[next(7)], Src: int32(1 + next(2)), Tag: int32(next(4)) - 1, LSRank: int32(next(4)) - 1,
-			CID: next(3), SrqID: live[next(32)], DrqID: live[next(32)], MsgLen: next(3) * next(60<<10)}
+		h := transport.Header{Kind: kinds[next(7)], Src: int32(1 + next(2)), Tag: int32(next(4)) - 1,
+			LSRank: int32(next(4)) - 1,
+			CID:    next(3), SrqID: live[next(32)], DrqID: live[next(32)], MsgLen: next(3) * next(60<<10)}
 		if next(8) == 0 {
 			h.MsgLen = next(math.MaxUint64)
 		}
@@ -455,8 +460,10 @@ func TestFieldsOfAHeaderAreNotTrustedTogether(t *testing.T) {
 	// The same header for every kind, built from one pattern of bits.
 	es := world(t, 2)
 	for _, bits := range []uint64{0, 1, 1 << 31, 1 << 32, 1 << 63, math.MaxUint64} {
-		for _, kind := range []transport.Kind{transport.Data, transport.DataSync, transport.SyncAck, transport.Cancel, transport.CancelYes, transport.CancelNo, transport.Taken} {
-			h := transport.Header{Kind: kind, Src: 1, LSRank: int32(bits), Tag: int32(bits), CID: bits, MsgLen: bits, SrqID: bits, DrqID: bits, Addr: bits}
+		for _, kind := range []transport.Kind{transport.Data, transport.DataSync, transport.SyncAck, transport.Cancel,
+			transport.CancelYes, transport.CancelNo, transport.Taken} {
+			h := transport.Header{Kind: kind, Src: 1, LSRank: int32(bits), Tag: int32(bits), CID: bits, MsgLen: bits,
+				SrqID: bits, DrqID: bits, Addr: bits}
 			es[0].deliver(h, binary.BigEndian.AppendUint64(nil, bits)[:min(bits, 8)])
 			es[0].failed.Store(nil)
 			sound(t, es[0])

@@ -187,7 +187,8 @@ func (c *Comm) interAllreduce(send, recv coll.Buf, op coll.Op) (err error) {
 
 // interReduceScatter is ReduceScatter and ReduceScatterBlock: the combination of the other group's vectors of total
 // elements, handed out among the local group by share.
-func (c *Comm) interReduceScatter(send, recv coll.Buf, total int64, op coll.Op, share func(sum coll.Buf) error) (err error) {
+func (c *Comm) interReduceScatter(send, recv coll.Buf, total int64, op coll.Op,
+	share func(sum coll.Buf) error) (err error) {
 	s := coll.NewScratch()
 	defer s.Done(&err)
 	send.Count, send.Type = total, recv.Type

@@ -59,7 +59,8 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remoteLeader int, tag int32) 
 	}
 	there := make([]uint64, 2)
 	if c.Rank() == leader {
-		if err := peer.exchangeAnywhere(countBuf([]uint64{most[0], uint64(c.Size())}), countBuf(there), remoteLeader, tag); err != nil {
+		if err := peer.exchangeAnywhere(countBuf([]uint64{most[0], uint64(c.Size())}), countBuf(there), remoteLeader,
+			tag); err != nil {
 			return nil, err
 		}
 		there[0] = max(there[0], most[0])
@@ -119,7 +120,8 @@ func (e *Engine) checkRemote(local *Group, world []int32) error {
 			return errorf(abi.MPI_ERR_INTERN, "the remote group is %v in MPI_COMM_WORLD", world)
 		}
 		if seen[w] = true; local.Rank(w) != abi.MPI_UNDEFINED {
-			return errorf(abi.MPI_ERR_COMM, "the groups of an intercommunicator are not disjoint: rank %d of MPI_COMM_WORLD is in both", w)
+			return errorf(abi.MPI_ERR_COMM,
+				"the groups of an intercommunicator are not disjoint: rank %d of MPI_COMM_WORLD is in both", w)
 		}
 	}
 	return nil
@@ -257,7 +259,8 @@ func (c *Comm) swap(mine []int32, limit int) ([]int32, error) {
 		return nil, err
 	}
 	if length[0] < 0 || int(length[0]) > limit {
-		return nil, errorf(abi.MPI_ERR_INTERN, "the remote group of %s sends %d integers, where at most %d make sense", c.describe(), length[0], limit)
+		return nil, errorf(abi.MPI_ERR_INTERN, "the remote group of %s sends %d integers, where at most %d make sense",
+			c.describe(), length[0], limit)
 	}
 	theirs := make([]int32, length[0])
 	return theirs, c.swapEqual(mine, theirs)

@@ -117,7 +117,8 @@ func TestIntercommunicatorsAreSplitOnBothSides(t *testing.T) {
 				}
 				d, err := inter.Dup()
 				must(t, err)
-				if inter.Compare(inter) != abi.MPI_IDENT || inter.Compare(d) != abi.MPI_CONGRUENT || inter.Compare(e.World()) != abi.MPI_UNEQUAL {
+				if inter.Compare(inter) != abi.MPI_IDENT || inter.Compare(d) != abi.MPI_CONGRUENT ||
+					inter.Compare(e.World()) != abi.MPI_UNEQUAL {
 					t.Error("compare")
 				}
 				s, err = inter.Split(0, -int32(e.me))

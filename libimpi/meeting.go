@@ -49,7 +49,8 @@ func (e *Engine) meet(kind, tag string, g *Group) (*Comm, error) {
 	busy := e.contexts.find(cid) != nil
 	e.mu.Unlock()
 	if busy {
-		return nil, errorf(abi.MPI_ERR_ARG, "another thread makes a communicator of the same group with the same string tag %q", tag)
+		return nil, errorf(abi.MPI_ERR_ARG,
+			"another thread makes a communicator of the same group with the same string tag %q", tag)
 	}
 	return e.newComm(g, cid)
 }
@@ -91,7 +92,8 @@ func (e *Engine) CreateFromGroup(g *Group, tag string) (*Comm, error) {
 
 // CreateInterFromGroups makes an intercommunicator (MPI_Intercomm_create_from_groups). remote and remoteLeader are
 // looked at where the caller is the leader of its group.
-func (e *Engine) CreateInterFromGroups(local *Group, leader int, remote *Group, remoteLeader int, tag string) (*Comm, error) {
+func (e *Engine) CreateInterFromGroups(local *Group, leader int, remote *Group, remoteLeader int, tag string) (*Comm,
+	error) {
 	home, err := e.meet(meetAtHome, tag, local)
 	if err != nil {
 		return nil, err
@@ -155,7 +157,8 @@ func (c *Comm) bcastList(list []int32, root, limit int) ([]int32, error) {
 		return nil, err
 	}
 	if n[0] < 0 || int(n[0]) > limit {
-		return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s sends %d integers, where at most %d make sense", root, c.describe(), n[0], limit)
+		return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s sends %d integers, where at most %d make sense", root,
+			c.describe(), n[0], limit)
 	}
 	if c.Rank() != root {
 		list = make([]int32, n[0])

@@ -161,7 +161,8 @@ func TestGroupsMakeIntercommunicators(t *testing.T) {
 				for range 5 {
 					c, err := e.CreateInterFromGroups(mine, 1, theirs, 1, "tag")
 					must(t, err)
-					if !c.Inter() || c.Ranks() != 2 || c.RemoteGroup().Compare(theirs) != abi.MPI_IDENT || c.Group().Compare(mine) != abi.MPI_IDENT {
+					if !c.Inter() || c.Ranks() != 2 || c.RemoteGroup().Compare(theirs) != abi.MPI_IDENT ||
+						c.Group().Compare(mine) != abi.MPI_IDENT {
 						t.Errorf("rank %d: groups %v and %v", e.me, c.Group().Worlds(), c.RemoteGroup().Worlds())
 					}
 					must(t, c.Barrier())

@@ -56,7 +56,8 @@ func (p *messagePool) payload(n int) []byte {
 
 func (p *messagePool) put(m *message) {
 	if size := cap(m.payload); size > 0 {
-		if c := classOf(size); c < payloadClasses && size == 1<<(c+leastClass) && len(p.payloads[c]) < max(idlePayloads/size, 4) {
+		if c := classOf(size); c < payloadClasses && size == 1<<(c+leastClass) &&
+			len(p.payloads[c]) < max(idlePayloads/size, 4) {
 			p.payloads[c] = append(p.payloads[c], m.payload[:0])
 		}
 	}

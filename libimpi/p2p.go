@@ -25,7 +25,8 @@ func (c *Comm) Send(base datatype.Pointer, count int64, t *datatype.Type, dest i
 	return c.send(c.p2p, base, count, t, dest, tag, mode)
 }
 
-func (c *Comm) send(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) error {
+func (c *Comm) send(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32,
+	mode SendMode) error {
 	if dest == abi.MPI_PROC_NULL {
 		return nil
 	}
@@ -83,7 +84,8 @@ func (c *Comm) Recv(base datatype.Pointer, count int64, t *datatype.Type, source
 	return c.recv(c.p2p, base, count, t, source, tag, st)
 }
 
-func (c *Comm) recv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32, st *Status) error {
+func (c *Comm) recv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32,
+	st *Status) error {
 	if source == abi.MPI_PROC_NULL {
 		if st != nil {
 			*st = procNullStatus
@@ -108,7 +110,8 @@ func (c *Comm) Isend(base datatype.Pointer, count int64, t *datatype.Type, dest 
 	return c.isend(c.p2p, base, count, t, dest, tag, mode)
 }
 
-func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
+func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32,
+	mode SendMode) uint64 {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -147,7 +150,8 @@ func (c *Comm) irecv(ctx *context, base datatype.Pointer, count int64, t *dataty
 }
 
 // SendInit and RecvInit make persistent requests (MPI 5.0, 3.9).
-func (c *Comm) SendInit(base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
+func (c *Comm) SendInit(base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32,
+	mode SendMode) uint64 {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -351,7 +355,8 @@ func (m *Matched) Imrecv(base datatype.Pointer, count int64, t *datatype.Type) u
 const noPeer int32 = -1
 
 // newSend takes a request for a send; it has not started.
-func (e *Engine) newSend(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32, mode sendMode) *Request {
+func (e *Engine) newSend(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32,
+	mode sendMode) *Request {
 	r := e.requests.get(ctx.comm)
 	r.kind, r.mode, r.active = sendRequest, mode, true
 	e.shared.UnderWay++
@@ -363,7 +368,8 @@ func (e *Engine) newSend(ctx *context, base datatype.Pointer, count int64, t *da
 }
 
 // newRecv takes a request for a receive; it has not been posted.
-func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32) *Request {
+func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, source int,
+	tag int32) *Request {
 	r := e.requests.get(ctx.comm)
 	r.kind, r.active = recvRequest, true
 	e.shared.UnderWay++

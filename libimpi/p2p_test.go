@@ -41,7 +41,8 @@ func shapes(n int) map[string]func() *vector {
 	if n >= 4 {
 		// One element of blocks, and the odd bytes behind.
 		s["blocks"] = func() *vector {
-			t, err := datatype.Struct([]int64{1, int64(n % 4)}, []int64{0, int64(n/4*8 + 3)}, []*datatype.Type{strided(int64(n / 4)), byteT})
+			t, err := datatype.Struct([]int64{1, int64(n % 4)}, []int64{0, int64(n/4*8 + 3)}, []*datatype.Type{
+				strided(int64(n / 4)), byteT})
 			if err != nil {
 				panic(err)
 			}
@@ -100,7 +101,8 @@ func TestMessagesOfAllModesSizesAndShapesArriveWhole(t *testing.T) {
 }
 
 // oneMessage sends one message; early: before its receive is posted.
-func oneMessage(t *testing.T, es []*Engine, a, b *Engine, dest, source int, out, in *vector, mode SendMode, early bool, what string) {
+func oneMessage(t *testing.T, es []*Engine, a, b *Engine, dest, source int, out, in *vector, mode SendMode,
+	early bool, what string) {
 	t.Helper()
 	data := pattern(int(out.typ.Size()*out.count), int(mode)+3)
 	out.put(data)
@@ -298,7 +300,8 @@ func TestNothingIsSentToOrReceivedFromProcNull(t *testing.T) {
 	if found, err := c.Iprobe(abi.MPI_PROC_NULL, 0, &st); !found || err != nil || st != procNullStatus {
 		t.Errorf("iprobe: %t %v %+v", found, err, st)
 	}
-	for _, id := range []uint64{c.Irecv(nil, 0, byteT, abi.MPI_PROC_NULL, 0), c.RecvInit(nil, 0, byteT, abi.MPI_PROC_NULL, 0)} {
+	for _, id := range []uint64{c.Irecv(nil, 0, byteT, abi.MPI_PROC_NULL, 0), c.RecvInit(nil, 0, byteT,
+		abi.MPI_PROC_NULL, 0)} {
 		persistent := id
 		if r := e.requests.find(id); r.persistent {
 			if err := e.Start(id); err != nil {
@@ -306,7 +309,8 @@ func TestNothingIsSentToOrReceivedFromProcNull(t *testing.T) {
 			}
 		}
 		var cs CStatus
-		if err := e.Wait(&id, &cs); err != nil || cs.Source != abi.MPI_PROC_NULL || cs.Tag != abi.MPI_ANY_TAG || cs.Bytes() != 0 {
+		if err := e.Wait(&id, &cs); err != nil || cs.Source != abi.MPI_PROC_NULL || cs.Tag != abi.MPI_ANY_TAG ||
+			cs.Bytes() != 0 {
 			t.Errorf("wait: %v, %+v", err, cs)
 		}
 		if id != nullRequest {

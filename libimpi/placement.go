@@ -10,10 +10,10 @@ import (
 )
 
 // Reordering (MPI 5.0, 8.5): which process becomes which rank of a topology. What separates two processes is, from the
-// outermost: the IMPI client, the host, the machine, the memory they share, and the packages, caches and cores that they
-// are bound to. The job's tables tell of clients, hosts and machines; for the rest processes are asked, when a topology
-// is made, for a binding may change. Rank 0 hears where all are, lets room topology find a place for each rank, and
-// tells the others. MPI_Cart_map and MPI_Graph_map are local and go by the tables alone.
+// outermost: the IMPI client, the host, the machine, the memory they share, and the packages, caches and cores that
+// they are bound to. The job's tables tell of clients, hosts and machines; for the rest processes are asked, when a
+// topology is made, for a binding may change. Rank 0 hears where all are, lets room topology find a place for each
+// rank, and tells the others. MPI_Cart_map and MPI_Graph_map are local and go by the tables alone.
 //
 // Processes that are bound to nothing are on no core: which one they run on is the system's choice, and changes.
 
@@ -149,13 +149,15 @@ func join(sets []int32, a, b int32) {
 // hardware thread are no nearer to each other than two on one core.
 var firstPart, pastParts = slices.Index(hardware.Types, "Package"), slices.Index(hardware.Types, "PU")
 
-// tells is how many integers a process tells of itself: where it is (whereabouts), and how many integers of edges it has.
+// tells is how many integers a process tells of itself: where it is (whereabouts), and how many integers of edges it
+// has.
 var tells = lengthOfWhereabouts + 1
 
 // placed finds the processes that are to be the n nodes of a topology: at[v] is the rank in c of node v. All members
-// call it. edges are those of the caller's node, as outward tells them, of a topology that nobody knows in full; rank 0's
-// call of find gets them one after the other, with the number of integers from each node.
-func (c *Comm) placed(n int, edges []int32, find func(paths [][]int32, edges, counts []int32) []int32) ([]int32, error) {
+// call it. edges are those of the caller's node, as outward tells them, of a topology that nobody knows in full; rank
+// 0's call of find gets them one after the other, with the number of integers from each node.
+func (c *Comm) placed(n int, edges []int32, find func(paths [][]int32, edges, counts []int32) []int32) ([]int32,
+	error) {
 	var all, every, counts []int32
 	if c.rank == 0 {
 		all = make([]int32, tells*c.Size())
@@ -185,8 +187,8 @@ func (c *Comm) placed(n int, edges []int32, find func(paths [][]int32, edges, co
 	return at, c.checkPlaces(at)
 }
 
-// told reads what all processes tell: the paths to them, and the lengths of their edges. Where nothing is told there are
-// no paths, and no edges.
+// told reads what all processes tell: the paths to them, and the lengths of their edges. Where nothing is told there
+// are no paths, and no edges.
 func (c *Comm) told(all []int32) (list [][]int32, counts []int32, err error) {
 	if counts = make([]int32, c.Size()); all == nil {
 		return nil, counts, nil
@@ -208,7 +210,8 @@ func (c *Comm) checkPlaces(at []int32) error {
 	seen := make([]bool, c.Size())
 	for v, r := range at {
 		if r < 0 || int(r) >= len(seen) || seen[r] {
-			return errorf(abi.MPI_ERR_INTERN, "rank 0 of %s gives node %d to rank %d, which does not exist or has one", c.describe(), v, r)
+			return errorf(abi.MPI_ERR_INTERN, "rank 0 of %s gives node %d to rank %d, which does not exist or has one",
+				c.describe(), v, r)
 		}
 		seen[r] = true
 	}

@@ -26,7 +26,8 @@ func TestPathsLeadFromWhatSeparatesMost(t *testing.T) {
 		job  *transport.Job
 		want [][]int32
 	}{
-		{"two clients of one machine, each process its own host", jobOf([3]int32{0, 0, 7}, [3]int32{0, 1, 7}, [3]int32{1, 2, 7}),
+		{"two clients of one machine, each process its own host", jobOf([3]int32{0, 0, 7}, [3]int32{0, 1, 7}, [3]int32{1, 2,
+			7}),
 			[][]int32{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 1, 0, 0}}},
 		{"clients 0 and 2 share a machine", jobOf([3]int32{0, 0, 7}, [3]int32{1, 1, 8}, [3]int32{2, 2, 7}),
 			[][]int32{{0, 0, 0, 0}, {1, 1, 1, 1}, {0, 2, 2, 0}}},
@@ -203,11 +204,13 @@ func TestANodeGoesWhereItsRankGoes(t *testing.T) {
 			got := made.Topology().(*DistGraph)
 			me = int32(made.Rank())
 			want := lineThereAndBack(me, weighted)
-			if got.Weighted != weighted || !slices.Equal(got.Sources, want.Sources) || !slices.Equal(got.Destinations, want.Destinations) ||
+			if got.Weighted != weighted || !slices.Equal(got.Sources, want.Sources) || !slices.Equal(got.Destinations,
+				want.Destinations) ||
 				!slices.Equal(got.SourceWeights, want.SourceWeights) || !slices.Equal(got.DestWeights, want.DestWeights) {
 				t.Errorf("rank %d has the node %+v, want %+v", me, got, want)
 			}
-			if me > 0 && e.job.Procs[made.group.World(int(me))].Client != e.job.Procs[made.group.World(int(me-1))].Client && me != 3 {
+			if me > 0 && e.job.Procs[made.group.World(int(me))].Client != e.job.Procs[made.group.World(int(me-1))].Client &&
+				me != 3 {
 				t.Errorf("rank %d and the one before it are in different clients", me)
 			}
 			must(t, e.World().Barrier())

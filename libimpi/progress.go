@@ -198,8 +198,8 @@ func (e *Engine) spin(from int32) {
 	e.mu.Lock()
 }
 
-// napTime is how long a spinning thread leaves the sockets alone after it has found nothing there. To look costs a system
-// call of about half that time, during which what comes in has to wait for the socket's lock.
+// napTime is how long a spinning thread leaves the sockets alone after it has found nothing there. To look costs a
+// system call of about half that time, during which what comes in has to wait for the socket's lock.
 const napTime = 800 * time.Nanosecond
 
 // napMax is the most rounds of a spin loop that make a nap. The shortest take a nanosecond.

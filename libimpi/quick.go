@@ -7,8 +7,8 @@ import (
 )
 
 // Quick receives: those that the bridge's C has posted without entering Go, and completes itself as long as it can
-// (gobridge/executor/fast.h). While one waits for a message, nothing else waits in its context: C checks that before it posts,
-// and the engine adopts all of them, in their order, before it matches an arrival, posts a receive of its own or
+// (gobridge/executor/fast.h). While one waits for a message, nothing else waits in its context: C checks that before it
+// posts, and the engine adopts all of them, in their order, before it matches an arrival, posts a receive of its own or
 // completes one of theirs. So one of the two alone does the matching.
 
 // C's types of these tables are generated: z_layout.h (go test -run TestTheCHeader -rewrite).
@@ -52,8 +52,8 @@ type Persistent struct {
 	_              uint32
 }
 
-// PersistentTable has a place for each of the engine's first requests, by the low half of their ids. C's memory; an entry
-// belongs to whoever uses the request.
+// PersistentTable has a place for each of the engine's first requests, by the low half of their ids. C's memory; an
+// entry belongs to whoever uses the request.
 type PersistentTable [persistentSlots]Persistent
 
 const persistentSlots = 1024
@@ -66,8 +66,8 @@ const (
 	persistentEngine   // active, and ours
 )
 
-// HeldType answers the committed type of an entry that a quick receive keeps, and gives the entry back. It is called under
-// the engine's lock.
+// HeldType answers the committed type of an entry that a quick receive keeps, and gives the entry back. It is called
+// under the engine's lock.
 type HeldType func(held datatype.Pointer) *datatype.Type
 
 // quickQueue are the first and the last slot of a queue, counted from 1; 0: none.

@@ -12,9 +12,9 @@ import (
 	"github.com/libimpi/libimpi/transport"
 )
 
-// The table of receives that C posts, against an oracle: fakeC does on it what gobridge/executor/fast_recv.c does, and the engine
-// takes over at random. Whoever did the matching, each message belongs to the receive that was posted first among
-// those that fit.
+// The table of receives that C posts, against an oracle: fakeC does on it what gobridge/executor/fast_recv.c does, and
+// the engine takes over at random. Whoever did the matching, each message belongs to the receive that was posted first
+// among those that fit.
 
 // fakeC posts, fills and completes receives as the bridge does. The engine's lock is held in each of its functions.
 type fakeC struct {
@@ -189,7 +189,8 @@ func (g *quickGame) arrive() {
 	g.e.mu.Lock()
 	if g.rnd.IntN(16) == 0 || !g.c.arrive(cid, p.source, p.tag, p.payload) {
 		n := len(p.payload)
-		g.e.Deliver(&transport.Header{Kind: transport.Data, Src: p.source, LSRank: p.source, Tag: p.tag, CID: cid, MsgLen: uint64(n), Len: n}, p.payload)
+		g.e.Deliver(&transport.Header{Kind: transport.Data, Src: p.source, LSRank: p.source, Tag: p.tag, CID: cid,
+			MsgLen: uint64(n), Len: n}, p.payload)
 	} else {
 		g.byC++
 	}
@@ -258,7 +259,8 @@ func (g *quickGame) compare(w *wish, st *CStatus, failed error) {
 	n := min(len(want.payload), quickRoom)
 	if st.Source != want.source || st.Tag != want.tag || st.Bytes() != int64(n) || w.id != nullRequest ||
 		long != (failed != nil) || string(w.buf[:n]) != string(want.payload[:n]) {
-		g.t.Fatalf("receive %+v got source %d, tag %d, %d bytes, % x, %v; want %+v", *w, st.Source, st.Tag, st.Bytes(), w.buf, failed, *want)
+		g.t.Fatalf("receive %+v got source %d, tag %d, %d bytes, % x, %v; want %+v", *w, st.Source, st.Tag, st.Bytes(),
+			w.buf, failed, *want)
 	}
 	if long && AsError(failed).Class != abi.MPI_ERR_TRUNCATE {
 		g.t.Fatal(failed)
@@ -385,7 +387,8 @@ func TestSlotsRunOutAndComeBack(t *testing.T) {
 	}
 	for i := range ids {
 		e.mu.Lock()
-		e.Deliver(&transport.Header{Kind: transport.Data, Src: 1, LSRank: 1, Tag: 5, CID: e.World().CID(), MsgLen: 1, Len: 1}, []byte{byte(i)})
+		e.Deliver(&transport.Header{Kind: transport.Data, Src: 1, LSRank: 1, Tag: 5, CID: e.World().CID(), MsgLen: 1,
+			Len: 1}, []byte{byte(i)})
 		e.mu.Unlock()
 	}
 	must(t, e.WaitAll(ids, nil))
@@ -402,7 +405,8 @@ func TestSlotsRunOutAndComeBack(t *testing.T) {
 func TestIdsOfSlotsThatNobodyPosted(t *testing.T) {
 	e := world(t, 2)[0]
 	newFakeC(e)
-	for _, id := range []uint64{QuickBit, 1<<32 | QuickBit, 2<<32 | QuickBit, 1<<32 | QuickBit | quickSlots, 1<<32 | QuickBit | 1<<29, 1<<32 | 1<<31 | QuickBit} {
+	for _, id := range []uint64{QuickBit, 1<<32 | QuickBit, 2<<32 | QuickBit, 1<<32 | QuickBit | quickSlots,
+		1<<32 | QuickBit | 1<<29, 1<<32 | 1<<31 | QuickBit} {
 		if done, err := e.Test(&id, nil); done || err == nil || AsError(err).Class != abi.MPI_ERR_REQUEST {
 			t.Errorf("request %#x: %v, %v", id, done, err)
 		}

@@ -142,8 +142,8 @@ func (e *Engine) readDirect(r *Request, peer int32, addr uint64, first int64) bo
 	return n <= 0 || reader.Read(peer, addr+uint64(first), bytesAt(offset(r.data, first), n))
 }
 
-// Place implements transport.Placer: a continuation of a message whose receive is one run of bytes, and has room for all
-// of it, belongs there.
+// Place implements transport.Placer: a continuation of a message whose receive is one run of bytes, and has room for
+// all of it, belongs there.
 func (e *Engine) Place(h *transport.Header) []byte {
 	r := e.requests.find(h.DrqID)
 	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || !r.flat ||

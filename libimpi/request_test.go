@@ -110,7 +110,8 @@ func TestFailuresOfSeveralStandInTheirStatuses(t *testing.T) {
 	in := make([]byte, 4)
 	for _, some := range []bool{false, true} {
 		ids := []uint64{
-			b.World().Irecv(at(in), 4, byteT, 0, 0), b.World().Irecv(at(in), 4, byteT, 0, 1), b.World().Irecv(at(in), 4, byteT, 0, 2),
+			b.World().Irecv(at(in), 4, byteT, 0, 0), b.World().Irecv(at(in), 4, byteT, 0, 1), b.World().Irecv(at(in), 4, byteT,
+				0, 2),
 		}
 		st := make([]CStatus, 3)
 		for i := range st {
@@ -206,11 +207,13 @@ func TestFreedRequestsGoOn(t *testing.T) {
 					out, in, last := pattern(n, n), make([]byte, n), make([]byte, 1)
 					var send, recv uint64
 					if persistent {
-						send, recv = a.World().SendInit(at(out), int64(n), byteT, dest, 1, Synchronous), b.World().RecvInit(at(in), int64(n), byteT, source, 1)
+						send, recv = a.World().SendInit(at(out), int64(n), byteT, dest, 1, Synchronous), b.World().RecvInit(at(in),
+							int64(n), byteT, source, 1)
 						a.Start(send)
 						b.Start(recv)
 					} else {
-						send, recv = a.World().Isend(at(out), int64(n), byteT, dest, 1, Synchronous), b.World().Irecv(at(in), int64(n), byteT, source, 1)
+						send, recv = a.World().Isend(at(out), int64(n), byteT, dest, 1, Synchronous), b.World().Irecv(at(in), int64(n),
+							byteT, source, 1)
 					}
 					old := recv
 					// Who has only one process has both: the receive is done already.
@@ -297,7 +300,8 @@ func TestASendIsCancelledUnlessItWasReceived(t *testing.T) {
 						must(t, b.Cancel(recv))
 					}
 				}
-				if got := finishAll(t, es, b, &recv)[0]; got.Cancelled() != st.Cancelled() || !st.Cancelled() && !bytes.Equal(in, out) {
+				if got := finishAll(t, es, b, &recv)[0]; got.Cancelled() != st.Cancelled() || !st.Cancelled() && !bytes.Equal(in,
+					out) {
 					t.Errorf("%d bytes: sender says cancelled %t, receiver %t", n, st.Cancelled(), got.Cancelled())
 				}
 
@@ -523,7 +527,8 @@ func TestWaitsEndWhenAPeerIsLost(t *testing.T) {
 	}
 	st := make([]CStatus, 3)
 	wantClass(t, e.WaitAll(ids, st), abi.MPI_ERR_IN_STATUS)
-	if st[0].Error != abi.MPI_ERR_PROC_ABORTED || st[1].Error != abi.MPI_ERR_PROC_ABORTED || st[2].Error != abi.MPI_SUCCESS {
+	if st[0].Error != abi.MPI_ERR_PROC_ABORTED || st[1].Error != abi.MPI_ERR_PROC_ABORTED ||
+		st[2].Error != abi.MPI_SUCCESS {
 		t.Errorf("errors %d, %d, %d", st[0].Error, st[1].Error, st[2].Error)
 	}
 	for range 2 {

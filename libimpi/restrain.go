@@ -18,7 +18,8 @@ import (
 //	kept < farAt/2  -> relax: all is as before
 //
 // One thing a process can wait for without a need of its receiver's: the answer to a CANCEL that is stuck behind its
-// flood. For its sake the windows open for a moment now and then, ever more seldom, so that what comes in so stays small.
+// flood. For its sake the windows open for a moment now and then, ever more seldom, so that what comes in so stays
+// small.
 
 // probe is one that waits: a message of context ctx from source, perhaps MPI_ANY_SOURCE, would end it.
 type probe struct {

@@ -132,8 +132,9 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 	return ok
 }
 
-// piece is the length of a continuation, in bytes. Inside a machine the receiver stores one while the sender makes the next,
-// and pieces are as short as their number allows: what one core has written is in its cache when the other reads it.
+// piece is the length of a continuation, in bytes. Inside a machine the receiver stores one while the sender makes the
+// next, and pieces are as short as their number allows: what one core has written is in its cache when the other reads
+// it.
 func (p *peer) piece(r *Request) int {
 	switch {
 	case p.direct == nil && r.flat && p.stream != nil:
@@ -376,6 +377,7 @@ func (e *Engine) transfer(recv, send *Request) {
 }
 
 func truncated(r *Request, length, room int64) *Error {
-	return errorf(abi.MPI_ERR_TRUNCATE, "message of %d bytes from rank %d with tag %d does not fit the receive of %d bytes on %s",
+	return errorf(abi.MPI_ERR_TRUNCATE,
+		"message of %d bytes from rank %d with tag %d does not fit the receive of %d bytes on %s",
 		length, r.status.Source, r.status.Tag, room, r.comm.describe())
 }

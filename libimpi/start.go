@@ -28,7 +28,8 @@ type Config struct {
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
 // connected, or ctx is done.
 func New(ctx stdcontext.Context, c Config) (*Engine, error) {
-	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job, onLost: c.OnLost, tagUB: c.Job.TagUB, maxCID: 1}
+	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job, onLost: c.OnLost,
+		tagUB: c.Job.TagUB, maxCID: 1}
 	if e.now = c.Home.Now; e.now == nil {
 		e.now = time.Now
 	}
@@ -121,8 +122,8 @@ func (p *peer) reachBy(c *carrier) {
 	}
 }
 
-// cohabitants is the number of processes that share this machine's cores: those of other clients on it count, too, and so
-// do agents. Where a host does not say on which machine it is, its address has to tell.
+// cohabitants is the number of processes that share this machine's cores: those of other clients on it count, too, and
+// so do agents. Where a host does not say on which machine it is, its address has to tell.
 func (e *Engine) cohabitants() int {
 	me := &e.job.Procs[e.me]
 	mine := &e.job.Hosts[me.Host]

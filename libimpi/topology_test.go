@@ -102,10 +102,12 @@ func TestDimsCreateIsAsBalancedAsAnyGrid(t *testing.T) {
 	}
 }
 
-// Given dimensions stay; those that are filled in are balanced among themselves, and do not increase from left to right.
+// Given dimensions stay; those that are filled in are balanced among themselves, and do not increase from left to
+// right.
 func TestDimsCreateBalancesWhatIsOpenBesideGivenDimensions(t *testing.T) {
 	for n := 1; n <= 360; n++ {
-		for _, given := range [][]int32{{2, 0, 0}, {0, 3, 0}, {0, 0, 4}, {0, 1, 0}, {6, 0, 0, 0}, {0, 2, 0, 2, 0}, {0, 5, 0, 0}, {1, 12}, {0, 7}} {
+		for _, given := range [][]int32{{2, 0, 0}, {0, 3, 0}, {0, 0, 4}, {0, 1, 0}, {6, 0, 0, 0}, {0, 2, 0, 2, 0}, {0, 5, 0,
+			0}, {1, 12}, {0, 7}} {
 			dims, rest, open := slices.Clone(given), n, 0
 			for _, d := range given {
 				if d == 0 {

@@ -31,7 +31,8 @@ func segmentOf(e *Engine) *shm.Segment { return e.bell.(*shm.Segment) }
 // patience bounds what a test waits for. Nothing is decided by it but that a test has failed.
 const patience = time.Minute
 
-var byteT, intT, longT, doubleT = datatype.Named(abi.MPI_BYTE), datatype.Named(abi.MPI_INT), datatype.Named(abi.MPI_LONG), datatype.Named(abi.MPI_DOUBLE)
+var byteT, intT, longT, doubleT = datatype.Named(abi.MPI_BYTE), datatype.Named(abi.MPI_INT),
+	datatype.Named(abi.MPI_LONG), datatype.Named(abi.MPI_DOUBLE)
 
 // options change how a job is made.
 type options struct {
@@ -51,7 +52,8 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 	if o.fake != nil {
 		return makeFake(tb, o)
 	}
-	job := transport.Job{Clients: int32(len(o.clients)), MaxDataLen: 64 << 10, TagUB: 1<<31 - 1, AckMark: 10, HiWater: 20, XSize: 1024, MaxLinear: 4}
+	job := transport.Job{Clients: int32(len(o.clients)), MaxDataLen: 64 << 10, TagUB: 1<<31 - 1, AckMark: 10,
+		HiWater: 20, XSize: 1024, MaxLinear: 4}
 	var listeners []*tcp.Listener
 	var configs []links.Config
 	for client, n := range o.clients {
@@ -67,8 +69,10 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 				tb.Fatal(err)
 			}
 			listeners = append(listeners, l)
-			job.Hosts = append(job.Hosts, transport.Host{Addr: l.Addr(), Client: int32(client), First: me, NProcs: 1, SameImpl: true, Exchange: true})
-			job.Procs = append(job.Procs, transport.Proc{HostID: [16]byte{15: 1}, PID: int64(me) + 1, Host: me, Client: int32(client)})
+			job.Hosts = append(job.Hosts, transport.Host{Addr: l.Addr(), Client: int32(client), First: me, NProcs: 1,
+				SameImpl: true, Exchange: true})
+			job.Procs = append(job.Procs, transport.Proc{HostID: [16]byte{15: 1}, PID: int64(me) + 1, Host: me,
+				Client: int32(client)})
 			ranks = append(ranks, me)
 			configs = append(configs, links.Config{Segment: attach(tb, fd, local), Listener: l, NoRead: o.noRead})
 		}
@@ -95,7 +99,8 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 			mine.Me = int32(i)
 			c := configs[i]
 			c.Job = &mine
-			es[i], errs[i] = New(ctx, Config{Job: &mine, Home: c.Segment.Home(c.World), Open: c.Open, ReadAll: o.readAll, Help: help})
+			es[i], errs[i] = New(ctx, Config{Job: &mine, Home: c.Segment.Home(c.World), Open: c.Open, ReadAll: o.readAll,
+				Help: help})
 		})
 	}
 	wg.Wait()
@@ -181,7 +186,8 @@ func finishAll(tb testing.TB, es []*Engine, e *Engine, ids ...*uint64) []CStatus
 	return st
 }
 
-// together runs body for each rank on a thread of its own and returns when all are done. In a fake job it has its turns.
+// together runs body for each rank on a thread of its own and returns when all are done. In a fake job it has its
+// turns.
 func together(tb testing.TB, es []*Engine, body func(e *Engine)) {
 	tb.Helper()
 	if w := fakeOf(es[0]); w != nil {

@@ -91,13 +91,15 @@ func TestWrongImplementationsAreRefused(t *testing.T) {
 		{"a.go", "package main\n\n//export impi_Barrier\nfunc impi_Barrier(comm uintptr) {}\n", "but has types (uintptr) "},
 		{"a.go", "package main\n\n//export impi_Barrier\nfunc impi_Barrier(comm *int32) int32 { return 0 }\n",
 			"has types (?)"},
-		{"a.go", "package main\n\n//export impi_Gatherv\nfunc impi_Gatherv(a uintptr, b int64, c, d, e, f, g uintptr, h int32, i uintptr) int32 { return 0 }\n",
+		{"a.go", "package main\n\n//export impi_Gatherv\n" +
+			"func impi_Gatherv(a uintptr, b int64, c, d, e, f, g uintptr, h int32, i uintptr) int32 { return 0 }\n",
 			"wide int32) int32"},
 		{"a.go", "package main\n\n//export impi_Send_c\nfunc impi_Send_c() int32 { return 0 }\n",
 			"impi_Send serves both forms"},
 		{"a.go", "package main\n\n//export impi_Sendd\nfunc impi_Sendd() int32 { return 0 }\n",
 			"impi_Sendd is no MPI function"},
-		{"a.go", "package main\n\n//export impi_Wtime\nfunc impi_Wtime() float64 { return 0 }\n\n//export impi_Wtime\nfunc x() float64 { return 0 }\n",
+		{"a.go", "package main\n\n//export impi_Wtime\nfunc impi_Wtime() float64 { return 0 }\n\n" +
+			"//export impi_Wtime\nfunc x() float64 { return 0 }\n",
 			"exported at a.go:4 already"},
 		{"a.go", "package main\n\nfunc {\n", "a.go:3"},
 		{"a.c", "int impi_direct_Sendd(int comm) {\n}\n", "impi_direct_Sendd is no MPI function"},

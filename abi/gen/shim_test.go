@@ -138,7 +138,8 @@ func build(t *testing.T, in input, recorded, driver string) {
 	t.Helper()
 	dir := t.TempDir()
 	var cgo, fakes strings.Builder
-	cgo.WriteString("#include <stddef.h>\ntypedef int GoInt32;\ntypedef long long GoInt64;\ntypedef size_t GoUintptr;\ntypedef double GoFloat64;\n")
+	cgo.WriteString("#include <stddef.h>\ntypedef int GoInt32;\ntypedef long long GoInt64;\n" +
+		"typedef size_t GoUintptr;\ntypedef double GoFloat64;\n")
 	for _, c := range in.calls {
 		if _, ok := in.found.exports[c.Small.Short()]; ok {
 			writeFake(&cgo, &fakes, c)
@@ -186,7 +187,8 @@ func TestEveryFunctionCallsItsExportWithItsArguments(t *testing.T) {
 		calls[c.Small.Name] = c
 	}
 	var b strings.Builder
-	b.WriteString("static int intercepted;\nint MPI_Barrier(MPI_Comm comm) { intercepted++; return PMPI_Barrier(comm); }\n")
+	b.WriteString("static int intercepted;\n" +
+		"int MPI_Barrier(MPI_Comm comm) { intercepted++; return PMPI_Barrier(comm); }\n")
 	b.WriteString(conversions)
 	b.WriteString("int main(void)\n{\n")
 	for _, f := range in.functions {
@@ -197,7 +199,8 @@ func TestEveryFunctionCallsItsExportWithItsArguments(t *testing.T) {
 		base, large := strings.CutSuffix(as.Name, "_c")
 		writeExpectation(&b, f, as, calls[base], large)
 	}
-	b.WriteString("    CHECK(intercepted == 1);\n    conversions();\n    return failures != 0 ? puts(\"failed\") : 0;\n}\n")
+	b.WriteString("    CHECK(intercepted == 1);\n    conversions();\n" +
+		"    return failures != 0 ? puts(\"failed\") : 0;\n}\n")
 	build(t, in, "", b.String())
 }
 

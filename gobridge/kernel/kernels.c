@@ -154,7 +154,8 @@ SQUARE(square_16, u8x16)
 /* Four words of each of four rows become four words of each of four rows: dst[a][b] = src[b][a]. */
 INLINE void turn_4x4(char *restrict dst, int64_t d, const char *restrict src, int64_t s)
 {
-    u64x4 r0 = *(const u64x4 *)src, r1 = *(const u64x4 *)(src + s), r2 = *(const u64x4 *)(src + 2 * s), r3 = *(const u64x4 *)(src + 3 * s);
+    u64x4 r0 = *(const u64x4 *)src, r1 = *(const u64x4 *)(src + s), r2 = *(const u64x4 *)(src + 2 * s),
+          r3 = *(const u64x4 *)(src + 3 * s);
     u64x4 even01 = SHUFFLED(r0, r1, 0, 4, 2, 6), odd01 = SHUFFLED(r0, r1, 1, 5, 3, 7);
     u64x4 even23 = SHUFFLED(r2, r3, 0, 4, 2, 6), odd23 = SHUFFLED(r2, r3, 1, 5, 3, 7);
     *(u64x4 *)dst = SHUFFLED(even01, even23, 0, 1, 4, 5);

@@ -9,7 +9,8 @@
  * thread and is inherited by those it makes, and only sysmon is to have it: other threads of the runtime sleep for a
  * few microseconds and mean it. Go makes its threads with pthread_create, which the linker wraps for this library
  * (main.go). The first is the one that starts the runtime, and the first that this one makes, before any other, is
- * sysmon (runtime.main, proc.go). Where the kernel or a sandbox has no slack to give, everything works as it does without. */
+ * sysmon (runtime.main, proc.go). Where the kernel or a sandbox has no slack to give, everything works as it does
+ * without. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/prctl.h>

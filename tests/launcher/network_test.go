@@ -14,8 +14,8 @@ import (
 )
 
 // A network of machines: each is a network namespace of this one, joined by a cable (veth) to a router, a namespace,
-// too. The namespaces have no names: they are descriptors of the test's, and go, with all that is in them, when the test
-// and what it started have ended, however that came about. So several tests may have the same addresses at a time.
+// too. The namespaces have no names: they are descriptors of the test's, and go, with all that is in them, when the
+// test and what it started have ended, however that came about. So several tests may have the same addresses at a time.
 type network struct {
 	router   *machine
 	machines []*machine
@@ -91,8 +91,8 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// cable joins a machine to the router. The kernel lets packets through some time after the link is up; who asks it for the
-// link waits for that.
+// cable joins a machine to the router. The kernel lets packets through some time after the link is up; who asks it for
+// the link waits for that.
 func (n *network) cable(t *testing.T, i int) {
 	t.Helper()
 	name := fmt.Sprintf("to%d", i)
@@ -110,9 +110,10 @@ func hardware(i int, router bool) string {
 	return fmt.Sprintf("02:78:00:00:%02x:02", i)
 }
 
-// number gives both ends of a machine's cable an address, and the machine a way to all others. All works at once: nobody asks
-// who has an address (DAD), nor where it is (ARP, NDP), and an IPv6 address does not wait for its route to itself. The kernel
-// does these later, by a queue; what comes until then is lost, which on a machine with much to do took half a minute.
+// number gives both ends of a machine's cable an address, and the machine a way to all others. All works at once:
+// nobody asks who has an address (DAD), nor where it is (ARP, NDP), and an IPv6 address does not wait for its route to
+// itself. The kernel does these later, by a queue; what comes until then is lost, which on a machine with much to do
+// took half a minute.
 func (n *network) number(t *testing.T, i int, f family) {
 	t.Helper()
 	subnet := f.subnet(i)

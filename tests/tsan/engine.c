@@ -1,5 +1,6 @@
-/* A small engine in C in the place of the one in Go: the same lock, rings and tables, and what libimpi does with them, for
- * short messages between two ranks. Order: lock, requests, matching, receives of C (libimpi/quick.go), rings, the calls. */
+/* A small engine in C in the place of the one in Go: the same lock, rings and tables, and what libimpi does with them,
+ * for short messages between two ranks. Order: lock, requests, matching, receives of C (libimpi/quick.go), rings, the
+ * calls. */
 #define _GNU_SOURCE
 #include "engine.h"
 #include "../../gobridge/executor/board.h"
@@ -58,7 +59,10 @@ static struct request pool[REQUESTS], *posted;
 static struct message *unexpected;
 
 static struct impi_fast_comm *comm_of(uint64_t cid) { return &impi_fast.comms[cid - 1]; }
-static void count_waiting(uint64_t cid, int n) { __atomic_add_fetch(&comm_of(cid)->waiting, (uint32_t)n, __ATOMIC_RELAXED); }
+static void count_waiting(uint64_t cid, int n)
+{
+    __atomic_add_fetch(&comm_of(cid)->waiting, (uint32_t)n, __ATOMIC_RELAXED);
+}
 static void count_under_way(int n) { __atomic_add_fetch(&impi_fast.under_way, (uint32_t)n, __ATOMIC_RELAXED); }
 
 static struct request *new_request(void *buf, uint64_t room, int source, int tag, uint64_t cid)
@@ -66,7 +70,13 @@ static struct request *new_request(void *buf, uint64_t room, int source, int tag
     for (int i = 0; i < REQUESTS; i++) {
         struct request *r = &pool[i];
         if (r->used) continue;
-        *r = (struct request){.generation = r->generation + 2, .used = 1, .source = source, .tag = tag, .cid = cid, .room = room, .buf = buf};
+        *r = (struct request){.generation = r->generation + 2,
+                              .used = 1,
+                              .source = source,
+                              .tag = tag,
+                              .cid = cid,
+                              .room = room,
+                              .buf = buf};
         count_under_way(1);
         return r;
     }
@@ -98,7 +108,8 @@ static void finish(struct request *r, const void *payload, uint64_t n, int sourc
 
 static int fits(uint64_t cid, int want_source, int want_tag, uint64_t got_cid, int source, int tag)
 {
-    return cid == got_cid && (want_source == source || want_source == MPI_ANY_SOURCE) && (want_tag == tag || want_tag == MPI_ANY_TAG);
+    return cid == got_cid && (want_source == source || want_source == MPI_ANY_SOURCE) &&
+           (want_tag == tag || want_tag == MPI_ANY_TAG);
 }
 
 static void push(struct request *r)
@@ -250,7 +261,9 @@ static int size_of(uintptr_t datatype) { return impi_fast.dense[datatype - 0x200
 GoInt32 impi_Send(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag, GoUintptr comm)
 {
     enter();
-    while (poll_all(), !try_send(&shm->peers[dest].out, (void *)buf, (uint64_t)count * (uint64_t)size_of(datatype), tag, known(comm))) pause_unlocked();
+    while (poll_all(), !try_send(&shm->peers[dest].out, (void *)buf, (uint64_t)count * (uint64_t)size_of(datatype), tag,
+                                 known(comm)))
+        pause_unlocked();
     unlock(shm);
     return 0;
 }
@@ -260,7 +273,8 @@ GoInt32 impi_Rsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 des
     return impi_Send(buf, count, datatype, dest, tag, comm);
 }
 
-GoInt32 impi_Isend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag, GoUintptr comm, GoUintptr request)
+GoInt32 impi_Isend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag, GoUintptr comm,
+                   GoUintptr request)
 {
     *(uintptr_t *)request = IMPI_SENT_REQUEST;
     return impi_Send(buf, count, datatype, dest, tag, comm);
@@ -268,12 +282,14 @@ GoInt32 impi_Isend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 des
 
 static uintptr_t start_receive(uintptr_t buf, int64_t count, uintptr_t datatype, int source, int tag, uintptr_t comm)
 {
-    struct request *r = new_request((void *)buf, (uint64_t)count * (uint64_t)size_of(datatype), source, tag, known(comm)->cid);
+    struct request *r =
+        new_request((void *)buf, (uint64_t)count * (uint64_t)size_of(datatype), source, tag, known(comm)->cid);
     post(r);
     return id_of(r);
 }
 
-GoInt32 impi_Irecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr request)
+GoInt32 impi_Irecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm,
+                   GoUintptr request)
 {
     enter();
     *(uintptr_t *)request = start_receive(buf, count, datatype, source, tag, comm);
@@ -333,24 +349,29 @@ GoInt32 impi_Testall(GoInt32 count, GoUintptr requests, GoUintptr flag, GoUintpt
     return 0;
 }
 
-GoInt32 impi_Test(GoUintptr request, GoUintptr flag, GoUintptr status) { return impi_Testall(1, request, flag, status); }
+GoInt32 impi_Test(GoUintptr request, GoUintptr flag, GoUintptr status)
+{
+    return impi_Testall(1, request, flag, status);
+}
 
-GoInt32 impi_Recv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status)
+GoInt32 impi_Recv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm,
+                  GoUintptr status)
 {
     uintptr_t id;
     impi_Irecv(buf, count, datatype, source, tag, comm, (uintptr_t)&id);
     return impi_Waitall(1, (uintptr_t)&id, status);
 }
 
-GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status,
-                           GoInt32 replace)
+GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag,
+                           GoUintptr comm, GoUintptr status, GoInt32 replace)
 {
     (void)replace;
     return impi_Recv(buf, count, datatype, source, tag, comm, status);
 }
 
-GoInt32 impi_Sendrecv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoInt32 dest, GoInt32 sendtag, GoUintptr recvbuf,
-                      GoInt64 recvcount, GoUintptr recvtype, GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr status)
+GoInt32 impi_Sendrecv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoInt32 dest, GoInt32 sendtag,
+                      GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 source, GoInt32 recvtag,
+                      GoUintptr comm, GoUintptr status)
 {
     impi_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm);
     return impi_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status);
@@ -438,7 +459,8 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
     shm = segment;
     me = (int)shm->local_rank;
     local[me] = -1, local[1 - me] = 1 - me;
-    for (int i = 0; i < IMPI_QUICK_SLOTS; i++) impi_quick.slots[i].generation = 1, impi_quick.slots[i].next = (uint32_t)(i + 2) % (IMPI_QUICK_SLOTS + 1);
+    for (int i = 0; i < IMPI_QUICK_SLOTS; i++)
+        impi_quick.slots[i].generation = 1, impi_quick.slots[i].next = (uint32_t)(i + 2) % (IMPI_QUICK_SLOTS + 1);
     impi_quick.idle = 1;
     impi_fast.tag_ub = 1 << 20, impi_fast.eager = impi_fast.growing = EAGER, impi_fast.looks = 50;
     impi_fast.dense[(uintptr_t)MPI_INT - 0x200] = 4;
@@ -469,14 +491,16 @@ NEVER(GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, stru
 NEVER(GoInt32 impi_call_file_errhandler(GoUintptr file, GoInt32 code, struct impi_action *action))
 NEVER(GoInt32 impi_Initialized(GoUintptr flag))
 NEVER(GoInt32 impi_Finalized(GoUintptr flag))
-NEVER(GoInt32 impi_Sendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 sendtag, GoInt32 source,
-                                    GoInt32 recvtag, GoUintptr comm, GoUintptr status))
+NEVER(GoInt32 impi_Sendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 sendtag,
+                                    GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr status))
 NEVER(GoInt32 impi_Probe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status))
 NEVER(GoInt32 impi_Iprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag, GoUintptr status))
 NEVER(GoInt32 impi_Waitany(GoInt32 count, GoUintptr requests, GoUintptr index, GoUintptr status))
 NEVER(GoInt32 impi_Testany(GoInt32 count, GoUintptr requests, GoUintptr index, GoUintptr flag, GoUintptr status))
-NEVER(GoInt32 impi_Waitsome(GoInt32 count, GoUintptr requests, GoUintptr outcount, GoUintptr indices, GoUintptr statuses))
-NEVER(GoInt32 impi_Testsome(GoInt32 count, GoUintptr requests, GoUintptr outcount, GoUintptr indices, GoUintptr statuses))
+NEVER(GoInt32 impi_Waitsome(GoInt32 count, GoUintptr requests, GoUintptr outcount, GoUintptr indices,
+                            GoUintptr statuses))
+NEVER(GoInt32 impi_Testsome(GoInt32 count, GoUintptr requests, GoUintptr outcount, GoUintptr indices,
+                            GoUintptr statuses))
 NEVER(GoInt32 impi_Start(GoUintptr request))
 NEVER(GoInt32 impi_startall_rest(GoInt32 count, GoUintptr requests, GoInt32 first))
 NEVER(GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank))
@@ -492,7 +516,7 @@ NEVER(GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr datatyp
 NEVER(GoInt32 impi_bcast_rest(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoUintptr comm, GoUintptr part))
 NEVER(GoInt32 impi_Barrier(GoUintptr comm))
 NEVER(GoInt32 impi_Bcast(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm))
-NEVER(GoInt32 impi_Reduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op, GoInt32 root,
-                          GoUintptr comm))
+NEVER(GoInt32 impi_Reduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op,
+                          GoInt32 root, GoUintptr comm))
 NEVER(GoInt32 impi_Allreduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op,
                              GoUintptr comm))

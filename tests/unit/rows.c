@@ -1,6 +1,6 @@
-/* Plans of the bridge (gobridge/kernel/plan.c): an element moved in parts is the element, a part touches no other rows, and takes
- * as many steps wherever it begins. Linked with the bridge's C; no MPI. Steps are counted by the kernel, instruction by
- * instruction, where it lets a process trace its child. */
+/* Plans of the bridge (gobridge/kernel/plan.c): an element moved in parts is the element, a part touches no other rows,
+ * and takes as many steps wherever it begins. Linked with the bridge's C; no MPI. Steps are counted by the kernel,
+ * instruction by instruction, where it lets a process trace its child. */
 #include "../../gobridge/kernel/plan.h"
 #include <signal.h>
 #include <stdio.h>
@@ -41,9 +41,14 @@ static void fill(unsigned char *to, int64_t n, unsigned seed)
 
 static void parts_are_the_whole(void)
 {
-    static const struct { int depth; int64_t n[3], mem[3], block; } cases[] = {
-        {1, {100}, {64}, 8}, {1, {40}, {-72}, 24}, {2, {12, 9}, {700, 16}, 8}, {2, {9, 12}, {16, 700}, 4}, {3, {5, 4, 7}, {3000, -500, 40}, 13},
-        {2, {16, 16}, {8, 1024}, 8}, {1, {2}, {PAGE}, 3000}};
+    static const struct { int depth; int64_t n[3], mem[3], block;
+    } cases[] = {{1, {100}, {64}, 8},
+                 {1, {40}, {-72}, 24},
+                 {2, {12, 9}, {700, 16}, 8},
+                 {2, {9, 12}, {16, 700}, 4},
+                 {3, {5, 4, 7}, {3000, -500, 40}, 13},
+                 {2, {16, 16}, {8, 1024}, 8},
+                 {1, {2}, {PAGE}, 3000}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct impi_plan p = loops(cases[k].depth, cases[k].n, cases[k].mem, cases[k].block);
         int64_t size = p.size, row = p.row, rows = cases[k].n[0];
@@ -145,7 +150,8 @@ static void steps_do_not_depend_on_the_place(void)
     for (size_t k = 0; least > 0 && k < sizeof places / sizeof *places; k++) {
         long n = steps(places[k]);
         if (labs(n - least) <= 40) continue;
-        fprintf(stderr, "%d rows from the first on take %ld instructions, from row %lld on %ld\n", ROWS, least, (long long)places[k], n);
+        fprintf(stderr, "%d rows from the first on take %ld instructions, from row %lld on %ld\n", ROWS, least,
+                (long long)places[k], n);
         exit(1);
     }
 }

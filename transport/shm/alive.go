@@ -48,9 +48,9 @@ func (c *control) present() bool {
 }
 
 // The kernel keeps all locks of the file in one list, so that to ask about each of n ranks takes n² steps. If each of
-// them did that once a second, a thousand ranks would do nothing else. So one looks for all of them, whoever first finds
-// that the last look is long enough ago, and writes down whom it has found dead. The others believe that only after
-// they have asked the kernel about that rank themselves.
+// them did that once a second, a thousand ranks would do nothing else. So one looks for all of them, whoever first
+// finds that the last look is long enough ago, and writes down whom it has found dead. The others believe that only
+// after they have asked the kernel about that rank themselves.
 
 // lookEvery is the time between two looks for each rank of the segment: the looks then take less than 1 % of a core up
 // to a thousand ranks, and no rank is later than a second of them.

@@ -77,7 +77,8 @@ func (s *Segment) Dismiss() {
 }
 
 func alert(c *control) {
-	if atomic.LoadUint32(&c.attention) == attentionArmed && atomic.CompareAndSwapUint32(&c.attention, attentionArmed, attentionAlerted) {
+	if atomic.LoadUint32(&c.attention) == attentionArmed && atomic.CompareAndSwapUint32(&c.attention, attentionArmed,
+		attentionAlerted) {
 		futex.Wake(&c.attention, futex.All, futex.Shared)
 	}
 }

@@ -8,12 +8,13 @@ import (
 )
 
 // Two cores may share a cache or not, and on a virtual machine that changes. Where they do not, to store into a ring is
-// slow: each line has to be fetched first from the cache of the core that read it last, and given back when it is read again.
-// Stores past the caches need no line, and the reader's prefetcher hides that it then comes from memory. Measured between
-// cores that hand each other a line in 0.18 us (GB/s, pieces of 32 KiB): 128 KiB 5.7 and 15.6, 4 MiB 5.2 and 17.1.
+// slow: each line has to be fetched first from the cache of the core that read it last, and given back when it is read
+// again. Stores past the caches need no line, and the reader's prefetcher hides that it then comes from memory.
+// Measured between cores that hand each other a line in 0.18 us (GB/s, pieces of 32 KiB): 128 KiB 5.7 and 15.6, 4 MiB
+// 5.2 and 17.1.
 //
-// Which it is, shows in how long a store into the ring takes, looked at now and then. A look may be disturbed, by the first
-// touch of a page for one: several of them change what is done.
+// Which it is, shows in how long a store into the ring takes, looked at now and then. A look may be disturbed, by the
+// first touch of a page for one: several of them change what is done.
 
 const (
 	farBytes  = 4 << 10 // pieces from this length on go past the caches

@@ -26,7 +26,8 @@ func TestAGrowingRecordIsDeliveredWhenAllOfItIsThere(t *testing.T) {
 	}
 	copy(unsafe.Slice((*byte)(unsafe.Add(ring, LineBytes)), 1000), payload)
 	atomic.StoreUint32(&r.filled, 1000)
-	if !to.PollFrom(0) || len(got) != 1 || got[0].H.Tag != 3 || got[0].H.MsgLen != 1000 || !bytes.Equal(got[0].Payload, payload) {
+	if !to.PollFrom(0) || len(got) != 1 || got[0].H.Tag != 3 || got[0].H.MsgLen != 1000 || !bytes.Equal(got[0].Payload,
+		payload) {
 		t.Fatalf("delivered %v", got)
 	}
 	if to.Poll() || len(got) != 1 {

@@ -64,13 +64,15 @@ import (
 //	64       the payload, if it is not in the first line
 //
 // FormShort is a whole eager message: kind Data, msglen equal to the payload's length, drqid and addr 0,
-// srqid below 2^32. FormGrowing is one of more than 40 bytes that is published while its sender still gathers the payload:
-// as many bytes as filled says are there, and no other record is published before it has all of them. A receiver may
-// scatter what is there, or regard the message as not yet there. FormSkip has no other field: the next record is at 0. The line that follows the last
-// published record has state 0: the sender clears it before it publishes.
+// srqid below 2^32. FormGrowing is one of more than 40 bytes that is published while its sender still gathers the
+// payload: as many bytes as filled says are there, and no other record is published before it has all of them. A
+// receiver may scatter what is there, or regard the message as not yet there. FormSkip has no other field: the next
+// record is at 0. The line that follows the last published record has state 0: the sender clears it before it
+// publishes.
 //
-// Board: where the members of a communicator meet for short collective operations (gobridge/executor/board.h); all zero while
-// nobody uses it. They are at most BoardMembers ranks, in the order of their ranks in the communicator. The first line:
+// Board: where the members of a communicator meet for short collective operations (gobridge/executor/board.h); all zero
+// while nobody uses it. They are at most BoardMembers ranks, in the order of their ranks in the communicator. The first
+// line:
 //
 //	 0  u32  present: members that have not left. The last one to leave clears all lines and then the bit in the map
 //	64       a block for each member:

@@ -238,7 +238,8 @@ func cHeader() []byte {
 		{"STATE_ABSENT", stateAbsent}, {"STATE_ATTACHED", stateAttached}, {"STATE_DETACHED", stateDetached},
 		{"STATE_DEAD", stateDead},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
-		{"FAR_BYTES", farBytes}, {"LOOK_BYTES", lookBytes}, {"FAR_TIME", uint64(farTime)}, {"FAR_LOOKS", farLooks}, {"LOOKS_EVERY", looksEvery},
+		{"FAR_BYTES", farBytes}, {"LOOK_BYTES", lookBytes}, {"FAR_TIME", uint64(farTime)}, {"FAR_LOOKS", farLooks}, {
+			"LOOKS_EVERY", looksEvery},
 		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},
 		{"BOARD_WORD_SHIFT", boardWordShift},
 		{"LOCK_FREE", futex.Free}, {"LOCK_HELD", futex.Held}, {"LOCK_SLEEP", futex.Sleep},
@@ -273,7 +274,8 @@ func TestTheCHeaderIsTheLayout(t *testing.T) {
 		t.Skip("no C compiler: the assertions in the header are not checked here")
 	}
 	out := filepath.Join(t.TempDir(), "o")
-	if msg, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Werror", "-x", "c", "-c", "-o", out, name).CombinedOutput(); err != nil {
+	if msg, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Werror", "-x", "c", "-c", "-o", out,
+		name).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, msg)
 	}
 }

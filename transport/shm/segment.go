@@ -77,7 +77,8 @@ func initialise(fd, n int) error {
 		return fmt.Errorf("shm: reserving memory for %d ranks: %w", n, err)
 	}
 	// A segment that cannot shrink cannot turn a load into SIGBUS.
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
+		unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
 		return fmt.Errorf("shm: sealing the segment: %w", err)
 	}
 	var b [headerBytes]byte
@@ -133,12 +134,14 @@ func readHeader(fd int) (header, error) {
 		return header{}, errNoSegment
 	}
 	if h.version != version {
-		return header{}, fmt.Errorf("shm: segment of layout version %d, this library has %d: are launcher and library from one release?", h.version, version)
+		return header{}, fmt.Errorf("shm: segment of layout version %d, this library has %d: "+
+			"are launcher and library from one release?", h.version, version)
 	}
 	if h.localSize < 1 || h.localSize > MaxLocal ||
 		h.ringBytes != uint32(RingBytes(int(h.localSize))) ||
 		h.bytes != uint64(segmentBytes(int(h.localSize))) || st.Size != int64(h.bytes) {
-		return header{}, fmt.Errorf("shm: segment for %d ranks has %d bytes and rings of %d: damaged", h.localSize, st.Size, h.ringBytes)
+		return header{}, fmt.Errorf("shm: segment for %d ranks has %d bytes and rings of %d: damaged", h.localSize, st.Size,
+			h.ringBytes)
 	}
 	return h, nil
 }
@@ -149,7 +152,8 @@ func (s *Segment) mapMemory() error {
 	if err != nil {
 		return fmt.Errorf("shm: mapping %d bytes: %w", segmentBytes(s.n), err)
 	}
-	s.privMem, err = unix.Mmap(-1, 0, privateBytes(s.n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	s.privMem, err = unix.Mmap(-1, 0, privateBytes(s.n), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
 		unix.Munmap(s.mem)
 		return fmt.Errorf("shm: private memory: %w", err)
@@ -179,8 +183,8 @@ func (s *Segment) LocalSize() int { return s.n }
 // answer, whatever cores they are bound to.
 func (s *Segment) Crowded() bool { return s.n > s.cores }
 
-// Cores is the number of cores that the segment's creator had: what its ranks have together, also where each is bound to
-// one of its own.
+// Cores is the number of cores that the segment's creator had: what its ranks have together, also where each is bound
+// to one of its own.
 func (s *Segment) Cores() int { return s.cores }
 
 // LocalRank is this process's rank among them.

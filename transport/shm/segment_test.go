@@ -37,7 +37,8 @@ func TestAttachRefusesWhatIsNoSegment(t *testing.T) {
 		}
 		return fd
 	}
-	good := header{magic: magic, version: version, localSize: 2, bytes: uint64(segmentBytes(2)), ringBytes: uint32(RingBytes(2))}
+	good := header{magic: magic, version: version, localSize: 2, bytes: uint64(segmentBytes(2)),
+		ringBytes: uint32(RingBytes(2))}
 	but := func(change func(h *header)) *header { h := good; change(&h); return &h }
 	size, seal := int64(segmentBytes(2)), unix.F_SEAL_SHRINK
 	for name, fd := range map[string]int{

@@ -16,7 +16,7 @@ import (
 //  2. The header and the payload are written in place.
 //  3. publish clears the state word after the record, then stores the record's own, released. The peer
 //     polls that very word: for a small message one cache line changes hands.
-//  4. If the peer sleeps, ring its bell (bell.go); if it computes, a long message wakes its progress thread (attention.go).
+//  4. If the peer sleeps, ring its bell (bell.go); if it computes, a long message wakes its progress thread.
 
 // Send puts one packet on its way, see transport.Transport. A packet to a process already lost is swallowed.
 func (t *Transport) Send(h *transport.Header, payload []byte) bool {
@@ -170,8 +170,8 @@ func (t *Transport) clearAt(o *outbound, at uint64) {
 	(*record)(unsafe.Add(o.ring, at&t.mask)).state = 0
 }
 
-// OpenSelf makes a ring from this rank to itself ready, for a fast path that treats messages to oneself like all others.
-// It answers whether there is one. Poll delivers what it holds.
+// OpenSelf makes a ring from this rank to itself ready, for a fast path that treats messages to oneself like all
+// others. It answers whether there is one. Poll delivers what it holds.
 func (t *Transport) OpenSelf() bool {
 	return t.peers[t.seg.rank].out.ring != nil || t.open(t.seg.rank)
 }

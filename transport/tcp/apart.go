@@ -2,16 +2,16 @@ package tcp
 
 import "golang.org/x/sys/unix"
 
-// A socket that stands in the watcher's epoll costs for each packet, whoever polls: the epolls' callbacks, inner and outer,
-// run where the packet is taken in, which inside a machine is within its sender's system call. So while the program polls
-// and packets come, the socket they come from stands apart. It is read with each poll, and put back with the next arming:
-// before it, so that the kernel looks at the state of a socket that is back.
+// A socket that stands in the watcher's epoll costs for each packet, whoever polls: the epolls' callbacks, inner and
+// outer, run where the packet is taken in, which inside a machine is within its sender's system call. So while the
+// program polls and packets come, the socket they come from stands apart. It is read with each poll, and put back with
+// the next arming: before it, so that the kernel looks at the state of a socket that is back.
 //
-// No wake-up is lost: it is taken out only while armed is false, under the lock under which whoever makes armed true puts
-// it back.
+// No wake-up is lost: it is taken out only while armed is false, under the lock under which whoever makes armed true
+// puts it back.
 
-// apartAfter is how many reads in a row that brought something, on one link, show that it pays to take its socket out and
-// to put it back.
+// apartAfter is how many reads in a row that brought something, on one link, show that it pays to take its socket out
+// and to put it back.
 const apartAfter = 64
 
 // standApart counts what the hot link has brought, and takes its socket out of the watcher's epoll.
@@ -42,8 +42,8 @@ func (w *watch) takeOut(fd int, host int32) {
 	}
 }
 
-// putBack takes back a takeOut, if there was one. It is called when something is to be asked of the inner epoll that may
-// concern that socket. False: the kernel has no room for it, and it stays apart.
+// putBack takes back a takeOut, if there was one. It is called when something is to be asked of the inner epoll that
+// may concern that socket. False: the kernel has no room for it, and it stays apart.
 func (w *watch) putBack() bool {
 	if w.apart.Load() < 0 {
 		return true

@@ -40,8 +40,8 @@ func widen(fd int) {
 }
 
 // share keeps what is not sent yet short on one of several connections: what stands in the buffer of a slow one is lost
-// to the others. On a long way it also gives it a receive buffer of fixed size. One that the system sizes grows with what
-// is read, and here what has come before its turn is not read for some time.
+// to the others. On a long way it also gives it a receive buffer of fixed size. One that the system sizes grows with
+// what is read, and here what has come before its turn is not read for some time.
 func share(fd int) {
 	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, shareUnsent)
 	if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
@@ -62,8 +62,8 @@ func inside(local, remote net.Addr) bool {
 	return ok && ok2 && (a.IP.IsLoopback() || a.IP.Equal(b.IP))
 }
 
-// unpace gives a connection inside this machine the oldest congestion control, which sends as fast as the window lets it.
-// There is nothing on the way that could be congested, but bbr, where it is the system's, takes a process that has
+// unpace gives a connection inside this machine the oldest congestion control, which sends as fast as the window lets
+// it. There is nothing on the way that could be congested, but bbr, where it is the system's, takes a process that has
 // not been scheduled for a slow path, and holds back for seconds. Every Linux has reno, and everybody may ask for it.
 func unpace(fd int) { unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno") }
 
@@ -75,8 +75,8 @@ func bufferFor(rtt time.Duration) int {
 	return int(min(rtt.Seconds()*farRate, farBuffer))
 }
 
-// granted is what the system makes of a size, tried on a socket that is not used: one whose buffer has been set does not
-// grow any more.
+// granted is what the system makes of a size, tried on a socket that is not used: one whose buffer has been set does
+// not grow any more.
 func granted(size int) int {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -33,7 +33,8 @@ func newCable(t *testing.T) *cable {
 		}
 		t.Cleanup(func() { exec.Command("ip", "netns", "del", name).Run() })
 	}
-	if out, err := exec.Command("ip", "link", "add", "end", "netns", c.names[0], "type", "veth", "peer", "name", "end", "netns", c.names[1]).CombinedOutput(); err != nil {
+	if out, err := exec.Command("ip", "link", "add", "end", "netns", c.names[0], "type", "veth", "peer", "name", "end",
+		"netns", c.names[1]).CombinedOutput(); err != nil {
 		t.Skipf("no link between namespaces: %v %s", err, out)
 	}
 	for i := range c.names {
@@ -112,7 +113,8 @@ func TestAHostBehindALinkThatGoesDownIsLost(t *testing.T) {
 	}()
 	c.ip(t, 1, "link", "set", "end", "down")
 	e.until(t, "loss", func() bool { return len(e.lost) == 1 })
-	if err := e.lost[1]; err == nil || !strings.Contains(err.Error(), "nothing has been heard of it") && !strings.Contains(err.Error(), "timed out") {
+	if err := e.lost[1]; err == nil || !strings.Contains(err.Error(), "nothing has been heard of it") &&
+		!strings.Contains(err.Error(), "timed out") {
 		t.Errorf("lost: %v", err)
 	}
 }

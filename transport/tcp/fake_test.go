@@ -141,7 +141,8 @@ func TestPacketsLookOnTheWireAsIMPISays(t *testing.T) {
 		want    string
 	}{
 		{"short", transport.Header{Kind: transport.Data, MsgLen: 3, SrqID: 7, LSRank: 1, Tag: -2, CID: 1<<63 + 4}, "abc",
-			"00000000 00000003" + ids + "0000000000000007" + zero + "0000000000000003 00000001 fffffffe 8000000000000004" + qos + "616263"},
+			"00000000 00000003" + ids + "0000000000000007" + zero + "0000000000000003 00000001 fffffffe 8000000000000004" +
+				qos + "616263"},
 		{"empty", transport.Header{Kind: transport.Data, Tag: 1}, "",
 			"00000000 00000000" + ids + zero + zero + zero + "00000000 00000001" + zero + qos},
 		{"first of a long one", transport.Header{Kind: transport.DataSync, MsgLen: 1 << 40, SrqID: 8, DrqID: 5}, "ab",
@@ -197,7 +198,8 @@ func TestMessagesInPiecesAndMessagesInOnePiece(t *testing.T) {
 	e, f := against(t, func(j *transport.Job) { j.AckMark, j.HiWater = 1000, 1000 }, Options{})
 	var all []byte
 	for i := range 5 {
-		all = append(all, packet(f.job, transport.Header{Kind: transport.Data, Src: 2, Dst: int32(i % 2), Tag: int32(i)}, strings.Repeat("z", i*i))...)
+		all = append(all, packet(f.job, transport.Header{Kind: transport.Data, Src: 2, Dst: int32(i % 2), Tag: int32(i)},
+			strings.Repeat("z", i*i))...)
 	}
 	for _, b := range all {
 		f.say([]byte{b})

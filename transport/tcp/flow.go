@@ -9,9 +9,9 @@ import "github.com/libimpi/libimpi/transport"
 // count but PROTOACK and FINI. Both marks are the same in the whole job.
 //
 // A process that is flooded with messages nobody there waits for has two ways to say so. It may keep its
-// acknowledgements back for a time (Shut): a sender that keeps to the protocol then stops at the high-water mark, and one
-// that does not is found out. And a process of this library is told, in every acknowledgement (Tell), that it is to send
-// no more than the envelopes of its messages.
+// acknowledgements back for a time (Shut): a sender that keeps to the protocol then stops at the high-water mark, and
+// one that does not is found out. And a process of this library is told, in every acknowledgement (Tell), that it is to
+// send no more than the envelopes of its messages.
 
 // window is what one of our processes and one of theirs know about each other, in both directions.
 type window struct {

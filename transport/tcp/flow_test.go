@@ -19,7 +19,8 @@ func TestASenderStopsAtTheHighWaterMarkAndResumesOnAnAcknowledgement(t *testing.
 	for _, m := range marks {
 		t.Run(fmt.Sprint(m), func(t *testing.T) {
 			e, f := against(t, marked(m.a, m.h), Options{})
-			kinds := []transport.Kind{transport.Data, transport.DataSync, transport.SyncAck, transport.Cancel, transport.CancelYes, transport.CancelNo}
+			kinds := []transport.Kind{transport.Data, transport.DataSync, transport.SyncAck, transport.Cancel,
+				transport.CancelYes, transport.CancelNo}
 			k := 0
 			burst := func() (n uint32) {
 				for e.try(transport.Header{Kind: kinds[k%len(kinds)], Src: 0, Dst: 2}, "") {
@@ -59,7 +60,8 @@ func TestAReceiverAcknowledgesEveryAckMarkPacketsOnArrival(t *testing.T) {
 	for _, m := range marks {
 		t.Run(fmt.Sprint(m), func(t *testing.T) {
 			e, f := against(t, marked(m.a, m.h), Options{})
-			kinds := []transport.Kind{transport.Data, transport.SyncAck, transport.DataSync, transport.CancelNo, transport.Cancel, transport.CancelYes}
+			kinds := []transport.Kind{transport.Data, transport.SyncAck, transport.DataSync, transport.CancelNo,
+				transport.Cancel, transport.CancelYes}
 			total := 0
 			for round := range 4 {
 				for i := range m.a {
@@ -112,7 +114,8 @@ func TestTwoHostsThatBlastEachOtherDoNotDeadlock(t *testing.T) {
 		e := es[i]
 		for sent[i] < n {
 			size := len(body) - 37*sent[i]
-			h := &transport.Header{Kind: transport.Data, Src: int32(i), Dst: int32(1 - i), Tag: int32(sent[i]), Len: size, MsgLen: uint64(size)}
+			h := &transport.Header{Kind: transport.Data, Src: int32(i), Dst: int32(1 - i), Tag: int32(sent[i]), Len: size,
+				MsgLen: uint64(size)}
 			from := plain(body[:size])
 			if sent[i]%2 == 0 && !e.host.Send(h, []byte(body[:size])) || sent[i]%2 == 1 && !e.host.SendFrom(h, &from) {
 				break

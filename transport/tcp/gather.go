@@ -120,8 +120,8 @@ func (h *Host) gathers(l *link) bool {
 	return true
 }
 
-// relinger is how long packets gather from now on, after the timer has run out and nothing has been started since then for
-// so long: if that is short, the burst was not over yet.
+// relinger is how long packets gather from now on, after the timer has run out and nothing has been started since then
+// for so long: if that is short, the burst was not over yet.
 func relinger(linger, since time.Duration) time.Duration {
 	if since < linger {
 		return min(2*linger, burstTimeMax)

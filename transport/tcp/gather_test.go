@@ -331,7 +331,8 @@ func testOrder(t *testing.T, paced bool) {
 	}
 	const n = 3000
 	for tag := range n {
-		h := transport.Header{Kind: transport.Data, Src: 0, Dst: 1, Tag: int32(tag), Len: size(tag), MsgLen: uint64(size(tag))}
+		h := transport.Header{Kind: transport.Data, Src: 0, Dst: 1, Tag: int32(tag), Len: size(tag),
+			MsgLen: uint64(size(tag))}
 		payload := make([]byte, h.Len)
 		es[0].until(t, "room", func() bool {
 			if tag%7 > 0 {

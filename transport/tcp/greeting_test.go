@@ -94,7 +94,8 @@ func TestImpostorsAreTurnedAway(t *testing.T) {
 		ctx, cancel := context.WithCancel(deadline(t))
 		ended := make(chan error)
 		go func() {
-			_, err := Connect(ctx, makeJob(lay, []netip.AddrPort{at[0], at[1]}, keyed(2, sealed)), 1, ls[1], other, other.wake, Options{})
+			_, err := Connect(ctx, makeJob(lay, []netip.AddrPort{at[0], at[1]}, keyed(2, sealed)), 1, ls[1], other, other.wake,
+				Options{})
 			ended <- err
 		}()
 		select {
@@ -114,7 +115,8 @@ func TestImpostorsAreTurnedAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if right.host, err = Connect(deadline(t), makeJob(lay, at, keyed(1, sealed)), 1, l, right, right.wake, Options{}); err != nil {
+		job := makeJob(lay, at, keyed(1, sealed))
+		if right.host, err = Connect(deadline(t), job, 1, l, right, right.wake, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		wg.Wait()

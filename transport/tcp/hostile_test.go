@@ -24,7 +24,8 @@ func TestPacketsAgainstTheRulesEndTheConnection(t *testing.T) {
 		{"type 2^32-1", func(_ *transport.Job, p wire.Packet) { p.SetType(math.MaxUint32) }, wire.ErrType},
 		{"pk_len > pk_msglen", func(_ *transport.Job, p wire.Packet) { p.SetMsgLen(3) }, wire.ErrLength},
 		{"pk_len over the limit", func(_ *transport.Job, p wire.Packet) { p.SetLen(1025); p.SetMsgLen(2000) }, errTooLong},
-		{"pk_len 2^32-1", func(_ *transport.Job, p wire.Packet) { p.SetLen(math.MaxUint32); p.SetMsgLen(math.MaxUint64) }, errTooLong},
+		{"pk_len 2^32-1", func(_ *transport.Job, p wire.Packet) { p.SetLen(math.MaxUint32); p.SetMsgLen(math.MaxUint64) },
+			errTooLong},
 		{"unknown source", func(_ *transport.Job, p wire.Packet) { p.SetSrc(wire.ProcID{PID: 77}) }, errStranger},
 		{"source on another host", func(j *transport.Job, p wire.Packet) { p.SetSrc(idOf(j, 1)) }, errStranger},
 		{"another form of the address", func(j *transport.Job, p wire.Packet) {
@@ -34,7 +35,8 @@ func TestPacketsAgainstTheRulesEndTheConnection(t *testing.T) {
 		}, errStranger},
 		{"unknown destination", func(_ *transport.Job, p wire.Packet) { p.SetDst(wire.ProcID{}) }, errMisrouted},
 		{"destination on another host", func(j *transport.Job, p wire.Packet) { p.SetDst(idOf(j, 3)) }, errMisrouted},
-		{"acknowledgement of nothing", func(_ *transport.Job, p wire.Packet) { p.SetType(wire.PkProtoAck); p.SetLen(0) }, errAckTooMuch},
+		{"acknowledgement of nothing", func(_ *transport.Job, p wire.Packet) { p.SetType(wire.PkProtoAck); p.SetLen(0) },
+			errAckTooMuch},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, f := against(t, func(j *transport.Job) { j.MaxDataLen = 512 }, Options{MaxDataLen: 1024})
@@ -60,7 +62,8 @@ func TestWhatIsUnusualButRightIsDelivered(t *testing.T) {
 	f.send(transport.Header{Kind: transport.DataSync, Src: 2, Dst: 0, MsgLen: math.MaxUint64}, strings.Repeat("x", 1024))
 	f.send(transport.Header{Kind: transport.Data, Src: 2, Dst: 0, MsgLen: math.MaxUint64, DrqID: math.MaxUint64}, "y")
 	e.await(t, 2)
-	if e.got[0].h.MsgLen != math.MaxUint64 || e.got[0].h.Len != 1024 || e.got[1].h.DrqID != math.MaxUint64 || len(e.lost) != 0 {
+	if e.got[0].h.MsgLen != math.MaxUint64 || e.got[0].h.Len != 1024 || e.got[1].h.DrqID != math.MaxUint64 ||
+		len(e.lost) != 0 {
 		t.Errorf("%+v, lost %v", e.got, e.lost)
 	}
 	if l := e.host.links[1]; len(l.buf) > 2*bufferMin {
@@ -122,7 +125,8 @@ func pure(t testing.TB, maxLen uint32) (*inbound, *transport.Job) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &inbound{dir: dir, flow: newFlow(job, 0), procs: job.Procs, from: 1, to: 0, maxLen: maxLen, buf: make([]byte, 4096)}, job
+	return &inbound{dir: dir, flow: newFlow(job, 0), procs: job.Procs, from: 1, to: 0, maxLen: maxLen, buf: make([]byte,
+		4096)}, job
 }
 
 // outcome is all that an inbound says about a stream.
@@ -165,8 +169,10 @@ func outcome(in *inbound, stream []byte, chunk func() int) string {
 func FuzzInbound(f *testing.F) {
 	_, job := pure(f, 100)
 	var seed []byte
-	for _, k := range []transport.Kind{transport.Data, transport.DataSync, transport.SyncAck, transport.Cancel, transport.CancelNo, transport.Fini} {
-		seed = append(seed, packet(job, transport.Header{Kind: k, Src: 2, Dst: int32(k % 2), SrqID: 3}, strings.Repeat("p", 50*max(0, 1-int(k))))...)
+	for _, k := range []transport.Kind{transport.Data, transport.DataSync, transport.SyncAck, transport.Cancel,
+		transport.CancelNo, transport.Fini} {
+		seed = append(seed, packet(job, transport.Header{Kind: k, Src: 2, Dst: int32(k % 2), SrqID: 3}, strings.Repeat("p",
+			50*max(0, 1-int(k))))...)
 		f.Add(seed, uint8(k))
 	}
 	f.Add(packet(job, transport.Header{Kind: transport.ProtoAck, Src: 3, Dst: 1}, ""), uint8(7))

@@ -54,8 +54,8 @@ const (
 	begun                     // a continuation has begun: its place may be given
 )
 
-// longMin is how many bytes of a continuation must be missing for it to be worth a beginning. One that the buffer cannot
-// hold begins in any case.
+// longMin is how many bytes of a continuation must be missing for it to be worth a beginning. One that the buffer
+// cannot hold begins in any case.
 const longMin = 4 << 10
 
 // Protocol errors. Each ends the connection it came from.

@@ -215,7 +215,8 @@ func (h *Host) interest(l *link, events uint32) {
 }
 
 // narrowMin is how much is read at a time while a continuation is expected, in bytes: its header, and a short packet
-// that may come before; and what is missing of a packet that has begun. What is read beyond the header has to be copied.
+// that may come before; and what is missing of a packet that has begun. What is read beyond the header has to be
+// copied.
 const narrowMin = 1 << 10
 
 // read takes in what has arrived on l, a buffer full of it at most. It answers whether there was anything.
@@ -343,7 +344,8 @@ func maxOut(job *transport.Job, pairs int) int {
 	if acks > math.MaxInt32 {
 		acks = math.MaxInt32
 	}
-	return 2*wire.PacketSize + batchMax + gatherMax + int(min(uint64(job.MaxDataLen), math.MaxInt32)) + int(acks)*wire.PacketSize
+	return 2*wire.PacketSize + batchMax + gatherMax + int(min(uint64(job.MaxDataLen), math.MaxInt32)) +
+		int(acks)*wire.PacketSize
 }
 
 // end handles the end of the stream. err nil: the peer had said FINI. Otherwise its processes are lost.

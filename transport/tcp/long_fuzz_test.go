@@ -77,7 +77,8 @@ func (r *reader) take() {
 
 // deliver checks what the engine would get. Pieces of a continuation are put together.
 func (r *reader) deliver(v verdict, h transport.Header, payload []byte) {
-	if len(payload) != h.Len || h.Kind < transport.ProtoAck && uint64(h.Len) > h.MsgLen || h.Src < 2 || h.Dst > 1 || h.Len > fuzzStream {
+	if len(payload) != h.Len || h.Kind < transport.ProtoAck && uint64(h.Len) > h.MsgLen || h.Src < 2 || h.Dst > 1 ||
+		h.Len > fuzzStream {
 		r.broken = fmt.Errorf("delivered what should not be: %d %+v", v, h)
 		return
 	}

@@ -200,7 +200,8 @@ func TestAConnectionLostInAContinuationIsReported(t *testing.T) {
 	for _, memory := range [][]byte{nil, make([]byte, 100000)} {
 		e, f := against(t, streams(100000), Options{})
 		take(e, memory)
-		b := packet(f.job, transport.Header{Kind: transport.Data, Src: 2, MsgLen: 1 << 20, DrqID: 5}, strings.Repeat("x", 90000))
+		b := packet(f.job, transport.Header{Kind: transport.Data, Src: 2, MsgLen: 1 << 20, DrqID: 5}, strings.Repeat("x",
+			90000))
 		f.say(b[:50000])
 		f.c.Close()
 		e.until(t, "loss", func() bool { return len(e.lost) == 2 })
@@ -261,7 +262,8 @@ func TestReadingIsNarrowForTheHeadOfAContinuationOnly(t *testing.T) {
 		t.Error("a continuation is to come, and reading is wide")
 	}
 	// Another message begins first: it is read as soon as its header says how long it is.
-	first := packet(f.job, transport.Header{Kind: transport.DataSync, Src: 2, Dst: 0, MsgLen: 70_000}, string(pattern(60_000)))
+	first := packet(f.job, transport.Header{Kind: transport.DataSync, Src: 2, Dst: 0, MsgLen: 70_000},
+		string(pattern(60_000)))
 	f.say(first[:wire.PacketSize+100])
 	e.until(t, "knowing what is missing", func() bool { return l.missing == 60_000-100 })
 	f.say(first[wire.PacketSize+100:])

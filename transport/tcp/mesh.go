@@ -48,7 +48,7 @@ type Options struct {
 	Warn          func(msg string) // told of strangers and such, from any goroutine; may be nil
 	Pipes         bool             // Adopt: the descriptors are of pipes to processes of this machine (transport/pipe)
 	greetTime     time.Duration    // for a stranger to say who it is; 0: greetTime
-	Apart         []bool           // by host: one of our own client that is on another machine, and is to be connected too; nil: none
+	Apart         []bool           // by host: one of our own client on another machine, to be connected, too; nil: none
 }
 
 // Listener is where higher hosts connect to. It is opened before its port is published (H_PORT).
@@ -92,7 +92,8 @@ func (l *Listener) Close() error { return l.tcp.Close() }
 // Deliver and Lost are called from Poll only. wake is called from a goroutine of the Host's when there is
 // traffic and nobody polls; before it returns it should have taken the engine's lock and called Poll. It is
 // not called before the first Poll or Arm, and may be called once more after Finish or Abort.
-func Connect(ctx context.Context, job *transport.Job, host int32, l *Listener, recv transport.Receiver, wake func(), opts Options) (*Host, error) {
+func Connect(ctx context.Context, job *transport.Job, host int32, l *Listener, recv transport.Receiver, wake func(),
+	opts Options) (*Host, error) {
 	sockets, err := Mesh(ctx, job, host, l, opts)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,8 @@ func Mesh(ctx context.Context, job *transport.Job, host int32, l *Listener, opts
 
 // Adopt is the second half: a Host with sockets that somebody has connected, as Mesh answers them. They are stream
 // sockets that do not block, and the Host's from now on, also if there is an error.
-func Adopt(job *transport.Job, host int32, sockets [][]int, recv transport.Receiver, wake func(), opts Options) (*Host, error) {
+func Adopt(job *transport.Job, host int32, sockets [][]int, recv transport.Receiver, wake func(),
+	opts Options) (*Host, error) {
 	m := &mesh{sockets: sockets}
 	if err := check(job, host); err != nil {
 		m.closeAll()
@@ -153,7 +155,8 @@ func check(job *transport.Job, host int32) error {
 		return fmt.Errorf("host %d of %d", host, len(job.Hosts))
 	}
 	if job.AckMark < 1 || job.AckMark > job.HiWater || job.MaxDataLen < 1 {
-		return fmt.Errorf("ackmark %d, hiwater %d, maxdatalen %d: want 1 <= ackmark <= hiwater and 1 <= maxdatalen", job.AckMark, job.HiWater, job.MaxDataLen)
+		return fmt.Errorf("ackmark %d, hiwater %d, maxdatalen %d: want 1 <= ackmark <= hiwater and 1 <= maxdatalen",
+			job.AckMark, job.HiWater, job.MaxDataLen)
 	}
 	next := int32(0)
 	for i, x := range job.Hosts {
@@ -195,7 +198,8 @@ type mesh struct {
 
 func newMesh(job *transport.Job, me int32, opts Options) *mesh {
 	opts.greetTime = cmp.Or(opts.greetTime, greetTime)
-	m := &mesh{job: job, me: me, opts: opts, sockets: make([][]int, len(job.Hosts)), reasons: map[int32]error{}, complete: make(chan struct{})}
+	m := &mesh{job: job, me: me, opts: opts, sockets: make([][]int, len(job.Hosts)), reasons: map[int32]error{},
+		complete: make(chan struct{})}
 	for i := range m.sockets {
 		if m.way(int32(i)) != noWay {
 			m.sockets[i] = slices.Repeat([]int{-1}, m.streams(int32(i)))
@@ -312,11 +316,13 @@ func (m *mesh) finish(ctx context.Context) error {
 		}
 		what := fmt.Errorf("host %d (client %d, %v) has not connected to us", i, x.Client, x.Addr)
 		if m.way(int32(i)) == weDial {
-			what = fmt.Errorf("host %d (client %d, %v) cannot be reached: %w", i, x.Client, x.Addr, cmp.Or(m.reasons[int32(i)], context.Cause(ctx)))
+			what = fmt.Errorf("host %d (client %d, %v) cannot be reached: %w", i, x.Client, x.Addr, cmp.Or(m.reasons[int32(i)],
+				context.Cause(ctx)))
 		}
 		errs = append(errs, what)
 	}
-	return fmt.Errorf("host %d: %d of %d connections to other hosts are missing: %w", m.me, m.missing, m.missing+m.connected(), errors.Join(errs...))
+	return fmt.Errorf("host %d: %d of %d connections to other hosts are missing: %w", m.me, m.missing,
+		m.missing+m.connected(), errors.Join(errs...))
 }
 
 func (m *mesh) connected() (n int) {
@@ -347,7 +353,8 @@ func (m *mesh) dial(ctx context.Context, host int32, k int) {
 	for wait := redialMin; ; wait = min(2*wait, redialMax) {
 		c, err := d.DialContext(ctx, "tcp", to)
 		if d.LocalAddr != nil && errors.Is(err, unix.EADDRNOTAVAIL) {
-			m.warn("connecting to host %d from any address: ours, %v, is not one of this machine", host, m.job.Hosts[m.me].Addr.Addr())
+			m.warn("connecting to host %d from any address: ours, %v, is not one of this machine", host,
+				m.job.Hosts[m.me].Addr.Addr())
 			d.LocalAddr = nil
 			continue
 		}

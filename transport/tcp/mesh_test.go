@@ -28,7 +28,8 @@ func makeJob(lay layout, at []netip.AddrPort, tune func(*transport.Job)) *transp
 	for client, hosts := range lay {
 		for _, n := range hosts {
 			h := int32(len(job.Hosts))
-			job.Hosts = append(job.Hosts, transport.Host{Addr: at[h], Client: int32(client), First: int32(len(job.Procs)), NProcs: int32(n)})
+			job.Hosts = append(job.Hosts, transport.Host{Addr: at[h], Client: int32(client), First: int32(len(job.Procs)),
+				NProcs: int32(n)})
 			for range n {
 				p := transport.Proc{PID: int64(client+1)<<32 + int64(len(job.Procs)), Host: h, Client: int32(client)}
 				p.HostID = [16]byte{12: 127, 15: byte(1 + h)} // a form of address that is not the one to connect to
@@ -203,7 +204,8 @@ func TestEveryPairOfProcessesOfDifferentClientsCanTalk(t *testing.T) {
 	for s, sp := range job.Procs {
 		for d, dp := range job.Procs {
 			if sp.Client != dp.Client {
-				es[sp.Host].put(t, transport.Header{Kind: transport.Data, Src: int32(s), Dst: int32(d), MsgLen: 2, Tag: int32(100*s + d)}, "hi")
+				es[sp.Host].put(t, transport.Header{Kind: transport.Data, Src: int32(s), Dst: int32(d), MsgLen: 2,
+					Tag: int32(100*s + d)}, "hi")
 				want[dp.Host]++
 			}
 		}
@@ -295,7 +297,8 @@ func TestBadHandshakesAreTurnedAwayAndTheMeshForms(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	all := strings.Join(warnings, "\n")
-	for _, want := range []string{"no host 4 is to", "no host 2147483648 is to", "no host 1 is to", "no host 0 is to", "host 2 is of our own client"} {
+	for _, want := range []string{"no host 4 is to", "no host 2147483648 is to", "no host 1 is to", "no host 0 is to",
+		"host 2 is of our own client"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning %q in:\n%s", want, all)
 		}
@@ -365,7 +368,8 @@ func TestWhoDoesNotComeIsNamed(t *testing.T) {
 	if err == nil {
 		t.Fatal("connected to nobody")
 	}
-	for _, want := range []string{"host 2: 2 of 3 connections", "host 0 (client 0, " + at[0].String() + ") cannot be reached", "host 3 (client 3, " + at[3].String() + ") has not connected"} {
+	for _, want := range []string{"host 2: 2 of 3 connections", "host 0 (client 0, " + at[0].String() +
+		") cannot be reached", "host 3 (client 3, " + at[3].String() + ") has not connected"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in: %v", want, err)
 		}
@@ -431,7 +435,9 @@ func TestTablesThatContradictThemselvesAreRefused(t *testing.T) {
 		"same name":         func(j *transport.Job) { j.Procs[1] = j.Procs[0] },
 	} {
 		ls, at := listen(t, lay)
-		if _, err := Connect(deadline(t), makeJob(lay, at, spoil), 0, ls[0], newEngine(), func() {}, Options{}); err == nil || strings.Contains(err.Error(), "missing") {
+		job := makeJob(lay, at, spoil)
+		_, err := Connect(deadline(t), job, 0, ls[0], newEngine(), func() {}, Options{})
+		if err == nil || strings.Contains(err.Error(), "missing") {
 			t.Errorf("%s: not refused: %v", name, err)
 		}
 	}

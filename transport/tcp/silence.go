@@ -11,10 +11,10 @@ import (
 	"github.com/libimpi/libimpi/transport/secure"
 )
 
-// A host that is lost without a word: its machine has stopped, or the way to it is broken. Every connection is kept alive
-// (transport/alive), and now and then somebody looks when its other end was heard of last. Any packet will do, the
-// acknowledgement of a probe, or of a full window: a host whose processes do not read, because they compute or are being debugged, is
-// not lost. (TCP_USER_TIMEOUT would take it for that.) An agent does the same (transport/agent).
+// A host that is lost without a word: its machine has stopped, or the way to it is broken. Every connection is kept
+// alive (transport/alive), and now and then somebody looks when its other end was heard of last. Any packet will do,
+// the acknowledgement of a probe, or of a full window: a host whose processes do not read, because they compute or are
+// being debugged, is not lost. (TCP_USER_TIMEOUT would take it for that.) An agent does the same (transport/agent).
 //
 // A goroutine makes the looks due, and wakes the engine, which takes them in Poll under its lock.
 
@@ -37,8 +37,8 @@ func ParseSilence(text string) (time.Duration, error) {
 // Looks is how many looks go into the time after which a silent host is lost.
 const Looks = 4
 
-// Heard is nil if the other end of a TCP connection has acknowledged anything within what that time allows, or fd is a socket of
-// another kind. If not, the error says so.
+// Heard is nil if the other end of a TCP connection has acknowledged anything within what that time allows, or fd is a
+// socket of another kind. If not, the error says so.
 func Heard(fd int, silence time.Duration) error {
 	if ago, ok := lastHeard(fd); ok && ago >= alive.Limit(silence) {
 		return silent(ago)

@@ -25,7 +25,8 @@ func TestAHostThatIsSilentForTooLongIsLost(t *testing.T) {
 	e.mu.Unlock()
 	e.until(t, "loss", func() bool { return len(e.lost) == 2 })
 	for _, p := range []int32{2, 3} {
-		if err := e.lost[p]; err == nil || !strings.Contains(err.Error(), "host 2 (client 2") || !strings.Contains(err.Error(), "1h7m30s") {
+		if err := e.lost[p]; err == nil || !strings.Contains(err.Error(), "host 2 (client 2") ||
+			!strings.Contains(err.Error(), "1h7m30s") {
 			t.Errorf("process %d: %v", p, err)
 		}
 	}
@@ -89,7 +90,8 @@ func TestTheSettingOfSilence(t *testing.T) {
 		text string
 		want time.Duration
 		ok   bool
-	}{{"", defaultSilence, true}, {"0", 0, true}, {"7", 7 * time.Second, true}, {"-1", 0, false}, {"x", 0, false}, {"99999999", 0, false}} {
+	}{{"", defaultSilence, true}, {"0", 0, true}, {"7", 7 * time.Second, true}, {"-1", 0, false}, {"x", 0, false}, {
+		"99999999", 0, false}} {
 		if got, err := ParseSilence(tt.text); got != tt.want || (err == nil) != tt.ok {
 			t.Errorf("%q: %v, %v", tt.text, got, err)
 		}

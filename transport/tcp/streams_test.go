@@ -36,7 +36,8 @@ func TestSeveralConnectionsCarryWhatOneDoesAndEndInOrder(t *testing.T) {
 		streams uint32
 		sealed  bool
 		opts    Options
-	}{{2, false, Options{}}, {3, true, Options{}}, {4, false, Options{SendBuffer: 100_000, ReceiveBuffer: 200_000}}, {16, false, Options{}}} {
+	}{{2, false, Options{}}, {3, true, Options{}}, {4, false, Options{SendBuffer: 100_000, ReceiveBuffer: 200_000}}, {16,
+		false, Options{}}} {
 		es := connect(t, layout{{1}, {1}}, several(tt.streams, tt.sealed), tt.opts)
 		used := 0
 		es[0].host.links[1].many.Each(func(int, int) { used++ })
@@ -92,7 +93,8 @@ func TestSeveralConnectionsInEitherDirectionAndOverIPv6(t *testing.T) {
 	for i, e := range es {
 		wg.Go(func() {
 			var err error
-			if e.host, err = Connect(deadline(t), makeJob(layout{{1}, {1}}, at, several(2, false)), int32(i), ls[i], e, e.wake, Options{}); err != nil {
+			if e.host, err = Connect(deadline(t), makeJob(layout{{1}, {1}}, at, several(2, false)), int32(i), ls[i], e, e.wake,
+				Options{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -133,7 +135,8 @@ func TestTheDeathOfOneConnectionIsThatOfThePeer(t *testing.T) {
 		})
 		es[1].mu.Unlock()
 		es[0].until(t, "loss", func() bool { return es[0].lost[1] != nil })
-		if err := es[0].lost[1].Error(); !strings.Contains(err, "host 1 (client 1, ") || !strings.Contains(err, "of 3 closed") {
+		if err := es[0].lost[1].Error(); !strings.Contains(err, "host 1 (client 1, ") || !strings.Contains(err,
+			"of 3 closed") {
 			t.Errorf("connection %d: %s", dead, err)
 		}
 	}
@@ -175,7 +178,8 @@ func TestNoStrangerAttachesAConnection(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		var err error
-		if e.host, err = Connect(deadline(t), makeJob(lay, at, several(3, false)), 0, ls[0], e, e.wake, Options{Warn: func(s string) { warned <- s }}); err != nil {
+		if e.host, err = Connect(deadline(t), makeJob(lay, at, several(3, false)), 0, ls[0], e, e.wake, Options{
+			Warn: func(s string) { warned <- s }}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -201,7 +205,8 @@ func TestNoStrangerAttachesAConnection(t *testing.T) {
 	}
 	right := newEngine()
 	var err error
-	if right.host, err = Connect(deadline(t), makeJob(lay, at, several(3, false)), 1, ls[1], right, right.wake, Options{}); err != nil {
+	job := makeJob(lay, at, several(3, false))
+	if right.host, err = Connect(deadline(t), job, 1, ls[1], right, right.wake, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	wg.Wait()
@@ -243,7 +248,8 @@ func TestAMissingConnectionOfSeveralIsNamed(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
 	_, err := Mesh(ctx, makeJob(lay, at, several(3, false)), 0, ls[0], Options{})
-	if err == nil || !strings.Contains(err.Error(), "3 of 3 connections to other hosts are missing") || strings.Count(err.Error(), "has not connected") != 1 {
+	if err == nil || !strings.Contains(err.Error(), "3 of 3 connections to other hosts are missing") ||
+		strings.Count(err.Error(), "has not connected") != 1 {
 		t.Error(err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // A host that dies while others still connect is not heard of again by those whose connection it has left behind, and
-// they may wait for a host that it takes along: another of its client's, say. So whoever forms a mesh keeps an eye on the
-// connections that are there, and gives up when one of them ends. None ends in order before all are there, since a
+// they may wait for a host that it takes along: another of its client's, say. So whoever forms a mesh keeps an eye on
+// the connections that are there, and gives up when one of them ends. None ends in order before all are there, since a
 // host that has finished waits for the FINI of all others (finish.go). What has arrived stays unread.
 
 // HostGone says that a host has ended, or died, before all connections were there.
@@ -50,7 +50,8 @@ func newVigil() (*vigil, error) {
 
 // add watches the connection to a host. The caller knows that the vigil is not over.
 func (v *vigil) add(host int32, fd int) error {
-	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(v.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLRDHUP, Fd: host}))
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(v.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{
+		Events: unix.EPOLLRDHUP, Fd: host}))
 }
 
 // next returns when a connection has ended, or with false when the vigil is over.

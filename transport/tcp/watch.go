@@ -15,9 +15,9 @@ import (
 
 // The watcher notices traffic that nobody polls for: the program computes, or its thread sleeps inside MPI.
 //
-// All sockets, but for one while it is busy (apart.go), are in an inner epoll, level-triggered. The inner epoll is in an outer one, with EPOLLONESHOT:
-// once the outer has fired it says nothing more until it is armed again, and packets for a program that
-// polls wake nobody. A goroutine waits for the outer in Go's netpoller. When it fires, and nobody
+// All sockets, but for one while it is busy (apart.go), are in an inner epoll, level-triggered. The inner epoll is in
+// an outer one, with EPOLLONESHOT: once the outer has fired it says nothing more until it is armed again, and packets
+// for a program that polls wake nobody. A goroutine waits for the outer in Go's netpoller. When it fires, and nobody
 // polls, the goroutine calls wake: the engine takes its lock and polls. That is all the watcher ever does.
 //
 // Who arms. A thread that is going to sleep calls Arm. When nobody calls it (the program went off to
@@ -106,7 +106,8 @@ func newWatch(inner int, wake func()) (*watch, error) {
 		sleeper.Close()
 		return nil, err
 	}
-	w := &watch{inner: inner, outer: outer, sleeper: sleeper, conn: conn, kicker: kicker, wake: wake, done: make(chan struct{}),
+	w := &watch{inner: inner, outer: outer, sleeper: sleeper, conn: conn, kicker: kicker, wake: wake,
+		done:     make(chan struct{}),
 		quietMin: time.Millisecond, quietMax: 8 * time.Millisecond}
 	w.apart.Store(-1)
 	w.timer.Store(-1)
@@ -215,7 +216,8 @@ func (w *watch) openTimer() bool {
 		return false
 	}
 	w.timer.Store(int32(fd))
-	if err := unix.EpollCtl(w.outer, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)}); err != nil {
+	if err := unix.EpollCtl(w.outer, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET,
+		Fd: int32(fd)}); err != nil {
 		w.timer.Store(-1)
 		unix.Close(fd)
 		return false
