@@ -27,8 +27,14 @@ func TestABadBufferIsNamed(t *testing.T) {
 		for _, how := range spread[:2] {
 			t.Run(how+" "+do, func(t *testing.T) {
 				r := run(t, words(how, file, do)...)
-				for _, want := range []string{said, argument, "killed by signal 11",
-					fmt.Sprintf("rank %s on", strings.Fields(do)[1])} {
+				wanted := []string{said, argument}
+				if strings.HasPrefix(do, "recv") && strings.Contains(how, "clients") &&
+					strings.Contains(r.stderr, "the progress of messages") {
+					// The watcher of sockets has met the memory, since no thread of the program was polling.
+					wanted = []string{"the progress of messages met no usable memory at address 0x"}
+				}
+				for _, want := range append(wanted, "killed by signal 11",
+					fmt.Sprintf("rank %s on", strings.Fields(do)[1])) {
 					if !strings.Contains(r.stderr, want) {
 						t.Errorf("%q is missing", want)
 					}
