@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test quick fuzz lint bench bench-wan install clean
+verbs := all build run test quick fuzz lint portability bench bench-wan install clean
 .PHONY: $(verbs)
 all: build
 
@@ -39,6 +39,11 @@ quick: configure
 # What make test checks of the sources without running them; nothing needs to be built.
 lint:
 	@tools/lint
+
+# With clang, and for other processors, of which one stores numbers the other way round; what can be run, under qemu.
+portability:
+	@tools/bootstrap portability
+	@tools/portability
 
 # Every fuzz target of the Go packages, for 20 s each; make fuzz FUZZTIME=5m for longer.
 fuzz:

@@ -91,6 +91,8 @@ endfunction()
 go_test(unit sh -c "exec ${GO} run ./tools/gotest -timeout 400s $(${GO} list ./... | grep -v /tests/launcher)")
 go_test(race ${GO} run ./tools/gotest -race -timeout 400s ./transport/... ./libimpi/... ./coll/... ./datatype/... ./topology/...
   ./gobridge/...)
+# All that is plain Go, for arm64. What takes longer is make portability.
+go_test(elsewhere ${CMAKE_SOURCE_DIR}/tools/portability plain)
 go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
 
 # lint/*: what reads the sources without running them. A check whose tool cannot be had says so, and counts as skipped.

@@ -42,7 +42,7 @@ func TestBottomWithAbsoluteDisplacements(t *testing.T) {
 
 func TestAStreamBeyondFourGigabytesIsReachedAnywhere(t *testing.T) {
 	// Every element lies at the same place: 2^40 bytes of stream out of 8 of memory.
-	memory := []byte("\x01\x02\x03\x04\x05\x06\x07\x08")
+	memory := binary.NativeEndian.AppendUint64(nil, 0x0807060504030201)
 	same := ok(Hvector(1<<37, 1, 0, testDouble))
 	got := make([]byte, 20)
 	var c Cursor

@@ -1,6 +1,7 @@
 package datatype
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -157,23 +158,25 @@ func TestHandlesWithoutATypeAreNil(t *testing.T) {
 func TestValuesThatExternal32CannotCarryAreReported(t *testing.T) {
 	for _, e := range []struct {
 		handle int
-		memory string
+		value  uint64
 		lost   bool
 	}{
-		{abi.MPI_LONG, "ffffff7f00000000", false}, {abi.MPI_LONG, "0000008000000000", true},
-		{abi.MPI_LONG, "00000080ffffffff", false}, {abi.MPI_LONG, "ffffff7fffffffff", true},
-		{abi.MPI_LONG, "000000000000 0080", true}, {abi.MPI_UNSIGNED_LONG, "ffffffff00000000", false},
-		{abi.MPI_UNSIGNED_LONG, "0000000001000000", true}, {abi.MPI_WCHAR, "ffff0000", false}, {abi.MPI_WCHAR, "00000100",
-			true},
+		{abi.MPI_LONG, 0x7fffffff, false}, {abi.MPI_LONG, 0x80000000, true},
+		{abi.MPI_LONG, 0xffffffff_80000000, false}, {abi.MPI_LONG, 0xffffffff_7fffffff, true},
+		{abi.MPI_LONG, 0x80000000_00000000, true}, {abi.MPI_UNSIGNED_LONG, 0xffffffff, false},
+		{abi.MPI_UNSIGNED_LONG, 1 << 32, true}, {abi.MPI_WCHAR, 0xffff, false}, {abi.MPI_WCHAR, 0x10000, true},
 	} {
-		memory := unhex(e.memory)
+		memory := binary.NativeEndian.AppendUint64(nil, e.value)
+		if e.handle == abi.MPI_WCHAR {
+			memory = binary.NativeEndian.AppendUint32(nil, uint32(e.value))
+		}
 		var c Cursor
 		c.Init(unsafe.Pointer(&memory[0]), 1, Named(e.handle), External32)
 		var whole [8]byte
 		c.Pack(whole[:])
 		err, _ := c.Err().(*Error)
 		if (err != nil) != e.lost || err != nil && err.Class != abi.MPI_ERR_CONVERSION {
-			t.Errorf("%s %s: %v", Named(e.handle).Name(), e.memory, c.Err())
+			t.Errorf("%s %#x: %v", Named(e.handle).Name(), e.value, c.Err())
 		}
 	}
 }
