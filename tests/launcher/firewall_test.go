@@ -31,8 +31,8 @@ func newFirewall(t *testing.T, n *network, i int, inner netip.Addr) *firewall {
 	w := &firewall{inner: inner, outer: m.addr, refused: make(chan struct{})}
 	w.inside = m.tun(t, "end")
 	bits := inner.BitLen()
-	m.ip(t, append(append([]string{"link set end up", "link show end"}, address(inner, bits, "end")...),
-		defaultRoute(inner))...)
+	m.ip(t, "link set end up", "link show end")
+	m.ip(t, append(address(inner, bits, "end"), defaultRoute(inner))...)
 	out := fmt.Sprintf("to%d", i)
 	w.beyond = n.router.tun(t, out)
 	n.router.ip(t, "link set "+out+" up", "link show "+out, fmt.Sprintf("route add %v/%d dev %s", w.outer, bits, out))
