@@ -479,7 +479,11 @@ func TestBufferedSendsNeedRoom(t *testing.T) {
 			if !bytes.Equal(in, pattern(n, 5)) {
 				t.Error("wrong data")
 			}
-			until(t, es, "the buffer", func() bool { return a.buffer.used == 0 })
+			until(t, es, "the buffer", func() bool {
+				a.mu.Lock()
+				defer a.mu.Unlock()
+				return a.buffer.used == 0
+			})
 			must(t, a.FlushBuffer())
 			req, err := c.Ibsend(at(out), 8, byteT, dest, 6)
 			must(t, err)
