@@ -5,12 +5,13 @@ import "C"
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/topo"
 )
 
 // Virtual topologies (MPI 5.0, chapter 8).
 
 // topologyOf is the communicator's topology if it is a T; MPI_ERR_TOPOLOGY if it has another or none.
-func topologyOf[T libimpi.Topology](k *check, what string) (t T) {
+func topologyOf[T topo.Topology](k *check, what string) (t T) {
 	if k.c == nil {
 		return t
 	}
@@ -22,22 +23,22 @@ func topologyOf[T libimpi.Topology](k *check, what string) (t T) {
 }
 
 // onTopology starts the checks of a function that asks for a topology of type T.
-func onTopology[T libimpi.Topology](fn string, comm uintptr, what string) (k check, t T) {
+func onTopology[T topo.Topology](fn string, comm uintptr, what string) (k check, t T) {
 	k.fn = fn
 	k.comm(comm)
 	return k, topologyOf[T](&k, what)
 }
 
-func onCart(fn string, comm uintptr) (check, *libimpi.Cart) {
-	return onTopology[*libimpi.Cart](fn, comm, "Cartesian")
+func onCart(fn string, comm uintptr) (check, *topo.Cart) {
+	return onTopology[*topo.Cart](fn, comm, "Cartesian")
 }
 
-func onGraph(fn string, comm uintptr) (check, *libimpi.Graph) {
-	return onTopology[*libimpi.Graph](fn, comm, "graph")
+func onGraph(fn string, comm uintptr) (check, *topo.Graph) {
+	return onTopology[*topo.Graph](fn, comm, "graph")
 }
 
-func onDistGraph(fn string, comm uintptr) (check, *libimpi.DistGraph) {
-	return onTopology[*libimpi.DistGraph](fn, comm, "distributed graph")
+func onDistGraph(fn string, comm uintptr) (check, *topo.DistGraph) {
+	return onTopology[*topo.DistGraph](fn, comm, "distributed graph")
 }
 
 // room looks whether an array of the program, of max elements, holds n.
@@ -93,7 +94,7 @@ func impi_Dims_create(nnodes, ndims int32, dims uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.done(libimpi.DimsCreate(int(nnodes), slice[int32](dims, int(ndims))))
+	return k.done(topo.DimsCreate(int(nnodes), slice[int32](dims, int(ndims))))
 }
 
 func (k *check) dimensions(n int32) {
@@ -103,14 +104,14 @@ func (k *check) dimensions(n int32) {
 }
 
 // cart checks the arguments that describe a grid.
-func (k *check) cart(ndims int32, dims, periods uintptr) *libimpi.Cart {
+func (k *check) cart(ndims int32, dims, periods uintptr) *topo.Cart {
 	k.dimensions(ndims)
 	k.array(dims, int(ndims), "dims")
 	k.array(periods, int(ndims), "periods")
 	if k.err != nil {
 		return nil
 	}
-	t, err := libimpi.NewCart(integers32(dims, int(ndims)), booleans(periods, int(ndims)), k.c.Size())
+	t, err := topo.NewCart(integers32(dims, int(ndims)), booleans(periods, int(ndims)), k.c.Size())
 	k.err = libimpi.AsError(err)
 	return t
 }
@@ -247,7 +248,7 @@ func impi_Cart_shift(comm uintptr, direction, disp int32, rank_source, rank_dest
 }
 
 // graph checks the arguments that describe a graph.
-func (k *check) graph(nnodes int32, index, edges uintptr) *libimpi.Graph {
+func (k *check) graph(nnodes int32, index, edges uintptr) *topo.Graph {
 	if nnodes < 0 {
 		k.set(abi.MPI_ERR_ARG, "argument nnodes is negative: %d", nnodes)
 	}
@@ -256,7 +257,7 @@ func (k *check) graph(nnodes int32, index, edges uintptr) *libimpi.Graph {
 		return nil
 	}
 	degrees := integers32(index, int(nnodes))
-	if k.err = libimpi.AsError(libimpi.CheckIndex(degrees, k.c.Size())); k.err != nil {
+	if k.err = libimpi.AsError(topo.CheckIndex(degrees, k.c.Size())); k.err != nil {
 		return nil
 	}
 	n := 0
@@ -266,7 +267,7 @@ func (k *check) graph(nnodes int32, index, edges uintptr) *libimpi.Graph {
 	if k.array(edges, n, "edges"); k.err != nil {
 		return nil
 	}
-	t, err := libimpi.NewGraph(degrees, integers32(edges, n))
+	t, err := topo.NewGraph(degrees, integers32(edges, n))
 	k.err = libimpi.AsError(err)
 	return t
 }
@@ -402,7 +403,7 @@ func impi_Dist_graph_create_adjacent(comm_old uintptr, indegree int32, sources, 
 	if k.err != nil {
 		return k.fail()
 	}
-	t := &libimpi.DistGraph{
+	t := &topo.DistGraph{
 		Weighted: from,
 		Sources:  integers32(sources, in), SourceWeights: weights(sourceweights, in, from),
 		Destinations: integers32(destinations, out), DestWeights: weights(destweights, out, to),
@@ -435,7 +436,7 @@ func impi_Dist_graph_create(comm_old uintptr, n int32, sources, degrees, destina
 }
 
 // edges reads the edges that the caller gives: degrees[i] of them begin at sources[i].
-func (k *check) edges(sources, degrees []int32, destinations, weightsAt uintptr) (edges []libimpi.Edge, weighted bool) {
+func (k *check) edges(sources, degrees []int32, destinations, weightsAt uintptr) (edges []topo.Edge, weighted bool) {
 	total := 0
 	for i, d := range degrees {
 		if d < 0 {
@@ -451,11 +452,11 @@ func (k *check) edges(sources, degrees []int32, destinations, weightsAt uintptr)
 		return nil, false
 	}
 	to, values := slice[int32](destinations, total), weights(weightsAt, total, weighted)
-	edges = make([]libimpi.Edge, 0, total)
+	edges = make([]topo.Edge, 0, total)
 	for i, source := range sources {
 		k.neighbor(source, "sources", i)
 		for range degrees[i] {
-			e := libimpi.Edge{Source: source, Destination: to[len(edges)]}
+			e := topo.Edge{Source: source, Destination: to[len(edges)]}
 			k.neighbor(e.Destination, "destinations", len(edges))
 			if len(values) > 0 {
 				e.Weight = values[len(edges)]

@@ -10,6 +10,7 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/topo"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -25,7 +26,7 @@ type Comm struct {
 	p2p    *context
 	coll   *context
 
-	topology Topology // nil if it has none
+	topology topo.Topology // nil if it has none
 
 	local      *Comm // of the local group, beside an intercommunicator (intercomm.go); nil for an intracommunicator
 	spansInter bool  // an intercommunicator's groups belong to several IMPI clients

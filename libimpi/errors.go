@@ -6,6 +6,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/topo"
 )
 
 // Error is what a call reports: an MPI error class and the particulars. The function's name is added by
@@ -42,6 +43,8 @@ func AsError(err error) *Error {
 		return e
 	case *datatype.Error:
 		return &Error{Class: e.Class, Text: e.Error()}
+	case *topo.Error:
+		return &Error{Class: e.Class, Text: e.Text}
 	case *coll.Error:
 		return &Error{Class: e.Class, Text: e.Error()}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi/topo"
 	"github.com/libimpi/libimpi/topology"
 	"github.com/libimpi/libimpi/topology/hardware"
 	"github.com/libimpi/libimpi/transport"
@@ -56,7 +57,7 @@ func (e *Engine) agreed(g *Group, holds func(*transport.Host) bool) bool {
 
 // createPlaced makes a communicator with a topology of n nodes that all processes know in full. place answers at which
 // of the places that paths lead to each node is put.
-func (c *Comm) createPlaced(n int, t Topology, reorder bool, place func(paths [][]int32) []int32) (*Comm, error) {
+func (c *Comm) createPlaced(n int, t topo.Topology, reorder bool, place func(paths [][]int32) []int32) (*Comm, error) {
 	if !reorder || c.Size() == 1 || !c.kin() {
 		return c.createOf(c.kept(n), t)
 	}
@@ -77,13 +78,13 @@ func (c *Comm) mapped(n int, place func(paths [][]int32) []int32) int {
 
 // createDist makes a communicator of a distributed graph, each process giving its own part. A process that becomes
 // rank v gets the neighbours of node v, which rank v of c has given.
-func (c *Comm) createDist(t *DistGraph, reorder bool) (*Comm, error) {
+func (c *Comm) createDist(t *topo.DistGraph, reorder bool) (*Comm, error) {
 	if !reorder || c.Size() == 1 || !c.kin() {
 		return c.createOf(c.group, t)
 	}
 	n := c.Size()
-	at, err := c.placed(n, t.outward(), func(paths [][]int32, edges, counts []int32) []int32 {
-		return topology.Map(graphOf(n, edges, counts), paths)
+	at, err := c.placed(n, t.Outward(), func(paths [][]int32, edges, counts []int32) []int32 {
+		return topology.Map(topo.Outwards(n, edges, counts), paths)
 	})
 	if err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ func (c *Comm) placed(n int, edges []int32, find func(paths [][]int32, edges, co
 		return nil, err
 	}
 	if edges != nil {
-		every = make([]int32, prefix(counts, nil))
+		every = make([]int32, topo.Prefix(counts, nil))
 		if err := c.Gatherv(intBuf(edges), blocks(every, counts), 0); err != nil {
 			return nil, err
 		}
@@ -218,37 +219,6 @@ func (c *Comm) checkPlaces(at []int32) error {
 	return nil
 }
 
-func (t *Cart) place(paths [][]int32) []int32 {
-	return topology.MapGrid(topology.Grid{Dims: t.Dims, Periods: t.Periods}, paths)
-}
-
-func (t *Graph) place(paths [][]int32) []int32 {
-	edges := make([]topology.Edge, 0, len(t.Edges))
-	for v := range t.Size() {
-		_, to := t.Neighbors(v)
-		for _, u := range to {
-			edges = append(edges, topology.Edge{A: int32(v), B: u, Weight: 1})
-		}
-	}
-	return topology.Map(topology.NewGraph(t.Size(), edges), paths)
-}
-
-// graphOf is the graph of n nodes of which each has told its edges outward. What makes no sense is left out: a mapping
-// is only good or bad.
-func graphOf(n int, edges, counts []int32) *topology.Graph {
-	list := make([]topology.Edge, 0, len(edges)/2)
-	for v, count := range counts {
-		of := edges[:count]
-		edges = edges[count:]
-		for ; len(of) >= 2; of = of[2:] {
-			if to, weight := of[0], of[1]; to >= 0 && int(to) < n && weight >= 0 {
-				list = append(list, topology.Edge{A: int32(v), B: to, Weight: int64(weight)})
-			}
-		}
-	}
-	return topology.NewGraph(n, list)
-}
-
 // The processes that exchange nodes use tags above those of the algorithms.
 const (
 	tagNodeSize = 240
@@ -257,7 +227,7 @@ const (
 
 // handOver gives the caller's node, that of its rank in c, to the process that is to have this rank, and answers the
 // node that the caller gets.
-func (c *Comm) handOver(t *DistGraph, at []int32) (*DistGraph, error) {
+func (c *Comm) handOver(t *topo.DistGraph, at []int32) (*topo.DistGraph, error) {
 	to, from := int(at[c.rank]), slices.Index(at, c.rank)
 	if to == int(c.rank) {
 		return t, nil
@@ -270,11 +240,11 @@ func (c *Comm) handOver(t *DistGraph, at []int32) (*DistGraph, error) {
 	if err := c.trade(size, to, theirs, from, tagNodeSize); err != nil {
 		return nil, err
 	}
-	got := newPart(theirs)
+	got := topo.NewPart(theirs)
 	if got == nil {
 		return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s describes its node as %v", from, c.describe(), theirs)
 	}
-	mine, lists := t.lists(), got.lists()
+	mine, lists := t.Lists(), got.Lists()
 	for i := range mine {
 		if err := c.trade(*mine[i], to, *lists[i], from, tagNode); err != nil {
 			return nil, err

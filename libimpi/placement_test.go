@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi/topo"
 	"github.com/libimpi/libimpi/topology"
 	"github.com/libimpi/libimpi/topology/hardware"
 	"github.com/libimpi/libimpi/transport"
@@ -90,8 +91,8 @@ func TestBoundProcessesHaveTheirNeighboursOnTheirCoreAndThenInTheirPackage(t *te
 	cpus := []int{0, 4, 2, 6, 1, 5, 3, 7}
 	list, _, err := es[0].World().told(tellFrom(cores(2, 2), cpus))
 	must(t, err)
-	line := &Cart{Dims: []int32{8}, Periods: []bool{false}}
-	at := line.place(list)
+	line := &topo.Cart{Dims: []int32{8}, Periods: []bool{false}}
+	at := line.Place(list)
 	for v := 0; v < 8; v += 2 {
 		if a, b := cpus[at[v]], cpus[at[v+1]]; a/2 != b/2 {
 			t.Errorf("ranks %d and %d are on CPUs %d and %d, different cores", v, v+1, a, b)
@@ -108,13 +109,13 @@ func TestProcessesThatAreBoundToNothingKeepTheirOrder(t *testing.T) {
 	es := late(t, 4, 1)
 	list, _, err := es[0].World().told(tellFrom(cores(2, 2), []int{-1, -1, -1, -1}))
 	must(t, err)
-	if at := (&Cart{Dims: []int32{4}, Periods: []bool{false}}).place(list); !slices.Equal(at, []int32{0, 1, 2, 3}) {
+	if at := (&topo.Cart{Dims: []int32{4}, Periods: []bool{false}}).Place(list); !slices.Equal(at, []int32{0, 1, 2, 3}) {
 		t.Errorf("they moved: %v", at)
 	}
 	// Nor do those that differ in nothing but the thread of a core.
 	list, _, err = es[0].World().told(tellFrom(cores(2, 2), []int{1, 0, 1, 0}))
 	must(t, err)
-	if at := (&Cart{Dims: []int32{4}, Periods: []bool{false}}).place(list); !slices.Equal(at, []int32{0, 1, 2, 3}) {
+	if at := (&topo.Cart{Dims: []int32{4}, Periods: []bool{false}}).Place(list); !slices.Equal(at, []int32{0, 1, 2, 3}) {
 		t.Errorf("they moved from thread to thread: %v", at)
 	}
 }
@@ -130,7 +131,7 @@ func TestAWeightedGraphIsBroughtTogetherOnCores(t *testing.T) {
 		edges = append(edges, (v+4)%8, 100, (v+1)%8, 1)
 		counts = append(counts, 4)
 	}
-	at := topology.Map(graphOf(8, edges, counts), list)
+	at := topology.Map(topo.Outwards(8, edges, counts), list)
 	for v := range 4 {
 		if a, b := cpus[at[v]], cpus[at[v+4]]; a/2 != b/2 {
 			t.Errorf("nodes %d and %d are on CPUs %d and %d, different cores", v, v+4, a, b)
@@ -150,15 +151,15 @@ func TestWhatOthersTellForAMappingIsChecked(t *testing.T) {
 	all[2*tells-1] = -1
 	_, _, err := c.told(all)
 	wantClass(t, err, abi.MPI_ERR_INTERN)
-	if g := graphOf(2, []int32{2, 1, -1, 1, 1, -1, 1}, []int32{7, 0}); g.Cut([]int32{0, 1}) != 0 {
+	if g := topo.Outwards(2, []int32{2, 1, -1, 1, 1, -1, 1}, []int32{7, 0}); g.Cut([]int32{0, 1}) != 0 {
 		t.Error("edges that make no sense were taken")
 	}
 	for _, size := range [][]int32{{2, 0, 0}, {-1, 0, 0}, {0, -1, 0}, {1, 0, -1}} {
-		if p := newPart(size); p != nil {
+		if p := topo.NewPart(size); p != nil {
 			t.Errorf("%v was taken as %+v", size, p)
 		}
 	}
-	if p := newPart([]int32{1, 2, 1}); p == nil || len(p.SourceWeights) != 2 || len(p.Destinations) != 1 {
+	if p := topo.NewPart([]int32{1, 2, 1}); p == nil || len(p.SourceWeights) != 2 || len(p.Destinations) != 1 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -173,7 +174,7 @@ func TestClientsOfOtherLibrariesKeepTheOrderOfATopology(t *testing.T) {
 		together(t, es, func(e *Engine) {
 			inTurn, err := e.World().Split(0, e.me%2*2+e.me/2) // the clients' processes by turns
 			must(t, err)
-			line, err := NewCart([]int32{4}, []bool{false}, 4)
+			line, err := topo.NewCart([]int32{4}, []bool{false}, 4)
 			must(t, err)
 			made, err := inTurn.CreateCart(line, true)
 			must(t, err)
@@ -201,7 +202,7 @@ func TestANodeGoesWhereItsRankGoes(t *testing.T) {
 			me := int32(c.Rank())
 			made, err := c.CreateDistGraphAdjacent(lineThereAndBack(me, weighted), true)
 			must(t, err)
-			got := made.Topology().(*DistGraph)
+			got := made.Topology().(*topo.DistGraph)
 			me = int32(made.Rank())
 			want := lineThereAndBack(me, weighted)
 			if got.Weighted != weighted || !slices.Equal(got.Sources, want.Sources) || !slices.Equal(got.Destinations,
@@ -220,8 +221,8 @@ func TestANodeGoesWhereItsRankGoes(t *testing.T) {
 }
 
 // lineThereAndBack is one of six nodes of a line; the edge from r to s weighs 10 r + s.
-func lineThereAndBack(me int32, weighted bool) *DistGraph {
-	g := &DistGraph{Weighted: weighted, Sources: []int32{}}
+func lineThereAndBack(me int32, weighted bool) *topo.DistGraph {
+	g := &topo.DistGraph{Weighted: weighted, Sources: []int32{}}
 	for s := max(0, me-1); s <= min(5, me+1); s++ {
 		if s == me {
 			continue

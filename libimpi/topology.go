@@ -3,30 +3,21 @@ package libimpi
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/libimpi/topo"
 )
 
 // Virtual topologies (MPI 5.0, chapter 8). A topology says which processes of a communicator are neighbours. It is
-// a value without any communication in it (topology_cart.go, topology_graph.go); this file makes communicators
+// a value without any communication in it (package topo); this file makes communicators
 // that carry one, and placement.go renumbers the processes so that neighbours come to stand close to each other.
 //
 // On a communicator that spans clients Cart_create and Graph_create behave as Comm_create does, Cart_sub as
 // Comm_split. IMPI 0.0 does not say so, and knows no other topologies.
 
-// Topology is a *Cart, *Graph or *DistGraph. It never changes, so that communicators share it.
-type Topology interface {
-	// Kind is MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH.
-	Kind() int
-	// Neighbors are the processes from which a rank gets, and to which it gives, in the order in which neighborhood
-	// collectives use their buffers (MPI 5.0, 8.6); MPI_PROC_NULL stands beyond a border. The caller does not
-	// change them.
-	Neighbors(rank int) (sources, destinations []int32)
-}
-
 // Topology is the communicator's topology, nil if it has none.
-func (c *Comm) Topology() Topology { return c.topology }
+func (c *Comm) Topology() topo.Topology { return c.topology }
 
 // createOf makes a communicator of a group that carries t; nil for the processes left out.
-func (c *Comm) createOf(g *Group, t Topology) (*Comm, error) {
+func (c *Comm) createOf(g *Group, t topo.Topology) (*Comm, error) {
 	made, err := c.Create(g)
 	if made != nil {
 		made.topology = t
@@ -36,15 +27,15 @@ func (c *Comm) createOf(g *Group, t Topology) (*Comm, error) {
 
 // CreateCart makes a communicator with a grid; nil for processes that the grid has no place for
 // (MPI_Cart_create).
-func (c *Comm) CreateCart(t *Cart, reorder bool) (*Comm, error) {
-	return c.createPlaced(t.Size(), t, reorder, t.place)
+func (c *Comm) CreateCart(t *topo.Cart, reorder bool) (*Comm, error) {
+	return c.createPlaced(t.Size(), t, reorder, t.Place)
 }
 
 // MapCart is the rank that reordering would give the caller in a grid, MPI_UNDEFINED if it is left out (MPI_Cart_map).
-func (c *Comm) MapCart(t *Cart) int { return c.mapped(t.Size(), t.place) }
+func (c *Comm) MapCart(t *topo.Cart) int { return c.mapped(t.Size(), t.Place) }
 
 // SubCart splits a communicator with grid t into those of the grids of fewer dimensions (MPI_Cart_sub).
-func (c *Comm) SubCart(t *Cart, remain []bool) (*Comm, error) {
+func (c *Comm) SubCart(t *topo.Cart, remain []bool) (*Comm, error) {
 	part, color, key := t.Sub(c.Rank(), remain)
 	made, err := c.Split(color, key)
 	if made != nil {
@@ -54,24 +45,24 @@ func (c *Comm) SubCart(t *Cart, remain []bool) (*Comm, error) {
 }
 
 // CreateGraph makes a communicator with a graph; nil for processes beyond its nodes (MPI_Graph_create).
-func (c *Comm) CreateGraph(t *Graph, reorder bool) (*Comm, error) {
-	return c.createPlaced(t.Size(), t, reorder, t.place)
+func (c *Comm) CreateGraph(t *topo.Graph, reorder bool) (*Comm, error) {
+	return c.createPlaced(t.Size(), t, reorder, t.Place)
 }
 
 // MapGraph is the rank that reordering would give the caller in a graph, MPI_UNDEFINED if it is left out
 // (MPI_Graph_map).
-func (c *Comm) MapGraph(t *Graph) int { return c.mapped(t.Size(), t.place) }
+func (c *Comm) MapGraph(t *topo.Graph) int { return c.mapped(t.Size(), t.Place) }
 
 // CreateDistGraphAdjacent makes a communicator with the graph of which each process gives its own neighbours
 // (MPI_Dist_graph_create_adjacent).
-func (c *Comm) CreateDistGraphAdjacent(t *DistGraph, reorder bool) (*Comm, error) {
+func (c *Comm) CreateDistGraphAdjacent(t *topo.DistGraph, reorder bool) (*Comm, error) {
 	return c.createDist(t, reorder)
 }
 
 // CreateDistGraph makes a communicator with the graph that the edges of all processes make up, wherever they were
 // given (MPI_Dist_graph_create). An edge stands in the lists of both of its ends.
-func (c *Comm) CreateDistGraph(edges []Edge, weighted, reorder bool) (*Comm, error) {
-	outgoing, counts := endsByRank(edges, c.Size())
+func (c *Comm) CreateDistGraph(edges []topo.Edge, weighted, reorder bool) (*Comm, error) {
+	outgoing, counts := topo.Ends(edges, c.Size())
 	theirs := make([]int32, c.Size())
 	if err := c.Alltoall(perRank(counts), perRank(theirs)); err != nil {
 		return nil, err
@@ -81,11 +72,11 @@ func (c *Comm) CreateDistGraph(edges []Edge, weighted, reorder bool) (*Comm, err
 			return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s sends %d integers about edges", r, c.describe(), n)
 		}
 	}
-	incoming := make([]int32, prefix(theirs, nil))
+	incoming := make([]int32, topo.Prefix(theirs, nil))
 	if err := c.Alltoallv(blocks(outgoing, counts), blocks(incoming, theirs)); err != nil {
 		return nil, err
 	}
-	t, err := newDistGraph(incoming, c.Size(), weighted)
+	t, err := topo.FromEnds(incoming, c.Size(), weighted)
 	if err != nil {
 		return nil, err
 	}
@@ -106,17 +97,6 @@ func blocks(values, counts []int32) coll.VBuf {
 	for i, n := range counts {
 		b.Counts[i] = int64(n)
 	}
-	prefix(counts, b.Displs)
+	topo.Prefix(counts, b.Displs)
 	return b
-}
-
-// prefix stores where each block begins if at is not nil, and answers how long all of them are.
-func prefix(counts []int32, at []int64) (sum int64) {
-	for i, n := range counts {
-		if at != nil {
-			at[i] = sum
-		}
-		sum += int64(n)
-	}
-	return sum
 }

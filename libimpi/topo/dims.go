@@ -1,4 +1,4 @@
-package libimpi
+package topo
 
 import (
 	"math"
@@ -27,8 +27,8 @@ func DimsCreate(nnodes int, dims []int32) error {
 		case d == 0:
 			open++
 		case rest%int(d) != 0:
-			return errorf(abi.MPI_ERR_DIMS, "%d nodes are not a multiple of the product of the given dimensions %v", nnodes,
-				dims)
+			return errorf(abi.MPI_ERR_DIMS, "%d nodes are not a multiple of the product of the given dimensions %v",
+				nnodes, dims)
 		default:
 			rest /= int(d)
 		}
@@ -75,11 +75,8 @@ func (f *factoring) search(i, rest int) {
 		return
 	}
 	// The largest of the factors that are left is not below their mean.
-	for d := sort.Search(len(f.divisors), func(d int) bool {
-		return !powerBelow(f.divisors[d], left,
-			rest)
-	}); d < len(f.divisors); d++ {
-		factor := f.divisors[d]
+	least := sort.Search(len(f.divisors), func(d int) bool { return !powerBelow(f.divisors[d], left, rest) })
+	for _, factor := range f.divisors[least:] {
 		if i > 0 && factor > f.now[i-1] {
 			return
 		}

@@ -1,4 +1,4 @@
-package libimpi
+package topo
 
 import "github.com/libimpi/libimpi/abi"
 
@@ -94,16 +94,16 @@ const (
 	endInts       = 3
 )
 
-// endsByRank writes each edge down for both of its ends, ordered by the rank that is to get it, and tells how many
+// Ends writes each edge down for both of its ends, ordered by the rank that is to get it, and tells how many
 // integers each rank gets.
-func endsByRank(edges []Edge, size int) (ends, counts []int32) {
+func Ends(edges []Edge, size int) (ends, counts []int32) {
 	counts = make([]int32, size)
 	for _, e := range edges {
 		counts[e.Source] += endInts
 		counts[e.Destination] += endInts
 	}
 	at := make([]int64, size)
-	ends = make([]int32, prefix(counts, at))
+	ends = make([]int32, Prefix(counts, at))
 	add := func(rank, end, other, weight int32) {
 		copy(ends[at[rank]:], []int32{end, other, weight})
 		at[rank] += endInts
@@ -115,8 +115,8 @@ func endsByRank(edges []Edge, size int) (ends, counts []int32) {
 	return ends, counts
 }
 
-// newDistGraph makes a process's part of the graph of what the others say of its edges.
-func newDistGraph(ends []int32, size int, weighted bool) (*DistGraph, error) {
+// FromEnds makes a process's part of the graph of what the others say of its edges.
+func FromEnds(ends []int32, size int, weighted bool) (*DistGraph, error) {
 	t := &DistGraph{Weighted: weighted}
 	for ; len(ends) >= endInts; ends = ends[endInts:] {
 		end, other, weight := ends[0], ends[1], ends[2]
@@ -135,8 +135,8 @@ func newDistGraph(ends []int32, size int, weighted bool) (*DistGraph, error) {
 	return t, nil
 }
 
-// outward are the edges from the caller's node, to node and weight by turns; not nil.
-func (t *DistGraph) outward() []int32 {
+// Outward are the edges from the caller's node, to node and weight by turns; not nil.
+func (t *DistGraph) Outward() []int32 {
 	edges := make([]int32, 0, 2*len(t.Destinations))
 	for i, to := range t.Destinations {
 		weight := int32(1)
@@ -148,9 +148,9 @@ func (t *DistGraph) outward() []int32 {
 	return edges
 }
 
-// newPart makes room for a part of a graph that is announced as {weighted, sources, destinations}; nil if that makes no
+// NewPart makes room for a part of a graph that is announced as {weighted, sources, destinations}; nil if that makes no
 // sense.
-func newPart(size []int32) *DistGraph {
+func NewPart(size []int32) *DistGraph {
 	if size[0]&^1 != 0 || size[1] < 0 || size[2] < 0 {
 		return nil
 	}
@@ -161,7 +161,7 @@ func newPart(size []int32) *DistGraph {
 	return t
 }
 
-// lists are the four of a part; those of weights are empty if it has none.
-func (t *DistGraph) lists() [4]*[]int32 {
+// Lists are the four of a part; those of weights are empty if it has none.
+func (t *DistGraph) Lists() [4]*[]int32 {
 	return [4]*[]int32{&t.Sources, &t.SourceWeights, &t.Destinations, &t.DestWeights}
 }

@@ -1,4 +1,4 @@
-package libimpi
+package topo
 
 import (
 	"slices"
@@ -21,8 +21,8 @@ func NewCart(dims []int32, periods []bool, size int) (*Cart, error) {
 			return nil, errorf(abi.MPI_ERR_DIMS, "dims[%d] is %d", i, d)
 		}
 		if n *= int64(d); n > int64(size) {
-			return nil, errorf(abi.MPI_ERR_DIMS, "a grid of dimensions %v has more places than the group's %d processes", dims,
-				size)
+			return nil, errorf(abi.MPI_ERR_DIMS, "a grid of dimensions %v has more places than the group's %d processes",
+				dims, size)
 		}
 	}
 	return &Cart{dims, periods}, nil
