@@ -2,6 +2,7 @@ package coll_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -257,7 +258,7 @@ func vectors(p int) []vector {
 func (v vector) maps(n int64, r int) []byte {
 	m := colltest.Maps(n, r)
 	for i := 0; v.commutes && i < len(m); i += 8 {
-		copy(m[i:], []byte{1, 0, 0, 0})
+		binary.NativeEndian.PutUint32(m[i:], 1)
 	}
 	return m
 }

@@ -142,14 +142,14 @@ func Compose(x, y [2]uint32) [2]uint32 { return [2]uint32{x[0] * y[0], x[0]*y[1]
 func Maps(n int64, r int) []byte {
 	var p []byte
 	for i := range n {
-		p = binary.LittleEndian.AppendUint32(p, uint32(2*r+3+int(i)))
-		p = binary.LittleEndian.AppendUint32(p, uint32(r*r+7*int(i)+1))
+		p = binary.NativeEndian.AppendUint32(p, uint32(2*r+3+int(i)))
+		p = binary.NativeEndian.AppendUint32(p, uint32(r*r+7*int(i)+1))
 	}
 	return p
 }
 
 func two(p []byte) [2]uint32 {
-	return [2]uint32{binary.LittleEndian.Uint32(p), binary.LittleEndian.Uint32(p[4:])}
+	return [2]uint32{binary.NativeEndian.Uint32(p), binary.NativeEndian.Uint32(p[4:])}
 }
 
 // ComposePacked composes packed maps one by one.
@@ -157,8 +157,8 @@ func ComposePacked(x, y []byte) []byte {
 	z := make([]byte, 0, len(x))
 	for i := 0; i < len(x); i += 8 {
 		c := Compose(two(x[i:]), two(y[i:]))
-		z = binary.LittleEndian.AppendUint32(z, c[0])
-		z = binary.LittleEndian.AppendUint32(z, c[1])
+		z = binary.NativeEndian.AppendUint32(z, c[0])
+		z = binary.NativeEndian.AppendUint32(z, c[1])
 	}
 	return z
 }
@@ -167,7 +167,7 @@ func ComposePacked(x, y []byte) []byte {
 func Thirds(n int64, r int) []byte {
 	var p []byte
 	for i := range n {
-		p = binary.LittleEndian.AppendUint64(p, math.Float64bits(1/float64(3*r+int(i)+1)))
+		p = binary.NativeEndian.AppendUint64(p, math.Float64bits(1/float64(3*r+int(i)+1)))
 	}
 	return p
 }

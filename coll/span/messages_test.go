@@ -1,6 +1,7 @@
 package span_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -285,7 +286,7 @@ func TestPackedOrder(t *testing.T) {
 		}
 		return got
 	}
-	number := func(x int) []byte { return []byte{byte(x), 0, 0, 0} } // a native little-endian int
+	number := func(x int) []byte { return binary.NativeEndian.AppendUint32(nil, uint32(x)) } // a native int
 	// Gather to rank 5, along the tree: client 0 has v = 1, client 1 has v = 2.
 	got := payload(func(c *colltest.Comm, l *span.Layout) error {
 		send := colltest.NewMem(1, colltest.Int)

@@ -1,6 +1,7 @@
 package span_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"testing"
 
@@ -282,7 +283,7 @@ type vector struct {
 func (v vector) maps(n int64, r int) []byte {
 	m := colltest.Maps(n, r)
 	for i := 0; v.commutes && i < len(m); i += 8 {
-		copy(m[i:], []byte{1, 0, 0, 0})
+		binary.NativeEndian.PutUint32(m[i:], 1)
 	}
 	return m
 }
