@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -151,9 +150,6 @@ func initialize(fn string, level int32) int32 {
 func enter() (*process, error) {
 	if joined == nil {
 		// Threads of the program that wait inside Go hold on to a P each; there must be some for the others.
-		if os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(garbage)
-		}
 		if runtime.GOMAXPROCS(0) < minProcs {
 			runtime.GOMAXPROCS(minProcs)
 		}
@@ -233,11 +229,6 @@ func (p *process) rest() {
 	current.Store(nil)
 	p.segment.Leave()
 }
-
-// garbage is by how much, in percent, Go's heap may grow before it is collected: to 16 MiB at least. What makes garbage
-// are objects of the program's, datatypes above all (10 to 20 % of the time of making and freeing one); a message makes
-// none. GOGC overrules it.
-const garbage = 400
 
 // minProcs is the least number of Go's processors.
 const minProcs = 8
