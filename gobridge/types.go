@@ -250,7 +250,7 @@ func forgetEnded() {
 	for next := atomic.SwapUint32(ended, 0); next != 0; {
 		slot := next - 1
 		e := entryAt(slot)
-		next = uint32(e.next)
+		next = atomic.LoadUint32((*uint32)(unsafe.Pointer(&e.next)))
 		if l := &e.plan.list; l.n > C.IMPI_TYPE_BLOCKS {
 			C.free(unsafe.Pointer(l.offs))
 		}
