@@ -6,7 +6,7 @@ import (
 )
 
 // Copies from memory to memory, each laid out by a type ("transpacking"): what a message to oneself and the local part
-// of a collective need. They go straight from source to destination if
+// of a collective need. They go directly from source to destination if
 //
 //	one of the two is a run: then it is the packed buffer of the other;
 //	both have the same layout: then one sweep visits both;

@@ -516,10 +516,10 @@ func (c *Comm) CountWaiting(p *uint32) {
 func (c *Comm) CID() uint64 { return c.p2p.cid }
 
 // Eager is the largest message, in bytes, that is sent at once to a rank of this machine.
-func (e *Engine) Eager() int { return e.near.Limits().Eager }
+func (e *Engine) Eager() int { return e.local.Limits().Eager }
 
 // Packet is the largest message, in bytes, that fits one packet to a rank of this machine.
-func (e *Engine) Packet() int { return e.near.Limits().Packet }
+func (e *Engine) Packet() int { return e.local.Limits().Packet }
 
 // LocalRank is the rank in this machine's segment of a process, which may be the caller; -1 if it is elsewhere.
 func (e *Engine) LocalRank(world int32) int {

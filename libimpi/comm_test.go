@@ -139,7 +139,7 @@ func TestContextIdsOfOneClientComeInBlocks(t *testing.T) {
 		d, err = g.Dup()
 		must(t, err)
 		wantCIDs(t, d, 1004+4*cidBlock)
-		e.maxCID = meetingCIDs - 1
+		e.maxCID = groupCIDs - 1
 		_, err = c.CreateGroup(c.Group(), 7)
 		wantClass(t, err, abi.MPI_ERR_OTHER)
 	})

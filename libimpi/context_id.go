@@ -21,13 +21,13 @@ import (
 // share; one that still waits for a process to take part does not count. In a job of several clients blocks are
 // counted apart from IMPI's ids.
 
-// Kinds of ids, by their high bits. Numbers are counted below meetingCIDs.
+// Kinds of ids, by their high bits. Numbers are counted below groupCIDs.
 const (
 	selfCID        = 1 << 63 // MPI_COMM_SELF: outside the space of ids that cross clients (IMPI 0.0, 3.3)
 	partitionedCID = 1 << 62 // beside each communicator: partitioned communication (partitioned.go)
 	ownCID         = 1 << 61 // blocks in a job of several clients
 	homeCIDs       = 1 << 60 // beside each intercommunicator: its local group (intercomm.go)
-	meetingCIDs    = 1 << 59 // places where groups without a communicator meet (meeting.go)
+	groupCIDs    = 1 << 59 // agreements of groups without a communicator (group_agreement.go)
 )
 
 // maxCID is the largest context id two clients may agree on (IMPI 0.0, 4.3).
@@ -114,10 +114,10 @@ func (e *Engine) agreeAmong(key agreement, largest func(mine uint64) (uint64, er
 			e.enter(key)
 			defer e.leave(key)
 		}
-		if most&^uint64(ownCID) >= meetingCIDs-2*cidBlock {
+		if most&^uint64(ownCID) >= groupCIDs-2*cidBlock {
 			return cids{}, errorf(abi.MPI_ERR_OTHER, "no context id left")
 		}
-		vetoes, err := largest(e.claim(key, most))
+		vetoes, err := largest(e.reserveBlock(key, most))
 		if err != nil {
 			return cids{}, err
 		}
@@ -155,8 +155,8 @@ func (e *Engine) leave(key agreement) {
 	e.mu.Unlock()
 }
 
-// claim reserves the block after most for an agreement and answers 0, or 1 if this process does not consent.
-func (e *Engine) claim(key agreement, most uint64) uint64 {
+// reserveBlock keeps the block after most for an agreement and answers 0, or 1 if this process does not consent.
+func (e *Engine) reserveBlock(key agreement, most uint64) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if most < *e.own() || slices.ContainsFunc(e.agreeing, func(a agreement) bool { return a.before(key) }) {

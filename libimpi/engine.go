@@ -29,9 +29,9 @@ type Engine struct {
 	job   *transport.Job
 	peers []peer // by world rank
 
-	near    carrier // inside the machine
+	local   carrier // inside the machine
 	alone   bool    // no other process of the job shares this machine's memory
-	far     carrier // to other machines and clients; has no Transport if there are none
+	network carrier // to other machines and clients; has no Transport if there are none
 	others  int     // processes on this machine that carry packets for us
 	machine int32   // the lowest world rank of this machine's
 	ticks   uint32
@@ -53,7 +53,7 @@ type Engine struct {
 	agreeing []agreement // on context ids, under way
 
 	heldAt int64   // bytes of unexpected messages at which their sender is held, if it is in this machine
-	farAt  int64   // and if it is elsewhere
+	restrainAt  int64   // and if it is elsewhere
 	shut   []int32 // processes whose packets are not acknowledged (restrain.go)
 	probes []probe // that wait
 

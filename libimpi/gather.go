@@ -48,7 +48,7 @@ func (e *Engine) posted(dest int32) {
 
 // settle sends what has gathered.
 func (e *Engine) settle() {
-	if g := e.far.gatherer; g != nil {
+	if g := e.network.gatherer; g != nil {
 		e.shared.Gathered = 0
 		g.Settle()
 	}

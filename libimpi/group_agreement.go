@@ -7,25 +7,24 @@ import (
 	"github.com/libimpi/libimpi/abi"
 )
 
-// Communicators of groups that have no parent communicator (MPI 5.0, 7.4.2 and 7.6.2): the members meet in a place
-// that each of them finds alone. It is a communicator of the group whose context ids are a digest of the
-// program's string tag and of the members; there they agree on the ids of the new one, and it closes. Calls
-// with other tags, or of other members, at the same time meet elsewhere. Between calls with the same tag, one after
-// the other, a quick process may come to the next meeting before a slow one has left the last: its messages wait
-// behind those of the last one, and stay when the place closes.
+// Communicators of groups that have no parent communicator (MPI 5.0, 7.4.2 and 7.6.2): the members agree on
+// context ids over a temporary communicator that each of them can make alone. Its own context ids are a digest of the
+// program's string tag and of the members, so that calls with other tags, or of other members, use another one at the
+// same time. Between calls with the same tag, one after the other, a quick process may open the next agreement before a
+// slow one has closed the last: its messages wait behind those of the last one, and stay when that is closed.
 //
 // IMPI knows nothing of this; processes of another implementation cannot take part in it.
 
-// kinds of meetings
+// kinds of agreements
 const (
-	meetToCreate = "create"
-	meetAtHome   = "home"    // one group of a new intercommunicator
-	meetLeaders  = "leaders" // its leaders
-	meetAll      = "all"     // both groups
+	agreeToCreate = "create"
+	agreeAtHome   = "home"    // one group of a new intercommunicator
+	agreeLeaders  = "leaders" // its leaders
+	agreeAll      = "all"     // both groups
 )
 
-// meetingCID is the context id of a meeting: 56 bits of the digest, and its range.
-func meetingCID(kind, tag string, members *Group) uint64 {
+// groupCID is the context id of an agreement: 56 bits of the digest, and its range.
+func groupCID(kind, tag string, members *Group) uint64 {
 	h := sha256.New()
 	var number [8]byte
 	word := func(n uint64) {
@@ -39,13 +38,13 @@ func meetingCID(kind, tag string, members *Group) uint64 {
 	for r := range members.Size() {
 		word(uint64(members.World(r)))
 	}
-	return meetingCIDs | binary.LittleEndian.Uint64(h.Sum(nil))>>8<<1
+	return groupCIDs | binary.LittleEndian.Uint64(h.Sum(nil))>>8<<1
 }
 
-// meet opens a meeting of the members of g; close it with adjourn.
-func (e *Engine) meet(kind, tag string, g *Group) (*Comm, error) {
+// openAgreement makes the temporary communicator of the members of g; closeAgreement ends it.
+func (e *Engine) openAgreement(kind, tag string, g *Group) (*Comm, error) {
 	e.mu.Lock()
-	cid := meetingCID(kind, tag, g)
+	cid := groupCID(kind, tag, g)
 	busy := e.contexts.find(cid) != nil
 	e.mu.Unlock()
 	if busy {
@@ -55,8 +54,8 @@ func (e *Engine) meet(kind, tag string, g *Group) (*Comm, error) {
 	return e.newComm(g, cid)
 }
 
-// adjourn closes a meeting; messages for the next one at the same place stay.
-func (c *Comm) adjourn() {
+// closeAgreement ends an agreement; messages for the next one with the same tag and members stay.
+func (c *Comm) closeAgreement() {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,7 +69,7 @@ func (c *Comm) adjourn() {
 	}
 }
 
-// agreeHere finds the context ids of a new communicator of all who meet. IMPI's rule has no say in it.
+// agreeHere finds the context ids of a new communicator of all who agree. IMPI's rule has no say in it.
 func (c *Comm) agreeHere() (cids, error) {
 	return c.engine.agreeAmong(agreement{cid: c.p2p.cid}, c.largest)
 }
@@ -78,12 +77,12 @@ func (c *Comm) agreeHere() (cids, error) {
 // CreateFromGroup makes a communicator of the members of g, all of which call it with the same string tag
 // (MPI_Comm_create_from_group).
 func (e *Engine) CreateFromGroup(g *Group, tag string) (*Comm, error) {
-	meeting, err := e.meet(meetToCreate, tag, g)
+	agreement, err := e.openAgreement(agreeToCreate, tag, g)
 	if err != nil {
 		return nil, err
 	}
-	defer meeting.adjourn()
-	ids, err := meeting.agreeHere()
+	defer agreement.closeAgreement()
+	ids, err := agreement.agreeHere()
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +93,11 @@ func (e *Engine) CreateFromGroup(g *Group, tag string) (*Comm, error) {
 // looked at where the caller is the leader of its group.
 func (e *Engine) CreateInterFromGroups(local *Group, leader int, remote *Group, remoteLeader int, tag string) (*Comm,
 	error) {
-	home, err := e.meet(meetAtHome, tag, local)
+	home, err := e.openAgreement(agreeAtHome, tag, local)
 	if err != nil {
 		return nil, err
 	}
-	defer home.adjourn()
+	defer home.closeAgreement()
 	var world []int32
 	if home.Rank() == leader {
 		if err := e.meetLeader(tag, local.World(leader), remote.World(remoteLeader)); err != nil {
@@ -121,11 +120,11 @@ func (e *Engine) meetAndJoin(tag string, local, remote *Group) (*Comm, error) {
 	if remote.World(0) < local.World(0) { // the same order on both sides
 		both = remote.Union(local)
 	}
-	all, err := e.meet(meetAll, tag, both)
+	all, err := e.openAgreement(agreeAll, tag, both)
 	if err != nil {
 		return nil, err
 	}
-	defer all.adjourn()
+	defer all.closeAgreement()
 	ids, err := all.agreeHere()
 	if err != nil {
 		return nil, err
@@ -142,11 +141,11 @@ func (e *Engine) meetLeader(tag string, mine, theirs int32) error {
 	if mine == theirs {
 		return errorf(abi.MPI_ERR_COMM, "both groups have the same leader, rank %d of MPI_COMM_WORLD", mine)
 	}
-	leaders, err := e.meet(meetLeaders, tag, NewGroup([]int32{min(mine, theirs), max(mine, theirs)}))
+	leaders, err := e.openAgreement(agreeLeaders, tag, NewGroup([]int32{min(mine, theirs), max(mine, theirs)}))
 	if err != nil {
 		return err
 	}
-	defer leaders.adjourn()
+	defer leaders.closeAgreement()
 	return leaders.Barrier()
 }
 

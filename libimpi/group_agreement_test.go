@@ -110,14 +110,14 @@ func TestAMeetingLeavesNothing(t *testing.T) {
 func TestAMeetingPlaceIsTakenOnce(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2}})
 	e := es[0]
-	c, err := e.meet(meetToCreate, "x", e.World().Group())
+	c, err := e.openAgreement(agreeToCreate, "x", e.World().Group())
 	must(t, err)
-	_, err = e.meet(meetToCreate, "x", e.World().Group())
+	_, err = e.openAgreement(agreeToCreate, "x", e.World().Group())
 	wantClass(t, err, abi.MPI_ERR_ARG)
-	c.adjourn()
-	c, err = e.meet(meetToCreate, "x", e.World().Group())
+	c.closeAgreement()
+	c, err = e.openAgreement(agreeToCreate, "x", e.World().Group())
 	must(t, err)
-	c.adjourn()
+	c.closeAgreement()
 }
 
 // What another has sent for its next call at the same place is there when the place opens again, in order.
@@ -125,15 +125,15 @@ func TestMessagesForTheNextMeetingStay(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2}})
 	a, b := es[0], es[1]
 	g := a.World().Group()
-	here, err := a.meet(meetToCreate, "x", g)
+	here, err := a.openAgreement(agreeToCreate, "x", g)
 	must(t, err)
 	for round := range 2 {
-		there, err := b.meet(meetToCreate, "x", g)
+		there, err := b.openAgreement(agreeToCreate, "x", g)
 		must(t, err)
 		for i := range 3 {
 			must(t, there.ops.Send(countBuf([]uint64{uint64(10*round + i)}), 0, 5))
 		}
-		there.adjourn()
+		there.closeAgreement()
 	}
 	got := make([]uint64, 1)
 	for round := range 2 {
@@ -143,11 +143,11 @@ func TestMessagesForTheNextMeetingStay(t *testing.T) {
 				t.Errorf("round %d, message %d: %d", round, i, got[0])
 			}
 		}
-		here.adjourn()
-		here, err = a.meet(meetToCreate, "x", g)
+		here.closeAgreement()
+		here, err = a.openAgreement(agreeToCreate, "x", g)
 		must(t, err)
 	}
-	here.adjourn()
+	here.closeAgreement()
 	quietAfter(t, es, 4)
 }
 

@@ -44,7 +44,7 @@ func (e *Engine) count(m *message) {
 	switch {
 	case p.tr == nil:
 	case p.local < 0:
-		if p.kept > e.farAt {
+		if p.kept > e.restrainAt {
 			e.restrain(p)
 		}
 	case p.kept > e.heldAt && !p.held:
@@ -59,7 +59,7 @@ func (e *Engine) giveBack(m *message) {
 	switch {
 	case p.tr == nil:
 	case p.local < 0:
-		if p.lookAt > 0 && p.kept < e.farAt/2 {
+		if p.lookAt > 0 && p.kept < e.restrainAt/2 {
 			e.relax(p)
 		}
 	case p.held && p.kept < e.heldAt/2:

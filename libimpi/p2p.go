@@ -316,7 +316,7 @@ func (c *Comm) Mprobe(source int, tag int32, st *Status) (*Matched, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.claim(m, st), nil
+	return c.matched(m, st), nil
 }
 
 // Improbe is Mprobe that does not block; nil if there is no such message yet.
@@ -328,10 +328,10 @@ func (c *Comm) Improbe(source int, tag int32, st *Status) (*Matched, error) {
 	if m == nil {
 		return nil, err
 	}
-	return c.claim(m, st), nil
+	return c.matched(m, st), nil
 }
 
-func (c *Comm) claim(m *message, st *Status) *Matched {
+func (c *Comm) matched(m *message, st *Status) *Matched {
 	c.p2p.take(m)
 	m.describe(st)
 	c.uses++

@@ -35,9 +35,9 @@ func (c *Comm) moved(at []int32) *Group {
 	return NewGroup(worlds)
 }
 
-// kin says whether all processes of c belong to clients of this library. Others would not know of the new order, and
+// sameImpl says whether all processes of c belong to clients of this library. Others would not know of the new order, and
 // the communicator would have two: with them, all keep theirs.
-func (c *Comm) kin() bool {
+func (c *Comm) sameImpl() bool {
 	return c.engine.agreed(c.group, func(h *transport.Host) bool { return h.SameImpl })
 }
 
@@ -58,7 +58,7 @@ func (e *Engine) agreed(g *Group, holds func(*transport.Host) bool) bool {
 // createPlaced makes a communicator with a topology of n nodes that all processes know in full. place answers at which
 // of the places that paths lead to each node is put.
 func (c *Comm) createPlaced(n int, t topo.Topology, reorder bool, place func(paths [][]int32) []int32) (*Comm, error) {
-	if !reorder || c.Size() == 1 || !c.kin() {
+	if !reorder || c.Size() == 1 || !c.sameImpl() {
 		return c.createOf(c.kept(n), t)
 	}
 	at, err := c.placed(n, nil, func(paths [][]int32, _, _ []int32) []int32 { return place(paths) })
@@ -70,7 +70,7 @@ func (c *Comm) createPlaced(n int, t topo.Topology, reorder bool, place func(pat
 
 // mapped is the rank that the caller would have by what the job's tables tell, MPI_UNDEFINED if it is left out.
 func (c *Comm) mapped(n int, place func(paths [][]int32) []int32) int {
-	if !c.kin() {
+	if !c.sameImpl() {
 		return c.kept(n).Rank(c.engine.me)
 	}
 	return c.moved(place(paths(c.engine.job, c.group.Worlds()))).Rank(c.engine.me)
@@ -79,7 +79,7 @@ func (c *Comm) mapped(n int, place func(paths [][]int32) []int32) int {
 // createDist makes a communicator of a distributed graph, each process giving its own part. A process that becomes
 // rank v gets the neighbours of node v, which rank v of c has given.
 func (c *Comm) createDist(t *topo.DistGraph, reorder bool) (*Comm, error) {
-	if !reorder || c.Size() == 1 || !c.kin() {
+	if !reorder || c.Size() == 1 || !c.sameImpl() {
 		return c.createOf(c.group, t)
 	}
 	n := c.Size()

@@ -165,10 +165,10 @@ func TestWhatOthersTellForAMappingIsChecked(t *testing.T) {
 }
 
 func TestClientsOfOtherLibrariesKeepTheOrderOfATopology(t *testing.T) {
-	for _, kin := range []bool{false, true} {
+	for _, same := range []bool{false, true} {
 		es := makeWorld(t, options{clients: []int{2, 2}, tune: func(j *transport.Job) {
 			for h := range j.Hosts {
-				j.Hosts[h].SameImpl = kin
+				j.Hosts[h].SameImpl = same
 			}
 		}})
 		together(t, es, func(e *Engine) {
@@ -184,8 +184,8 @@ func TestClientsOfOtherLibrariesKeepTheOrderOfATopology(t *testing.T) {
 					kept++
 				}
 			}
-			if (kept == 4) == kin || inTurn.MapCart(line) != made.Rank() {
-				t.Errorf("kin %v: %d of 4 ranks are kept; mapped to %d, and is %d", kin, kept, inTurn.MapCart(line), made.Rank())
+			if (kept == 4) == same || inTurn.MapCart(line) != made.Rank() {
+				t.Errorf("same %v: %d of 4 ranks are kept; mapped to %d, and is %d", same, kept, inTurn.MapCart(line), made.Rank())
 			}
 			must(t, e.World().Barrier())
 		})

@@ -25,9 +25,9 @@ const (
 	longSpin  = 5 * time.Millisecond
 	// patientSpin is the time where ranks outnumber cores: some turns of all of them.
 	patientSpin = 500 * time.Microsecond
-	// farEvery is how many polls inside the machine go with one of what comes from elsewhere, which may cost a system
+	// networkEvery is how many polls inside the machine go with one of what comes from elsewhere, which may cost a system
 	// call, when the awaited message may come from either.
-	farEvery = 16
+	networkEvery = 16
 )
 
 // anyPeer is for a wait whose message may come from everywhere.
@@ -37,14 +37,14 @@ const anyPeer int32 = -1
 func (e *Engine) poll(from int32) bool {
 	did := false
 	e.ticks++
-	if len(e.busy) > 0 && e.far.gatherer != nil {
-		e.far.gatherer.Cork() // what waited for room leaves together
-		defer e.far.gatherer.Uncork()
+	if len(e.busy) > 0 && e.network.gatherer != nil {
+		e.network.gatherer.Cork() // what waited for room leaves together
+		defer e.network.gatherer.Uncork()
 	}
-	if e.near.Poll() {
+	if e.local.Poll() {
 		did = true
 	}
-	if e.far.connected() && (e.alone || e.ticks%farEvery == 0 || from >= 0 && e.peers[from].local < 0) && e.far.Poll() {
+	if e.network.connected() && (e.alone || e.ticks%networkEvery == 0 || from >= 0 && e.peers[from].local < 0) && e.network.Poll() {
 		did = true
 	}
 	if len(e.busy) > 0 && e.flush() {
@@ -89,12 +89,12 @@ const watcherPolls = 64
 
 func (e *Engine) pollAll() bool {
 	e.ticks++
-	if len(e.busy) > 0 && e.far.gatherer != nil {
-		e.far.gatherer.Cork()
-		defer e.far.gatherer.Uncork()
+	if len(e.busy) > 0 && e.network.gatherer != nil {
+		e.network.gatherer.Cork()
+		defer e.network.gatherer.Uncork()
 	}
-	did := e.near.Poll()
-	if e.far.connected() && e.far.Poll() {
+	did := e.local.Poll()
+	if e.network.connected() && e.network.Poll() {
 		did = true
 	}
 	if len(e.busy) > 0 && e.flush() {
@@ -190,8 +190,8 @@ func (e *Engine) spin(from int32) {
 	case e.nap > 0 && (e.alone || from >= 0 && e.peers[from].local < 0):
 		futex.Pause(e.nap)
 	case e.alone:
-	case from >= 0 && e.peers[from].local >= 0 && !e.far.connected() && e.near.spinner != nil:
-		e.near.spinner.Spin(from, looks)
+	case from >= 0 && e.peers[from].local >= 0 && !e.network.connected() && e.local.spinner != nil:
+		e.local.spinner.Spin(from, looks)
 	default:
 		futex.Pause(looks / 8)
 	}
@@ -248,16 +248,16 @@ func (e *Engine) sleep(cond func() bool) {
 	if !e.bell.PrepareSleep(value) {
 		return
 	}
-	if e.far.waker != nil {
-		e.far.waker.Arm()
+	if e.network.waker != nil {
+		e.network.waker.Arm()
 	}
 	soon := len(e.pulling) > 0 && !e.home.InTurn // there is something to read
 	if !e.pollAll() && !cond() && e.failed.Load() == nil && !soon {
 		e.mu.Unlock()
 		e.bell.Wait(value, longSleep)
 		e.mu.Lock()
-		if e.bell.Bell() == value && e.near.examiner != nil {
-			e.near.examiner.CheckPeers() // nobody rang for a second
+		if e.bell.Bell() == value && e.local.examiner != nil {
+			e.local.examiner.CheckPeers() // nobody rang for a second
 		}
 	}
 	e.bell.DoneSleep(value)

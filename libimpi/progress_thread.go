@@ -65,7 +65,7 @@ const (
 // bringOn notes that the progress thread could bring on a request that has just started.
 func (e *Engine) bringOn(r *Request) {
 	within := r.peer < 0 || e.peers[r.peer].local >= 0
-	if e.thread.on && !r.done && !r.long && within && r.size > int64(e.near.Limits().Eager) {
+	if e.thread.on && !r.done && !r.long && within && r.size > int64(e.local.Limits().Eager) {
 		r.long = true
 		e.thread.long++
 	}
@@ -82,7 +82,7 @@ func (e *Engine) away() {
 // watcher carries on from now on, and not only when it has found out that nobody polls.
 func (e *Engine) leaveRunning(r *Request) {
 	e.away()
-	if e.far.waker == nil || r.done || r.size < carried {
+	if e.network.waker == nil || r.done || r.size < carried {
 		return
 	}
 	peer := r.peer
@@ -90,7 +90,7 @@ func (e *Engine) leaveRunning(r *Request) {
 		peer = r.comm.group.World(int(r.source))
 	}
 	if peer != e.me && (peer == noPeer || e.peers[peer].local < 0) {
-		e.far.waker.Arm()
+		e.network.waker.Arm()
 	}
 }
 
@@ -107,7 +107,7 @@ func (e *Engine) arm() {
 		go e.assist(h.ended)
 	}
 	// What arrived before a sender could see that we are armed is taken in here.
-	if e.home.Attention.Arm() && e.pollNear() {
+	if e.home.Attention.Arm() && e.pollLocal() {
 		e.home.Attention.Alert() // there may be more
 	}
 }
@@ -166,7 +166,7 @@ func (e *Engine) bring() {
 	h := &e.thread
 	since := time.Now()
 	for h.inside == 0 && h.long > 0 && !h.dismissed && e.failed.Load() == nil {
-		if e.pollNear() {
+		if e.pollLocal() {
 			since = time.Now()
 		} else if time.Since(since) > threadStay {
 			return
@@ -178,9 +178,9 @@ func (e *Engine) bring() {
 	}
 }
 
-// pollNear polls what is inside the machine: sockets have a watcher of their own.
-func (e *Engine) pollNear() bool {
-	did := e.near.Poll()
+// pollLocal polls what is inside the machine: sockets have a watcher of their own.
+func (e *Engine) pollLocal() bool {
+	did := e.local.Poll()
 	if len(e.busy) > 0 && e.flush() {
 		did = true
 	}

@@ -102,7 +102,7 @@ func (e *Engine) matched(r *Request, source, tag, peer int32, length int64) {
 }
 
 // answer replies to a DataSync that has been matched and brought the first piece: the message is complete, or is read
-// straight from the sender's memory, or its rest is asked for. That is done before the piece is stored: the sender is
+// directly from the sender's memory, or its rest is asked for. That is done before the piece is stored: the sender is
 // at work meanwhile.
 func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte) {
 	h := &e.reply

@@ -13,9 +13,9 @@ import (
 // acknowledged as long as this process needs anything from there: a receive that one of the messages could match is
 // posted, a probe looks for one, an answer or the rest of a long message is due.
 //
-//	kept > farAt    -> restrain: told; beyond twice of it, and not needed: shut
+//	kept > restrainAt    -> restrain: told; beyond twice of it, and not needed: shut
 //	receive, probe, question -> invite, await: open again, until more comes that nobody needs
-//	kept < farAt/2  -> relax: all is as before
+//	kept < restrainAt/2  -> relax: all is as before
 //
 // One thing a process can wait for without a need of its receiver's: the answer to a CANCEL that is stuck behind its
 // flood. For its sake the windows open for a moment now and then, ever more seldom, so that what comes in so stays
@@ -30,19 +30,19 @@ type probe struct {
 // firstLapse is after what time a window opens for a moment; each time after that is twice as long.
 const firstLapse = time.Second
 
-// restrain is called for a process, in another machine, of which more than farAt bytes are kept.
+// restrain is called for a process, in another machine, of which more than restrainAt bytes are kept.
 func (e *Engine) restrain(p *peer) {
 	if p.hold != nil && !p.held {
 		e.hold(p, true)
 	}
-	if e.far.shutter == nil || p.shut || p.kept < p.lookAt {
+	if e.network.shutter == nil || p.shut || p.kept < p.lookAt {
 		return
 	}
-	if p.lookAt = max(p.lookAt, 2*e.farAt); p.kept < p.lookAt {
+	if p.lookAt = max(p.lookAt, 2*e.restrainAt); p.kept < p.lookAt {
 		return
 	}
 	if e.needs(p) {
-		p.lookAt = p.kept + e.farAt/8 // to look costs a walk through all communicators
+		p.lookAt = p.kept + e.restrainAt/8 // to look costs a walk through all communicators
 		return
 	}
 	e.close(p)
@@ -52,7 +52,7 @@ func (e *Engine) restrain(p *peer) {
 func (e *Engine) close(p *peer) {
 	p.shut = true
 	e.shut = append(e.shut, p.rank)
-	e.far.shutter.Shut(e.me, p.rank, true)
+	e.network.shutter.Shut(e.me, p.rank, true)
 	p.lapse = max(2*p.lapse, firstLapse)
 	p.timer = time.AfterFunc(p.lapse, func() { e.lapsed(p) })
 }
@@ -77,7 +77,7 @@ func (e *Engine) reopen(p *peer) {
 	p.shut = false
 	p.timer.Stop()
 	e.shut = slices.DeleteFunc(e.shut, func(rank int32) bool { return rank == p.rank })
-	e.far.shutter.Shut(e.me, p.rank, false)
+	e.network.shutter.Shut(e.me, p.rank, false)
 }
 
 // relax ends all restraint: few messages of a process are left.

@@ -10,7 +10,7 @@ import (
 // that can.
 func pour(t *testing.T, es []*Engine, n int64, buf []byte) (ids []uint64) {
 	t.Helper()
-	many := int(10*es[1].farAt/(n+recordSize)) + 100
+	many := int(10*es[1].restrainAt/(n+recordSize)) + 100
 	for i := range many {
 		ids = append(ids, es[0].World().Isend(at(buf), n, byteT, 1, int32(i), Standard))
 		step(es)
@@ -38,11 +38,11 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 	world := func(t *testing.T) ([]*Engine, []byte) {
 		es := makeWorld(t, options{clients: []int{1, 1}, tune: strangers})
 		es[1].mu.Lock()         // the watcher of sockets is at work
-		es[1].farAt = heldLeast // as if there were many
+		es[1].restrainAt = heldLeast // as if there were many
 		es[1].mu.Unlock()
 		return es, make([]byte, n)
 	}
-	bound := func(e *Engine) int64 { return 2*e.farAt + int64(e.job.HiWater+1)*(8192+recordSize) }
+	bound := func(e *Engine) int64 { return 2*e.restrainAt + int64(e.job.HiWater+1)*(8192+recordSize) }
 
 	t.Run("a receive of the last", func(t *testing.T) {
 		es, buf := world(t)
@@ -173,7 +173,7 @@ func TestNothingIsDueOnceAllIsDone(t *testing.T) {
 func TestAToldSenderSendsEnvelopes(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{1, 1}})
 	es[1].mu.Lock()
-	es[1].far.holder.Hold(1, 0, true)
+	es[1].network.holder.Hold(1, 0, true)
 	es[1].mu.Unlock()
 	for range es[0].job.AckMark {
 		pass(t, es, 8)

@@ -115,13 +115,13 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 	h.MsgLen = uint64(r.total)
 	h.SrqID, h.DrqID, h.Addr = r.id, r.drqid, 0
 	h.Seq, h.Count, h.Dtype = r.seq, r.elements, r.dtype
-	straight := r.flat && p.stream != nil
+	unbuffered := r.flat && p.stream != nil
 	h.Len = int(min(r.stop-r.moved, int64(p.piece(r))))
 	if uint64(h.Len) == h.MsgLen {
 		// The first packet was empty. A continuation is told from a whole message by being shorter.
 		h.Len /= 2
 	}
-	if !straight {
+	if !unbuffered {
 		return e.push(p, r, h)
 	}
 	taken, ok := p.stream.SendLong(h, r.bytes(int64(h.Len)))
@@ -318,13 +318,13 @@ func (e *Engine) awaiting(h *transport.Header) *Request {
 	return r
 }
 
-// sendSelf delivers a message of this process to itself: straight into a waiting receive, or as an unexpected
+// sendSelf delivers a message of this process to itself: directly into a waiting receive, or as an unexpected
 // message that holds a copy (short) or refers to the send (long, synchronous).
 func (e *Engine) sendSelf(r *Request) {
 	r.setWire(datatype.Native)
 	source := r.comm.rank
-	if e.requests.quick != nil && e.near.loop != nil && e.near.loop.OpenSelf() {
-		e.near.loop.TakeSelf() // what the fast path has sent to this process comes first
+	if e.requests.quick != nil && e.local.loop != nil && e.local.loop.OpenSelf() {
+		e.local.loop.TakeSelf() // what the fast path has sent to this process comes first
 	}
 	e.adoptQuick()
 	if recv := r.ctx.space.Arrive(source, r.tag); recv != nil {

@@ -47,7 +47,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	size := len(c.Home.World)
-	e.heldAt, e.farAt = limit(size), limit(len(e.peers)-size)
+	e.heldAt, e.restrainAt = limit(size), limit(len(e.peers)-size)
 	e.budget = longSpin
 	e.patient = e.cohabitants() > c.Home.Cores
 	e.readAll = c.ReadAll || e.patient // the ring needs both sides at once
@@ -81,7 +81,7 @@ func (e *Engine) connect(ctx stdcontext.Context, open transport.Open) error {
 	if err != nil {
 		return err
 	}
-	e.near, e.far, e.others = carry(links.Near), carry(links.Far), links.Others
+	e.local, e.network, e.others = carry(links.Local), carry(links.Network), links.Others
 	if links.Syscalls {
 		e.nap = tryNaps()
 	}
@@ -96,7 +96,7 @@ func (e *Engine) reach() {
 	}
 	for local, w := range e.home.World {
 		if w != e.me {
-			e.peers[w].reachBy(&e.near)
+			e.peers[w].reachBy(&e.local)
 			e.peers[w].local = local
 		}
 	}
@@ -105,7 +105,7 @@ func (e *Engine) reach() {
 		if p.tr != nil || p.rank == e.me {
 			continue
 		}
-		p.reachBy(&e.far)
+		p.reachBy(&e.network)
 		p.rep = datatype.External32
 		if !e.job.Hosts[e.job.Procs[w].Host].SameImpl {
 			p.hold = nil
@@ -175,7 +175,7 @@ func (e *Engine) Finish() error {
 }
 
 // Connected says whether some processes of the job are reached over connections, which Finish ends for good.
-func (e *Engine) Connected() bool { return e.far.connected() }
+func (e *Engine) Connected() bool { return e.network.connected() }
 
 // Leave is Finish without the barrier.
 func (e *Engine) Leave() error {
@@ -193,8 +193,8 @@ func (e *Engine) finishRemote() error {
 	if err := e.failure(); err != nil {
 		return err
 	}
-	if e.far.finisher != nil {
-		if err := e.far.finisher.Finish(time.Now().Add(finishTime)); err != nil {
+	if e.network.finisher != nil {
+		if err := e.network.finisher.Finish(time.Now().Add(finishTime)); err != nil {
 			return fmt.Errorf("at the end of the job: %w", err)
 		}
 	}
@@ -204,11 +204,11 @@ func (e *Engine) finishRemote() error {
 // Abort closes the connections without ceremony: the other clients see that this process has not finished. Threads
 // that wait in MPI stay there.
 func (e *Engine) Abort() {
-	if e.far.finisher == nil {
+	if e.network.finisher == nil {
 		return
 	}
 	e.mu.Lock()
-	e.far.finisher.Abort()
+	e.network.finisher.Abort()
 	e.mu.Unlock()
 	e.retire()
 }

@@ -83,10 +83,10 @@ const MaxLocal = 1 << 16
 
 // Links are the transports of a process: who is reached by which.
 type Links struct {
-	Near Transport // to the other processes of Home.World
-	Far  Transport // to all others; nil if there are none
+	Local   Transport // to the other processes of Home.World
+	Network Transport // to all others; nil if there are none
 
-	Syscalls bool // a Poll of Far costs a system call even if it finds nothing
+	Syscalls bool // a Poll of Network costs a system call even if it finds nothing
 	Others   int  // processes on this machine that carry packets for this one and need a core for it: an agent
 }
 

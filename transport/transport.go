@@ -10,7 +10,7 @@
 //
 // shm is rings in shared memory, tcp is IMPI between hosts, fake is a whole world in one process for tests, and package
 // conformance is what all of them must pass. Two things come through this seam next. A transport over another MPI
-// library is a package beside them, vendor; links hands it to the engine as Links.Far of a client. One-sided
+// library is a package beside them, vendor; links hands it to the engine as Links.Network of a client. One-sided
 // transfers are a capability in capabilities.go beside Reader, by which a Transport moves bytes into and out of
 // memory that a peer has offered; without it the engine makes packets of them, whose kinds stand below.
 //

@@ -1,7 +1,7 @@
 /* The fast path of sends (fast.h), and what a program asks of a communicator most. */
 #define _GNU_SOURCE
 #include "fast_match.h"
-#include "far.h"
+#include "store.h"
 
 struct impi_fast impi_fast;
 
@@ -39,13 +39,13 @@ static int hand_over(struct impi_shm_private *shm, const struct impi_fast_comm *
 /* Copies a longer run of bytes, and publishes it as it comes. */
 RARE void send_pieces(struct impi_shm_outbound *o, struct impi_shm_record *r, const unsigned char *buf, uint64_t n)
 {
-    enum { FIRST = IMPI_SHM_FAR_BYTES, PIECE_BYTES = 2 * FIRST };
+    enum { FIRST = IMPI_SHM_PAST_BYTES, PIECE_BYTES = 2 * FIRST };
     uint32_t *filled = filled_of(r);
     *filled = 0;
     __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_GROWING | n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
     for (uint64_t done = 0, piece = FIRST; done < n; piece = PIECE_BYTES) {
         if (n - done < piece + FIRST) piece = n - done;
-        impi_far_payload(o, (unsigned char *)r + LINE + done, buf + done, piece);
+        impi_store_payload(o, (unsigned char *)r + LINE + done, buf + done, piece);
         done += piece;
         __atomic_store_n(filled, (uint32_t)done, __ATOMIC_RELEASE);
     }
@@ -92,8 +92,8 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
         if (UNLIKELY(plan)) impi_plan_move(plan, buf, to, n, 0);
-        else if (n < (int64_t)IMPI_SHM_FAR_BYTES || dest == c->rank) copy_payload(to, buf, (uint64_t)n);
-        else impi_far_payload(o, to, buf, (uint64_t)n);
+        else if (n < (int64_t)IMPI_SHM_PAST_BYTES || dest == c->rank) copy_payload(to, buf, (uint64_t)n);
+        else impi_store_payload(o, to, buf, (uint64_t)n);
         __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
                          __ATOMIC_RELEASE);
     }

@@ -1,9 +1,9 @@
-/* As transport/shm/far_unsafe.go does it in Go: from time to time some bytes are stored in the usual way, and the time
+/* As transport/shm/past_unsafe.go does it in Go: from time to time some bytes are stored in the usual way, and the time
  * that takes says whether the others go past the caches. */
 #define _GNU_SOURCE
 #include <time.h>
 #include "fast_ring.h"
-#include "far.h"
+#include "store.h"
 
 #if defined __x86_64__
 #include <emmintrin.h>
@@ -28,24 +28,24 @@ static int64_t nanoseconds(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-void impi_far_payload(struct impi_shm_outbound *o, unsigned char *to, const unsigned char *from, uint64_t n)
+void impi_store_payload(struct impi_shm_outbound *o, unsigned char *to, const unsigned char *from, uint64_t n)
 {
     uint64_t at = 0;
     if (n >= IMPI_SHM_LOOK_BYTES && ++o->pieces % IMPI_SHM_LOOKS_EVERY == 0) {
         int64_t start = nanoseconds();
         copy_payload(to, from, at = IMPI_SHM_LOOK_BYTES);
-        if (nanoseconds() - start <= (int64_t)IMPI_SHM_FAR_TIME) o->looks -= o->looks > 0;
-        else o->looks += o->looks < 2 * (int32_t)IMPI_SHM_FAR_LOOKS;
+        if (nanoseconds() - start <= (int64_t)IMPI_SHM_PAST_TIME) o->looks -= o->looks > 0;
+        else o->looks += o->looks < 2 * (int32_t)IMPI_SHM_PAST_LOOKS;
     }
     uint64_t lines = (n - at) & ~(uint64_t)(LINE - 1);
-    if (lines && o->looks >= (int32_t)IMPI_SHM_FAR_LOOKS) {
+    if (lines && o->looks >= (int32_t)IMPI_SHM_PAST_LOOKS) {
         store_past(to + at, from + at, lines);
         at += lines;
     }
     copy_payload(to + at, from + at, n - at);
 }
 #else
-void impi_far_payload(struct impi_shm_outbound *o, unsigned char *to, const unsigned char *from, uint64_t n)
+void impi_store_payload(struct impi_shm_outbound *o, unsigned char *to, const unsigned char *from, uint64_t n)
 {
     (void)o;
     copy_payload(to, from, n);

@@ -65,13 +65,13 @@ type both struct {
 func (b *both) to(dst int32) transport.Transport {
 	for _, w := range b.world {
 		if w == dst {
-			return b.Near
+			return b.Local
 		}
 	}
-	return b.Far
+	return b.Network
 }
 
-func (b *both) Limits() transport.Limits { return b.Near.Limits() }
+func (b *both) Limits() transport.Limits { return b.Local.Limits() }
 
 func (b *both) Send(h *transport.Header, payload []byte) bool { return b.to(h.Dst).Send(h, payload) }
 
@@ -80,8 +80,8 @@ func (b *both) SendFrom(h *transport.Header, p transport.Packer) bool {
 }
 
 func (b *both) Poll() bool {
-	did := b.Near.Poll()
-	return b.Far != nil && b.Far.Poll() || did
+	did := b.Local.Poll()
+	return b.Network != nil && b.Network.Poll() || did
 }
 
 // Stream and what follows are transport.Streamer where there is one.

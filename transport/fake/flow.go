@@ -78,7 +78,7 @@ func (w *World) Forge(from, to int, h transport.Header, payload []byte) {
 const batch = 4
 
 // poll delivers what is there for p of those that within speaks of, some of each.
-func (p *proc) poll(far bool) bool {
+func (p *proc) poll(network bool) bool {
 	if p.inside {
 		return false
 	}
@@ -91,7 +91,7 @@ func (p *proc) poll(far bool) bool {
 	p.inside = true
 	did := false
 	for _, src := range w.rng.Perm(len(w.procs)) {
-		if q := w.procs[src]; (q.machine != p.machine) != far || q == p {
+		if q := w.procs[src]; (q.machine != p.machine) != network || q == p {
 			continue
 		}
 		f := w.flow(int32(src), p.rank)
@@ -99,7 +99,7 @@ func (p *proc) poll(far bool) bool {
 			if !f.whole() || f.queue[0].due > w.now {
 				break
 			}
-			p.take(f, int32(src), far)
+			p.take(f, int32(src), network)
 			did = true
 		}
 		if err := p.lost[src]; err != nil && !p.told[src] && !f.whole() {
@@ -116,10 +116,10 @@ func (p *proc) poll(far bool) bool {
 }
 
 // take delivers the first packet of a flow, without the lock.
-func (p *proc) take(f *flow, src int32, far bool) {
+func (p *proc) take(f *flow, src int32, network bool) {
 	w := p.w
 	k := f.queue[0]
-	if err := p.check(&k, src, far); err != nil {
+	if err := p.check(&k, src, network); err != nil {
 		p.lost[src], f.queue = err, nil
 		return
 	}
@@ -134,7 +134,7 @@ func (p *proc) take(f *flow, src int32, far bool) {
 	w.trace.note(taken, uint64(h.Kind), uint64(h.Src), uint64(h.Dst), uint64(h.Tag), h.CID, h.MsgLen,
 		h.SrqID, h.DrqID, uint64(h.Len))
 	split := 0
-	if far && continues(&k.h) && w.rng.IntN(3) == 0 {
+	if network && continues(&k.h) && w.rng.IntN(3) == 0 {
 		split = w.rng.IntN(k.h.Len)
 	}
 	w.mu.Unlock()
@@ -166,9 +166,9 @@ func (p *proc) deliver(h transport.Header, payload []byte, split int) {
 var errForged = errors.New("fake: a packet that no process sends")
 
 // check says what is wrong with a packet.
-func (p *proc) check(k *packet, src int32, far bool) error {
+func (p *proc) check(k *packet, src int32, network bool) error {
 	h, most := &k.h, p.w.o.Packet
-	if far && continues(h) {
+	if network && continues(h) {
 		most = max(most, p.w.o.Stream)
 	}
 	switch {
@@ -181,7 +181,7 @@ func (p *proc) check(k *packet, src int32, far bool) error {
 			return errForged
 		}
 	case transport.Taken:
-		if far {
+		if network {
 			return errForged
 		}
 	case transport.SyncAck, transport.Cancel, transport.CancelYes, transport.CancelNo:

@@ -11,22 +11,22 @@ import (
 // link is a transport that can do nothing but carry packets.
 type link struct {
 	p   *proc
-	far bool
+	network bool
 }
 
-// Near is the transport inside a machine: besides, it reads memory, and holds.
-type Near struct{ link }
+// Local is the transport inside a machine: besides, it reads memory, and holds.
+type Local struct{ link }
 
-// Far is the transport between machines: besides, it streams, holds, and has an end.
-type Far struct{ link }
+// Network is the transport between machines: besides, it streams, holds, and has an end.
+type Network struct{ link }
 
 var (
 	_ transport.Transport = (*link)(nil)
-	_ transport.Reader    = (*Near)(nil)
-	_ transport.Holder    = (*Near)(nil)
-	_ transport.Streamer  = (*Far)(nil)
-	_ transport.Holder    = (*Far)(nil)
-	_ transport.Finisher  = (*Far)(nil)
+	_ transport.Reader    = (*Local)(nil)
+	_ transport.Holder    = (*Local)(nil)
+	_ transport.Streamer  = (*Network)(nil)
+	_ transport.Holder    = (*Network)(nil)
+	_ transport.Finisher  = (*Network)(nil)
 	_ transport.Bell      = (*proc)(nil)
 )
 
@@ -36,7 +36,7 @@ func (l *link) Limits() transport.Limits {
 }
 
 // Poll implements transport.Transport.
-func (l *link) Poll() bool { return l.p.poll(l.far) }
+func (l *link) Poll() bool { return l.p.poll(l.network) }
 
 // Send implements transport.Transport.
 func (l *link) Send(h *transport.Header, payload []byte) bool {
@@ -72,18 +72,18 @@ func (l *link) send(h *transport.Header, payload func() []byte) bool {
 func (l *link) mustCarry(h *transport.Header, most int) {
 	p := l.p
 	q := p.w.procs[h.Dst]
-	if h.Src != p.rank || q == p || (q.machine != p.machine) != l.far || h.Len > most {
+	if h.Src != p.rank || q == p || (q.machine != p.machine) != l.network || h.Len > most {
 		panic(fmt.Sprintf("fake: process %d sends what this transport does not carry: %+v", p.rank, *h))
 	}
 }
 
 // CanRead implements transport.Reader.
-func (n *Near) CanRead(src int32) bool {
+func (n *Local) CanRead(src int32) bool {
 	return !n.p.w.o.NoRead && n.p.w.procs[src].machine == n.p.machine
 }
 
 // Read implements transport.Reader.
-func (n *Near) Read(src int32, addr uint64, dst []byte) bool {
+func (n *Local) Read(src int32, addr uint64, dst []byte) bool {
 	if !n.CanRead(src) || n.p.lost[src] != nil {
 		return false
 	}
@@ -92,7 +92,7 @@ func (n *Near) Read(src int32, addr uint64, dst []byte) bool {
 }
 
 // Claims implements transport.Reader.
-func (n *Near) Claims(peer int32, out bool, slot int) *uint64 {
+func (n *Local) Claims(peer int32, out bool, slot int) *uint64 {
 	if out {
 		return &n.p.w.flow(n.p.rank, peer).claims[slot]
 	}
@@ -100,16 +100,16 @@ func (n *Near) Claims(peer int32, out bool, slot int) *uint64 {
 }
 
 // Hold implements transport.Holder.
-func (n *Near) Hold(_, peer int32, on bool) { n.p.hold(peer, on) }
+func (n *Local) Hold(_, peer int32, on bool) { n.p.hold(peer, on) }
 
 // Held implements transport.Holder.
-func (n *Near) Held(_, peer int32) bool { return n.p.held(peer) }
+func (n *Local) Held(_, peer int32) bool { return n.p.held(peer) }
 
 // Hold implements transport.Holder.
-func (f *Far) Hold(_, peer int32, on bool) { f.p.hold(peer, on) }
+func (f *Network) Hold(_, peer int32, on bool) { f.p.hold(peer, on) }
 
 // Held implements transport.Holder.
-func (f *Far) Held(_, peer int32) bool { return f.p.held(peer) }
+func (f *Network) Held(_, peer int32) bool { return f.p.held(peer) }
 
 func (p *proc) hold(peer int32, on bool) {
 	p.w.mu.Lock()
@@ -126,10 +126,10 @@ func (p *proc) held(peer int32) bool {
 }
 
 // Stream implements transport.Streamer.
-func (f *Far) Stream(int32) int { return f.p.w.o.Stream }
+func (f *Network) Stream(int32) int { return f.p.w.o.Stream }
 
 // SendLong implements transport.Streamer: it takes any part of a continuation.
-func (f *Far) SendLong(h *transport.Header, payload []byte) (taken int, ok bool) {
+func (f *Network) SendLong(h *transport.Header, payload []byte) (taken int, ok bool) {
 	f.mustCarry(h, max(f.p.w.o.Stream, f.p.w.o.Packet))
 	w := f.p.w
 	w.mu.Lock()
@@ -144,7 +144,7 @@ func (f *Far) SendLong(h *transport.Header, payload []byte) (taken int, ok bool)
 }
 
 // SendRest implements transport.Streamer.
-func (f *Far) SendRest(dst int32, payload []byte) int {
+func (f *Network) SendRest(dst int32, payload []byte) int {
 	w := f.p.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,7 +167,7 @@ func (f *Far) SendRest(dst int32, payload []byte) int {
 }
 
 // Finish implements transport.Finisher. There is nothing to wait for.
-func (f *Far) Finish(time.Time) error { return nil }
+func (f *Network) Finish(time.Time) error { return nil }
 
 // Abort implements transport.Finisher: the process is lost to all others.
-func (f *Far) Abort() { f.p.w.Kill(int(f.p.rank)) }
+func (f *Network) Abort() { f.p.w.Kill(int(f.p.rank)) }

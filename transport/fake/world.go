@@ -3,7 +3,7 @@
 //
 //	world.go      the job and its processes; who runs next
 //	flow.go       packets from one process to another: late, refused, cut, forged, lost
-//	transports.go the transports of a process: Near and Far, each with all it can do, or plain
+//	transports.go the transports of a process: Local and Network, each with all it can do, or plain
 //	bell.go       where a process sleeps
 //
 // Only one process runs at a time (Run): it gives the turn to another when it sleeps in its bell, and who has the
@@ -29,7 +29,7 @@ import (
 
 // Options say what job it is. The zero value of each is a good one, but for Machines.
 type Options struct {
-	Machines []int   // processes of each machine; those of one are Near each other
+	Machines []int   // processes of each machine; those of one are Local each other
 	Clients  []int32 // client of each machine; nil: one client has all
 	Seed     uint64
 	Late     int  // the most turns that a packet takes beyond those before it
@@ -174,15 +174,15 @@ func (w *World) Open(rank int) transport.Open {
 		p := w.procs[rank]
 		p.rx = r
 		p.placer, _ = r.(transport.Placer)
-		near, far := link{p: p}, link{p: p, far: true}
+		local, network := link{p: p}, link{p: p, network: true}
 		var links transport.Links
 		if w.o.Plain {
-			links.Near, links.Far = &near, &far
+			links.Local, links.Network = &local, &network
 		} else {
-			links.Near, links.Far = &Near{near}, &Far{far}
+			links.Local, links.Network = &Local{local}, &Network{network}
 		}
 		if len(p.world) == len(w.procs) {
-			links.Far = nil
+			links.Network = nil
 		}
 		return links, nil
 	}

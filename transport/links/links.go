@@ -27,18 +27,18 @@ type Config struct {
 
 // Open makes the transports; it is a transport.Open.
 func (c Config) Open(ctx context.Context, r transport.Receiver, wake func()) (transport.Links, error) {
-	near, err := shm.New(shm.Config{Segment: c.Segment, World: c.World, Receiver: r, NoRead: c.NoRead})
+	local, err := shm.New(shm.Config{Segment: c.Segment, World: c.World, Receiver: r, NoRead: c.NoRead})
 	if err != nil || len(c.World) == len(c.Job.Procs) {
-		return transport.Links{Near: near}, err
+		return transport.Links{Local: local}, err
 	}
 	opts := tcp.Options{Warn: c.Warn, Silence: c.Silence, Apart: c.apart()}
 	if c.Agent != nil {
 		opts.Pipes = true
-		far, err := tcp.Adopt(agent.View(c.Job), agent.ViewHost, agent.ViewSockets(*c.Agent), r, wake, opts)
-		return transport.Links{Near: near, Far: far, Others: 1}, err
+		network, err := tcp.Adopt(agent.View(c.Job), agent.ViewHost, agent.ViewSockets(*c.Agent), r, wake, opts)
+		return transport.Links{Local: local, Network: network, Others: 1}, err
 	}
-	far, err := tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, r, wake, opts)
-	return transport.Links{Near: near, Far: far, Syscalls: true}, err
+	network, err := tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, r, wake, opts)
+	return transport.Links{Local: local, Network: network, Syscalls: true}, err
 }
 
 // apart are the hosts of our own client with which we share no memory.

@@ -13,15 +13,15 @@ import (
 // drops it when the process ends, however it ends, and anybody can ask for it from any pid namespace, long
 // after the pid has been given to somebody else.
 
-// claim takes the lock of a local rank for this process.
-func claim(fd, rank int) error {
+// lockRank takes the lock of a local rank for this process.
+func lockRank(fd, rank int) error {
 	lk := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(rank), Len: 1}
 	err := unix.FcntlFlock(uintptr(fd), unix.F_SETLK, &lk)
 	if err == unix.EAGAIN || err == unix.EACCES {
 		return fmt.Errorf("shm: another process is local rank %d already", rank)
 	}
 	if err != nil {
-		return fmt.Errorf("shm: claiming local rank %d: %w", rank, err)
+		return fmt.Errorf("shm: locking local rank %d: %w", rank, err)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // pair starts the other side in a role and answers this one, and what ends the role.
 func pair(b *testing.B, role string, r *receiver) (*Transport, func()) {
 	fd := create(b, 2)
-	cmd := start(b, role, fd, 1) // first: it closes a duplicate of fd, which would end our claim
+	cmd := start(b, role, fd, 1) // first: it closes a duplicate of fd, which would end our lock
 	pin(0)                       // later: the core is inherited
 	s := attach(b, fd, 0)
 	r.lost = func(_ int32, err error) { b.Fatal(err) }

@@ -238,7 +238,7 @@ func cHeader() []byte {
 		{"STATE_ABSENT", stateAbsent}, {"STATE_ATTACHED", stateAttached}, {"STATE_DETACHED", stateDetached},
 		{"STATE_DEAD", stateDead},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
-		{"FAR_BYTES", farBytes}, {"LOOK_BYTES", lookBytes}, {"FAR_TIME", uint64(farTime)}, {"FAR_LOOKS", farLooks}, {
+		{"PAST_BYTES", pastBytes}, {"LOOK_BYTES", lookBytes}, {"PAST_TIME", uint64(pastTime)}, {"PAST_LOOKS", pastLooks}, {
 			"LOOKS_EVERY", looksEvery},
 		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},
 		{"BOARD_WORD_SHIFT", boardWordShift},

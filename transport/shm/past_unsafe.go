@@ -17,23 +17,23 @@ import (
 // first touch of a page for one: several of them change what is done.
 
 const (
-	farBytes  = 4 << 10 // pieces from this length on go past the caches
+	pastBytes  = 4 << 10 // pieces from this length on go past the caches
 	lookBytes = 8 << 10 // of a piece are stored the other way to look
 
-	// A look finds the peer far if it takes longer: 1.1 us between cores apart, 0.3 us between others.
-	farTime = 700 * time.Nanosecond
+	// A look finds no shared cache if it takes longer: 1.1 us between cores apart, 0.3 us between others.
+	pastTime = 700 * time.Nanosecond
 
 	looksEvery = 32 // pieces
-	farLooks   = 2  // so many more that found it far than near; at most twice as many are counted
+	pastLooks   = 2  // so many more that found none than did; at most twice as many are counted
 )
 
-// distance is what is known of the way to a peer's cache. C sends short messages by it, too (gobridge/executor/far.c).
+// distance is what is known of the way to a peer's cache. C sends short messages by it, too (gobridge/executor/store.c).
 type distance struct {
 	pieces uint32
-	looks  int32 // that found the peer far, less those that found it near
+	looks  int32 // that found no cache shared with the peer, less the others
 }
 
-func (d *distance) far() bool { return d.looks >= farLooks }
+func (d *distance) apart() bool { return d.looks >= pastLooks }
 
 // due counts a piece that is long enough and answers whether one should look with it.
 func (d *distance) due(n int) bool {
@@ -45,8 +45,8 @@ func (d *distance) due(n int) bool {
 }
 
 func (d *distance) note(took time.Duration) {
-	if took > farTime {
-		d.looks = min(d.looks+1, 2*farLooks)
+	if took > pastTime {
+		d.looks = min(d.looks+1, 2*pastLooks)
 	} else {
 		d.looks = max(d.looks-1, 0)
 	}
@@ -54,7 +54,7 @@ func (d *distance) note(took time.Duration) {
 
 // store copies a piece into a ring.
 func (d *distance) store(dst, src []byte) {
-	if len(src) < farBytes || !canStorePast {
+	if len(src) < pastBytes || !canStorePast {
 		copy(dst, src)
 		return
 	}
@@ -68,7 +68,7 @@ func (d *distance) carry(dst, src []byte, look bool) {
 		at = copy(dst[:lookBytes], src)
 		d.note(time.Since(start))
 	}
-	if n := (len(src) - at) &^ (LineBytes - 1); n > 0 && d.far() {
+	if n := (len(src) - at) &^ (LineBytes - 1); n > 0 && d.apart() {
 		storePast(unsafe.SliceData(dst[at:]), unsafe.SliceData(src[at:]), n)
 		at += n
 	}
@@ -77,12 +77,12 @@ func (d *distance) carry(dst, src []byte, look bool) {
 
 // pack is store for a piece that p produces: aside first, into this core's cache.
 func (d *distance) pack(dst []byte, p transport.Packer, aside *[]byte) {
-	if len(dst) < farBytes || !canStorePast {
+	if len(dst) < pastBytes || !canStorePast {
 		p.Pack(dst)
 		return
 	}
 	look := d.due(len(dst))
-	if !look && !d.far() {
+	if !look && !d.apart() {
 		p.Pack(dst)
 		return
 	}

@@ -29,9 +29,9 @@ func TestAPieceIsTheSameNearAndFar(t *testing.T) {
 		src[i] = byte(r.Uint32())
 	}
 	var aside []byte
-	for _, looks := range []int32{0, farLooks, 2 * farLooks} {
+	for _, looks := range []int32{0, pastLooks, 2 * pastLooks} {
 		for range 500 {
-			n := min(farBytes-2+r.IntN(maxPacket), maxPacket)
+			n := min(pastBytes-2+r.IntN(maxPacket), maxPacket)
 			from := src[r.IntN(100):][:n]
 			d := distance{pieces: r.Uint32N(2 * looksEvery), looks: looks}
 			clear(ring)
@@ -52,28 +52,28 @@ func TestAPieceIsTheSameNearAndFar(t *testing.T) {
 
 func TestSomeLooksChangeTheWay(t *testing.T) {
 	var d distance
-	d.note(farTime + 1)
-	if d.far() {
+	d.note(pastTime + 1)
+	if d.apart() {
 		t.Error("far after one look")
 	}
 	for range 100 {
-		d.note(farTime + 1)
+		d.note(pastTime + 1)
 	}
-	if !d.far() {
+	if !d.apart() {
 		t.Error("near after many looks that found it far")
 	}
-	for range 2*farLooks - farLooks + 1 {
-		d.note(farTime)
+	for range 2*pastLooks - pastLooks + 1 {
+		d.note(pastTime)
 	}
-	if d.far() {
+	if d.apart() {
 		t.Errorf("still far: %+v", d)
 	}
 	for range 100 {
 		d.note(0)
 	}
-	d.note(farTime + 1)
-	d.note(farTime + 1)
-	if !d.far() {
+	d.note(pastTime + 1)
+	d.note(pastTime + 1)
+	if !d.apart() {
 		t.Errorf("looks are forgotten too slowly: %+v", d)
 	}
 }

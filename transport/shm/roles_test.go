@@ -170,7 +170,7 @@ func TestAPeerThatDetachesIsNotLost(t *testing.T) {
 	}
 }
 
-func TestALocalRankIsClaimedOnce(t *testing.T) {
+func TestALocalRankIsLockedOnce(t *testing.T) {
 	fd := create(t, 2)
 	start(t, "idle", fd, 1)
 	s := attach(t, fd, 0)

@@ -1,5 +1,5 @@
 // Package shm moves packets between the ranks of one machine: rings in shared memory, doorbells for those
-// that sleep, and copies straight out of a peer's memory for what is long.
+// that sleep, and copies directly out of a peer's memory for what is long.
 //
 // Flow: the launcher calls Create and hands the descriptor to every rank; each rank calls Attach, then New
 // for the transport. Send writes a record into the ring to its peer (send.go), the peer's Poll hands it to
@@ -102,7 +102,7 @@ func Attach(fd, localRank int) (*Segment, error) {
 	if localRank < 0 || localRank >= n {
 		return nil, fmt.Errorf("shm: local rank %d of %d", localRank, n)
 	}
-	if err := claim(fd, localRank); err != nil {
+	if err := lockRank(fd, localRank); err != nil {
 		return nil, err
 	}
 	unix.CloseOnExec(fd)

@@ -16,10 +16,10 @@ import (
 // receiving side grows far enough by itself, where there is one connection.
 
 const (
-	farAway   = 5 * time.Millisecond // the round trip from which it matters
-	farRate   = 10e9 / 8             // bytes a second that the buffer shall be good for
-	farBuffer = 32 << 20             // bytes; and not more than this
-	farUnsent = 4 << 20              // bytes
+	longTrip   = 5 * time.Millisecond // the round trip from which it matters
+	wanRate   = 10e9 / 8             // bytes a second that the buffer shall be good for
+	wanBuffer = 32 << 20             // bytes; and not more than this
+	wanUnsent = 4 << 20              // bytes
 
 	shareUnsent = 512 << 10 // bytes, on one of several connections
 )
@@ -36,7 +36,7 @@ func widen(fd int) {
 		return
 	}
 	setSendBuffer(fd, size)
-	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, farUnsent)
+	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, wanUnsent)
 }
 
 // share keeps what is not sent yet short on one of several connections: what stands in the buffer of a slow one is lost
@@ -69,10 +69,10 @@ func unpace(fd int) { unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGE
 
 // bufferFor is the right size for a round trip, in bytes; 0: leave it to the system.
 func bufferFor(rtt time.Duration) int {
-	if rtt < farAway {
+	if rtt < longTrip {
 		return 0
 	}
-	return int(min(rtt.Seconds()*farRate, farBuffer))
+	return int(min(rtt.Seconds()*wanRate, wanBuffer))
 }
 
 // granted is what the system makes of a size, tried on a socket that is not used: one whose buffer has been set does
@@ -105,7 +105,7 @@ func grows() int {
 		_, err = fmt.Sscan(string(text), &least, &first, &most)
 	}
 	if err != nil {
-		return farBuffer
+		return wanBuffer
 	}
 	return most
 }

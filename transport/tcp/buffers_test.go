@@ -13,7 +13,7 @@ func TestBuffersAreSizedFromTheRoundTrip(t *testing.T) {
 	for _, tt := range []struct {
 		rtt  time.Duration
 		want int
-	}{{0, 0}, {farAway - 1, 0}, {8 * time.Millisecond, 10_000_000}, {time.Second, farBuffer}, {time.Hour, farBuffer}} {
+	}{{0, 0}, {longTrip - 1, 0}, {8 * time.Millisecond, 10_000_000}, {time.Second, wanBuffer}, {time.Hour, wanBuffer}} {
 		if got := bufferFor(tt.rtt); got != tt.want {
 			t.Errorf("%v: %d bytes, want %d", tt.rtt, got, tt.want)
 		}
@@ -21,7 +21,7 @@ func TestBuffersAreSizedFromTheRoundTrip(t *testing.T) {
 }
 
 func TestABufferThatTheSystemDoesNotGrantIsLeftToIt(t *testing.T) {
-	few, many := granted(1<<12), granted(farBuffer)
+	few, many := granted(1<<12), granted(wanBuffer)
 	if few <= 0 || many < few {
 		t.Errorf("granted %d and %d bytes", few, many)
 	}
@@ -30,7 +30,7 @@ func TestABufferThatTheSystemDoesNotGrantIsLeftToIt(t *testing.T) {
 	}
 	es := connect(t, layout{{1}, {1}}, nil, Options{}) // near: nothing is changed
 	fd := es[0].host.links[1].fd
-	if n, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT); err == nil && n == farUnsent {
+	if n, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT); err == nil && n == wanUnsent {
 		t.Error("a connection inside the machine was taken for a long one")
 	}
 }
@@ -46,12 +46,12 @@ func TestSeveralFarConnectionsHaveReceiveBuffersOfFixedSize(t *testing.T) {
 		return n
 	}
 	was := size()
-	fixReceiveBuffer(fd, farAway-1)
+	fixReceiveBuffer(fd, longTrip-1)
 	if size() != was {
 		t.Error("a near one has")
 	}
 	fixReceiveBuffer(fd, time.Second)
-	if n := size(); n <= was && n < farBuffer {
+	if n := size(); n <= was && n < wanBuffer {
 		t.Errorf("%d bytes, before %d", n, was)
 	}
 }

@@ -129,8 +129,8 @@ func pure(t testing.TB, maxLen uint32) (*inbound, *transport.Job) {
 		4096)}, job
 }
 
-// outcome is all that an inbound says about a stream.
-func outcome(in *inbound, stream []byte, chunk func() int) string {
+// result is all that an inbound says about a stream.
+func result(in *inbound, stream []byte, chunk func() int) string {
 	var log strings.Builder
 	var h transport.Header
 	for {
@@ -179,9 +179,9 @@ func FuzzInbound(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream []byte, pieces uint8) {
 		whole, _ := pure(t, 100)
 		parts, _ := pure(t, 100)
-		a := outcome(whole, stream, func() int { return len(whole.buf) })
+		a := result(whole, stream, func() int { return len(whole.buf) })
 		k := 0
-		b := outcome(parts, stream, func() int { k++; return 1 + k*int(pieces)%97 })
+		b := result(parts, stream, func() int { k++; return 1 + k*int(pieces)%97 })
 		if a != b {
 			t.Fatalf("in one piece:\n%s\nin pieces:\n%s", a, b)
 		}

@@ -38,16 +38,16 @@ type inbound struct {
 
 	// The continuation that has begun.
 	long  transport.Header
-	after verdict // what becomes of it when it is over
+	after outcome // what becomes of it when it is over
 	left  int     // bytes that have not come
 	whole []byte  // where it belongs; nil: it is delivered in pieces
 }
 
-// verdict is what becomes of one packet.
-type verdict uint8
+// outcome is what becomes of one packet.
+type outcome uint8
 
 const (
-	incomplete verdict = iota // no whole packet is here
+	incomplete outcome = iota // no whole packet is here
 	settled                   // it was the transport's own, and is done with
 	deliver                   // it is for a process of ours
 	deliverAck                // so it is, and the sender gets a PROTOACK
@@ -96,7 +96,7 @@ func (in *inbound) place(memory []byte) {
 }
 
 // more takes what has come of the continuation that has begun.
-func (in *inbound) more(h *transport.Header) (payload []byte, v verdict) {
+func (in *inbound) more(h *transport.Header) (payload []byte, v outcome) {
 	*h = in.long
 	if in.whole != nil {
 		if in.left > 0 {
@@ -119,15 +119,15 @@ func (in *inbound) more(h *transport.Header) (payload []byte, v verdict) {
 	return payload, in.finishLong()
 }
 
-func (in *inbound) finishLong() verdict {
+func (in *inbound) finishLong() outcome {
 	v := in.after
 	in.after = incomplete
 	return v
 }
 
 // next takes one packet off the stream. h and payload, which stays in place until the next call of space,
-// are set if the verdict is to deliver it. After an error the stream is of no use.
-func (in *inbound) next(h *transport.Header) (payload []byte, v verdict, err error) {
+// are set if the outcome is to deliver it. After an error the stream is of no use.
+func (in *inbound) next(h *transport.Header) (payload []byte, v outcome, err error) {
 	in.missing = 0
 	if in.after != incomplete {
 		payload, v = in.more(h)
@@ -167,7 +167,7 @@ func (in *inbound) next(h *transport.Header) (payload []byte, v verdict, err err
 }
 
 // judge resolves the names of a whole packet and applies flow control.
-func (in *inbound) judge(p wire.Packet, h *transport.Header) (verdict, error) {
+func (in *inbound) judge(p wire.Packet, h *transport.Header) (outcome, error) {
 	if h.Kind == transport.Fini {
 		in.fini = true
 		return settled, nil

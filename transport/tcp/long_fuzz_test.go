@@ -76,7 +76,7 @@ func (r *reader) take() {
 }
 
 // deliver checks what the engine would get. Pieces of a continuation are put together.
-func (r *reader) deliver(v verdict, h transport.Header, payload []byte) {
+func (r *reader) deliver(v outcome, h transport.Header, payload []byte) {
 	if len(payload) != h.Len || h.Kind < transport.ProtoAck && uint64(h.Len) > h.MsgLen || h.Src < 2 || h.Dst > 1 ||
 		h.Len > fuzzStream {
 		r.broken = fmt.Errorf("delivered what should not be: %d %+v", v, h)
@@ -86,7 +86,7 @@ func (r *reader) deliver(v verdict, h transport.Header, payload []byte) {
 		r.got = append(r.got, payload...)
 		if r.due -= len(payload); r.due > 0 {
 			if v != deliver {
-				r.broken = fmt.Errorf("delivered what should not be: verdict %d for a piece", v)
+				r.broken = fmt.Errorf("delivered what should not be: outcome %d for a piece", v)
 			}
 			return
 		}

@@ -192,7 +192,7 @@ type mesh struct {
 	over      bool
 	complete  chan struct{} // closed when nobody is missing
 
-	vigil  *vigil                  // nil until the mesh is being formed
+	monitor *monitor                // nil until the mesh is being formed
 	cancel context.CancelCauseFunc // gives up
 }
 
@@ -252,7 +252,7 @@ func (m *mesh) form(ctx context.Context, l *net.TCPListener) error {
 	defer cancel()
 	ctx, m.cancel = context.WithCancelCause(ctx)
 	var err error
-	if m.vigil, err = newVigil(); err != nil {
+	if m.monitor, err = newMonitor(); err != nil {
 		l.Close()
 		return err
 	}
@@ -297,7 +297,7 @@ func (m *mesh) finish(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.over = true
-	m.vigil.end(m.sockets)
+	m.monitor.end(m.sockets)
 	for _, s := range m.strangers {
 		s.Close()
 	}
@@ -521,7 +521,7 @@ func (m *mesh) admit(host int32, k, fd int) error {
 		unix.Close(fd)
 		return fmt.Errorf("host %d is connected already, or too late", host)
 	}
-	if err := m.vigil.add(host, fd); err != nil {
+	if err := m.monitor.add(host, fd); err != nil {
 		unix.Close(fd)
 		return err
 	}

@@ -24,14 +24,14 @@ func (e *HostGone) Error() string {
 	return fmt.Sprintf("host %d (client %d, %v) has gone before all hosts were connected", e.Host, e.Client, e.Addr)
 }
 
-// vigil watches connected sockets. It sleeps in Go's netpoller.
-type vigil struct {
+// monitor watches connected sockets. It sleeps in Go's netpoller.
+type monitor struct {
 	epoll int
 	file  *os.File // owns epoll
 	conn  syscall.RawConn
 }
 
-func newVigil() (*vigil, error) {
+func newMonitor() (*monitor, error) {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, os.NewSyscallError("epoll_create1", err)
@@ -40,7 +40,7 @@ func newVigil() (*vigil, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	v := &vigil{epoll: fd, file: os.NewFile(uintptr(fd), "vigil")}
+	v := &monitor{epoll: fd, file: os.NewFile(uintptr(fd), "monitor")}
 	if v.conn, err = v.file.SyscallConn(); err != nil {
 		v.file.Close()
 		return nil, err
@@ -48,14 +48,14 @@ func newVigil() (*vigil, error) {
 	return v, nil
 }
 
-// add watches the connection to a host. The caller knows that the vigil is not over.
-func (v *vigil) add(host int32, fd int) error {
+// add watches the connection to a host. The caller knows that the monitor is not over.
+func (v *monitor) add(host int32, fd int) error {
 	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(v.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{
 		Events: unix.EPOLLRDHUP, Fd: host}))
 }
 
-// next returns when a connection has ended, or with false when the vigil is over.
-func (v *vigil) next() (host int32, ok bool) {
+// next returns when a connection has ended, or with false when the monitor is over.
+func (v *monitor) next() (host int32, ok bool) {
 	var events [1]unix.EpollEvent
 	err := v.conn.Read(func(uintptr) bool {
 		n, err := unix.EpollWait(v.epoll, events[:], 0)
@@ -67,8 +67,8 @@ func (v *vigil) next() (host int32, ok bool) {
 	return host, ok && err == nil
 }
 
-// end ends the vigil. The sockets are forgotten one by one: they outlive it in other hands.
-func (v *vigil) end(sockets [][]int) {
+// end ends the monitor. The sockets are forgotten one by one: they outlive it in other hands.
+func (v *monitor) end(sockets [][]int) {
 	for _, fds := range sockets {
 		for _, fd := range fds {
 			if fd >= 0 {
@@ -81,7 +81,7 @@ func (v *vigil) end(sockets [][]int) {
 
 // keepVigil ends the forming of the mesh when a host that is connected goes.
 func (m *mesh) keepVigil() {
-	host, ok := m.vigil.next()
+	host, ok := m.monitor.next()
 	if !ok {
 		return
 	}
