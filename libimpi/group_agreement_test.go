@@ -8,7 +8,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 )
 
-// quietAfter checks that nothing is left of meetings and freed communicators.
+// quietAfter checks that nothing is left of agreements and freed communicators.
 func quietAfter(t *testing.T, es []*Engine, contexts int) {
 	t.Helper()
 	noFailure(t, es)
@@ -94,7 +94,7 @@ func TestStringTagsKeepThreadsApart(t *testing.T) {
 	}
 }
 
-func TestAMeetingLeavesNothing(t *testing.T) {
+func TestAnAgreementLeavesNothing(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2}})
 	together(t, es, func(e *Engine) {
 		for range 30 {
@@ -107,7 +107,7 @@ func TestAMeetingLeavesNothing(t *testing.T) {
 }
 
 // Two calls with one tag in one process at the same time are the program's error; it is told.
-func TestAMeetingPlaceIsTakenOnce(t *testing.T) {
+func TestAnAgreementIsOpenOnce(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2}})
 	e := es[0]
 	c, err := e.openAgreement(agreeToCreate, "x", e.World().Group())
@@ -121,7 +121,7 @@ func TestAMeetingPlaceIsTakenOnce(t *testing.T) {
 }
 
 // What another has sent for its next call at the same place is there when the place opens again, in order.
-func TestMessagesForTheNextMeetingStay(t *testing.T) {
+func TestMessagesForTheNextAgreementStay(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2}})
 	a, b := es[0], es[1]
 	g := a.World().Group()
