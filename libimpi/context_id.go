@@ -27,7 +27,7 @@ const (
 	partitionedCID = 1 << 62 // beside each communicator: partitioned communication (partitioned.go)
 	ownCID         = 1 << 61 // blocks in a job of several clients
 	homeCIDs       = 1 << 60 // beside each intercommunicator: its local group (intercomm.go)
-	groupCIDs    = 1 << 59 // agreements of groups without a communicator (group_agreement.go)
+	groupCIDs      = 1 << 59 // agreements of groups without a communicator (group_agreement.go)
 )
 
 // maxCID is the largest context id two clients may agree on (IMPI 0.0, 4.3).

@@ -52,10 +52,10 @@ type Engine struct {
 	maxOwn   uint64      // the same for ids that IMPI does not count (context_id.go)
 	agreeing []agreement // on context ids, under way
 
-	heldAt int64   // bytes of unexpected messages at which their sender is held, if it is in this machine
-	restrainAt  int64   // and if it is elsewhere
-	shut   []int32 // processes whose packets are not acknowledged (restrain.go)
-	probes []probe // that wait
+	heldAt     int64   // bytes of unexpected messages at which their sender is held, if it is in this machine
+	restrainAt int64   // and if it is elsewhere
+	shut       []int32 // processes whose packets are not acknowledged (restrain.go)
+	probes     []probe // that wait
 
 	spareContexts []*context // of freed communicators (comm.go)
 	buffer        attachedBuffer

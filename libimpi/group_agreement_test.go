@@ -32,7 +32,7 @@ func TestGroupsMakeCommunicators(t *testing.T) {
 			es := makeWorld(t, o)
 			together(t, es, func(e *Engine) {
 				w := e.World().Group()
-				for i := range 20 { // again and again under one tag: a slow process is not overtaken in a meeting
+				for i := range 20 { // again and again under one tag: a slow process is not overtaken in an agreement
 					c, err := e.CreateFromGroup(w, "all")
 					must(t, err)
 					if c.Size() != 3 || c.Rank() != int(e.me) {

@@ -35,8 +35,8 @@ func (c *Comm) moved(at []int32) *Group {
 	return NewGroup(worlds)
 }
 
-// sameImpl says whether all processes of c belong to clients of this library. Others would not know of the new order, and
-// the communicator would have two: with them, all keep theirs.
+// sameImpl says whether all processes of c belong to clients of this library. Others would not know of the new order,
+// and the communicator would have two: with them, all keep theirs.
 func (c *Comm) sameImpl() bool {
 	return c.engine.agreed(c.group, func(h *transport.Host) bool { return h.SameImpl })
 }

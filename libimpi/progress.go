@@ -44,7 +44,8 @@ func (e *Engine) poll(from int32) bool {
 	if e.local.Poll() {
 		did = true
 	}
-	if e.network.connected() && (e.alone || e.ticks%networkEvery == 0 || from >= 0 && e.peers[from].local < 0) && e.network.Poll() {
+	if e.network.connected() && (e.alone || e.ticks%networkEvery == 0 || from >= 0 && e.peers[from].local < 0) &&
+		e.network.Poll() {
 		did = true
 	}
 	if len(e.busy) > 0 && e.flush() {

@@ -37,7 +37,7 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 	const n = 8000
 	world := func(t *testing.T) ([]*Engine, []byte) {
 		es := makeWorld(t, options{clients: []int{1, 1}, tune: strangers})
-		es[1].mu.Lock()         // the watcher of sockets is at work
+		es[1].mu.Lock()              // the watcher of sockets is at work
 		es[1].restrainAt = heldLeast // as if there were many
 		es[1].mu.Unlock()
 		return es, make([]byte, n)

@@ -10,7 +10,7 @@ import (
 
 // link is a transport that can do nothing but carry packets.
 type link struct {
-	p   *proc
+	p       *proc
 	network bool
 }
 

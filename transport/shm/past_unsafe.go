@@ -17,17 +17,18 @@ import (
 // first touch of a page for one: several of them change what is done.
 
 const (
-	pastBytes  = 4 << 10 // pieces from this length on go past the caches
+	pastBytes = 4 << 10 // pieces from this length on go past the caches
 	lookBytes = 8 << 10 // of a piece are stored the other way to look
 
 	// A look finds no shared cache if it takes longer: 1.1 us between cores apart, 0.3 us between others.
 	pastTime = 700 * time.Nanosecond
 
 	looksEvery = 32 // pieces
-	pastLooks   = 2  // so many more that found none than did; at most twice as many are counted
+	pastLooks  = 2  // so many more that found none than did; at most twice as many are counted
 )
 
-// distance is what is known of the way to a peer's cache. C sends short messages by it, too (gobridge/executor/store.c).
+// distance is what is known of the way to a peer's cache. C sends short messages by it, too
+// (gobridge/executor/store.c).
 type distance struct {
 	pieces uint32
 	looks  int32 // that found no cache shared with the peer, less the others

@@ -16,7 +16,7 @@ import (
 // receiving side grows far enough by itself, where there is one connection.
 
 const (
-	longTrip   = 5 * time.Millisecond // the round trip from which it matters
+	longTrip  = 5 * time.Millisecond // the round trip from which it matters
 	wanRate   = 10e9 / 8             // bytes a second that the buffer shall be good for
 	wanBuffer = 32 << 20             // bytes; and not more than this
 	wanUnsent = 4 << 20              // bytes

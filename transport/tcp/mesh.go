@@ -193,7 +193,7 @@ type mesh struct {
 	complete  chan struct{} // closed when nobody is missing
 
 	monitor *monitor                // nil until the mesh is being formed
-	cancel context.CancelCauseFunc // gives up
+	cancel  context.CancelCauseFunc // gives up
 }
 
 func newMesh(job *transport.Job, me int32, opts Options) *mesh {
