@@ -1,7 +1,8 @@
 /* One random sequence of receives and messages, run in several ways: with buffers that a library may handle beside its
- * matching engine (a predefined type at an address), with buffers for which it has to use the engine (absolute addresses,
- * from MPI_BOTTOM on), and with a mixture, so that what one of the two has begun the other ends. Which receive gets which
- * message follows from the order of the calls alone (MPI 5.0, 3.5): each way must give what that rule gives. */
+ * matching engine (a predefined type at an address), with buffers for which it has to use the engine (absolute
+ * addresses, from MPI_BOTTOM on), and with a mixture, so that what one of the two has begun the other ends. Which
+ * receive gets which message follows from the order of the calls alone (MPI 5.0, 3.5): each way must give what that
+ * rule gives. */
 /* ranks: 2 3 */
 #include "../check.h"
 
