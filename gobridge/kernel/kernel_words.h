@@ -52,6 +52,8 @@ INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
         } else if (d == b && s == 2 * b) {                                                                \
             for (; i < n - 1; i++) ((T *)dst)[i] = ((const T *)src)[2 * i];                               \
             if (n > 0) ((T *)dst)[i] = ((const T *)src)[2 * i]; /* the last has nothing behind it */      \
+        } else if (crowded(d, n) || crowded(s, n)) { /* one at a time: the lines are fewer that way */    \
+            for (; i < n; i++) *(T *)dst = *(const T *)src, dst += d, src += s;                           \
         } else {                                                                                          \
             for (; i < n - 3; i += 4) {                                                                   \
                 T v0 = *(const T *)src, v1 = *(const T *)(src + s);                                       \
