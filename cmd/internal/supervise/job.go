@@ -109,10 +109,8 @@ func Start(config Config, processes []Process) (*Job, error) {
 	}
 	j.table.first, j.table.of = config.First, config.Part
 	j.listen()
+	j.startGuard() // before the ranks: we may be killed as soon as one of them runs
 	err := j.startAll(processes)
-	if err == nil {
-		j.startGuard()
-	}
 	go j.reap()
 	if err != nil {
 		j.abandon()
