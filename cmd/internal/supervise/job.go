@@ -111,6 +111,9 @@ func Start(config Config, processes []Process) (*Job, error) {
 	j.listen()
 	j.startGuard() // before the ranks: we may be killed as soon as one of them runs
 	err := j.startAll(processes)
+	if err != nil && j.guard != 0 {
+		syscall.Kill(j.guard, syscall.SIGKILL)
+	}
 	go j.reap()
 	if err != nil {
 		j.abandon()
