@@ -10,10 +10,10 @@ func Allgather(c Comm, send, recv Buf) (err error) {
 	if block == 0 {
 		return nil
 	}
-	if err := copyOwn(recv.Block(r), send); err != nil || p == 1 {
+	if err := copyOwn(c, recv.Block(r), send); err != nil || p == 1 {
 		return err
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	switch {
 	case int64(p)*block >= allgatherLong:
@@ -27,10 +27,10 @@ func Allgather(c Comm, send, recv Buf) (err error) {
 // Allgatherv collects blocks of different sizes: the block of rank i goes to recv.Block(i). send may be InPlaceV
 // or InPlace (at all ranks). Around a ring.
 func Allgatherv(c Comm, send Buf, recv VBuf) (err error) {
-	if err := copyOwn(recv.Block(c.Rank()), send); err != nil || c.Size() == 1 {
+	if err := copyOwn(c, recv.Block(c.Rank()), send); err != nil || c.Size() == 1 {
 		return err
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	return s.ring(c, &Blocks{v: recv, kind: varying}, tagAllgather)
 }
@@ -66,7 +66,7 @@ func (s *Scratch) allgatherBruck(c Comm, recv Buf, block int64) error {
 	if err != nil {
 		return err
 	}
-	if err := Pack(mem[:block], recv.Block(r), 0); err != nil {
+	if err := c.Pack(mem[:block], recv.Block(r), 0); err != nil {
 		return err
 	}
 	all := Bytes(mem)
@@ -77,7 +77,7 @@ func (s *Scratch) allgatherBruck(c Comm, recv Buf, block int64) error {
 		}
 	}
 	for i := 1; i < p; i++ {
-		if err := Unpack(recv.Block((r+i)%p), mem[int64(i)*block:int64(i+1)*block], 0); err != nil {
+		if err := c.Unpack(recv.Block((r+i)%p), mem[int64(i)*block:int64(i+1)*block], 0); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	if !send.IsInPlace() {
 		own := recv
 		own.Base = send.Base
-		if err := Copy(recv, own); err != nil {
+		if err := c.Copy(recv, own); err != nil {
 			return err
 		}
 	}
@@ -20,7 +20,7 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	if p == 1 {
 		return nil
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	tmp, err := s.Typed(recv.Count, recv.Type)
 	if err != nil {
@@ -52,11 +52,11 @@ func (s *Scratch) allreduceDoubling(c Comm, recv, tmp Buf, op Op, tag int) error
 		if h.me&mask == 0 {
 			acc, tmp = tmp, acc
 		}
-		if err := op.Apply(tmp.Base, acc.Base, acc.Count, acc.Type); err != nil {
+		if err := c.Combine(op, tmp, acc); err != nil {
 			return err
 		}
 	}
-	if err := Copy(recv, acc); err != nil {
+	if err := c.Copy(recv, acc); err != nil {
 		return err
 	}
 	return foldOut(c, h, recv, tag)
@@ -89,7 +89,7 @@ func (s *Scratch) allreduceRing(c Comm, acc, tmp Buf, op Op) error {
 		if err := s.Exchange(c, out, next, tmp.Slice(0, in.Count), prev, tagAllreduce); err != nil {
 			return err
 		}
-		if err := op.Apply(tmp.Base, in.Base, in.Count, in.Type); err != nil {
+		if err := c.Combine(op, tmp, in); err != nil {
 			return err
 		}
 	}

@@ -56,12 +56,12 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 	if block == 0 {
 		return nil
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	p := c.Size()
 	switch {
 	case p == 1:
-		return copyOwn(recv, send)
+		return copyOwn(c, recv, send)
 	case send.IsInPlace():
 		return s.swapAll(c, &Blocks{buf: recv})
 	case block < bruckLong && p >= bruckRanks:
@@ -75,7 +75,7 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 // Alltoallv gives send.Block(i) to rank i, and takes recv.Block(i) from it. send may be InPlaceV (at all
 // ranks); then recv's counts say both what is sent and what is received.
 func Alltoallv(c Comm, send, recv VBuf) (err error) {
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	r := &Blocks{v: recv, kind: varying}
 	if send.IsInPlace() {
@@ -86,7 +86,7 @@ func Alltoallv(c Comm, send, recv VBuf) (err error) {
 
 // Alltoallw is Alltoallv with a type for each block and displacements in bytes.
 func Alltoallw(c Comm, send, recv WBuf) (err error) {
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	r := &Blocks{w: recv, kind: each}
 	if send.IsInPlace() {
@@ -99,7 +99,7 @@ func Alltoallw(c Comm, send, recv WBuf) (err error) {
 // under way at once.
 func (s *Scratch) pairwise(c Comm, send, recv *Blocks, width int) error {
 	p, r := c.Size(), c.Rank()
-	if err := Copy(recv.At(r), send.At(r)); err != nil {
+	if err := c.Copy(recv.At(r), send.At(r)); err != nil {
 		return err
 	}
 	for i := 1; i < p; i += width {
@@ -142,7 +142,7 @@ func (s *Scratch) swapAll(c Comm, b *Blocks) error {
 		}
 		place := b.At(peer)
 		n := place.Size()
-		if err := Pack(mem[:n], place, 0); err != nil {
+		if err := c.Pack(mem[:n], place, 0); err != nil {
 			return err
 		}
 		if err := s.Exchange(c, Bytes(mem[:n]), peer, place, peer, tagAlltoall); err != nil {
@@ -164,7 +164,7 @@ func (s *Scratch) alltoallBruck(c Comm, send, recv Buf, block int64) error {
 	out, in := mem[int64(p)*block:int64(p)*block+half], mem[int64(p)*block+half:]
 	place := func(i int) []byte { return mem[int64(i)*block : int64(i+1)*block] }
 	for i := 1; i < p; i++ {
-		if err := Pack(place(i), send.Block((r+i)%p), 0); err != nil {
+		if err := c.Pack(place(i), send.Block((r+i)%p), 0); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,10 @@ func (s *Scratch) alltoallBruck(c Comm, send, recv Buf, block int64) error {
 		n := int64(0)
 		for i := d; i < p; i++ {
 			if i&d != 0 {
-				n += int64(copy(out[n:], place(i)))
+				if err := c.Copy(Bytes(out[n:n+block]), Bytes(place(i))); err != nil {
+					return err
+				}
+				n += block
 			}
 		}
 		if err := s.Exchange(c, Bytes(out[:n]), (r+d)%p, Bytes(in[:n]), (r-d+p)%p, tagAlltoall); err != nil {
@@ -181,15 +184,18 @@ func (s *Scratch) alltoallBruck(c Comm, send, recv Buf, block int64) error {
 		n = 0
 		for i := d; i < p; i++ {
 			if i&d != 0 {
-				n += int64(copy(place(i), in[n:]))
+				if err := c.Copy(Bytes(place(i)), Bytes(in[n:n+block])); err != nil {
+					return err
+				}
+				n += block
 			}
 		}
 	}
-	if err := Copy(recv.Block(r), send.Block(r)); err != nil {
+	if err := c.Copy(recv.Block(r), send.Block(r)); err != nil {
 		return err
 	}
 	for i := 1; i < p; i++ {
-		if err := Unpack(recv.Block((r-i+p)%p), place(i), 0); err != nil {
+		if err := c.Unpack(recv.Block((r-i+p)%p), place(i), 0); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ func Barrier(c Comm) (err error) {
 	if p == 1 {
 		return nil
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	for d := 1; d < p; d <<= 1 {
 		if err := s.Exchange(c, Bytes(nil), (r+d)%p, Bytes(nil), (r-d+p)%p, tagBarrier); err != nil {

@@ -12,7 +12,7 @@ func Bcast(c Comm, b Buf, root int) (err error) {
 	if n < bcastLong || p < 3 {
 		return bcastTree(c, b, root)
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	return s.bcastLong(c, b, root)
 }
@@ -62,7 +62,7 @@ func (s *Scratch) bcastLong(c Comm, b Buf, root int) error {
 		}
 		m = Bytes(mem)
 		if v == 0 {
-			if err = Pack(mem, b, 0); err != nil {
+			if err = c.Pack(mem, b, 0); err != nil {
 				return err
 			}
 		}
@@ -92,7 +92,7 @@ func (s *Scratch) bcastLong(c Comm, b Buf, root int) error {
 		}
 	}
 	if mem != nil && v != 0 {
-		return Unpack(b, mem, 0)
+		return c.Unpack(b, mem, 0)
 	}
 	return nil
 }

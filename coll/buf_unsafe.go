@@ -49,6 +49,9 @@ func Bytes(p []byte) Buf {
 	return Buf{unsafe.Pointer(unsafe.SliceData(p)), int64(len(p)), byteType}
 }
 
+// bytes is the memory of a buffer that Bytes has made.
+func (b Buf) bytes() []byte { return unsafe.Slice((*byte)(b.Base), b.Count) }
+
 // Size is the number of bytes of data in b, in this machine's representation.
 func (b Buf) Size() int64 {
 	if b.Count == 0 {

@@ -1,9 +1,14 @@
 // Package coll holds the collective algorithms: straight-line code against a small interface.
 //
-// An algorithm sees a communicator as Comm: ranks, and messages between them. It does not know what carries them. The
-// engine runs an algorithm on the calling thread; tests run it for 1 to 32 ranks on goroutines (colltest). Messages of
-// one call travel in the communicator's collective context. All ranks call the operations of one communicator in the
-// same order, one at a time, so a tag needs to tell apart only messages of one call between the same two ranks.
+// An algorithm sees a communicator as Comm: ranks, messages between them, and steps on its own memory. It does not know
+// what carries them, nor when they happen: a Comm may do each step at once (a blocking operation), or record it for
+// later (Recorder: nonblocking and persistent operations). So an algorithm never looks at data that has come; where it
+// has to, it goes on in a function that it gives to Then.
+//
+// The engine runs an algorithm on the calling thread; tests run it for 1 to 32 ranks on goroutines (colltest). Messages
+// of one call travel in the communicator's collective context. All ranks call the operations of one communicator in
+// the same order, so that a tag needs to tell apart only messages of one call between the same two ranks, and
+// recorded operations from others (Recorder).
 package coll
 
 import (
@@ -33,6 +38,22 @@ type Comm interface {
 	Isend(b Buf, to, tag int) (Req, error)
 	Irecv(b Buf, from, tag int) (Req, error)
 	Wait(reqs ...Req) error
+	Local
+}
+
+// Local are the steps that an algorithm takes on its rank's own memory, in order with its messages.
+type Local interface {
+	// Copy moves data; source and destination may have different types of equal signature.
+	Copy(dst, src Buf) error
+	// Combine computes inout[i] = in[i] op inout[i] for the elements of inout.
+	Combine(op Op, in, inout Buf) error
+	// Pack writes the data of src to dst, which has room for it, and Unpack reads it back.
+	Pack(dst []byte, src Buf, rep datatype.Rep) error
+	Unpack(dst Buf, src []byte, rep datatype.Rep) error
+	// Then calls f when all steps before it are done. f may take further steps; they come before those that follow.
+	Then(f func() error) error
+	// Scratch answers working memory, which the algorithm gives back with Done.
+	Scratch() *Scratch
 }
 
 // Op is a reduction operation: inout[i] = in[i] op inout[i] for count elements of type t
@@ -40,4 +61,6 @@ type Comm interface {
 type Op interface {
 	Apply(in, inout datatype.Pointer, count int64, t *datatype.Type) error
 	Commutative() bool
+	// OfProgram tells a function of the program, which is called with no lock held, and on a thread of the program.
+	OfProgram() bool
 }

@@ -14,9 +14,9 @@ func Gather(c Comm, send, recv Buf, root int) (err error) {
 		return nil
 	}
 	if p == 1 {
-		return copyOwn(recv, send)
+		return copyOwn(c, recv, send)
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	if block < gatherLong && p > 2 {
 		return s.gatherTree(c, send, recv, root, block)
@@ -38,7 +38,7 @@ func Gatherv(c Comm, send Buf, recv VBuf, root int) (err error) {
 	if c.Rank() != root {
 		return c.Send(send, root, tagGather)
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	for i := range c.Size() {
 		if err := s.collect(c, send, recv.Block(i), i); err != nil {
@@ -51,7 +51,7 @@ func Gatherv(c Comm, send Buf, recv VBuf, root int) (err error) {
 // collect starts to receive the block of rank i, or copies it if it is this rank's own.
 func (s *Scratch) collect(c Comm, send, place Buf, i int) error {
 	if i == c.Rank() {
-		return copyOwn(place, send)
+		return copyOwn(c, place, send)
 	}
 	if s.Full() {
 		if err := s.Wait(c); err != nil {
@@ -62,11 +62,11 @@ func (s *Scratch) collect(c Comm, send, place Buf, i int) error {
 }
 
 // copyOwn copies a rank's own block to its place, where it is already if send is InPlace.
-func copyOwn(place, send Buf) error {
+func copyOwn(c Comm, place, send Buf) error {
 	if send.IsInPlace() {
 		return nil
 	}
-	return Copy(place, send)
+	return c.Copy(place, send)
 }
 
 // gatherTree: rank v above root collects the blocks of v, v+1, ... of its subtree, in this order.
@@ -89,7 +89,7 @@ func (s *Scratch) gatherTree(c Comm, send, recv Buf, root int, block int64) erro
 		}
 	}
 	if v != 0 {
-		if err := Pack(mem[:block], send, 0); err != nil {
+		if err := c.Pack(mem[:block], send, 0); err != nil {
 			return err
 		}
 		if err := s.Wait(c); err != nil {
@@ -97,14 +97,14 @@ func (s *Scratch) gatherTree(c Comm, send, recv Buf, root int, block int64) erro
 		}
 		return c.Send(all, (v&(v-1)+root)%p, tagGather)
 	}
-	if err := copyOwn(recv.Block(r), send); err != nil {
+	if err := copyOwn(c, recv.Block(r), send); err != nil {
 		return err
 	}
 	if err := s.Wait(c); err != nil {
 		return err
 	}
 	for i := 1; i < p; i++ {
-		if err := Unpack(recv.Block((root+i)%p), mem[int64(i)*block:int64(i+1)*block], 0); err != nil {
+		if err := c.Unpack(recv.Block((root+i)%p), mem[int64(i)*block:int64(i+1)*block], 0); err != nil {
 			return err
 		}
 	}

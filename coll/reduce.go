@@ -16,9 +16,9 @@ func Reduce(c Comm, send, recv Buf, op Op, root int) (err error) {
 		return nil
 	}
 	if p == 1 {
-		return Copy(recv, own)
+		return c.Copy(recv, own)
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	if op.Commutative() {
 		if recv.Size() >= reduceLong && p >= 4 && recv.Count >= int64(p) {
@@ -83,13 +83,13 @@ func (s *Scratch) reduceTree(c Comm, own, recv Buf, op Op, root int) error {
 		if err := c.Recv(in, (v+mask+root)%p, tagReduce); err != nil {
 			return err
 		}
-		if err := op.Apply(acc.Base, in.Base, own.Count, own.Type); err != nil {
+		if err := c.Combine(op, acc, in); err != nil {
 			return err
 		}
 		acc, next = in, 1-next
 	}
 	if v == 0 {
-		return Copy(recv, acc)
+		return c.Copy(recv, acc)
 	}
 	return c.Send(acc, (v&(v-1)+root)%p, tagReduce)
 }
@@ -138,7 +138,7 @@ func (s *Scratch) foldIn(c Comm, h halves, acc, tmp Buf, op Op, tag int) error {
 	if err := c.Recv(tmp, r-1, tag); err != nil {
 		return err
 	}
-	return op.Apply(tmp.Base, acc.Base, acc.Count, acc.Type)
+	return c.Combine(op, tmp, acc)
 }
 
 // foldOut gives the result in acc to the even one of each pair.
@@ -183,7 +183,7 @@ func (s *Scratch) reduceHalving(c Comm, h halves, acc, tmp Buf, op Op, tag int) 
 		if err := s.Exchange(c, give, peer, in, peer, tag); err != nil {
 			return err
 		}
-		if err := op.Apply(in.Base, keep.Base, keep.Count, keep.Type); err != nil {
+		if err := c.Combine(op, in, keep); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,7 @@ func (s *Scratch) reduceLong(c Comm, own, recv Buf, op Op, root int) error {
 			return err
 		}
 	}
-	if err = Copy(acc, own); err != nil {
+	if err = c.Copy(acc, own); err != nil {
 		return err
 	}
 	tmp, err := s.Typed(own.Count, own.Type)

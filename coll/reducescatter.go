@@ -36,9 +36,9 @@ func reduceScatter(c Comm, send *Blocks, all, recv Buf, op Op) (err error) {
 		return nil
 	}
 	if p == 1 {
-		return Copy(recv, all)
+		return c.Copy(recv, all)
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	if all.Size() >= scatterLong {
 		if op.Commutative() {
@@ -54,13 +54,13 @@ func reduceScatter(c Comm, send *Blocks, all, recv Buf, op Op) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := Copy(acc, all); err != nil {
+	if err := c.Copy(acc, all); err != nil {
 		return err
 	}
 	if err := s.allreduceDoubling(c, acc, tmp, op, tagReduceScatter); err != nil {
 		return err
 	}
-	return Copy(recv, send.within(acc, r))
+	return c.Copy(recv, send.within(acc, r))
 }
 
 // reduceScatterPairwise: the result arises in a temporary, for recv may hold blocks that are still to be sent.
@@ -74,7 +74,7 @@ func (s *Scratch) reduceScatterPairwise(c Comm, send *Blocks, recv Buf, op Op) e
 	if err != nil {
 		return err
 	}
-	if err := Copy(acc, send.At(r)); err != nil {
+	if err := c.Copy(acc, send.At(r)); err != nil {
 		return err
 	}
 	for i := 1; i < p; i++ {
@@ -85,11 +85,11 @@ func (s *Scratch) reduceScatterPairwise(c Comm, send *Blocks, recv Buf, op Op) e
 		if recv.Count == 0 {
 			continue
 		}
-		if err := op.Apply(tmp.Base, acc.Base, acc.Count, acc.Type); err != nil {
+		if err := c.Combine(op, tmp, acc); err != nil {
 			return err
 		}
 	}
-	return Copy(recv, acc)
+	return c.Copy(recv, acc)
 }
 
 func (s *Scratch) reduceThenScatter(c Comm, send *Blocks, all, recv Buf, op Op) error {
@@ -116,7 +116,7 @@ func (s *Scratch) reduceThenScatter(c Comm, send *Blocks, all, recv Buf, op Op) 
 			return err
 		}
 	}
-	if err := Copy(recv, send.within(out, 0)); err != nil {
+	if err := c.Copy(recv, send.within(out, 0)); err != nil {
 		return err
 	}
 	return s.Wait(c)

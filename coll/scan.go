@@ -11,14 +11,14 @@ func Scan(c Comm, send, recv Buf, op Op) (err error) {
 	own := recv
 	if !send.IsInPlace() {
 		own.Base = send.Base
-		if err := Copy(recv, own); err != nil {
+		if err := c.Copy(recv, own); err != nil {
 			return err
 		}
 	}
 	if c.Size() == 1 {
 		return nil
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	return s.scan(c, recv, recv, op, false)
 }
@@ -33,13 +33,13 @@ func Exscan(c Comm, send, recv Buf, op Op) (err error) {
 	if !send.IsInPlace() {
 		own.Base = send.Base
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	acc, err := s.Typed(recv.Count, recv.Type)
 	if err != nil {
 		return err
 	}
-	if err := Copy(acc, own); err != nil {
+	if err := c.Copy(acc, own); err != nil {
 		return err
 	}
 	return s.scan(c, acc, recv, op, true)
@@ -72,15 +72,15 @@ func (s *Scratch) scan(c Comm, acc, recv Buf, op Op, apart bool) error {
 		}
 		if apart {
 			if d == 1 {
-				err = Copy(recv, tmp)
+				err = c.Copy(recv, tmp)
 			} else {
-				err = op.Apply(tmp.Base, recv.Base, recv.Count, recv.Type)
+				err = c.Combine(op, tmp, recv)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if err := op.Apply(tmp.Base, acc.Base, acc.Count, acc.Type); err != nil {
+		if err := c.Combine(op, tmp, acc); err != nil {
 			return err
 		}
 	}

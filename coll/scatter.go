@@ -13,7 +13,7 @@ func Scatter(c Comm, send, recv Buf, root int) (err error) {
 	if block == 0 {
 		return nil
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	if block < gatherLong && p > 2 {
 		return s.scatterTree(c, send, recv, root, block)
@@ -34,7 +34,7 @@ func Scatterv(c Comm, send VBuf, recv Buf, root int) (err error) {
 	if c.Rank() != root {
 		return c.Recv(recv, root, tagScatter)
 	}
-	s := NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	for i := range c.Size() {
 		if err := s.deal(c, send.Block(i), recv, i); err != nil {
@@ -50,7 +50,7 @@ func (s *Scratch) deal(c Comm, block, recv Buf, i int) error {
 		if recv.IsInPlace() {
 			return nil
 		}
-		return Copy(recv, block)
+		return c.Copy(recv, block)
 	}
 	if s.Full() {
 		if err := s.Wait(c); err != nil {
@@ -76,7 +76,7 @@ func (s *Scratch) scatterTree(c Comm, send, recv Buf, root int, block int64) err
 	all := Bytes(mem)
 	if v == 0 {
 		for i := 1; i < p; i++ {
-			if err := Pack(mem[int64(i)*block:int64(i+1)*block], send.Block((root+i)%p), 0); err != nil {
+			if err := c.Pack(mem[int64(i)*block:int64(i+1)*block], send.Block((root+i)%p), 0); err != nil {
 				return err
 			}
 		}
@@ -93,9 +93,9 @@ func (s *Scratch) scatterTree(c Comm, send, recv Buf, root int, block int64) err
 	}
 	switch {
 	case v != 0:
-		err = Unpack(recv, mem[:block], 0)
+		err = c.Unpack(recv, mem[:block], 0)
 	case !recv.IsInPlace():
-		err = Copy(recv, send.Block(r))
+		err = c.Copy(recv, send.Block(r))
 	}
 	if err != nil {
 		return err

@@ -11,9 +11,12 @@ import (
 // comes from a pool and goes back to it when the call ends well. After an error messages may still be on
 // their way into it, so that it is left to the garbage collector.
 //
-//	s := NewScratch()
+//	s := c.Scratch()
 //	defer s.Done(&err)
+//
+// That of a recorded operation belongs to its Schedule, and lives as long.
 type Scratch struct {
+	kept   bool // by a Schedule
 	reqs   []Req
 	used   int
 	chunks []*chunk
@@ -46,14 +49,20 @@ func NewScratch() *Scratch { return scratches.Get().(*Scratch) }
 
 // Done gives back all memory, if *err is nil.
 func (s *Scratch) Done(err *error) {
-	if *err != nil {
-		return
+	if *err == nil && !s.kept {
+		s.release()
 	}
+}
+
+// Kept tells whether the memory is needed after the call that has taken it: the operation is carried out later.
+func (s *Scratch) Kept() bool { return s.kept }
+
+func (s *Scratch) release() {
 	for i, c := range s.chunks {
 		chunks[c.class].Put(c)
 		s.chunks[i] = nil
 	}
-	s.chunks, s.reqs, s.used = s.chunks[:0], s.reqs[:0], 0
+	s.chunks, s.reqs, s.used, s.kept = s.chunks[:0], s.reqs[:0], 0, false
 	scratches.Put(s)
 }
 

@@ -126,6 +126,9 @@ type Affine struct{ Commutes bool }
 // Commutative and Apply make Affine a coll.Op.
 func (o Affine) Commutative() bool { return o.Commutes }
 
+// OfProgram implements coll.Op.
+func (o Affine) OfProgram() bool { return false }
+
 func (o Affine) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) error {
 	for i := range count {
 		at := i*t.Extent() + t.TrueLB()

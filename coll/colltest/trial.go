@@ -59,7 +59,7 @@ func TryBcast(c *Comm, root int, count int64, typ *datatype.Type, bcast func(b c
 	if c.Rank() == root {
 		m.Put(0, want)
 	}
-	return First(bcast(m.Buf), m.Expect("bcast", 0, want), m.ExpectGaps())
+	return First(c.Call(func() error { return bcast(m.Buf) }), m.Expect("bcast", 0, want), m.ExpectGaps())
 }
 
 // TryGather tries a gather.
@@ -77,7 +77,7 @@ func TryGather(c *Comm, root int, count int64, typ *datatype.Type, gather func(o
 				out = coll.InPlace()
 			}
 		}
-		if err := gather(out, in); err != nil {
+		if err := c.Call(func() error { return gather(out, in) }); err != nil {
 			return err
 		}
 		if c.Rank() != root {
@@ -104,7 +104,7 @@ func TryScatter(c *Comm, root int, count int64, typ *datatype.Type, scatter func
 				in = coll.InPlace()
 			}
 		}
-		if err := scatter(out, in); err != nil {
+		if err := c.Call(func() error { return scatter(out, in) }); err != nil {
 			return err
 		}
 		if in.IsInPlace() {
@@ -134,7 +134,7 @@ func TryGatherv(c *Comm, root int, count int64, typ *datatype.Type,
 				out = coll.InPlace()
 			}
 		}
-		if err := gatherv(out, in); err != nil {
+		if err := c.Call(func() error { return gatherv(out, in) }); err != nil {
 			return err
 		}
 		if c.Rank() != root {
@@ -164,7 +164,7 @@ func TryScatterv(c *Comm, root int, count int64, typ *datatype.Type,
 				in = coll.InPlace()
 			}
 		}
-		if err := scatterv(out, in); err != nil {
+		if err := c.Call(func() error { return scatterv(out, in) }); err != nil {
 			return err
 		}
 		if in.IsInPlace() {
@@ -190,7 +190,8 @@ func TryAllgather(c *Comm, count int64, typ *datatype.Type, allgather func(out, 
 			recv.Put(displs[c.Rank()], own)
 			out = coll.InPlace()
 		}
-		if err := First(allgather(out, recv.Of(count)), recv.blocks("allgather", counts, displs, typ, 0)); err != nil {
+		if err := First(c.Call(func() error { return allgather(out, recv.Of(count)) }),
+			recv.blocks("allgather", counts, displs, typ, 0)); err != nil {
 			return err
 		}
 	}
@@ -216,7 +217,7 @@ func TryAllgatherv(c *Comm, count int64, typ *datatype.Type,
 			recv.Put(displs[c.Rank()], own)
 			out = coll.InPlace()
 		}
-		if err := allgatherv(out, recv.V(counts, displs)); err != nil {
+		if err := c.Call(func() error { return allgatherv(out, recv.V(counts, displs)) }); err != nil {
 			return err
 		}
 		if err := recv.blocks("allgatherv", counts, displs, typ, 0); err != nil {
@@ -238,7 +239,7 @@ func TryAlltoall(c *Comm, count int64, typ *datatype.Type, alltoall func(out, in
 		for i := range c.Size() {
 			from.Put(displs[i], Pattern(count, typ, c.Rank(), i))
 		}
-		if err := alltoall(out, recv.Of(count)); err != nil {
+		if err := c.Call(func() error { return alltoall(out, recv.Of(count)) }); err != nil {
 			return err
 		}
 		if err := recv.blocks("alltoall", counts, displs, typ, c.Rank()); err != nil {

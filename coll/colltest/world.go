@@ -6,6 +6,8 @@
 // than World.Eager. When every rank that is still running waits, nothing can ever happen again: all of them
 // get ErrDeadlock at once, without a timeout. After a run nothing may be left over.
 //
+// A recorded world (World.Recorded) has each operation recorded first, and then carries the schedule out.
+//
 // All state is guarded by one lock, World.mu. In the steady state, without log and conversion, messages
 // allocate nothing, so that tests can assert that algorithms do not.
 package colltest
@@ -38,6 +40,8 @@ type World struct {
 	Client []int32
 	// Eager is the largest message, in bytes, that a send does not wait for.
 	Eager int64
+	// Recorded says that Call records, and Twice that it carries out twice what it has recorded.
+	Recorded, Twice bool
 	// Log says that messages are to be recorded, KeepData that their bytes are, too.
 	Log, KeepData bool
 
@@ -53,7 +57,9 @@ type World struct {
 
 // Comm is a rank of a World. It implements coll.Comm, and span.Comm.
 type Comm struct {
+	coll.Local
 	w       *World
+	record  *coll.Recorder // not nil: inside Call of a recorded world
 	rank    int
 	wake    *sync.Cond
 	asleep  bool
@@ -79,7 +85,7 @@ type transfer struct {
 func New(n int) *World {
 	w := &World{}
 	for r := range n {
-		w.comms = append(w.comms, &Comm{w: w, rank: r, wake: sync.NewCond(&w.mu)})
+		w.comms = append(w.comms, &Comm{Local: coll.AtOnce{}, w: w, rank: r, wake: sync.NewCond(&w.mu)})
 	}
 	return w
 }
@@ -105,6 +111,28 @@ func (w *World) Run(f func(c *Comm) error) error {
 		return err
 	}
 	return w.leftOver()
+}
+
+// Call runs an operation of c, at once or recorded.
+func (c *Comm) Call(operation func() error) error {
+	if !c.w.Recorded {
+		return operation()
+	}
+	s := coll.NewSchedule()
+	c.record = s.On(0, c.rank, c.Size(), 0)
+	c.Local = c.record
+	err := operation()
+	c.record, c.Local = nil, coll.AtOnce{}
+	if err == nil {
+		err = s.Run(c)
+	}
+	if err == nil && c.w.Twice {
+		err = s.Run(c)
+	}
+	if err == nil {
+		s.Free()
+	}
+	return err
 }
 
 // Messages answers the log and empties it.
@@ -175,6 +203,9 @@ func (c *Comm) Size() int { return len(c.w.comms) }
 
 // Send returns when the message has been received, or copied.
 func (c *Comm) Send(b coll.Buf, to, tag int) error {
+	if c.record != nil {
+		return c.record.Send(b, to, tag)
+	}
 	r, err := c.Isend(b, to, tag)
 	if err != nil {
 		return err
@@ -184,12 +215,37 @@ func (c *Comm) Send(b coll.Buf, to, tag int) error {
 
 // Recv returns when the message is there.
 func (c *Comm) Recv(b coll.Buf, from, tag int) error {
-	_, err := c.RecvLen(b, from, tag)
-	return err
+	r, err := c.Irecv(b, from, tag)
+	if err != nil {
+		return err
+	}
+	return c.Wait(r)
 }
 
 // RecvLen is Recv that tells the length of the message in bytes.
-func (c *Comm) RecvLen(b coll.Buf, from, tag int) (int64, error) {
+func (c *Comm) RecvLen(b coll.Buf, from, tag int, n *int64) error {
+	if c.record != nil {
+		return c.record.RecvLen(b, from, tag, n)
+	}
+	got, err := c.receive(b, from, tag)
+	*n = got
+	return err
+}
+
+// RecvExactly is Recv of a message that has to fill the buffer.
+func (c *Comm) RecvExactly(b coll.Buf, from, tag int) error {
+	if c.record != nil {
+		return c.record.RecvExactly(b, from, tag)
+	}
+	n, err := c.receive(b, from, tag)
+	if err == nil && n != b.Size() {
+		err = &coll.Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf("message of %d bytes from rank %d, want %d", n, from,
+			b.Size())}
+	}
+	return err
+}
+
+func (c *Comm) receive(b coll.Buf, from, tag int) (n int64, err error) {
 	r, err := c.Irecv(b, from, tag)
 	if err != nil {
 		return 0, err
@@ -201,6 +257,9 @@ func (c *Comm) RecvLen(b coll.Buf, from, tag int) (int64, error) {
 
 // Isend starts a message.
 func (c *Comm) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
+	if c.record != nil {
+		return c.record.Isend(b, to, tag)
+	}
 	w := c.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -235,6 +294,9 @@ func (c *Comm) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
 
 // Irecv starts to receive.
 func (c *Comm) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
+	if c.record != nil {
+		return c.record.Irecv(b, from, tag)
+	}
 	w := c.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -256,6 +318,9 @@ func (c *Comm) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
 
 // Wait ends the given messages.
 func (c *Comm) Wait(reqs ...coll.Req) error {
+	if c.record != nil {
+		return c.record.Wait(reqs...)
+	}
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	_, err := c.wait(reqs...)

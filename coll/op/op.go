@@ -30,6 +30,9 @@ func (o *predefined) Commutative() bool {
 	return o.handle != abi.MPI_REPLACE && o.handle != abi.MPI_NO_OP
 }
 
+// OfProgram implements coll.Op.
+func (o *predefined) OfProgram() bool { return false }
+
 // Apply computes inout[i] = in[i] op inout[i] for count elements of type t. The error is that of Check.
 func (o *predefined) Apply(in, inout datatype.Pointer, count int64, t *datatype.Type) error {
 	c := classify(t)

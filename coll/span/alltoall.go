@@ -40,7 +40,7 @@ func Alltoallv(c Comm, l *Layout, send, recv coll.VBuf) (err error) {
 func (k *call) pairs(send, recv *coll.Blocks, inPlace bool, tag int) error {
 	p, r := k.Size(), k.me
 	if !inPlace {
-		if err := coll.Copy(recv.At(r), send.At(r)); err != nil {
+		if err := k.Copy(recv.At(r), send.At(r)); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (k *call) copies(send *coll.Blocks, inPlace bool) ([]coll.Buf, error) {
 		if copies[to], err = k.Typed(b.Count, b.Type); err != nil {
 			return nil, err
 		}
-		if err := coll.Copy(copies[to], b); err != nil {
+		if err := k.Copy(copies[to], b); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +102,7 @@ func (k *call) alltoallShort(send, recv coll.Buf, size int64, inPlace bool) erro
 		return err
 	}
 	if err := k.eachAway(func(p int, at int64) error {
-		return coll.Pack(row[at*size:(at+1)*size], send.Block(p), ext32)
+		return k.Pack(row[at*size:(at+1)*size], send.Block(p), ext32)
 	}); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (k *call) alltoallShort(send, recv coll.Buf, size int64, inPlace bool) erro
 		return err
 	}
 	return k.eachAway(func(p int, at int64) error {
-		return coll.Unpack(recv.Block(p), row[at*size:(at+1)*size], ext32)
+		return k.Unpack(recv.Block(p), row[at*size:(at+1)*size], ext32)
 	})
 }
 
@@ -176,7 +176,10 @@ func (k *call) exchangeRows(rows []byte, width, size int64) error {
 		}
 		for p := range n {
 			for q := range theirs {
-				copy(mem[k.cell(p, q, n, theirs)*size:][:size], rows[p*width+left+q*size:])
+				to, from := mem[k.cell(p, q, n, theirs)*size:][:size], rows[p*width+left+q*size:][:size]
+				if err := k.Copy(coll.Bytes(to), coll.Bytes(from)); err != nil {
+					return err
+				}
 			}
 		}
 		if err := k.Add(k.Isend(coll.Bytes(mem), k.master(i), tagAlltoall)); err != nil {
@@ -194,12 +197,15 @@ func (k *call) exchangeRows(rows []byte, width, size int64) error {
 		if err != nil {
 			return err
 		}
-		if err := k.recvExactly(mem, k.master(i), tagAlltoall); err != nil {
+		if err := k.RecvExactly(coll.Bytes(mem), k.master(i), tagAlltoall); err != nil {
 			return err
 		}
 		for q := range n {
 			for p := range theirs {
-				copy(rows[q*width+left+p*size:][:size], mem[k.cell(p, q, theirs, n)*size:])
+				to, from := rows[q*width+left+p*size:][:size], mem[k.cell(p, q, theirs, n)*size:][:size]
+				if err := k.Copy(coll.Bytes(to), coll.Bytes(from)); err != nil {
+					return err
+				}
 			}
 		}
 		left += theirs * size

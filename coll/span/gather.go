@@ -52,7 +52,7 @@ func Gather(c Comm, l *Layout, send, recv coll.Buf, root int) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := coll.Pack(room[:size], send, ext32); err != nil {
+	if err := k.Pack(room[:size], send, ext32); err != nil {
 		return err
 	}
 	if size > 0 {
@@ -70,7 +70,16 @@ func Gatherv(c Comm, l *Layout, send coll.Buf, recv coll.VBuf, root int) (err er
 	k := enter(c, l, root)
 	defer k.leave(&err)
 	blocks := coll.Varying(recv)
-	longest, err := k.tellLongest(&blocks)
+	if err := k.tellLongest(&blocks); err != nil {
+		return err
+	}
+	return k.Then(func() error { return k.gatherVarying(send, recv) })
+}
+
+// gatherVarying is Gatherv when the longest of root's blocks is known.
+func (k *call) gatherVarying(send coll.Buf, recv coll.VBuf) error {
+	blocks := coll.Varying(recv)
+	longest, err := k.longest()
 	if err != nil {
 		return err
 	}
@@ -78,7 +87,7 @@ func Gatherv(c Comm, l *Layout, send coll.Buf, recv coll.VBuf, root int) (err er
 		return k.gatherLong(send, &blocks, tagGatherv)
 	}
 	if k.home() {
-		if err := k.gatherHome(send, coll.Buf{}, recv); err != nil || k.me != root {
+		if err := k.gatherHome(send, coll.Buf{}, recv); err != nil || k.me != k.root {
 			return err
 		}
 		return k.gatherMasters(nil, longest, tagGatherv, &blocks)
@@ -91,6 +100,11 @@ func Gatherv(c Comm, l *Layout, send coll.Buf, recv coll.VBuf, root int) (err er
 	if err := k.gatherSizes(size); err != nil {
 		return err
 	}
+	return k.Then(func() error { return k.gatherAway(send, size, longest) })
+}
+
+// gatherAway is the part of the other clients, whose masters know the sizes by now.
+func (k *call) gatherAway(send coll.Buf, size, longest int64) error {
 	if !k.isMaster() {
 		mine, err := k.pack(send, size)
 		if err != nil {
@@ -102,9 +116,10 @@ func Gatherv(c Comm, l *Layout, send coll.Buf, recv coll.VBuf, root int) (err er
 	if err != nil {
 		return err
 	}
-	if err := coll.Pack(room[:size], send, ext32); err != nil {
+	if err := k.Pack(room[:size], send, ext32); err != nil {
 		return err
 	}
+	k.readSizes()
 	total := k.lineUp()
 	packed := coll.Bytes(room)
 	if err := coll.Gatherv(&k.local, coll.InPlace(), coll.VBuf{Base: packed.Base, Counts: k.counts, Displs: k.displs,
@@ -116,10 +131,10 @@ func Gatherv(c Comm, l *Layout, send coll.Buf, recv coll.VBuf, root int) (err er
 
 // tellLongest is the broadcast before Gatherv and Scatterv: one IMPI_INT4, the longest of root's blocks, or 0 if
 // the operation is to be long.
-func (k *call) tellLongest(blocks *coll.Blocks) (int64, error) {
+func (k *call) tellLongest(blocks *coll.Blocks) error {
 	mem, err := k.Alloc(4)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	longest := int64(0)
 	if k.me == k.root {
@@ -131,16 +146,19 @@ func (k *call) tellLongest(blocks *coll.Blocks) (int64, error) {
 		}
 	}
 	binary.NativeEndian.PutUint32(mem, uint32(longest))
+	k.told = mem
 	b := coll.Buf{Base: coll.Bytes(mem).Base, Count: 1, Type: int32Type}
 	if k.speaks() {
 		if err := k.masterBcast(b); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	if err := coll.Bcast(&k.local, b, k.localRoot()); err != nil {
-		return 0, err
-	}
-	longest = int64(int32(binary.NativeEndian.Uint32(mem)))
+	return coll.Bcast(&k.local, b, k.localRoot())
+}
+
+// longest is what tellLongest has told.
+func (k *call) longest() (int64, error) {
+	longest := int64(int32(binary.NativeEndian.Uint32(k.told)))
 	if longest < 0 || longest > k.xsize {
 		return 0, &coll.Error{Class: abi.MPI_ERR_OTHER, Msg: fmt.Sprintf("rank %d announces blocks of %d bytes, XSIZE is %d",
 			k.root, longest, k.xsize)}
@@ -179,7 +197,7 @@ func (k *call) pack(b coll.Buf, size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mem, coll.Pack(mem, b, ext32)
+	return mem, k.Pack(mem, b, ext32)
 }
 
 // roomForSubtree is memory for the blocks, of no more than size bytes, of this client (mine bytes) and of those
@@ -193,32 +211,28 @@ func (k *call) roomForSubtree(size int64) (mine int64, room []byte, err error) {
 	return k.procs(k.rooted, v, v+1) * size, room, err
 }
 
-// gatherSizes leaves in counts of a master what each rank of its client says.
+// gatherSizes tells the master of a client what each of its ranks says. It reads them afterwards.
 func (k *call) gatherSizes(size int64) error {
-	k.counts = k.counts[:0]
-	for range k.local.ranks {
-		k.counts = append(k.counts, size)
-	}
-	k.displs = append(k.displs[:0], k.counts...)
-	mem, err := k.Alloc(8 * int64(len(k.counts)))
+	mem, err := k.Alloc(8 * int64(len(k.local.ranks)))
 	if err != nil {
 		return err
 	}
+	k.sizes = mem
 	b := coll.Buf{Base: coll.Bytes(mem).Base, Count: 1, Type: int64Type}
 	binary.NativeEndian.PutUint64(mem, uint64(size))
 	send := b
 	if k.isMaster() {
 		send = coll.InPlace()
 	}
-	if err := coll.Gather(&k.local, send, b, 0); err != nil {
-		return err
+	return coll.Gather(&k.local, send, b, 0)
+}
+
+// readSizes leaves in counts of a master what gatherSizes has gathered.
+func (k *call) readSizes() {
+	k.counts = k.counts[:0]
+	for i := range k.local.ranks {
+		k.counts = append(k.counts, int64(binary.NativeEndian.Uint64(k.sizes[8*i:])))
 	}
-	if k.isMaster() {
-		for i := range k.counts {
-			k.counts[i] = int64(binary.NativeEndian.Uint64(mem[8*i:]))
-		}
-	}
-	return nil
 }
 
 // lineUp sets displs to the prefix sums of counts, and answers their total.
@@ -250,24 +264,35 @@ func (k *call) gatherMasters(data []byte, size int64, tag int, blocks *coll.Bloc
 		}
 		return nil
 	}
-	for bit := 1; bit < below(v, m) && v+bit < m; bit <<= 1 {
-		if v == 0 {
-			if err := k.gatherFrom(k.speaker(bit), k.rooted+bit, min(bit, m-bit), tag, blocks); err != nil {
-				return err
-			}
-			continue
-		}
-		most := k.procs(k.rooted, v+bit, min(v+2*bit, m)) * size
-		n, err := k.RecvLen(coll.Bytes(data[len(data):int64(len(data))+most]), k.speaker(v+bit), tag)
-		if err != nil {
+	if v != 0 {
+		return k.passOn(data, 1, size, tag)
+	}
+	for bit := 1; bit < m; bit <<= 1 {
+		if err := k.gatherFrom(k.speaker(bit), k.rooted+bit, min(bit, m-bit), tag, blocks); err != nil {
 			return err
 		}
-		data = data[:int64(len(data))+n]
 	}
-	if v == 0 {
-		return nil
+	return nil
+}
+
+// passOn receives, behind data, what the children from bit on contribute, and sends all of it to the parent.
+func (k *call) passOn(data []byte, bit int, size int64, tag int) error {
+	m, v := k.Clients(), k.v()
+	if bit >= below(v, m) || v+bit >= m {
+		return k.Send(coll.Bytes(data), k.speaker(v&(v-1)), tag)
 	}
-	return k.Send(coll.Bytes(data), k.speaker(v&(v-1)), tag)
+	have, most := int64(len(data)), k.procs(k.rooted, v+bit, min(v+2*bit, m))*size
+	in, from := coll.Bytes(data[have:have+most]), k.speaker(v+bit)
+	if tag == tagGather { // all blocks have this size
+		if err := k.RecvExactly(in, from, tag); err != nil {
+			return err
+		}
+		return k.passOn(data[:have+most], bit<<1, size, tag)
+	}
+	if err := k.RecvLen(in, from, tag, &k.received); err != nil {
+		return err
+	}
+	return k.Then(func() error { return k.passOn(data[:have+k.received], bit<<1, size, tag) })
 }
 
 // gatherFrom receives at root the blocks of n clients, from number i on around, and puts them in place.
@@ -282,14 +307,14 @@ func (k *call) gatherFrom(from, i, n, tag int, blocks *coll.Blocks) error {
 	if err != nil {
 		return err
 	}
-	if err := k.recvExactly(mem, from, tag); err != nil {
+	if err := k.RecvExactly(coll.Bytes(mem), from, tag); err != nil {
 		return err
 	}
 	for j := i; j < i+n; j++ {
 		for _, p := range k.members[j%k.Clients()] {
 			b := blocks.At(int(p))
 			size := packedSize(b)
-			if err := coll.Unpack(b, mem[:size], ext32); err != nil {
+			if err := k.Unpack(b, mem[:size], ext32); err != nil {
 				return err
 			}
 			mem = mem[size:]
@@ -317,7 +342,7 @@ func (k *call) gatherLong(send coll.Buf, blocks *coll.Blocks, tag int) error {
 	for p := range k.Size() {
 		if p == k.me {
 			if !send.IsInPlace() {
-				if err := coll.Copy(blocks.At(p), send); err != nil {
+				if err := k.Copy(blocks.At(p), send); err != nil {
 					return err
 				}
 			}
@@ -367,21 +392,21 @@ func Allgatherv(c Comm, l *Layout, send coll.Buf, recv coll.VBuf) (err error) {
 	if dense {
 		return Bcast(c, l, coll.Buf{Base: recv.Base, Count: total, Type: recv.Type}, 0)
 	}
-	s := coll.NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	all, err := s.Typed(total, recv.Type)
 	if err != nil {
 		return err
 	}
 	if c.Rank() == 0 {
-		if err := eachBlock(all, recv, func(dense, block coll.Buf) error { return coll.Copy(dense, block) }); err != nil {
+		if err := eachBlock(all, recv, func(dense, block coll.Buf) error { return c.Copy(dense, block) }); err != nil {
 			return err
 		}
 	}
 	if err := Bcast(c, l, all, 0); err != nil || c.Rank() == 0 {
 		return err
 	}
-	return eachBlock(all, recv, func(dense, block coll.Buf) error { return coll.Copy(block, dense) })
+	return eachBlock(all, recv, func(dense, block coll.Buf) error { return c.Copy(block, dense) })
 }
 
 // eachBlock calls f with each block of v and its place among all blocks in rank order.

@@ -30,8 +30,10 @@ import (
 // whose lengths only the root knows (IMPI 0.0, 4.13).
 type Comm interface {
 	coll.Comm
-	// RecvLen is Recv that answers the bytes received.
-	RecvLen(b coll.Buf, from, tag int) (int64, error)
+	// RecvLen is Recv that leaves the bytes received in *n.
+	RecvLen(b coll.Buf, from, tag int, n *int64) error
+	// RecvExactly is Recv of a message that has to fill the buffer.
+	RecvExactly(b coll.Buf, from, tag int) error
 }
 
 // Tags of the messages between clients (IMPI 0.0, 4.25). Others begin at tagLocal.
@@ -142,10 +144,15 @@ type call struct {
 	packed []byte   // see arrival
 	counts []int64  // working memory of the v-variants inside a client
 	displs []int64
+	told   []byte // see tellLongest
+	sizes  []byte // see gatherSizes
+
+	received int64 // see passOn
 }
 
 // view shows some ranks of a communicator as a communicator of their own: all of them, or those of a client.
 type view struct {
+	coll.Local
 	c     Comm
 	ranks []int32 // nil: all
 	me    int
@@ -156,16 +163,20 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 
 func enter(c Comm, l *Layout, root int) *call {
 	k := calls.Get().(*call)
-	k.Comm, k.Layout, k.Scratch, k.me, k.root = c, l, coll.NewScratch(), c.Rank(), root
+	k.Comm, k.Layout, k.Scratch, k.me, k.root = c, l, c.Scratch(), c.Rank(), root
 	k.mine, k.rooted = int(l.client[k.me]), int(l.client[root])
-	k.local = view{c, l.members[k.mine], int(l.place[k.me]), tagLocal}
+	k.local = view{c, c, l.members[k.mine], int(l.place[k.me]), tagLocal}
 	return k
 }
 
-// leave gives working memory back, unless messages may be under way into it.
+// leave gives working memory back, unless messages may be under way into it, or the call is carried out later.
 func (k *call) leave(err *error) {
+	if k.Kept() {
+		return
+	}
 	k.Done(err)
 	k.Comm, k.Layout, k.Scratch, k.local, k.global, k.spare, k.packed = nil, nil, nil, view{}, view{}, coll.Buf{}, nil
+	k.told, k.sizes = nil, nil
 	calls.Put(k)
 }
 
@@ -202,16 +213,6 @@ func (k *call) tag(peer, tag int) int {
 		return tagLocal + tag
 	}
 	return tag
-}
-
-// recvExactly receives a packed message whose length is known.
-func (k *call) recvExactly(b []byte, from, tag int) error {
-	n, err := k.RecvLen(coll.Bytes(b), from, tag)
-	if err == nil && n != int64(len(b)) {
-		err = &coll.Error{Class: abi.MPI_ERR_COUNT,
-			Msg: fmt.Sprintf("message of %d bytes from rank %d with tag %d, want %d bytes", n, from, tag, len(b))}
-	}
-	return err
 }
 
 // above is the lowest power of two greater than v: in the tree of Barrier and Bcast the children of v are

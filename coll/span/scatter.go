@@ -32,7 +32,16 @@ func Scatterv(c Comm, l *Layout, send coll.VBuf, recv coll.Buf, root int) (err e
 	k := enter(c, l, root)
 	defer k.leave(&err)
 	blocks := coll.Varying(send)
-	longest, err := k.tellLongest(&blocks)
+	if err := k.tellLongest(&blocks); err != nil {
+		return err
+	}
+	return k.Then(func() error { return k.scatterVarying(send, recv) })
+}
+
+// scatterVarying is Scatterv when the longest of root's blocks is known.
+func (k *call) scatterVarying(send coll.VBuf, recv coll.Buf) error {
+	blocks := coll.Varying(send)
+	longest, err := k.longest()
 	if err != nil {
 		return err
 	}
@@ -46,7 +55,12 @@ func Scatterv(c Comm, l *Layout, send coll.VBuf, recv coll.Buf, root int) (err e
 	if err := k.gatherSizes(size); err != nil {
 		return err
 	}
-	return k.scatterAway(recv, size, tagScatterv)
+	return k.Then(func() error {
+		if k.isMaster() {
+			k.readSizes()
+		}
+		return k.scatterAway(recv, size, tagScatterv)
+	})
 }
 
 // scatterHome is the part of root and its client. Blocks are those of b if that has a type, else of v.
@@ -82,7 +96,7 @@ func (k *call) scatterTo(i int, blocks *coll.Blocks, tag int) error {
 	for _, p := range k.members[i] {
 		b := blocks.At(int(p))
 		size := packedSize(b)
-		if err := coll.Pack(mem[at:at+size], b, ext32); err != nil {
+		if err := k.Pack(mem[at:at+size], b, ext32); err != nil {
 			return err
 		}
 		at += size
@@ -102,7 +116,7 @@ func (k *call) scatterAway(recv coll.Buf, size int64, tag int) error {
 		if err != nil {
 			return err
 		}
-		if err := k.recvExactly(mem, k.root, tag); err != nil {
+		if err := k.RecvExactly(coll.Bytes(mem), k.root, tag); err != nil {
 			return err
 		}
 		packed := coll.Bytes(mem)
@@ -111,7 +125,7 @@ func (k *call) scatterAway(recv coll.Buf, size int64, tag int) error {
 	if err := coll.Scatterv(&k.local, all, coll.Bytes(mine), 0); err != nil {
 		return err
 	}
-	return coll.Unpack(recv, mine, ext32)
+	return k.Unpack(recv, mine, ext32)
 }
 
 // scatterLong: root sends every rank its block.
@@ -122,7 +136,7 @@ func (k *call) scatterLong(blocks *coll.Blocks, recv coll.Buf, tag int) error {
 	for p := range k.Size() {
 		if p == k.me {
 			if !recv.IsInPlace() {
-				if err := coll.Copy(recv, blocks.At(p)); err != nil {
+				if err := k.Copy(recv, blocks.At(p)); err != nil {
 					return err
 				}
 			}
@@ -143,7 +157,7 @@ func (k *call) scatterLong(blocks *coll.Blocks, recv coll.Buf, tag int) error {
 // ReduceScatter is Reduce to rank 0 and Scatterv from there (IMPI 0.0, 4.17). The arguments are those of
 // coll.ReduceScatter.
 func ReduceScatter(c Comm, l *Layout, send, recv coll.Buf, counts []int64, op coll.Op) (err error) {
-	s := coll.NewScratch()
+	s := c.Scratch()
 	defer s.Done(&err)
 	total := int64(0)
 	for _, n := range counts {

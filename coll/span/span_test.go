@@ -59,20 +59,24 @@ var shapes = []shape{{1, colltest.Int}, {3, colltest.Gapped}, {0, colltest.Int},
 	{20, colltest.Long}, {4, colltest.Mixed}, {900, colltest.Double}}
 
 // everywhere runs f on 1 to 9 clients in several layouts, and checks the tags of all messages: those of IMPI
-// between clients (ours if it is an extension), others inside.
+// between clients (ours if it is an extension), others inside. Each shape comes twice: at once and recorded.
 func everywhere(t *testing.T, extension bool, f func(c *colltest.Comm, s setting, sh shape) error) {
+	onAll(t, extension, false, f)
+}
+
+func onAll(t *testing.T, extension, twice bool, f func(c *colltest.Comm, s setting, sh shape) error) {
 	t.Parallel()
 	for m := 1; m <= 9; m++ {
 		for style := range 3 {
 			client := clients(m, style)
 			w := colltest.New(len(client))
-			w.Client, w.Log = client, true
+			w.Client, w.Log, w.Twice = client, true, twice
 			l, err := span.NewLayout(client, 100, -1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, sh := range shapes {
-				if m > 3 && (m+style+i)%3 != 0 {
+			for i, sh := range append(shapes, shapes...) {
+				if w.Recorded = i >= len(shapes); m > 3 && (m+style+i)%3 != 0 {
 					continue
 				}
 				s := setting{client, l, len(client)}
@@ -92,7 +96,7 @@ func everywhere(t *testing.T, extension bool, f func(c *colltest.Comm, s setting
 
 // rooted tries a master, the last rank, and a rank that is not a master, if there is one.
 func rooted(t *testing.T, f func(c *colltest.Comm, s setting, sh shape, root int) error) {
-	everywhere(t, false, func(c *colltest.Comm, s setting, sh shape) error {
+	onAll(t, false, true, func(c *colltest.Comm, s setting, sh shape) error {
 		for _, root := range []int{0, s.p - 1, s.p * 2 / 3} {
 			if err := f(c, s, sh, root); err != nil {
 				return fmt.Errorf("root=%d: %w", root, err)
@@ -245,13 +249,14 @@ func exchange(c *colltest.Comm, s setting, sh shape, inPlace, w bool) error {
 		if inPlace {
 			out = coll.InPlaceW()
 		}
-		err = span.Alltoallw(c, s.l, out, coll.WBuf{Base: recv.Base, Counts: rc, Displs: rb, Types: types})
+		in := coll.WBuf{Base: recv.Base, Counts: rc, Displs: rb, Types: types}
+		err = c.Call(func() error { return span.Alltoallw(c, s.l, out, in) })
 	} else {
 		out := send.V(sc, sd)
 		if inPlace {
 			out = coll.InPlaceV()
 		}
-		err = span.Alltoallv(c, s.l, out, recv.V(rc, rd))
+		err = c.Call(func() error { return span.Alltoallv(c, s.l, out, recv.V(rc, rd)) })
 	}
 	for i := 0; err == nil && i < s.p; i++ {
 		err = recv.Expect("exchange", rd[i], colltest.Pattern(rc[i], sh.typ, i, c.Rank()))
@@ -328,7 +333,7 @@ func TestReduce(t *testing.T) {
 	reductions(t, false, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
 		for _, root := range []int{0, s.p - 1, s.p * 2 / 3} {
 			send, recv := v.ends(v.count, c.Rank(), inPlace && c.Rank() == root)
-			if err := span.Reduce(c, s.l, send, recv.Buf, o, root); err != nil {
+			if err := c.Call(func() error { return span.Reduce(c, s.l, send, recv.Buf, o, root) }); err != nil {
 				return err
 			}
 			if c.Rank() == root {
@@ -344,7 +349,7 @@ func TestReduce(t *testing.T) {
 func TestAllreduce(t *testing.T) {
 	reductions(t, false, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
 		send, recv := v.ends(v.count, c.Rank(), inPlace)
-		return colltest.First(span.Allreduce(c, s.l, send, recv.Buf, o),
+		return colltest.First(c.Call(func() error { return span.Allreduce(c, s.l, send, recv.Buf, o) }),
 			recv.Expect("allreduce", 0, v.combined(v.count, 0, s.p)), recv.ExpectGaps())
 	})
 }
@@ -354,7 +359,7 @@ func TestAllreduceOfOwnClients(t *testing.T) {
 		own := *s.l
 		own.Own = true
 		send, recv := v.ends(v.count, c.Rank(), inPlace)
-		return colltest.First(span.Allreduce(c, &own, send, recv.Buf, o),
+		return colltest.First(c.Call(func() error { return span.Allreduce(c, &own, send, recv.Buf, o) }),
 			recv.Expect("allreduce", 0, v.combined(v.count, 0, s.p)), recv.ExpectGaps())
 	})
 }
@@ -362,7 +367,7 @@ func TestAllreduceOfOwnClients(t *testing.T) {
 func TestScan(t *testing.T) {
 	reductions(t, false, func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error {
 		send, recv := v.ends(v.count, c.Rank(), inPlace)
-		return colltest.First(span.Scan(c, s.l, send, recv.Buf, o),
+		return colltest.First(c.Call(func() error { return span.Scan(c, s.l, send, recv.Buf, o) }),
 			recv.Expect("scan", 0, v.combined(v.count, 0, c.Rank()+1)), recv.ExpectGaps())
 	})
 }
@@ -374,7 +379,8 @@ func TestExscan(t *testing.T) {
 		if c.Rank() > 0 {
 			want = v.combined(v.count, 0, c.Rank())
 		}
-		return colltest.First(span.Exscan(c, s.l, send, recv.Buf, o), recv.Expect("exscan", 0, want), recv.ExpectGaps())
+		return colltest.First(c.Call(func() error { return span.Exscan(c, s.l, send, recv.Buf, o) }),
+			recv.Expect("exscan", 0, want), recv.ExpectGaps())
 	})
 }
 
@@ -390,7 +396,7 @@ func TestReduceScatter(t *testing.T) {
 		}
 		all := v.combined(total, 0, s.p)
 		send, recv := v.ends(total, r, inPlace)
-		return colltest.First(span.ReduceScatter(c, s.l, send, recv.Of(counts[r]), counts, o),
+		return colltest.First(c.Call(func() error { return span.ReduceScatter(c, s.l, send, recv.Of(counts[r]), counts, o) }),
 			recv.Expect("reduce_scatter", 0, all[at*8:(at+counts[r])*8]))
 	})
 }
@@ -400,7 +406,7 @@ func TestReduceScatterBlock(t *testing.T) {
 		r, block := int64(c.Rank()), min(v.count, 200)
 		all := v.combined(block*int64(s.p), 0, s.p)
 		send, recv := v.ends(block*int64(s.p), c.Rank(), inPlace)
-		return colltest.First(span.ReduceScatterBlock(c, s.l, send, recv.Of(block), o),
+		return colltest.First(c.Call(func() error { return span.ReduceScatterBlock(c, s.l, send, recv.Of(block), o) }),
 			recv.Expect("block", 0, all[r*block*8:(r+1)*block*8]))
 	})
 }

@@ -221,14 +221,7 @@ func (k *call) combine(acc coll.Buf, op coll.Op, from int) error {
 	if err := k.Recv(tmp, from, k.tag(from, tagReduce)); err != nil {
 		return err
 	}
-	return apply(op, tmp, acc)
-}
-
-func apply(op coll.Op, in, inout coll.Buf) error {
-	if inout.Count == 0 {
-		return nil
-	}
-	return op.Apply(in.Base, inout.Base, inout.Count, inout.Type)
+	return k.Combine(op, tmp, acc)
 }
 
 // tmp is a buffer for a vector like b, one and the same for the whole call.
@@ -253,20 +246,20 @@ func (k *call) reduceInOrder(own, recv coll.Buf, op coll.Op) error {
 		if err != nil {
 			return err
 		}
-		if err := coll.Copy(saved, own); err != nil {
+		if err := k.Copy(saved, own); err != nil {
 			return err
 		}
 		own = saved
 	}
 	var err error
 	if k.me == last {
-		err = coll.Copy(recv, own)
+		err = k.Copy(recv, own)
 	} else {
 		err = k.Recv(recv, last, k.tag(last, tagReduce))
 	}
 	for p := last - 1; p >= 0 && err == nil; p-- {
 		if p == k.me {
-			err = apply(op, own, recv)
+			err = k.Combine(op, own, recv)
 		} else {
 			err = k.combine(recv, op, p)
 		}
@@ -296,7 +289,7 @@ func Scan(c Comm, l *Layout, send, recv coll.Buf, op coll.Op) (err error) {
 	if !send.IsInPlace() {
 		own := recv
 		own.Base = send.Base
-		if err := coll.Copy(recv, own); err != nil {
+		if err := k.Copy(recv, own); err != nil {
 			return err
 		}
 	}
@@ -308,7 +301,7 @@ func Scan(c Comm, l *Layout, send, recv coll.Buf, op coll.Op) (err error) {
 		if err := k.Recv(tmp, k.me-1, k.tag(k.me-1, tagScan)); err != nil {
 			return err
 		}
-		if err := apply(op, tmp, recv); err != nil {
+		if err := k.Combine(op, tmp, recv); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,326 @@
+package coll
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// A Schedule is what one rank does in an operation, recorded step by step, to be carried out later and as often as
+// wanted. It holds the working memory of the operation. Whoever carries it out takes the steps from Next, in order; a
+// step that Then has recorded appends others, which come before those that follow it.
+//
+//	algorithm -> Recorder -> Schedule -> the engine's progress (nonblocking, persistent), or Run
+type Schedule struct {
+	steps    []Step
+	waits    []Req // of StepWait
+	messages int   // that the steps have started, numbered from 1
+	scratch  []*Scratch
+
+	// Where the execution is: steps from at on, up to end; then the outer ones.
+	at, end  int
+	outer    []section
+	recorded extent
+}
+
+// section is a range of steps, or of waits.
+type section struct{ at, end int }
+
+// extent is how much was recorded before the first execution.
+type extent struct{ steps, waits, messages int }
+
+// Kind says what a step does.
+type Kind uint8
+
+// The kinds of steps.
+const (
+	StepSend    Kind = iota // starts message Req with A to Peer
+	StepRecv                // starts message Req from Peer into A
+	StepWait                // waits for messages
+	StepCopy                // A = B
+	StepCombine             // A = B op A
+	StepPack                // bytes A = packed B
+	StepUnpack              // A = unpacked bytes B
+	stepThen
+)
+
+// Step is one step of a Schedule.
+type Step struct {
+	Kind      Kind
+	Of        uint8 // the communicator: that of the Recorder, or of one that On has answered
+	rep       datatype.Rep
+	Exact     bool // the message has to fill A
+	Peer, Tag int32
+	Req       Req
+	A, B      Buf
+	Op        Op
+	Length    *int64 // receive: gets the bytes of the message; may be nil
+	waits     section
+	then      func() error
+}
+
+// schedules are empty ones, with the memory of earlier ones.
+var schedules = sync.Pool{New: func() any { return new(Schedule) }}
+
+// NewSchedule answers an empty Schedule.
+func NewSchedule() *Schedule { return schedules.Get().(*Schedule) }
+
+// Recorder is a Comm that records what an algorithm does.
+type Recorder struct {
+	s          *Schedule
+	rank, size int
+	of         uint8
+	shift      int
+}
+
+// On answers a Comm that records for communicator number of, in which the caller has the given rank. shift is added
+// to all tags but MPI_ANY_TAG.
+func (s *Schedule) On(of uint8, rank, size, shift int) *Recorder {
+	return &Recorder{s: s, rank: rank, size: size, of: of, shift: shift}
+}
+
+// Rank implements Comm.
+func (r *Recorder) Rank() int { return r.rank }
+
+// Size implements Comm.
+func (r *Recorder) Size() int { return r.size }
+
+func (s *Schedule) add(st Step) { s.steps = append(s.steps, st) }
+
+func (r *Recorder) message(kind Kind, b Buf, peer, tag int) *Step {
+	r.s.messages++
+	if tag != abi.MPI_ANY_TAG {
+		tag += r.shift
+	}
+	r.s.add(Step{Kind: kind, Of: r.of, Peer: int32(peer), Tag: int32(tag), Req: Req(r.s.messages), A: b})
+	return &r.s.steps[len(r.s.steps)-1]
+}
+
+// Send implements Comm.
+func (r *Recorder) Send(b Buf, to, tag int) error {
+	return r.Wait(r.message(StepSend, b, to, tag).Req)
+}
+
+// Recv implements Comm.
+func (r *Recorder) Recv(b Buf, from, tag int) error {
+	return r.Wait(r.message(StepRecv, b, from, tag).Req)
+}
+
+// RecvLen is Recv that leaves the length of the message in *n.
+func (r *Recorder) RecvLen(b Buf, from, tag int, n *int64) error {
+	m := r.message(StepRecv, b, from, tag)
+	m.Length = n
+	return r.Wait(m.Req)
+}
+
+// RecvExactly is Recv of a message that has to fill the buffer.
+func (r *Recorder) RecvExactly(b Buf, from, tag int) error {
+	m := r.message(StepRecv, b, from, tag)
+	m.Exact = true
+	return r.Wait(m.Req)
+}
+
+// Isend implements Comm.
+func (r *Recorder) Isend(b Buf, to, tag int) (Req, error) {
+	return r.message(StepSend, b, to, tag).Req, nil
+}
+
+// Irecv implements Comm.
+func (r *Recorder) Irecv(b Buf, from, tag int) (Req, error) {
+	return r.message(StepRecv, b, from, tag).Req, nil
+}
+
+// Wait implements Comm.
+func (r *Recorder) Wait(reqs ...Req) error {
+	from := len(r.s.waits)
+	r.s.waits = append(r.s.waits, reqs...)
+	r.s.add(Step{Kind: StepWait, waits: section{from, len(r.s.waits)}})
+	return nil
+}
+
+// Copy implements Local. It notices at once what Copy would notice.
+func (r *Recorder) Copy(dst, src Buf) error {
+	if src.Count == 0 || src.Type.Size() == 0 || src.Base == dst.Base && src.Type == dst.Type {
+		return nil
+	}
+	if dst.Count == 0 {
+		return errTruncate
+	}
+	r.s.add(Step{Kind: StepCopy, A: dst, B: src})
+	return nil
+}
+
+// Combine implements Local.
+func (r *Recorder) Combine(op Op, in, inout Buf) error {
+	if inout.Count > 0 {
+		r.s.add(Step{Kind: StepCombine, A: inout, B: in, Op: op})
+	}
+	return nil
+}
+
+// Pack implements Local.
+func (r *Recorder) Pack(dst []byte, src Buf, rep datatype.Rep) error {
+	if src.Count > 0 {
+		r.s.add(Step{Kind: StepPack, A: Bytes(dst), B: src, rep: rep})
+	}
+	return nil
+}
+
+// Unpack implements Local.
+func (r *Recorder) Unpack(dst Buf, src []byte, rep datatype.Rep) error {
+	if dst.Count > 0 && len(src) > 0 {
+		r.s.add(Step{Kind: StepUnpack, A: dst, B: Bytes(src), rep: rep})
+	}
+	return nil
+}
+
+// Then implements Local.
+func (r *Recorder) Then(f func() error) error {
+	r.s.add(Step{Kind: stepThen, then: f})
+	return nil
+}
+
+// Scratch implements Local.
+func (r *Recorder) Scratch() *Scratch {
+	s := NewScratch()
+	s.kept = true
+	r.s.scratch = append(r.s.scratch, s)
+	return s
+}
+
+// Begin starts the execution anew, at the first step. All messages of an earlier one are done.
+func (s *Schedule) Begin() {
+	if s.recorded == (extent{}) {
+		s.recorded = extent{len(s.steps), len(s.waits), s.messages}
+	}
+	clear(s.steps[s.recorded.steps:])
+	s.steps, s.waits = s.steps[:s.recorded.steps], s.waits[:s.recorded.waits]
+	s.messages = s.recorded.messages
+	s.at, s.end, s.outer = 0, len(s.steps), s.outer[:0]
+}
+
+// Next answers the step to take, nil after the last one. It is the same one until Took.
+func (s *Schedule) Next() (*Step, error) {
+	for {
+		for s.at == s.end {
+			n := len(s.outer)
+			if n == 0 {
+				return nil, nil
+			}
+			s.at, s.end, s.outer = s.outer[n-1].at, s.outer[n-1].end, s.outer[:n-1]
+		}
+		st := &s.steps[s.at]
+		if st.Kind != stepThen {
+			return st, nil
+		}
+		inner := len(s.steps)
+		if err := st.then(); err != nil {
+			return nil, err
+		}
+		s.outer = append(s.outer, section{s.at + 1, s.end})
+		s.at, s.end = inner, len(s.steps)
+	}
+}
+
+// Took says that the step that Next has answered is done.
+func (s *Schedule) Took() { s.at++ }
+
+// Messages is how many messages all steps that are known have.
+func (s *Schedule) Messages() int { return s.messages }
+
+// Waits are the messages that a StepWait waits for.
+func (s *Schedule) Waits(st *Step) []Req { return s.waits[st.waits.at:st.waits.end] }
+
+// Do takes a step on the rank's own memory.
+func (st *Step) Do() error {
+	switch st.Kind {
+	case StepCopy:
+		return Copy(st.A, st.B)
+	case StepCombine:
+		return combine(st.Op, st.B, st.A)
+	case StepPack:
+		return Pack(st.A.bytes(), st.B, st.rep)
+	case StepUnpack:
+		return Unpack(st.A, st.B.bytes(), st.rep)
+	}
+	return nil
+}
+
+// Arrived notes what a receive has got, and answers an error if it is not what it must be.
+func (st *Step) Arrived(bytes int64) error {
+	if st.Length != nil {
+		*st.Length = bytes
+	}
+	if st.Exact && bytes != st.A.Size() {
+		return &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf("message of %d bytes from rank %d with tag %d, want %d bytes",
+			bytes, st.Peer, st.Tag, st.A.Size())}
+	}
+	return nil
+}
+
+// Free gives all memory back. No message is under way, and the Schedule is not used any more.
+func (s *Schedule) Free() {
+	for i, m := range s.scratch {
+		m.release()
+		s.scratch[i] = nil
+	}
+	clear(s.steps)
+	*s = Schedule{steps: s.steps[:0], waits: s.waits[:0], scratch: s.scratch[:0], outer: s.outer[:0]}
+	schedules.Put(s)
+}
+
+// Run carries the Schedule out, on communicators by their numbers, and returns when all is done.
+func (s *Schedule) Run(comms ...Comm) error {
+	s.Begin()
+	reqs := make([]Req, s.messages+1)
+	for {
+		st, err := s.Next()
+		if st == nil {
+			return err
+		}
+		for len(reqs) <= s.messages {
+			reqs = append(reqs, 0)
+		}
+		c := comms[st.Of]
+		switch st.Kind {
+		case StepSend:
+			reqs[st.Req], err = c.Isend(st.A, int(st.Peer), int(st.Tag))
+		case StepRecv:
+			err = s.receive(c, st, &reqs[st.Req])
+		case StepWait:
+			var todo []Req
+			for _, r := range s.Waits(st) {
+				if reqs[r] != 0 {
+					todo = append(todo, reqs[r])
+				}
+			}
+			err = c.Wait(todo...)
+		default:
+			err = st.Do()
+		}
+		if err != nil {
+			return err
+		}
+		s.Took()
+	}
+}
+
+// lengths is a Comm that can tell how long a message was.
+type lengths interface {
+	RecvLen(b Buf, from, tag int, n *int64) error
+}
+
+// receive starts a receive. One whose length matters is carried out at once: its wait comes next.
+func (s *Schedule) receive(c Comm, st *Step, r *Req) (err error) {
+	if st.Length == nil && !st.Exact {
+		*r, err = c.Irecv(st.A, int(st.Peer), int(st.Tag))
+		return err
+	}
+	var n int64
+	if err := c.(lengths).RecvLen(st.A, int(st.Peer), int(st.Tag), &n); err != nil {
+		return err
+	}
+	return st.Arrived(n)
+}
