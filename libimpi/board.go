@@ -74,7 +74,7 @@ func (e *Engine) Turn() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.settle()
-	e.pollAll()
+	e.look()
 }
 
 // Crowded says whether ranks outnumber the cores of this machine: a thread that spins keeps others from running.

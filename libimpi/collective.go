@@ -9,8 +9,39 @@ import (
 // Collective operations: the algorithms of coll on the communicator's collective context, and those of coll/span,
 // with IMPI's mandated global phases, where it spans clients. Arguments have been checked.
 
-// collective is a communicator as the algorithms see it (span.Comm).
-type collective struct{ c *Comm }
+// Collectives are the collective operations of a communicator: carried out by the calling thread, or recorded for a
+// Task. A Comm has the former.
+type Collectives struct {
+	c    *Comm
+	on   span.Comm
+	task *Task // nil: at once
+}
+
+// own are the operations of the local group beside an intercommunicator, at the same time as these.
+func (v Collectives) own() Collectives {
+	if v.task == nil {
+		return v.c.local.Collectives
+	}
+	return v.task.of(v.c.local)
+}
+
+// spans says whether the operation crosses clients, and how. Where one of them is not libimpi it takes turns with those
+// that were started before.
+func (v Collectives) spans() bool {
+	if v.c.layout == nil {
+		return false
+	}
+	if v.task == nil && v.c.takesTurns() {
+		v.c.awaitTurn()
+	}
+	return true
+}
+
+// collective is a communicator as the algorithms see it (span.Comm), which carry out their steps at once.
+type collective struct {
+	coll.AtOnce
+	c *Comm
+}
 
 func (k *collective) Rank() int { return int(k.c.rank) }
 func (k *collective) Size() int { return k.c.group.Size() }
@@ -23,10 +54,19 @@ func (k *collective) Recv(b coll.Buf, from, tag int) error {
 	return k.c.recv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag), nil)
 }
 
-func (k *collective) RecvLen(b coll.Buf, from, tag int) (int64, error) {
+func (k *collective) RecvLen(b coll.Buf, from, tag int, n *int64) error {
 	var st Status
 	err := k.c.recv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag), &st)
-	return st.Bytes, err
+	*n = st.Bytes
+	return err
+}
+
+func (k *collective) RecvExactly(b coll.Buf, from, tag int) error {
+	var st Status
+	if err := k.c.recv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag), &st); err != nil {
+		return err
+	}
+	return (&coll.Step{A: b, Peer: int32(from), Tag: int32(tag), Exact: true}).Arrived(st.Bytes)
 }
 
 func (k *collective) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
@@ -53,196 +93,196 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 }
 
 // Barrier returns when every process has entered it (MPI 5.0, 6.3).
-func (c *Comm) Barrier() error {
-	if c.local != nil {
-		return c.interBarrier()
+func (v Collectives) Barrier() error {
+	if v.c.local != nil {
+		return v.interBarrier()
 	}
-	if c.layout != nil {
-		return span.Barrier(&c.ops, c.layout)
+	if v.spans() {
+		return span.Barrier(v.on, v.c.layout)
 	}
-	if c.crowded {
-		return coll.BarrierCentral(&c.ops)
+	if v.c.crowded {
+		return coll.BarrierCentral(v.on)
 	}
-	return coll.Barrier(&c.ops)
+	return coll.Barrier(v.on)
 }
 
 // Bcast copies the root's buffer to all.
-func (c *Comm) Bcast(b coll.Buf, root int) error {
-	if c.local != nil {
-		return c.interBcast(b, root)
+func (v Collectives) Bcast(b coll.Buf, root int) error {
+	if v.c.local != nil {
+		return v.interBcast(b, root)
 	}
-	if c.layout != nil {
-		return span.Bcast(&c.ops, c.layout, b, root)
+	if v.spans() {
+		return span.Bcast(v.on, v.c.layout, b, root)
 	}
-	return coll.Bcast(&c.ops, b, root)
+	return coll.Bcast(v.on, b, root)
 }
 
 // Reduce combines all vectors into the root's recv.
-func (c *Comm) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
-	if c.local != nil {
-		return c.interReduce(send, recv, op, root)
+func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
+	if v.c.local != nil {
+		return v.interReduce(send, recv, op, root)
 	}
-	if c.layout != nil {
-		return span.Reduce(&c.ops, c.layout, send, recv, op, root)
+	if v.spans() {
+		return span.Reduce(v.on, v.c.layout, send, recv, op, root)
 	}
-	return coll.Reduce(&c.ops, send, recv, op, root)
+	return coll.Reduce(v.on, send, recv, op, root)
 }
 
 // Allreduce combines all vectors into everybody's recv.
-func (c *Comm) Allreduce(send, recv coll.Buf, op coll.Op) error {
-	if c.local != nil {
-		return c.interAllreduce(send, recv, op)
+func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
+	if v.c.local != nil {
+		return v.interAllreduce(send, recv, op)
 	}
-	if c.layout != nil {
-		return span.Allreduce(&c.ops, c.layout, send, recv, op)
+	if v.spans() {
+		return span.Allreduce(v.on, v.c.layout, send, recv, op)
 	}
-	return coll.Allreduce(&c.ops, send, recv, op)
+	return coll.Allreduce(v.on, send, recv, op)
 }
 
 // Gather collects equal blocks at the root.
-func (c *Comm) Gather(send, recv coll.Buf, root int) error {
-	if c.local != nil {
-		return c.interGather(send, recv, root)
+func (v Collectives) Gather(send, recv coll.Buf, root int) error {
+	if v.c.local != nil {
+		return v.interGather(send, recv, root)
 	}
-	if c.layout != nil {
-		return span.Gather(&c.ops, c.layout, send, recv, root)
+	if v.spans() {
+		return span.Gather(v.on, v.c.layout, send, recv, root)
 	}
-	return coll.Gather(&c.ops, send, recv, root)
+	return coll.Gather(v.on, send, recv, root)
 }
 
 // Gatherv collects blocks at the root.
-func (c *Comm) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
-	if c.local != nil {
-		return c.interGather(send, recv, root)
+func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
+	if v.c.local != nil {
+		return v.interGather(send, recv, root)
 	}
-	if c.layout != nil {
-		return span.Gatherv(&c.ops, c.layout, send, recv, root)
+	if v.spans() {
+		return span.Gatherv(v.on, v.c.layout, send, recv, root)
 	}
-	return coll.Gatherv(&c.ops, send, recv, root)
+	return coll.Gatherv(v.on, send, recv, root)
 }
 
 // Scatter hands out equal blocks from the root.
-func (c *Comm) Scatter(send, recv coll.Buf, root int) error {
-	if c.local != nil {
-		return c.interScatter(send, recv, root)
+func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
+	if v.c.local != nil {
+		return v.interScatter(send, recv, root)
 	}
-	if c.layout != nil {
-		return span.Scatter(&c.ops, c.layout, send, recv, root)
+	if v.spans() {
+		return span.Scatter(v.on, v.c.layout, send, recv, root)
 	}
-	return coll.Scatter(&c.ops, send, recv, root)
+	return coll.Scatter(v.on, send, recv, root)
 }
 
 // Scatterv hands out blocks from the root.
-func (c *Comm) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
-	if c.local != nil {
-		return c.interScatter(send, recv, root)
+func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
+	if v.c.local != nil {
+		return v.interScatter(send, recv, root)
 	}
-	if c.layout != nil {
-		return span.Scatterv(&c.ops, c.layout, send, recv, root)
+	if v.spans() {
+		return span.Scatterv(v.on, v.c.layout, send, recv, root)
 	}
-	return coll.Scatterv(&c.ops, send, recv, root)
+	return coll.Scatterv(v.on, send, recv, root)
 }
 
 // Allgather collects equal blocks everywhere.
-func (c *Comm) Allgather(send, recv coll.Buf) error {
-	if c.local != nil {
+func (v Collectives) Allgather(send, recv coll.Buf) error {
+	if v.c.local != nil {
 		whole := recv
-		whole.Count *= int64(c.Ranks())
-		return c.interAllgather(send, recv, whole)
+		whole.Count *= int64(v.c.Ranks())
+		return v.interAllgather(send, recv, whole)
 	}
-	if c.layout != nil {
-		return span.Allgather(&c.ops, c.layout, send, recv)
+	if v.spans() {
+		return span.Allgather(v.on, v.c.layout, send, recv)
 	}
-	return coll.Allgather(&c.ops, send, recv)
+	return coll.Allgather(v.on, send, recv)
 }
 
 // Allgatherv collects blocks everywhere.
-func (c *Comm) Allgatherv(send coll.Buf, recv coll.VBuf) error {
-	if c.local != nil {
+func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
+	if v.c.local != nil {
 		whole, err := asOne(recv)
 		if err != nil {
 			return err
 		}
-		return c.interAllgather(send, recv, whole)
+		return v.interAllgather(send, recv, whole)
 	}
-	if c.layout != nil {
-		return span.Allgatherv(&c.ops, c.layout, send, recv)
+	if v.spans() {
+		return span.Allgatherv(v.on, v.c.layout, send, recv)
 	}
-	return coll.Allgatherv(&c.ops, send, recv)
+	return coll.Allgatherv(v.on, send, recv)
 }
 
 // Alltoall gives each process an equal block from each.
-func (c *Comm) Alltoall(send, recv coll.Buf) error {
-	if c.local != nil {
-		return c.interAlltoall(send, recv)
+func (v Collectives) Alltoall(send, recv coll.Buf) error {
+	if v.c.local != nil {
+		return v.interAlltoall(send, recv)
 	}
-	if c.layout != nil {
-		return span.Alltoall(&c.ops, c.layout, send, recv)
+	if v.spans() {
+		return span.Alltoall(v.on, v.c.layout, send, recv)
 	}
-	return coll.Alltoall(&c.ops, send, recv)
+	return coll.Alltoall(v.on, send, recv)
 }
 
 // Alltoallv gives each process a block from each.
-func (c *Comm) Alltoallv(send, recv coll.VBuf) error {
-	if c.local != nil {
-		return c.interAlltoall(send, recv)
+func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
+	if v.c.local != nil {
+		return v.interAlltoall(send, recv)
 	}
-	if c.layout != nil {
-		return span.Alltoallv(&c.ops, c.layout, send, recv)
+	if v.spans() {
+		return span.Alltoallv(v.on, v.c.layout, send, recv)
 	}
-	return coll.Alltoallv(&c.ops, send, recv)
+	return coll.Alltoallv(v.on, send, recv)
 }
 
 // Alltoallw gives each process a block from each, with a datatype for each.
-func (c *Comm) Alltoallw(send, recv coll.WBuf) error {
-	if c.local != nil {
-		return c.interAlltoall(send, recv)
+func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
+	if v.c.local != nil {
+		return v.interAlltoall(send, recv)
 	}
-	if c.layout != nil {
-		return span.Alltoallw(&c.ops, c.layout, send, recv)
+	if v.spans() {
+		return span.Alltoallw(v.on, v.c.layout, send, recv)
 	}
-	return coll.Alltoallw(&c.ops, send, recv)
+	return coll.Alltoallw(v.on, send, recv)
 }
 
 // Scan combines the vectors of ranks 0 to its own at each process.
-func (c *Comm) Scan(send, recv coll.Buf, op coll.Op) error {
-	if c.layout != nil {
-		return span.Scan(&c.ops, c.layout, send, recv, op)
+func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
+	if v.spans() {
+		return span.Scan(v.on, v.c.layout, send, recv, op)
 	}
-	return coll.Scan(&c.ops, send, recv, op)
+	return coll.Scan(v.on, send, recv, op)
 }
 
 // Exscan combines the vectors of the lower ranks at each process.
-func (c *Comm) Exscan(send, recv coll.Buf, op coll.Op) error {
-	if c.layout != nil {
-		return span.Exscan(&c.ops, c.layout, send, recv, op)
+func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
+	if v.spans() {
+		return span.Exscan(v.on, v.c.layout, send, recv, op)
 	}
-	return coll.Exscan(&c.ops, send, recv, op)
+	return coll.Exscan(v.on, send, recv, op)
 }
 
 // ReduceScatterBlock combines all vectors and hands out equal blocks of the result.
-func (c *Comm) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
-	if c.local != nil {
-		return c.interReduceScatter(send, recv, recv.Count*int64(c.Size()), op, func(sum coll.Buf) error {
+func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
+	if v.c.local != nil {
+		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
 			sum.Count = recv.Count
-			return c.local.Scatter(sum, recv, 0)
+			return v.own().Scatter(sum, recv, 0)
 		})
 	}
-	if c.layout != nil {
-		return span.ReduceScatterBlock(&c.ops, c.layout, send, recv, op)
+	if v.spans() {
+		return span.ReduceScatterBlock(v.on, v.c.layout, send, recv, op)
 	}
-	return coll.ReduceScatterBlock(&c.ops, send, recv, op)
+	return coll.ReduceScatterBlock(v.on, send, recv, op)
 }
 
 // ReduceScatter combines all vectors and hands out blocks of the result.
-func (c *Comm) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.Op) error {
-	if c.local != nil {
-		return c.interReduceScatterV(send, recv, counts, op)
+func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.Op) error {
+	if v.c.local != nil {
+		return v.interReduceScatterV(send, recv, counts, op)
 	}
-	if c.layout != nil {
-		return span.ReduceScatter(&c.ops, c.layout, send, recv, counts, op)
+	if v.spans() {
+		return span.ReduceScatter(v.on, v.c.layout, send, recv, counts, op)
 	}
-	return coll.ReduceScatter(&c.ops, send, recv, counts, op)
+	return coll.ReduceScatter(v.on, send, recv, counts, op)
 }
 
 // Sendrecv sends and receives at the same time.

@@ -17,6 +17,8 @@ import (
 // Comm is a communicator: a group and two message spaces, one for point-to-point and one for
 // collective messages. How their context ids are found is told in context_id.go.
 type Comm struct {
+	Collectives // at once
+
 	Name   string
 	Bridge any // what the bridge keeps with it
 
@@ -44,6 +46,7 @@ type Comm struct {
 	shared *Buffer        // the next choice; nil if there is none
 	parts  partitionedSpace
 	idups  int // nonblocking duplications that have been started
+	tasks  taskCounter
 
 	board transport.Board // of its short collective operations; nil if it has none (board.go)
 }
@@ -120,6 +123,7 @@ func (e *Engine) newOn(g *Group, ids cids) (*Comm, error) {
 // open makes a communicator's contexts, with ids from cid on.
 func (e *Engine) open(c *Comm, cid uint64) {
 	c.ops.c = c
+	c.Collectives = Collectives{c: c, on: &c.ops}
 	c.crowded = e.crowded(c.group)
 	c.native = e.alike(c.group) && (c.local == nil || e.alike(c.local.group))
 	e.mu.Lock()
@@ -240,7 +244,7 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 // CreateGroup makes a communicator of a subgroup of c; only the members of g call it (MPI_Comm_create_group).
 // tag keeps apart calls of several threads.
 func (c *Comm) CreateGroup(g *Group, tag int32) (*Comm, error) {
-	members := &subset{&c.ops, c.group, g, subsetTags, int(tag)}
+	members := &subset{all: &c.ops, of: c.group, g: g, first: subsetTags, tag: int(tag)}
 	ids, err := c.engine.agreeAmong(agreement{c.p2p.cid, members.tagged(0)}, members.largest)
 	if err != nil {
 		return nil, err
@@ -251,6 +255,7 @@ func (c *Comm) CreateGroup(g *Group, tag int32) (*Comm, error) {
 // subset is the members of g as the algorithms see them: their messages travel in the communicator that all of
 // them belong to, under tags of their own.
 type subset struct {
+	coll.AtOnce
 	all   *collective
 	of, g *Group
 	first int // of the tags for this kind of subset

@@ -143,7 +143,7 @@ func (e *Engine) Test(id *uint64, st *CStatus) (bool, error) {
 		return true, nil
 	}
 	if !r.done {
-		e.pollAll()
+		e.look()
 		if !r.done {
 			return false, e.failure()
 		}
@@ -199,7 +199,7 @@ func (e *Engine) testAll(ids []uint64) (bool, error) {
 	if e.allDone(ids) {
 		return true, nil
 	}
-	e.pollAll()
+	e.look()
 	if !e.allDone(ids) {
 		return false, e.failure()
 	}
@@ -295,7 +295,7 @@ func (e *Engine) TestAny(ids []uint64, st *CStatus) (at int, flag bool, err erro
 	}
 	at, active := e.anyDone(ids)
 	if at < 0 && active {
-		e.pollAll()
+		e.look()
 		if at, _ = e.anyDone(ids); at < 0 {
 			return abi.MPI_UNDEFINED, false, e.failure()
 		}
@@ -378,7 +378,7 @@ func (e *Engine) TestSome(ids []uint64, done []int32, st []CStatus) (int, error)
 	}
 	at, active := e.anyDone(ids)
 	if at < 0 && active {
-		e.pollAll()
+		e.look()
 		if at, _ = e.anyDone(ids); at < 0 {
 			return 0, e.failure()
 		}
@@ -390,7 +390,7 @@ func (e *Engine) TestSome(ids []uint64, done []int32, st []CStatus) (int, error)
 // pollMore takes in what else has arrived before n requests are looked at, as far as that is the greater work: who
 // completes very many requests by a few at a time would otherwise look at all of them each time.
 func (e *Engine) pollMore(n int) {
-	for k := 0; k < n/256 && e.pollAll(); k++ {
+	for k := 0; k < n/256 && e.look(); k++ {
 	}
 }
 
@@ -438,7 +438,7 @@ func (e *Engine) GetStatus(id uint64, st *CStatus) (bool, error) {
 		return true, nil
 	}
 	if !r.done {
-		e.pollAll()
+		e.look()
 		if !r.done {
 			return false, e.failure()
 		}

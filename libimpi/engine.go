@@ -67,6 +67,10 @@ type Engine struct {
 	now       func() time.Time // Home.Now
 	readAll   bool             // never stream what can be read
 
+	ready []*Task // collective operations that can go on (task.go)
+	calls []*Task // those whose next step is to call a function of the program
+	tasks []*Task // not in use
+
 	thread progressThread // goes on with long transfers while the program computes
 
 	last struct { // what WaitAny or TestAny has completed last

@@ -66,7 +66,7 @@ func (e *Engine) GetStatusAny(ids []uint64, st *CStatus) (at int, flag bool, err
 	}
 	at, active := e.anyDone(ids)
 	if at < 0 && active {
-		e.pollAll()
+		e.look()
 		at, active = e.anyDone(ids)
 	}
 	if at >= 0 {
@@ -89,7 +89,7 @@ func (e *Engine) GetStatusSome(ids []uint64, done []int32, st []CStatus) (int, e
 	}
 	at, active := e.anyDone(ids)
 	if at < 0 && active {
-		e.pollAll()
+		e.look()
 		at, active = e.anyDone(ids)
 	}
 	if at < 0 {

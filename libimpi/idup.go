@@ -45,7 +45,7 @@ func (c *Comm) duplicate(d *Comm, n int, opened func()) error {
 
 // agreeAside finds context ids for the n-th nonblocking duplication, under tags of its own.
 func (c *Comm) agreeAside(n int) (cids, error) {
-	members := &subset{&c.ops, c.group, c.group, idupTags, n}
+	members := &subset{all: &c.ops, of: c.group, g: c.group, first: idupTags, tag: n}
 	tag := members.tagged(0)
 	if c.local != nil {
 		return c.engine.agreeAmong(agreement{c.p2p.cid, tag}, c.largestAcross(tag))

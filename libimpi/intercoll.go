@@ -9,7 +9,7 @@ import (
 )
 
 // Collectives on intercommunicators (MPI 5.0, 6.2.3): data goes from each group to the other. What crosses goes as
-// point-to-point messages in the collective context, c.ops, in which ranks are those of the remote group; what a
+// messages in the collective context, in which ranks are those of the remote group; what a
 // group does among itself are collectives of the local intracommunicator. IMPI 0.0 has none of these; where the
 // groups span clients the tags are above those that it reserves.
 //
@@ -26,181 +26,189 @@ const (
 type blocksOf interface{ Block(rank int) coll.Buf }
 
 // interBarrier returns when all of both groups have entered it.
-func (c *Comm) interBarrier() error {
-	if err := c.local.Barrier(); err != nil {
+func (v Collectives) interBarrier() error {
+	if err := v.own().Barrier(); err != nil {
 		return err
 	}
-	if c.rank == 0 {
-		if err := c.exchange(intBuf(nil), intBuf(nil), 0, tagInterColl); err != nil {
+	if v.c.rank == 0 {
+		if err := v.exchange(intBuf(nil), intBuf(nil)); err != nil {
 			return err
 		}
 	}
-	return c.local.Bcast(intBuf(make([]int32, 1)), 0) // something: nothing need not wait
+	return v.own().Bcast(intBuf(make([]int32, 1)), 0) // something: nothing need not wait
 }
 
-func (c *Comm) interBcast(b coll.Buf, root int) error {
+// exchange swaps messages between the leaders.
+func (v Collectives) exchange(out, in coll.Buf) (err error) {
+	s := v.on.Scratch()
+	defer s.Done(&err)
+	err = s.Exchange(v.on, out, 0, in, 0, tagInterColl)
+	return err
+}
+
+func (v Collectives) interBcast(b coll.Buf, root int) error {
 	switch root {
 	case isRoot:
-		return c.ops.Send(b, 0, tagInterColl)
+		return v.on.Send(b, 0, tagInterColl)
 	case bystander:
 		return nil
 	}
-	if c.rank == 0 {
-		if err := c.ops.Recv(b, root, tagInterColl); err != nil {
+	if v.c.rank == 0 {
+		if err := v.on.Recv(b, root, tagInterColl); err != nil {
 			return err
 		}
 	}
-	return c.local.Bcast(b, 0)
+	return v.own().Bcast(b, 0)
 }
 
 // gatherAcross receives a block from each of the remote group.
-func (c *Comm) gatherAcross(recv blocksOf) (err error) {
-	s := coll.NewScratch()
+func (v Collectives) gatherAcross(recv blocksOf) (err error) {
+	s := v.on.Scratch()
 	defer s.Done(&err)
-	for r := range c.group.Size() {
-		if err = s.Add(c.ops.Irecv(recv.Block(r), r, tagInterColl)); err != nil {
+	for r := range v.c.group.Size() {
+		if err = s.Add(v.on.Irecv(recv.Block(r), r, tagInterColl)); err != nil {
 			return err
 		}
 	}
-	err = s.Wait(&c.ops)
+	err = s.Wait(v.on)
 	return err
 }
 
 // scatterAcross sends a block to each of the remote group.
-func (c *Comm) scatterAcross(send blocksOf) (err error) {
-	s := coll.NewScratch()
+func (v Collectives) scatterAcross(send blocksOf) (err error) {
+	s := v.on.Scratch()
 	defer s.Done(&err)
-	for r := range c.group.Size() {
-		if err = s.Add(c.ops.Isend(send.Block(r), r, tagInterColl)); err != nil {
+	for r := range v.c.group.Size() {
+		if err = s.Add(v.on.Isend(send.Block(r), r, tagInterColl)); err != nil {
 			return err
 		}
 	}
-	err = s.Wait(&c.ops)
+	err = s.Wait(v.on)
 	return err
 }
 
 // interGather is Gather and Gatherv.
-func (c *Comm) interGather(send coll.Buf, recv blocksOf, root int) error {
+func (v Collectives) interGather(send coll.Buf, recv blocksOf, root int) error {
 	switch root {
 	case isRoot:
-		return c.gatherAcross(recv)
+		return v.gatherAcross(recv)
 	case bystander:
 		return nil
 	}
-	return c.ops.Send(send, root, tagInterColl)
+	return v.on.Send(send, root, tagInterColl)
 }
 
 // interScatter is Scatter and Scatterv.
-func (c *Comm) interScatter(send blocksOf, recv coll.Buf, root int) error {
+func (v Collectives) interScatter(send blocksOf, recv coll.Buf, root int) error {
 	switch root {
 	case isRoot:
-		return c.scatterAcross(send)
+		return v.scatterAcross(send)
 	case bystander:
 		return nil
 	}
-	return c.ops.Recv(recv, root, tagInterColl)
+	return v.on.Recv(recv, root, tagInterColl)
 }
 
 // interAllgather is Allgather and Allgatherv: all give to the remote leader, which tells its group. whole is all
 // blocks of recv as one buffer.
-func (c *Comm) interAllgather(send coll.Buf, recv blocksOf, whole coll.Buf) (err error) {
-	s := coll.NewScratch()
+func (v Collectives) interAllgather(send coll.Buf, recv blocksOf, whole coll.Buf) (err error) {
+	s := v.on.Scratch()
 	defer s.Done(&err)
-	if c.rank == 0 {
-		for r := range c.group.Size() {
-			if err = s.Add(c.ops.Irecv(recv.Block(r), r, tagInterColl)); err != nil {
+	if v.c.rank == 0 {
+		for r := range v.c.group.Size() {
+			if err = s.Add(v.on.Irecv(recv.Block(r), r, tagInterColl)); err != nil {
 				return err
 			}
 		}
 	}
-	if err = c.ops.Send(send, 0, tagInterColl); err != nil {
+	if err = v.on.Send(send, 0, tagInterColl); err != nil {
 		return err
 	}
-	if err = s.Wait(&c.ops); err != nil {
+	if err = s.Wait(v.on); err != nil {
 		return err
 	}
-	err = c.local.Bcast(whole, 0)
+	err = v.own().Bcast(whole, 0)
 	return err
 }
 
 // interAlltoall is Alltoall, Alltoallv and Alltoallw.
-func (c *Comm) interAlltoall(send, recv blocksOf) (err error) {
-	s := coll.NewScratch()
+func (v Collectives) interAlltoall(send, recv blocksOf) (err error) {
+	s := v.on.Scratch()
 	defer s.Done(&err)
-	for r := range c.group.Size() {
-		if err = s.Add(c.ops.Irecv(recv.Block(r), r, tagInterColl)); err != nil {
+	for r := range v.c.group.Size() {
+		if err = s.Add(v.on.Irecv(recv.Block(r), r, tagInterColl)); err != nil {
 			return err
 		}
 	}
-	for r := range c.group.Size() {
-		if err = s.Add(c.ops.Isend(send.Block(r), r, tagInterColl)); err != nil {
+	for r := range v.c.group.Size() {
+		if err = s.Add(v.on.Isend(send.Block(r), r, tagInterColl)); err != nil {
 			return err
 		}
 	}
-	err = s.Wait(&c.ops)
+	err = s.Wait(v.on)
 	return err
 }
 
-func (c *Comm) interReduce(send, recv coll.Buf, op coll.Op, root int) (err error) {
+func (v Collectives) interReduce(send, recv coll.Buf, op coll.Op, root int) (err error) {
 	switch root {
 	case isRoot:
-		return c.ops.Recv(recv, 0, tagInterColl)
+		return v.on.Recv(recv, 0, tagInterColl)
 	case bystander:
 		return nil
 	}
-	s := coll.NewScratch()
+	s := v.on.Scratch()
 	defer s.Done(&err)
 	var sum coll.Buf
-	if sum, err = c.reduceHome(s, send, op); err == nil && c.rank == 0 {
-		err = c.ops.Send(sum, root, tagInterColl)
+	if sum, err = v.reduceHome(s, send, op); err == nil && v.c.rank == 0 {
+		err = v.on.Send(sum, root, tagInterColl)
 	}
 	return err
 }
 
 // reduceHome combines the vectors of the local group at its leader.
-func (c *Comm) reduceHome(s *coll.Scratch, send coll.Buf, op coll.Op) (sum coll.Buf, err error) {
+func (v Collectives) reduceHome(s *coll.Scratch, send coll.Buf, op coll.Op) (sum coll.Buf, err error) {
 	sum = coll.Buf{Count: send.Count, Type: send.Type}
-	if c.rank == 0 {
+	if v.c.rank == 0 {
 		if sum, err = s.Typed(send.Count, send.Type); err != nil {
 			return sum, err
 		}
 	}
-	return sum, c.local.Reduce(send, sum, op, 0)
+	return sum, v.own().Reduce(send, sum, op, 0)
 }
 
 // interAllreduce gives each group the combination of the other's vectors.
-func (c *Comm) interAllreduce(send, recv coll.Buf, op coll.Op) (err error) {
-	s := coll.NewScratch()
+func (v Collectives) interAllreduce(send, recv coll.Buf, op coll.Op) (err error) {
+	s := v.on.Scratch()
 	defer s.Done(&err)
 	var sum coll.Buf
-	if sum, err = c.reduceHome(s, send, op); err != nil {
+	if sum, err = v.reduceHome(s, send, op); err != nil {
 		return err
 	}
-	if c.rank == 0 {
-		if err = s.Exchange(&c.ops, sum, 0, recv, 0, tagInterColl); err != nil {
+	if v.c.rank == 0 {
+		if err = s.Exchange(v.on, sum, 0, recv, 0, tagInterColl); err != nil {
 			return err
 		}
 	}
-	err = c.local.Bcast(recv, 0)
+	err = v.own().Bcast(recv, 0)
 	return err
 }
 
 // interReduceScatter is ReduceScatter and ReduceScatterBlock: the combination of the other group's vectors of total
 // elements, handed out among the local group by share.
-func (c *Comm) interReduceScatter(send, recv coll.Buf, total int64, op coll.Op,
+func (v Collectives) interReduceScatter(send, recv coll.Buf, total int64, op coll.Op,
 	share func(sum coll.Buf) error) (err error) {
-	s := coll.NewScratch()
+	s := v.on.Scratch()
 	defer s.Done(&err)
 	send.Count, send.Type = total, recv.Type
 	var mine, theirs coll.Buf
-	if mine, err = c.reduceHome(s, send, op); err != nil {
+	if mine, err = v.reduceHome(s, send, op); err != nil {
 		return err
 	}
-	if c.rank == 0 {
+	if v.c.rank == 0 {
 		if theirs, err = s.Typed(total, recv.Type); err != nil {
 			return err
 		}
-		if err = s.Exchange(&c.ops, mine, 0, theirs, 0, tagInterColl); err != nil {
+		if err = s.Exchange(v.on, mine, 0, theirs, 0, tagInterColl); err != nil {
 			return err
 		}
 	}
@@ -208,14 +216,14 @@ func (c *Comm) interReduceScatter(send, recv coll.Buf, total int64, op coll.Op,
 	return err
 }
 
-func (c *Comm) interReduceScatterV(send, recv coll.Buf, counts []int64, op coll.Op) error {
+func (v Collectives) interReduceScatterV(send, recv coll.Buf, counts []int64, op coll.Op) error {
 	displs, total := make([]int64, len(counts)), int64(0)
 	for i, n := range counts {
 		displs[i] = total
 		total += n
 	}
-	return c.interReduceScatter(send, recv, total, op, func(sum coll.Buf) error {
-		return c.local.Scatterv(coll.VBuf{Base: sum.Base, Counts: counts, Displs: displs, Type: recv.Type}, recv, 0)
+	return v.interReduceScatter(send, recv, total, op, func(sum coll.Buf) error {
+		return v.own().Scatterv(coll.VBuf{Base: sum.Base, Counts: counts, Displs: displs, Type: recv.Type}, recv, 0)
 	})
 }
 

@@ -416,7 +416,7 @@ func (e *Engine) finish(r *Request) (Status, error) {
 	if r.persistent {
 		e.requests.deactivate(r)
 	} else {
-		e.requests.put(r)
+		e.discard(r)
 	}
 	return st, err
 }

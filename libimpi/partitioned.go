@@ -472,7 +472,7 @@ func (e *Engine) Parrived(id uint64, partition int32) (bool, *Error) {
 	if ch.has(partition) {
 		return true, nil
 	}
-	e.pollAll()
+	e.look()
 	return ch.has(partition), e.failed.Load()
 }
 

@@ -48,6 +48,12 @@ func (e *Engine) poll(from int32) bool {
 		e.network.Poll() {
 		did = true
 	}
+	return e.followUp() || did
+}
+
+// followUp does what polls bring about: what waits for room, collective operations, messages that are shared.
+func (e *Engine) followUp() bool {
+	did := e.goOn()
 	if len(e.busy) > 0 && e.flush() {
 		did = true
 	}
@@ -98,10 +104,7 @@ func (e *Engine) pollAll() bool {
 	if e.network.connected() && e.network.Poll() {
 		did = true
 	}
-	if len(e.busy) > 0 && e.flush() {
-		did = true
-	}
-	return did || len(e.pulling) > 0 && e.pull()
+	return e.followUp() || did
 }
 
 // wait returns when r is done. Engine lock held, given up while waiting.
@@ -123,7 +126,7 @@ func (e *Engine) waitFor(cond func() bool, from int32) {
 		if e.failed.Load() != nil {
 			return
 		}
-		if e.poll(from) {
+		if e.poll(from) || len(e.calls) > 0 && e.callProgram() {
 			w.reset()
 			continue
 		}
@@ -253,7 +256,7 @@ func (e *Engine) sleep(cond func() bool) {
 		e.network.waker.Arm()
 	}
 	soon := len(e.pulling) > 0 && !e.home.InTurn // there is something to read
-	if !e.pollAll() && !cond() && e.failed.Load() == nil && !soon {
+	if !e.pollAll() && !cond() && e.failed.Load() == nil && !soon && len(e.calls) == 0 {
 		e.mu.Unlock()
 		e.bell.Wait(value, longSleep)
 		e.mu.Lock()

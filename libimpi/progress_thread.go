@@ -181,10 +181,7 @@ func (e *Engine) bring() {
 // pollLocal polls what is inside the machine: sockets have a watcher of their own.
 func (e *Engine) pollLocal() bool {
 	did := e.local.Poll()
-	if len(e.busy) > 0 && e.flush() {
-		did = true
-	}
-	return did || len(e.pulling) > 0 && e.pull()
+	return e.followUp() || did
 }
 
 // dismissThread ends the progress thread. Called without the lock.

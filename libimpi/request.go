@@ -30,7 +30,6 @@ const (
 	noRequest requestKind = iota // the slot is free: its id names nothing yet
 	sendRequest
 	recvRequest
-	taskRequest     // a collective that runs on a goroutine
 	compoundRequest // made of messages, or of other things that the engine waits for (compound.go)
 	generalRequest  // completed by the program (general.go)
 )

@@ -1,0 +1,377 @@
+package libimpi
+
+import "github.com/libimpi/libimpi/coll"
+
+// Task is a collective operation whose steps were recorded, and that progress carries out (MPI 5.0, 6.12 and 6.13): the
+// compound of its request.
+//
+//	Later -> operations of Operations record -> Start, or Keep and then MPI_Start -> steps, until one has to wait
+//	     -> its messages are done: ready -> whoever polls next takes further steps -> the request is complete
+//
+// The engine's lock is held while steps are taken, but for functions of the program: those are called by a thread of
+// the program that waits or tests, without the lock.
+//
+// Operations of a communicator that are under way at the same time are told apart by their number in it, which is part
+// of the tags. All members count alike, since they call its operations in the same order.
+type Task struct {
+	request  *Request
+	comm     *Comm
+	schedule *coll.Schedule
+	comms    [2]*Comm // by coll.Step.Of: comm, and the one of its local group
+	shift    int      // added to tags
+
+	parts   []partState // of messages, by number
+	special []coll.Step // receives whose length matters
+	missing int         // messages that the step waits for
+	running bool        // steps are being taken
+	queued  bool        // stands in Engine.ready or Engine.calls
+	over    bool        // has ended, maybe with messages under way
+	err     error       // of a message
+}
+
+type partState uint8
+
+const (
+	partUnderWay partState = iota
+	partAwaited
+	partDone
+)
+
+// taskCounter counts the tasks of a communicator.
+type taskCounter struct {
+	last  uint32  // number of the last one
+	turns []*Task // under way or waiting to begin, in this order; only if takesTurns
+}
+
+// Tags of tasks are those of package coll and of others inside a collective, below 1 << taskTagBits, plus the number of
+// the task, which is never 0. They stay below subsetTags. After mostTasks tasks the numbers begin anew.
+const (
+	taskTagBits = 11
+	mostTasks   = subsetTags>>taskTagBits - 1
+)
+
+// takesTurns says whether one member belongs to a client that is not libimpi: it only knows the tags of IMPI 0.0, so
+// that operations cannot be told apart, and have to come one after the other.
+func (c *Comm) takesTurns() bool { return c.layout != nil && !c.layout.Own }
+
+// Later begins to record an operation.
+func (c *Comm) Later() *Task {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t := e.newTask()
+	t.comm, t.schedule = c, coll.NewSchedule()
+	t.comms = [2]*Comm{c, c.local}
+	if c.tasks.last = c.tasks.last%mostTasks + 1; !c.takesTurns() {
+		t.shift = int(c.tasks.last) << taskTagBits
+	}
+	return t
+}
+
+func (e *Engine) newTask() *Task {
+	n := len(e.tasks)
+	if n == 0 {
+		return new(Task)
+	}
+	t := e.tasks[n-1]
+	e.tasks = e.tasks[:n-1]
+	return t
+}
+
+// Operations are what can be recorded.
+func (t *Task) Operations() Collectives { return t.of(t.comm) }
+
+func (t *Task) of(c *Comm) Collectives {
+	number := uint8(0)
+	if c != t.comm {
+		number = 1
+	}
+	return Collectives{c, t.schedule.On(number, int(c.rank), c.group.Size(), t.shift), t}
+}
+
+// Start starts what has been recorded and answers its request.
+func (t *Task) Start() uint64 {
+	e := t.comm.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := t.newRequest(e)
+	t.start(e)
+	e.leaveRunning(r)
+	return r.id
+}
+
+// Keep answers a persistent request for what has been recorded.
+func (t *Task) Keep() uint64 {
+	e := t.comm.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := t.newRequest(e)
+	r.persistent, r.active = true, false
+	e.shared.UnderWay--
+	return r.id
+}
+
+func (t *Task) newRequest(e *Engine) *Request {
+	r := e.newCompound(t.comm.p2p, t)
+	r.rank = noPeer
+	if t.request = r; t.comm.local != nil {
+		t.comm.local.uses++
+	}
+	return r
+}
+
+// Drop gives up what has been recorded.
+func (t *Task) Drop() {
+	e := t.comm.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t.recycle(e)
+}
+
+func (t *Task) recycle(e *Engine) {
+	t.schedule.Free()
+	*t = Task{parts: t.parts[:0], special: t.special[:0]}
+	e.tasks = append(e.tasks, t)
+}
+
+func (t *Task) start(e *Engine) {
+	if t.over = false; t.err != nil {
+		t.end(e, t.err) // of an earlier time, from which messages may be under way
+		return
+	}
+	t.schedule.Begin()
+	t.parts, t.special = t.parts[:0], t.special[:0]
+	t.missing = 0
+	if c := t.comm; c.takesTurns() {
+		if c.tasks.turns = append(c.tasks.turns, t); len(c.tasks.turns) > 1 {
+			return
+		}
+	}
+	t.advance(e)
+}
+
+// released is called when the request goes back to the pool.
+func (t *Task) released() {
+	e := t.comm.engine
+	if t.comm.local != nil {
+		t.comm.local.letGo()
+	}
+	if t.err == nil {
+		t.recycle(e)
+	} // else messages may be under way into its memory
+}
+
+// advance takes steps until one has to wait.
+func (t *Task) advance(e *Engine) {
+	if t.running || t.over || t.queued {
+		return
+	}
+	t.running = true
+	for t.step(e) {
+	}
+	t.running = false
+}
+
+// step takes the next step; false if it has to wait, or was the last one.
+func (t *Task) step(e *Engine) bool {
+	if t.err != nil {
+		t.end(e, t.err)
+		return false
+	}
+	st, err := t.schedule.Next()
+	if st == nil {
+		t.end(e, err)
+		return false
+	}
+	switch st.Kind {
+	case coll.StepSend:
+		t.send(e, st)
+	case coll.StepRecv:
+		t.receive(e, st)
+	case coll.StepWait:
+		if t.mustWait(st) {
+			return false
+		}
+	case coll.StepCombine:
+		if st.Op.OfProgram() {
+			t.queued = true
+			e.calls = append(e.calls, t)
+			e.ring()
+			return false
+		}
+		err = st.Do()
+	default:
+		err = st.Do()
+	}
+	return t.took(e, err)
+}
+
+// took ends a step; false if the task has failed.
+func (t *Task) took(e *Engine, err error) bool {
+	if err != nil {
+		t.end(e, err)
+		return false
+	}
+	t.schedule.Took()
+	return true
+}
+
+func (t *Task) part(r coll.Req) *partState {
+	for len(t.parts) <= int(r) {
+		t.parts = append(t.parts, partUnderWay)
+	}
+	p := &t.parts[r]
+	*p = partUnderWay
+	return p
+}
+
+func (t *Task) send(e *Engine, st *coll.Step) {
+	c := t.comms[st.Of]
+	t.part(st.Req)
+	e.start(e.newSend(c.coll, st.A.Base, st.A.Count, st.A.Type, c.group.World(int(st.Peer)), st.Tag,
+		modeStandard).join(t, int(st.Req)))
+}
+
+func (t *Task) receive(e *Engine, st *coll.Step) {
+	c := t.comms[st.Of]
+	t.part(st.Req)
+	if st.Exact || st.Length != nil {
+		t.special = append(t.special, *st)
+	}
+	e.postRecv(e.newRecv(c.coll, st.A.Base, st.A.Count, st.A.Type, int(st.Peer), st.Tag).join(t, int(st.Req)))
+}
+
+// mustWait says whether messages are not done that a step waits for.
+func (t *Task) mustWait(st *coll.Step) bool {
+	t.missing = 0
+	for _, r := range t.schedule.Waits(st) {
+		if t.parts[r] != partDone {
+			t.parts[r] = partAwaited
+			t.missing++
+		}
+	}
+	return t.missing > 0
+}
+
+// partDone is told that a message is done.
+func (t *Task) partDone(e *Engine, message *Request) {
+	if t.over {
+		return
+	}
+	p := &t.parts[message.part]
+	awaited := *p == partAwaited
+	*p = partDone
+	var err error
+	if failed := message.failure(); failed != nil {
+		err = failed
+	} else if message.kind == recvRequest {
+		err = t.arrived(message)
+	}
+	if err != nil && t.err == nil {
+		t.err = err
+	}
+	if !awaited {
+		return
+	}
+	if t.missing--; t.missing == 0 || t.err != nil {
+		t.ready(e)
+	}
+}
+
+// arrived looks at a receive whose length matters.
+func (t *Task) arrived(message *Request) error {
+	for i := range t.special {
+		if st := &t.special[i]; int(st.Req) == message.part {
+			return st.Arrived(message.status.Bytes)
+		}
+	}
+	return nil
+}
+
+// ready notes that a task can go on.
+func (t *Task) ready(e *Engine) {
+	if !t.queued && !t.running {
+		t.queued = true
+		e.ready = append(e.ready, t)
+	}
+}
+
+// end completes the request.
+func (t *Task) end(e *Engine, err error) {
+	t.over, t.err = true, err
+	r := t.request
+	if err != nil {
+		r.status.Err = AsError(err)
+	}
+	if c := t.comm; c.takesTurns() {
+		t.nextTurn(e, c)
+	}
+	e.complete(r)
+}
+
+// nextTurn lets the next task of a communicator begin.
+func (t *Task) nextTurn(e *Engine, c *Comm) {
+	turns := c.tasks.turns
+	for i := range turns {
+		if turns[i] == t {
+			c.tasks.turns = append(turns[:i:i], turns[i+1:]...)
+			break
+		}
+	}
+	if len(c.tasks.turns) > 0 {
+		c.tasks.turns[0].ready(e)
+	}
+}
+
+// awaitTurn returns when the tasks of a communicator are done.
+func (c *Comm) awaitTurn() {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(c.tasks.turns) > 0 {
+		e.waitFor(func() bool { return len(c.tasks.turns) == 0 }, anyPeer)
+	}
+}
+
+// goOn takes the steps of tasks that are ready, and tells whether there were any. Engine lock held.
+func (e *Engine) goOn() bool {
+	if len(e.ready) == 0 {
+		return false
+	}
+	for i := 0; i < len(e.ready); i++ { // it may grow
+		t := e.ready[i]
+		e.ready[i] = nil
+		t.queued = false
+		t.advance(e)
+	}
+	e.ready = e.ready[:0]
+	return true
+}
+
+// callProgram calls functions of the program for tasks that need them, and tells whether there were any. It is for a
+// thread of the program. Engine lock held, given up for the calls.
+func (e *Engine) callProgram() bool {
+	called := false
+	for len(e.calls) > 0 {
+		t := e.calls[0]
+		e.calls = append(e.calls[:0], e.calls[1:]...)
+		st, _ := t.schedule.Next()
+		e.mu.Unlock()
+		err := st.Do()
+		e.mu.Lock()
+		called, t.queued = true, false
+		if t.took(e, err) {
+			t.advance(e)
+		}
+	}
+	return called
+}
+
+// look polls for a thread of the program that does not wait.
+func (e *Engine) look() bool {
+	did := e.pollAll()
+	for e.callProgram() {
+		did = e.pollAll() || did
+	}
+	return did
+}
