@@ -1,6 +1,6 @@
 package coll
 
-// Blocks is a buffer of one block for each rank, of any of the three forms. It is a plain struct and not an
+// Blocks is a buffer of one block for each rank, of any of these forms. It is a plain struct and not an
 // interface, so that handing it down allocates nothing.
 type Blocks struct {
 	buf  Buf
@@ -13,6 +13,7 @@ const (
 	even int8 = iota
 	varying
 	each
+	same
 	consecutive // as varying, but the blocks lie one after the other; for few calls with each
 )
 
@@ -21,6 +22,9 @@ func Even(b Buf) Blocks     { return Blocks{buf: b} }
 func Varying(v VBuf) Blocks { return Blocks{v: v, kind: varying} }
 func Each(w WBuf) Blocks    { return Blocks{w: w, kind: each} }
 
+// Same makes Blocks of which each is the same one.
+func Same(b Buf) Blocks { return Blocks{buf: b, kind: same} }
+
 // At is the block of rank i.
 func (b *Blocks) At(i int) Buf {
 	switch b.kind {
@@ -28,6 +32,8 @@ func (b *Blocks) At(i int) Buf {
 		return b.v.Block(i)
 	case each:
 		return b.w.Block(i)
+	case same:
+		return b.buf
 	case consecutive:
 		return b.within(Buf{Base: b.v.Base, Type: b.v.Type}, i)
 	}

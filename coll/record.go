@@ -254,8 +254,8 @@ func (st *Step) Arrived(bytes int64) error {
 		*st.Length = bytes
 	}
 	if st.Exact && bytes != st.A.Size() {
-		return &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf("message of %d bytes from rank %d with tag %d, want %d bytes",
-			bytes, st.Peer, st.Tag, st.A.Size())}
+		return &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf(
+			"message of %d bytes from rank %d with tag %d, want %d bytes", bytes, st.Peer, st.Tag, st.A.Size())}
 	}
 	return nil
 }

@@ -39,4 +39,6 @@ const (
 	tagAllreduce
 	tagReduceScatter
 	tagScan
+
+	tagNeighbor = 300 // and two more for each further dimension of a grid; IMPI 0.0 uses none of them
 )

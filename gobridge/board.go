@@ -143,7 +143,7 @@ func impi_board_truncated(comm uintptr, function *C.char, rank, got, want int32)
 //
 //export impi_bcast_part
 func impi_bcast_part(buffer uintptr, count int64, dt uintptr, root int32, comm, part uintptr, pack int32) int32 {
-	k, b := bcastArgs(buffer, count, dt, root, comm)
+	k, b := bcastArgs("MPI_Bcast", block{buffer, count, dt}, root, comm)
 	if k.err != nil {
 		return k.fail()
 	}
@@ -158,7 +158,7 @@ func impi_bcast_part(buffer uintptr, count int64, dt uintptr, root int32, comm, 
 //export impi_bcast_rest
 func impi_bcast_rest(buffer uintptr, count int64, dt uintptr, comm, part uintptr) int32 {
 	k := collective("MPI_Bcast", comm)
-	b := k.buf(buffer, count, dt, recvNames)
+	b := k.buf(block{buffer, count, dt}, recvNames)
 	if k.err != nil {
 		return k.fail()
 	}

@@ -6,24 +6,84 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi"
 )
 
-// Collective communication (MPI 5.0, chapter 6). MPI_IN_PLACE becomes coll.InPlace here; arguments that are not
-// significant at a rank are not looked at.
+// Collective communication (MPI 5.0, chapter 6). Each operation has three forms, which share all but their ends (form).
+// MPI_IN_PLACE becomes coll.InPlace here; arguments that are not significant at a rank are not looked at. The other
+// files are reduction.go and neighbor.go.
 
-// buf checks a message buffer.
-func (k *check) buf(p uintptr, count int64, dt uintptr, names [3]string) coll.Buf {
-	k.count(count, names[1])
-	t := k.typ(dt, names[2])
-	k.buffer(p, count, t, names[0])
-	return coll.Buf{Base: at(p), Count: count, Type: t}
+// form is how an operation is called for: MPI_X, MPI_Ix or MPI_X_init.
+type form struct {
+	kind          formKind
+	info, request uintptr
 }
 
-// perRank is buf for a block of count elements for each rank.
-func (k *check) perRank(p uintptr, count int64, dt uintptr, names [3]string) coll.Buf {
-	b := k.buf(p, count, dt, names)
-	k.volume(count, int64(k.c.Ranks()), b.Type, names[0])
-	return b
+type formKind uint8
+
+const (
+	atOnce formKind = iota
+	later
+	again
+)
+
+var blocking = form{}
+
+func nonblocking(request uintptr) form      { return form{later, abi.MPI_INFO_NULL, request} }
+func persistent(info, request uintptr) form { return form{again, info, request} }
+
+// carryOut carries an operation out if its arguments are right, or makes a request for it.
+func (k *check) carryOut(f form, operation func(v libimpi.Collectives) error) int32 {
+	if f.kind == atOnce {
+		if k.err != nil {
+			return k.fail()
+		}
+		return k.done(operation(k.c.Collectives))
+	}
+	k.info(f.info)
+	if k.result(f.request, "request"); k.err != nil {
+		return k.fail()
+	}
+	task := k.c.Later()
+	if err := operation(task.Operations()); err != nil {
+		task.Drop()
+		return k.failed(err)
+	}
+	if f.kind == again {
+		put(f.request, task.Keep())
+	} else {
+		put(f.request, task.Start())
+	}
+	return 0
+}
+
+// block are the arguments for a buffer: count elements, or as many for each rank.
+type block struct {
+	p     uintptr
+	count int64
+	dt    uintptr
+}
+
+// blocks are the arguments for a buffer with a block for each rank. wide says that counts and displacements have 64
+// bits. The blocks have one type, or several: then dt is the address of their handles.
+type blocks struct {
+	p, counts, displs, dt uintptr
+	wide                  int32
+}
+
+// buf checks a message buffer.
+func (k *check) buf(b block, names [3]string) coll.Buf {
+	k.count(b.count, names[1])
+	t := k.typ(b.dt, names[2])
+	k.buffer(b.p, b.count, t, names[0])
+	return coll.Buf{Base: at(b.p), Count: b.count, Type: t}
+}
+
+// perRank is buf for a block for each of n ranks.
+func (k *check) perRank(b block, n int, names [3]string) coll.Buf {
+	buf := k.buf(b, names)
+	k.volume(b.count, int64(n), buf.Type, names[0])
+	return buf
 }
 
 // total looks at the elements of blocks of several sizes together.
@@ -40,22 +100,40 @@ var (
 	recvNames = [3]string{"recvbuf", "recvcount", "recvtype"}
 )
 
-// vbuf checks a buffer of blocks.
-func (k *check) vbuf(p, counts, displs, dt uintptr, wide int32, names [4]string) coll.VBuf {
-	t := k.typ(dt, names[3])
-	n := k.c.Ranks()
-	k.array(counts, n, names[1])
-	k.array(displs, n, names[2])
+// vbuf checks a buffer of n blocks of one type.
+func (k *check) vbuf(b blocks, n int, names [4]string) coll.VBuf {
+	t := k.typ(b.dt, names[3])
+	k.array(b.counts, n, names[1])
+	k.array(b.displs, n, names[2])
 	if k.err != nil {
 		return coll.VBuf{}
 	}
-	b := coll.VBuf{Base: at(p), Counts: integers(counts, n, wide != 0), Displs: integers(displs, n, wide != 0), Type: t}
-	k.counts(b.Counts, names[1])
-	for _, c := range b.Counts {
-		k.buffer(p, c, t, names[0])
+	v := coll.VBuf{Base: at(b.p), Counts: integers(b.counts, n, b.wide != 0), Displs: integers(b.displs, n, b.wide != 0),
+		Type: t}
+	k.counts(v.Counts, names[1])
+	for _, c := range v.Counts {
+		k.buffer(b.p, c, t, names[0])
 	}
-	k.total(b.Counts, t, names[0])
-	return b
+	k.total(v.Counts, t, names[0])
+	return v
+}
+
+// wbuf checks a buffer of n blocks of several types. aints says that displacements are MPI_Aint, whatever counts are.
+func (k *check) wbuf(b blocks, n int, aints bool, side string) coll.WBuf {
+	k.array(b.counts, n, side+"counts")
+	k.array(b.displs, n, side[:1]+"displs")
+	k.array(b.dt, n, side+"types")
+	if k.err != nil {
+		return coll.WBuf{}
+	}
+	w := coll.WBuf{Base: at(b.p), Counts: integers(b.counts, n, b.wide != 0),
+		Displs: integers(b.displs, n, b.wide != 0 || aints), Types: make([]*datatype.Type, n)}
+	k.counts(w.Counts, side+"counts")
+	for i, h := range slice[uintptr](b.dt, n) {
+		w.Types[i] = k.typ(h, side+"types")
+		k.volume(w.Counts[i], 1, w.Types[i], side+"buf")
+	}
+	return w
 }
 
 func (k *check) counts(counts []int64, arg string) {
@@ -69,6 +147,9 @@ func (k *check) counts(counts []int64, arg string) {
 var (
 	sendBlocks = [4]string{"sendbuf", "sendcounts", "displs", "sendtype"}
 	recvBlocks = [4]string{"recvbuf", "recvcounts", "displs", "recvtype"}
+	// Of operations that have both.
+	sendAll = [4]string{"sendbuf", "sendcounts", "sdispls", "sendtype"}
+	recvAll = [4]string{"recvbuf", "recvcounts", "rdispls", "recvtype"}
 )
 
 // done answers the code of a collective.
@@ -106,349 +187,353 @@ func (k *check) isLeaf(root int32) bool { return k.err == nil && (root >= 0 || !
 // inPlace says whether a buffer argument stands for the other one: not on intercommunicators.
 func (k *check) inPlace(p uintptr) bool { return p == abi.MPI_IN_PLACE && k.err == nil && !k.c.Inter() }
 
+// leafSide checks the block of each rank in a rooted operation. The root's may be MPI_IN_PLACE.
+func (k *check) leafSide(b block, root int32, names [3]string) coll.Buf {
+	switch {
+	case k.isRoot(root) && k.inPlace(b.p):
+		return coll.InPlace()
+	case k.isLeaf(root):
+		return k.buf(b, names)
+	}
+	return coll.Buf{}
+}
+
+// rootSide checks the root's block for each rank.
+func (k *check) rootSide(b block, root int32, names [3]string) coll.Buf {
+	if !k.isRoot(root) {
+		return coll.Buf{}
+	}
+	return k.perRank(b, k.c.Ranks(), names)
+}
+
+func (k *check) rootSideV(b blocks, root int32, names [4]string) coll.VBuf {
+	if !k.isRoot(root) {
+		return coll.VBuf{}
+	}
+	return k.vbuf(b, k.c.Ranks(), names)
+}
+
+// sendSide checks the send side of an all-to-all kind of collective, which may be MPI_IN_PLACE.
+func (k *check) sendSide(b block) coll.Buf {
+	if k.inPlace(b.p) {
+		return coll.InPlace()
+	}
+	return k.buf(b, sendNames)
+}
+
+// members is how many blocks there are; 0 if the communicator is wrong.
+func (k *check) members() int {
+	if k.err != nil {
+		return 0
+	}
+	return k.c.Ranks()
+}
+
 //export impi_Barrier
 func impi_Barrier(comm uintptr) int32 {
-	k := collective("MPI_Barrier", comm)
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Barrier())
+	return barrier("MPI_Barrier", blocking, comm)
+}
+
+//export impi_Ibarrier
+func impi_Ibarrier(comm, request uintptr) int32 {
+	return barrier("MPI_Ibarrier", nonblocking(request), comm)
+}
+
+//export impi_Barrier_init
+func impi_Barrier_init(comm, info, request uintptr) int32 {
+	return barrier("MPI_Barrier_init", persistent(info, request), comm)
+}
+
+func barrier(fn string, f form, comm uintptr) int32 {
+	k := collective(fn, comm)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Barrier() })
 }
 
 //export impi_Bcast
 func impi_Bcast(buffer uintptr, count int64, datatype uintptr, root int32, comm uintptr) int32 {
-	k, b := bcastArgs(buffer, count, datatype, root, comm)
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Bcast(b, int(root)))
+	return bcast("MPI_Bcast", blocking, block{buffer, count, datatype}, root, comm)
 }
 
-func bcastArgs(buffer uintptr, count int64, datatype uintptr, root int32, comm uintptr) (k check, b coll.Buf) {
-	k = rooted("MPI_Bcast", comm, root)
+//export impi_Ibcast
+func impi_Ibcast(buffer uintptr, count int64, datatype uintptr, root int32, comm, request uintptr) int32 {
+	return bcast("MPI_Ibcast", nonblocking(request), block{buffer, count, datatype}, root, comm)
+}
+
+//export impi_Bcast_init
+func impi_Bcast_init(buffer uintptr, count int64, datatype uintptr, root int32, comm, info, request uintptr) int32 {
+	return bcast("MPI_Bcast_init", persistent(info, request), block{buffer, count, datatype}, root, comm)
+}
+
+func bcast(fn string, f form, b block, root int32, comm uintptr) int32 {
+	k, buf := bcastArgs(fn, b, root, comm)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Bcast(buf, int(root)) })
+}
+
+func bcastArgs(fn string, b block, root int32, comm uintptr) (k check, buf coll.Buf) {
+	k = rooted(fn, comm, root)
 	if k.isRoot(root) || k.isLeaf(root) {
-		b = k.buf(buffer, count, datatype, [3]string{"buffer", "count", "datatype"})
+		buf = k.buf(b, [3]string{"buffer", "count", "datatype"})
 	}
-	return k, b
+	return k, buf
 }
 
 //export impi_Gather
 func impi_Gather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
 	root int32, comm uintptr) int32 {
-	k := rooted("MPI_Gather", comm, root)
-	if k.err != nil {
-		return k.fail()
-	}
-	var send, recv coll.Buf
-	if k.isRoot(root) {
-		recv = k.perRank(recvbuf, recvcount, recvtype, recvNames)
-	}
-	if k.inPlace(sendbuf) && k.isRoot(root) {
-		send = coll.InPlace()
-	} else if k.isLeaf(root) {
-		send = k.buf(sendbuf, sendcount, sendtype, sendNames)
-	}
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Gather(send, recv, int(root)))
+	return gather("MPI_Gather", blocking, block{sendbuf, sendcount, sendtype}, block{recvbuf, recvcount, recvtype},
+		root, comm)
+}
+
+//export impi_Igather
+func impi_Igather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
+	root int32, comm, request uintptr) int32 {
+	return gather("MPI_Igather", nonblocking(request), block{sendbuf, sendcount, sendtype}, block{recvbuf, recvcount,
+		recvtype}, root, comm)
+}
+
+//export impi_Gather_init
+func impi_Gather_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
+	root int32, comm, info, request uintptr) int32 {
+	return gather("MPI_Gather_init", persistent(info, request), block{sendbuf, sendcount, sendtype}, block{recvbuf,
+		recvcount, recvtype}, root, comm)
+}
+
+func gather(fn string, f form, send, recv block, root int32, comm uintptr) int32 {
+	k := rooted(fn, comm, root)
+	in := k.rootSide(recv, root, recvNames)
+	out := k.leafSide(send, root, sendNames)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Gather(out, in, int(root)) })
 }
 
 //export impi_Gatherv
-func impi_Gatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype uintptr,
-	root int32, comm uintptr, wide int32) int32 {
-	k := rooted("MPI_Gatherv", comm, root)
-	if k.err != nil {
-		return k.fail()
-	}
-	var send coll.Buf
-	var recv coll.VBuf
-	if k.isRoot(root) {
-		recv = k.vbuf(recvbuf, recvcounts, displs, recvtype, wide, recvBlocks)
-	}
-	if k.inPlace(sendbuf) && k.isRoot(root) {
-		send = coll.InPlace()
-	} else if k.isLeaf(root) {
-		send = k.buf(sendbuf, sendcount, sendtype, sendNames)
-	}
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Gatherv(send, recv, int(root)))
+func impi_Gatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype uintptr, root int32,
+	comm uintptr, wide int32) int32 {
+	return gatherv("MPI_Gatherv", blocking, block{sendbuf, sendcount, sendtype}, blocks{recvbuf, recvcounts, displs,
+		recvtype, wide}, root, comm)
+}
+
+//export impi_Igatherv
+func impi_Igatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype uintptr,
+	root int32, comm, request uintptr, wide int32) int32 {
+	return gatherv("MPI_Igatherv", nonblocking(request), block{sendbuf, sendcount, sendtype}, blocks{recvbuf,
+		recvcounts, displs, recvtype, wide}, root, comm)
+}
+
+//export impi_Gatherv_init
+func impi_Gatherv_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype uintptr,
+	root int32, comm, info, request uintptr, wide int32) int32 {
+	return gatherv("MPI_Gatherv_init", persistent(info, request), block{sendbuf, sendcount, sendtype}, blocks{recvbuf,
+		recvcounts, displs, recvtype, wide}, root, comm)
+}
+
+func gatherv(fn string, f form, send block, recv blocks, root int32, comm uintptr) int32 {
+	k := rooted(fn, comm, root)
+	in := k.rootSideV(recv, root, recvBlocks)
+	out := k.leafSide(send, root, sendNames)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Gatherv(out, in, int(root)) })
 }
 
 //export impi_Scatter
 func impi_Scatter(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
 	root int32, comm uintptr) int32 {
-	k := rooted("MPI_Scatter", comm, root)
-	if k.err != nil {
-		return k.fail()
-	}
-	var send, recv coll.Buf
-	if k.isRoot(root) {
-		send = k.perRank(sendbuf, sendcount, sendtype, sendNames)
-	}
-	if k.inPlace(recvbuf) && k.isRoot(root) {
-		recv = coll.InPlace()
-	} else if k.isLeaf(root) {
-		recv = k.buf(recvbuf, recvcount, recvtype, recvNames)
-	}
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Scatter(send, recv, int(root)))
+	return scatter("MPI_Scatter", blocking, block{sendbuf, sendcount, sendtype}, block{recvbuf, recvcount, recvtype},
+		root, comm)
+}
+
+//export impi_Iscatter
+func impi_Iscatter(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
+	root int32, comm, request uintptr) int32 {
+	return scatter("MPI_Iscatter", nonblocking(request), block{sendbuf, sendcount, sendtype}, block{recvbuf, recvcount,
+		recvtype}, root, comm)
+}
+
+//export impi_Scatter_init
+func impi_Scatter_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
+	root int32, comm, info, request uintptr) int32 {
+	return scatter("MPI_Scatter_init", persistent(info, request), block{sendbuf, sendcount, sendtype}, block{recvbuf,
+		recvcount, recvtype}, root, comm)
+}
+
+func scatter(fn string, f form, send, recv block, root int32, comm uintptr) int32 {
+	k := rooted(fn, comm, root)
+	out := k.rootSide(send, root, sendNames)
+	in := k.leafSide(recv, root, recvNames)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Scatter(out, in, int(root)) })
 }
 
 //export impi_Scatterv
 func impi_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
 	root int32, comm uintptr, wide int32) int32 {
-	k := rooted("MPI_Scatterv", comm, root)
-	if k.err != nil {
-		return k.fail()
-	}
-	var send coll.VBuf
-	var recv coll.Buf
-	if k.isRoot(root) {
-		send = k.vbuf(sendbuf, sendcounts, displs, sendtype, wide, sendBlocks)
-	}
-	if k.inPlace(recvbuf) && k.isRoot(root) {
-		recv = coll.InPlace()
-	} else if k.isLeaf(root) {
-		recv = k.buf(recvbuf, recvcount, recvtype, recvNames)
-	}
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Scatterv(send, recv, int(root)))
+	return scatterv("MPI_Scatterv", blocking, blocks{sendbuf, sendcounts, displs, sendtype, wide}, block{recvbuf,
+		recvcount, recvtype}, root, comm)
 }
 
-// sendSide checks the send side of an all-to-all kind of collective, which may be MPI_IN_PLACE.
-func (k *check) sendSide(p uintptr, count int64, dt uintptr) coll.Buf {
-	if k.inPlace(p) {
-		return coll.InPlace()
-	}
-	return k.buf(p, count, dt, sendNames)
+//export impi_Iscatterv
+func impi_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
+	root int32, comm, request uintptr, wide int32) int32 {
+	return scatterv("MPI_Iscatterv", nonblocking(request), blocks{sendbuf, sendcounts, displs, sendtype, wide},
+		block{recvbuf, recvcount, recvtype}, root, comm)
+}
+
+//export impi_Scatterv_init
+func impi_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
+	root int32, comm, info, request uintptr, wide int32) int32 {
+	return scatterv("MPI_Scatterv_init", persistent(info, request), blocks{sendbuf, sendcounts, displs, sendtype, wide},
+		block{recvbuf, recvcount, recvtype}, root, comm)
+}
+
+func scatterv(fn string, f form, send blocks, recv block, root int32, comm uintptr) int32 {
+	k := rooted(fn, comm, root)
+	out := k.rootSideV(send, root, sendBlocks)
+	in := k.leafSide(recv, root, recvNames)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Scatterv(out, in, int(root)) })
 }
 
 //export impi_Allgather
 func impi_Allgather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
 	comm uintptr) int32 {
-	k := collective("MPI_Allgather", comm)
-	if k.err != nil {
-		return k.fail()
-	}
-	send := k.sendSide(sendbuf, sendcount, sendtype)
-	recv := k.perRank(recvbuf, recvcount, recvtype, recvNames)
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Allgather(send, recv))
+	return allgather("MPI_Allgather", blocking, block{sendbuf, sendcount, sendtype}, block{recvbuf, recvcount,
+		recvtype}, comm)
+}
+
+//export impi_Iallgather
+func impi_Iallgather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype, comm,
+	request uintptr) int32 {
+	return allgather("MPI_Iallgather", nonblocking(request), block{sendbuf, sendcount, sendtype}, block{recvbuf,
+		recvcount, recvtype}, comm)
+}
+
+//export impi_Allgather_init
+func impi_Allgather_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype, comm,
+	info, request uintptr) int32 {
+	return allgather("MPI_Allgather_init", persistent(info, request), block{sendbuf, sendcount, sendtype},
+		block{recvbuf, recvcount, recvtype}, comm)
+}
+
+func allgather(fn string, f form, send, recv block, comm uintptr) int32 {
+	k := collective(fn, comm)
+	out := k.sendSide(send)
+	in := k.perRank(recv, k.members(), recvNames)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Allgather(out, in) })
 }
 
 //export impi_Allgatherv
 func impi_Allgatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype, comm uintptr,
 	wide int32) int32 {
-	k := collective("MPI_Allgatherv", comm)
-	if k.err != nil {
-		return k.fail()
-	}
-	send := k.sendSide(sendbuf, sendcount, sendtype)
-	recv := k.vbuf(recvbuf, recvcounts, displs, recvtype, wide, recvBlocks)
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Allgatherv(send, recv))
+	return allgatherv("MPI_Allgatherv", blocking, block{sendbuf, sendcount, sendtype}, blocks{recvbuf, recvcounts,
+		displs, recvtype, wide}, comm)
+}
+
+//export impi_Iallgatherv
+func impi_Iallgatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+	request uintptr, wide int32) int32 {
+	return allgatherv("MPI_Iallgatherv", nonblocking(request), block{sendbuf, sendcount, sendtype}, blocks{recvbuf,
+		recvcounts, displs, recvtype, wide}, comm)
+}
+
+//export impi_Allgatherv_init
+func impi_Allgatherv_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info,
+	request uintptr, wide int32) int32 {
+	return allgatherv("MPI_Allgatherv_init", persistent(info, request), block{sendbuf, sendcount, sendtype},
+		blocks{recvbuf, recvcounts, displs, recvtype, wide}, comm)
+}
+
+func allgatherv(fn string, f form, send block, recv blocks, comm uintptr) int32 {
+	k := collective(fn, comm)
+	out := k.sendSide(send)
+	in := k.vbuf(recv, k.members(), recvBlocks)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Allgatherv(out, in) })
 }
 
 //export impi_Alltoall
 func impi_Alltoall(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
 	comm uintptr) int32 {
-	k := collective("MPI_Alltoall", comm)
-	if k.err != nil {
-		return k.fail()
+	return alltoall("MPI_Alltoall", blocking, block{sendbuf, sendcount, sendtype}, block{recvbuf, recvcount, recvtype},
+		comm)
+}
+
+//export impi_Ialltoall
+func impi_Ialltoall(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype, comm,
+	request uintptr) int32 {
+	return alltoall("MPI_Ialltoall", nonblocking(request), block{sendbuf, sendcount, sendtype}, block{recvbuf,
+		recvcount, recvtype}, comm)
+}
+
+//export impi_Alltoall_init
+func impi_Alltoall_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype, comm,
+	info, request uintptr) int32 {
+	return alltoall("MPI_Alltoall_init", persistent(info, request), block{sendbuf, sendcount, sendtype}, block{recvbuf,
+		recvcount, recvtype}, comm)
+}
+
+func alltoall(fn string, f form, send, recv block, comm uintptr) int32 {
+	k := collective(fn, comm)
+	out := k.sendSide(send)
+	if !k.inPlace(send.p) {
+		k.volume(send.count, int64(k.members()), out.Type, "sendbuf")
 	}
-	send := k.sendSide(sendbuf, sendcount, sendtype)
-	if !k.inPlace(sendbuf) {
-		k.volume(sendcount, int64(k.c.Ranks()), send.Type, "sendbuf")
-	}
-	recv := k.perRank(recvbuf, recvcount, recvtype, recvNames)
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Alltoall(send, recv))
+	in := k.perRank(recv, k.members(), recvNames)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Alltoall(out, in) })
 }
 
 //export impi_Alltoallv
 func impi_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm uintptr,
 	wide int32) int32 {
-	k := collective("MPI_Alltoallv", comm)
-	if k.err != nil {
-		return k.fail()
-	}
-	send := coll.InPlaceV()
-	if !k.inPlace(sendbuf) {
-		send = k.vbuf(sendbuf, sendcounts, sdispls, sendtype, wide, [4]string{"sendbuf", "sendcounts", "sdispls", "sendtype"})
-	}
-	recv := k.vbuf(recvbuf, recvcounts, rdispls, recvtype, wide, [4]string{"recvbuf", "recvcounts", "rdispls", "recvtype"})
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Alltoallv(send, recv))
+	return alltoallv("MPI_Alltoallv", blocking, blocks{sendbuf, sendcounts, sdispls, sendtype, wide}, blocks{recvbuf,
+		recvcounts, rdispls, recvtype, wide}, comm)
 }
 
-// wbuf checks a buffer of blocks of several types.
-func (k *check) wbuf(p, counts, displs, dts uintptr, wide int32, side string) coll.WBuf {
-	n := k.c.Ranks()
-	k.array(counts, n, side+"counts")
-	k.array(displs, n, side[:1]+"displs")
-	k.array(dts, n, side+"types")
-	if k.err != nil {
-		return coll.WBuf{}
+//export impi_Ialltoallv
+func impi_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+	request uintptr, wide int32) int32 {
+	return alltoallv("MPI_Ialltoallv", nonblocking(request), blocks{sendbuf, sendcounts, sdispls, sendtype, wide},
+		blocks{recvbuf, recvcounts, rdispls, recvtype, wide}, comm)
+}
+
+//export impi_Alltoallv_init
+func impi_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info,
+	request uintptr, wide int32) int32 {
+	return alltoallv("MPI_Alltoallv_init", persistent(info, request), blocks{sendbuf, sendcounts, sdispls, sendtype,
+		wide}, blocks{recvbuf, recvcounts, rdispls, recvtype, wide}, comm)
+}
+
+func alltoallv(fn string, f form, send, recv blocks, comm uintptr) int32 {
+	k := collective(fn, comm)
+	out := coll.InPlaceV()
+	if !k.inPlace(send.p) {
+		out = k.vbuf(send, k.members(), sendAll)
 	}
-	b := coll.WBuf{Base: at(p), Counts: integers(counts, n, wide != 0), Displs: integers(displs, n, wide != 0),
-		Types: make([]*datatype.Type, n)}
-	k.counts(b.Counts, side+"counts")
-	for i, h := range slice[uintptr](dts, n) {
-		b.Types[i] = k.typ(h, side+"types")
-		k.volume(b.Counts[i], 1, b.Types[i], side+"buf")
-	}
-	return b
+	in := k.vbuf(recv, k.members(), recvAll)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Alltoallv(out, in) })
 }
 
 //export impi_Alltoallw
 func impi_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm uintptr,
 	wide int32) int32 {
-	k := collective("MPI_Alltoallw", comm)
-	if k.err != nil {
-		return k.fail()
-	}
-	send := coll.InPlaceW()
-	if !k.inPlace(sendbuf) {
-		send = k.wbuf(sendbuf, sendcounts, sdispls, sendtypes, wide, "send")
-	}
-	recv := k.wbuf(recvbuf, recvcounts, rdispls, recvtypes, wide, "recv")
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Alltoallw(send, recv))
+	return alltoallw("MPI_Alltoallw", blocking, blocks{sendbuf, sendcounts, sdispls, sendtypes, wide}, blocks{recvbuf,
+		recvcounts, rdispls, recvtypes, wide}, comm)
 }
 
-// reduction checks the arguments of a reduction of count elements. result says whether recvbuf is significant,
-// inPlace whether sendbuf may be MPI_IN_PLACE here.
-func (k *check) reduction(sendbuf, recvbuf uintptr, count int64, dt, op uintptr, result, inPlace bool) (send,
-	recv coll.Buf, o coll.Op) {
-	k.count(count, "count")
-	t := k.typ(dt, "datatype")
-	o = k.op(op, dt, t)
-	recv = coll.Buf{Count: count, Type: t}
-	if result {
-		k.buffer(recvbuf, count, t, "recvbuf")
-		recv.Base = at(recvbuf)
-	}
-	if sendbuf == abi.MPI_IN_PLACE && inPlace {
-		return coll.InPlace(), recv, o
-	}
-	k.buffer(sendbuf, count, t, "sendbuf")
-	if k.err == nil && sendbuf == recvbuf && result && count > 0 && t.Size() > 0 {
-		k.set(abi.MPI_ERR_BUFFER, "arguments sendbuf and recvbuf are the same; use MPI_IN_PLACE")
-	}
-	return coll.Buf{Base: at(sendbuf), Count: count, Type: t}, recv, o
+//export impi_Ialltoallw
+func impi_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+	request uintptr, wide int32) int32 {
+	return alltoallw("MPI_Ialltoallw", nonblocking(request), blocks{sendbuf, sendcounts, sdispls, sendtypes, wide},
+		blocks{recvbuf, recvcounts, rdispls, recvtypes, wide}, comm)
 }
 
-//export impi_Reduce
-func impi_Reduce(sendbuf, recvbuf uintptr, count int64, datatype, op uintptr, root int32, comm uintptr) int32 {
-	k := rooted("MPI_Reduce", comm, root)
-	if k.err != nil {
-		return k.fail()
-	}
-	isRoot := k.isRoot(root)
-	if k.c.Inter() && root < 0 {
-		sendbuf = abi.MPI_IN_PLACE // not looked at
-		if !isRoot {
-			return k.done(k.c.Reduce(coll.Buf{}, coll.Buf{}, nil, int(root)))
-		}
-	}
-	send, recv, o := k.reduction(sendbuf, recvbuf, count, datatype, op, isRoot, isRoot)
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.Reduce(send, recv, o, int(root)))
+//export impi_Alltoallw_init
+func impi_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info,
+	request uintptr, wide int32) int32 {
+	return alltoallw("MPI_Alltoallw_init", persistent(info, request), blocks{sendbuf, sendcounts, sdispls, sendtypes,
+		wide}, blocks{recvbuf, recvcounts, rdispls, recvtypes, wide}, comm)
 }
 
-type reduceFunc func(c *communicator, send, recv coll.Buf, o coll.Op) error
-
-func reduceAll(fn string, sendbuf, recvbuf uintptr, count int64, dt, op, comm uintptr, run reduceFunc) int32 {
+func alltoallw(fn string, f form, send, recv blocks, comm uintptr) int32 {
 	k := collective(fn, comm)
-	if k.err != nil {
-		return k.fail()
+	out := coll.InPlaceW()
+	if !k.inPlace(send.p) {
+		out = k.wbuf(send, k.members(), false, "send")
 	}
-	send, recv, o := k.reduction(sendbuf, recvbuf, count, dt, op, true, !k.c.Inter())
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(run(k.c, send, recv, o))
-}
-
-//export impi_Allreduce
-func impi_Allreduce(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
-	return reduceAll("MPI_Allreduce", sendbuf, recvbuf, count, datatype, op, comm,
-		func(c *communicator, send, recv coll.Buf, o coll.Op) error { return c.Allreduce(send, recv, o) })
-}
-
-// reducePrefix is reduceAll for what goes by the order of ranks: there is none between two groups.
-func reducePrefix(fn string, sendbuf, recvbuf uintptr, count int64, dt, op, comm uintptr, run reduceFunc) int32 {
-	k := collective(fn, comm)
-	if k.intra(); k.err != nil {
-		return k.fail()
-	}
-	return reduceAll(fn, sendbuf, recvbuf, count, dt, op, comm, run)
-}
-
-//export impi_Scan
-func impi_Scan(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
-	return reducePrefix("MPI_Scan", sendbuf, recvbuf, count, datatype, op, comm,
-		func(c *communicator, send, recv coll.Buf, o coll.Op) error { return c.Scan(send, recv, o) })
-}
-
-//export impi_Exscan
-func impi_Exscan(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
-	return reducePrefix("MPI_Exscan", sendbuf, recvbuf, count, datatype, op, comm,
-		func(c *communicator, send, recv coll.Buf, o coll.Op) error { return c.Exscan(send, recv, o) })
-}
-
-//export impi_Reduce_scatter_block
-func impi_Reduce_scatter_block(sendbuf, recvbuf uintptr, recvcount int64, datatype, op, comm uintptr) int32 {
-	k := collective("MPI_Reduce_scatter_block", comm)
-	if k.err == nil && recvcount > 0 {
-		k.volume(recvcount, int64(max(k.c.Size(), k.c.Ranks())), typeOf(datatype), "recvbuf")
-	}
-	if k.err != nil {
-		return k.fail()
-	}
-	return reduceAll("MPI_Reduce_scatter_block", sendbuf, recvbuf, recvcount, datatype, op, comm,
-		func(c *communicator, send, recv coll.Buf, o coll.Op) error {
-			return c.ReduceScatterBlock(send, recv, o)
-		})
-}
-
-//export impi_Reduce_scatter
-func impi_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm uintptr, wide int32) int32 {
-	k := collective("MPI_Reduce_scatter", comm)
-	if k.err != nil {
-		return k.fail()
-	}
-	n := k.c.Size()
-	if k.array(recvcounts, n, "recvcounts"); k.err != nil {
-		return k.fail()
-	}
-	counts := integers(recvcounts, n, wide != 0)
-	if k.counts(counts, "recvcounts"); k.err != nil {
-		return k.fail()
-	}
-	k.total(counts, typeOf(datatype), "sendbuf")
-	send, recv, o := k.reduction(sendbuf, recvbuf, counts[k.c.Rank()], datatype, op, true, !k.c.Inter())
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.c.ReduceScatter(send, recv, counts, o))
+	in := k.wbuf(recv, k.members(), false, "recv")
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Alltoallw(out, in) })
 }

@@ -33,6 +33,9 @@ type userOp struct {
 // Commutative implements coll.Op.
 func (o *userOp) Commutative() bool { return o.commute }
 
+// OfProgram implements coll.Op.
+func (o *userOp) OfProgram() bool { return true }
+
 // Apply implements coll.Op. The function is called with no lock held.
 func (o *userOp) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) error {
 	most := int64(math.MaxInt32)

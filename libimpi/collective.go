@@ -285,6 +285,15 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 	return coll.ReduceScatter(v.on, send, recv, counts, op)
 }
 
+// Neighbors is all neighborhood collectives (MPI 5.0, 8.6): send and recv have a block for each neighbor.
+func (v Collectives) Neighbors(send, recv coll.Blocks) error {
+	edges, err := v.c.edges()
+	if err != nil {
+		return err
+	}
+	return coll.Neighbors(v.on, edges, &send, &recv)
+}
+
 // Sendrecv sends and receives at the same time.
 func (c *Comm) Sendrecv(sbuf datatype.Pointer, scount int64, stype *datatype.Type, dest int, stag int32,
 	rbuf datatype.Pointer, rcount int64, rtype *datatype.Type, source int, rtag int32, st *Status) error {

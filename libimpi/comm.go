@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
@@ -28,7 +29,8 @@ type Comm struct {
 	p2p    *context
 	coll   *context
 
-	topology topo.Topology // nil if it has none
+	topology  topo.Topology              // nil if it has none
+	neighbors atomic.Pointer[coll.Edges] // see edges
 
 	local      *Comm // of the local group, beside an intercommunicator (intercomm.go); nil for an intracommunicator
 	spansInter bool  // an intercommunicator's groups belong to several IMPI clients

@@ -16,6 +16,29 @@ import (
 // Topology is the communicator's topology, nil if it has none.
 func (c *Comm) Topology() topo.Topology { return c.topology }
 
+// edges are the caller's neighbors, found out once.
+func (c *Comm) edges() (*coll.Edges, error) {
+	if e := c.neighbors.Load(); e != nil {
+		return e, nil
+	}
+	in, out := c.topology.Neighbors(c.Rank())
+	e, err := coll.NewEdges(c.Rank(), in, out, c.topology.Kind() == abi.MPI_CART)
+	if err == nil {
+		c.neighbors.Store(e)
+	}
+	return e, err
+}
+
+// Degrees are the numbers of the caller's neighbors: from which, and to which data goes in neighborhood collectives.
+// The communicator has a topology.
+func (c *Comm) Degrees() (in, out int, err error) {
+	e, err := c.edges()
+	if err != nil {
+		return 0, 0, err
+	}
+	return len(e.In), len(e.Out), nil
+}
+
 // createOf makes a communicator of a group that carries t; nil for the processes left out.
 func (c *Comm) createOf(g *Group, t topo.Topology) (*Comm, error) {
 	made, err := c.Create(g)

@@ -50,23 +50,43 @@ extern GoInt32 impi_Add_error_code(GoInt32 errorclass, GoUintptr errorcode);
 extern GoInt32 impi_Add_error_string(GoInt32 errorcode, GoUintptr string);
 extern GoInt32 impi_Allgather(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
         GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
+extern GoInt32 impi_Allgather_init(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info,
+        GoUintptr request);
 extern GoInt32 impi_Allgatherv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
         GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype,
         GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Allgatherv_init(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype,
+        GoUintptr comm, GoUintptr info, GoUintptr request, GoInt32 wide);
 extern GoInt32 impi_Alloc_mem(GoInt64 size, GoUintptr info, GoUintptr baseptr);
 extern GoInt32 impi_Allreduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
         GoUintptr datatype, GoUintptr op, GoUintptr comm);
+extern GoInt32 impi_Allreduce_init(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 impi_Alltoall(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
         GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
+extern GoInt32 impi_Alltoall_init(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info,
+        GoUintptr request);
 extern GoInt32 impi_Alltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
         GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls,
         GoUintptr recvtype, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Alltoallv_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
+        GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls,
+        GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request, GoInt32 wide);
 extern GoInt32 impi_Alltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
         GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls,
         GoUintptr recvtypes, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Alltoallw_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
+        GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls,
+        GoUintptr recvtypes, GoUintptr comm, GoUintptr info, GoUintptr request, GoInt32 wide);
 extern GoInt32 impi_Barrier(GoUintptr comm);
+extern GoInt32 impi_Barrier_init(GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 impi_Bcast(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root,
         GoUintptr comm);
+extern GoInt32 impi_Bcast_init(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root,
+        GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 impi_Bsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm);
 extern GoInt32 impi_Bsend_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
@@ -150,6 +170,8 @@ extern GoInt32 impi_Error_class(GoInt32 errorcode, GoUintptr errorclass);
 extern GoInt32 impi_Error_string(GoInt32 errorcode, GoUintptr string, GoUintptr resultlen);
 extern GoInt32 impi_Exscan(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
         GoUintptr datatype, GoUintptr op, GoUintptr comm);
+extern GoInt32 impi_Exscan_init(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 impi_File_c2f(GoUintptr file);
 extern GoInt32 impi_File_create_errhandler(GoUintptr file_errhandler_fn, GoUintptr errhandler);
 extern GoUintptr impi_File_f2c(GoInt32 file);
@@ -162,9 +184,15 @@ extern GoInt32 impi_Finalized(GoUintptr flag);
 extern GoInt32 impi_Free_mem(GoUintptr base);
 extern GoInt32 impi_Gather(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
         GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
+extern GoInt32 impi_Gather_init(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm,
+        GoUintptr info, GoUintptr request);
 extern GoInt32 impi_Gatherv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
         GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype,
         GoInt32 root, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Gatherv_init(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype,
+        GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request, GoInt32 wide);
 extern GoInt32 impi_Get_address(GoUintptr location, GoUintptr address);
 extern GoInt32 impi_Get_count(GoUintptr status, GoUintptr datatype, GoUintptr count);
 extern GoInt32 impi_Get_elements(GoUintptr status, GoUintptr datatype, GoUintptr count);
@@ -204,12 +232,55 @@ extern GoInt32 impi_Group_toint(GoUintptr group);
 extern GoInt32 impi_Group_translate_ranks(GoUintptr group1, GoInt32 n, GoUintptr ranks1,
         GoUintptr group2, GoUintptr ranks2);
 extern GoInt32 impi_Group_union(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
+extern GoInt32 impi_Iallgather(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm,
+        GoUintptr request);
+extern GoInt32 impi_Iallgatherv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype,
+        GoUintptr comm, GoUintptr request, GoInt32 wide);
+extern GoInt32 impi_Iallreduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Ialltoall(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm,
+        GoUintptr request);
+extern GoInt32 impi_Ialltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
+        GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls,
+        GoUintptr recvtype, GoUintptr comm, GoUintptr request, GoInt32 wide);
+extern GoInt32 impi_Ialltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
+        GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls,
+        GoUintptr recvtypes, GoUintptr comm, GoUintptr request, GoInt32 wide);
+extern GoInt32 impi_Ibarrier(GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Ibcast(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root,
+        GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Ibsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Iexscan(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Igather(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm,
+        GoUintptr request);
+extern GoInt32 impi_Igatherv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype,
+        GoInt32 root, GoUintptr comm, GoUintptr request, GoInt32 wide);
 extern GoInt32 impi_Improbe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag,
         GoUintptr message, GoUintptr status);
 extern GoInt32 impi_Imrecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message,
         GoUintptr request);
+extern GoInt32 impi_Ineighbor_allgather(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm,
+        GoUintptr request);
+extern GoInt32 impi_Ineighbor_allgatherv(GoUintptr sendbuf, GoInt64 sendcount,
+        GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs,
+        GoUintptr recvtype, GoUintptr comm, GoUintptr request, GoInt32 wide);
+extern GoInt32 impi_Ineighbor_alltoall(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm,
+        GoUintptr request);
+extern GoInt32 impi_Ineighbor_alltoallv(GoUintptr sendbuf, GoUintptr sendcounts,
+        GoUintptr sdispls, GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts,
+        GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm, GoUintptr request, GoInt32 wide);
+extern GoInt32 impi_Ineighbor_alltoallw(GoUintptr sendbuf, GoUintptr sendcounts,
+        GoUintptr sdispls, GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts,
+        GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm, GoUintptr request, GoInt32 wide);
 extern GoInt32 impi_Info_create(GoUintptr info);
 extern GoInt32 impi_Info_create_env(GoInt32 argc, GoUintptr argv, GoUintptr info);
 extern GoInt32 impi_Info_delete(GoUintptr info, GoUintptr key);
@@ -240,9 +311,23 @@ extern GoInt32 impi_Iprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintpt
         GoUintptr status);
 extern GoInt32 impi_Irecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source,
         GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Ireduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoInt32 root, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Ireduce_scatter(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr request, GoInt32 wide);
+extern GoInt32 impi_Ireduce_scatter_block(GoUintptr sendbuf, GoUintptr recvbuf,
+        GoInt64 recvcount, GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Irsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Is_thread_main(GoUintptr flag);
+extern GoInt32 impi_Iscan(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Iscatter(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm,
+        GoUintptr request);
+extern GoInt32 impi_Iscatterv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs,
+        GoUintptr sendtype, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype,
+        GoInt32 root, GoUintptr comm, GoUintptr request, GoInt32 wide);
 extern GoInt32 impi_Isend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Isendrecv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
@@ -259,6 +344,36 @@ extern GoInt32 impi_Mprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintpt
         GoUintptr status);
 extern GoInt32 impi_Mrecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message,
         GoUintptr status);
+extern GoInt32 impi_Neighbor_allgather(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
+extern GoInt32 impi_Neighbor_allgather_init(GoUintptr sendbuf, GoInt64 sendcount,
+        GoUintptr sendtype, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype,
+        GoUintptr comm, GoUintptr info, GoUintptr request);
+extern GoInt32 impi_Neighbor_allgatherv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype,
+        GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Neighbor_allgatherv_init(GoUintptr sendbuf, GoInt64 sendcount,
+        GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs,
+        GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request, GoInt32 wide);
+extern GoInt32 impi_Neighbor_alltoall(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
+extern GoInt32 impi_Neighbor_alltoall_init(GoUintptr sendbuf, GoInt64 sendcount,
+        GoUintptr sendtype, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype,
+        GoUintptr comm, GoUintptr info, GoUintptr request);
+extern GoInt32 impi_Neighbor_alltoallv(GoUintptr sendbuf, GoUintptr sendcounts,
+        GoUintptr sdispls, GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts,
+        GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Neighbor_alltoallv_init(GoUintptr sendbuf, GoUintptr sendcounts,
+        GoUintptr sdispls, GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts,
+        GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request,
+        GoInt32 wide);
+extern GoInt32 impi_Neighbor_alltoallw(GoUintptr sendbuf, GoUintptr sendcounts,
+        GoUintptr sdispls, GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts,
+        GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Neighbor_alltoallw_init(GoUintptr sendbuf, GoUintptr sendcounts,
+        GoUintptr sdispls, GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts,
+        GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm, GoUintptr info,
+        GoUintptr request, GoInt32 wide);
 extern GoInt32 impi_Op_commutative(GoUintptr op, GoUintptr commute);
 extern GoInt32 impi_Op_create(GoUintptr user_fn, GoInt32 commute, GoUintptr op, GoInt32 wide);
 extern GoInt32 impi_Op_free(GoUintptr op);
@@ -289,12 +404,21 @@ extern GoInt32 impi_Recv_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, 
         GoInt32 tag, GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Reduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
         GoUintptr datatype, GoUintptr op, GoInt32 root, GoUintptr comm);
+extern GoInt32 impi_Reduce_init(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoInt32 root, GoUintptr comm, GoUintptr info,
+        GoUintptr request);
 extern GoInt32 impi_Reduce_local(GoUintptr inbuf, GoUintptr inoutbuf, GoInt64 count,
         GoUintptr datatype, GoUintptr op);
 extern GoInt32 impi_Reduce_scatter(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts,
         GoUintptr datatype, GoUintptr op, GoUintptr comm, GoInt32 wide);
 extern GoInt32 impi_Reduce_scatter_block(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 recvcount,
         GoUintptr datatype, GoUintptr op, GoUintptr comm);
+extern GoInt32 impi_Reduce_scatter_block_init(GoUintptr sendbuf, GoUintptr recvbuf,
+        GoInt64 recvcount, GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info,
+        GoUintptr request);
+extern GoInt32 impi_Reduce_scatter_init(GoUintptr sendbuf, GoUintptr recvbuf,
+        GoUintptr recvcounts, GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info,
+        GoUintptr request, GoInt32 wide);
 extern GoInt32 impi_Remove_error_class(GoInt32 errorclass);
 extern GoInt32 impi_Remove_error_code(GoInt32 errorcode);
 extern GoInt32 impi_Remove_error_string(GoInt32 errorcode);
@@ -314,11 +438,19 @@ extern GoInt32 impi_Rsend_init(GoUintptr buf, GoInt64 count, GoUintptr datatype,
         GoInt32 tag, GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Scan(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
         GoUintptr op, GoUintptr comm);
+extern GoInt32 impi_Scan_init(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
+        GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 impi_Scatter(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
         GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
+extern GoInt32 impi_Scatter_init(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
+        GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm,
+        GoUintptr info, GoUintptr request);
 extern GoInt32 impi_Scatterv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs,
         GoUintptr sendtype, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype,
         GoInt32 root, GoUintptr comm, GoInt32 wide);
+extern GoInt32 impi_Scatterv_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs,
+        GoUintptr sendtype, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype,
+        GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request, GoInt32 wide);
 extern GoInt32 impi_Send(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm);
 extern GoInt32 impi_Send_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,

@@ -43,8 +43,17 @@ WEAK(MPI_Allgather_c);
 int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather_init");
-    return impi_unsupported("MPI_Allgather_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Allgather_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Allgather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allgather_init);
 
@@ -52,8 +61,17 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather_init_c");
-    return impi_unsupported("MPI_Allgather_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Allgather_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Allgather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allgather_init_c);
 
@@ -98,8 +116,20 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv_init");
-    return impi_unsupported("MPI_Allgatherv_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Allgatherv_init"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Allgatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+        (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allgatherv_init);
 
@@ -107,8 +137,20 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv_init_c");
-    return impi_unsupported("MPI_Allgatherv_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Allgatherv_init_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Allgatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+        (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allgatherv_init_c);
 
@@ -149,16 +191,34 @@ WEAK(MPI_Allreduce_c);
 int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce_init");
-    return impi_unsupported("MPI_Allreduce_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Allreduce_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Allreduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+        (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allreduce_init);
 
 int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce_init_c");
-    return impi_unsupported("MPI_Allreduce_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Allreduce_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Allreduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+        (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Allreduce_init_c);
 
@@ -197,8 +257,17 @@ WEAK(MPI_Alltoall_c);
 int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall_init");
-    return impi_unsupported("MPI_Alltoall_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Alltoall_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Alltoall_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoall_init);
 
@@ -206,8 +275,17 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall_init_c");
-    return impi_unsupported("MPI_Alltoall_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Alltoall_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Alltoall_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoall_init_c);
 
@@ -259,8 +337,22 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv_init");
-    return impi_unsupported("MPI_Alltoallv_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Alltoallv_init"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
+    impi_call.at[6] = request;
+    impi_err = impi_Alltoallv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoallv_init);
 
@@ -269,8 +361,22 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv_init_c");
-    return impi_unsupported("MPI_Alltoallv_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Alltoallv_init_c"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
+    impi_call.at[6] = request;
+    impi_err = impi_Alltoallv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoallv_init_c);
 
@@ -327,8 +433,24 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
         const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_init");
-    return impi_unsupported("MPI_Alltoallw_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Alltoallw_init"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
+    impi_call.at[8] = request;
+    impi_err = impi_Alltoallw_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoallw_init);
 
@@ -337,8 +459,24 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_init_c");
-    return impi_unsupported("MPI_Alltoallw_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Alltoallw_init_c"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
+    impi_call.at[8] = request;
+    impi_err = impi_Alltoallw_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Alltoallw_init_c);
 
@@ -357,8 +495,14 @@ WEAK(MPI_Barrier);
 
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Barrier_init");
-    return impi_unsupported("MPI_Barrier_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Barrier_init"
+        "\0request\0";
+    impi_call.at[0] = request;
+    impi_err = impi_Barrier_init((uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Barrier_init);
 
@@ -393,16 +537,32 @@ WEAK(MPI_Bcast_c);
 int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast_init");
-    return impi_unsupported("MPI_Bcast_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Bcast_init"
+        "\0buffer\0request\0";
+    impi_call.at[0] = buffer;
+    impi_call.at[1] = request;
+    impi_err = impi_Bcast_init((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
+        (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Bcast_init);
 
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast_init_c");
-    return impi_unsupported("MPI_Bcast_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Bcast_init_c"
+        "\0buffer\0request\0";
+    impi_call.at[0] = buffer;
+    impi_call.at[1] = request;
+    impi_err = impi_Bcast_init((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
+        (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Bcast_init_c);
 
@@ -441,16 +601,34 @@ WEAK(MPI_Exscan_c);
 int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan_init");
-    return impi_unsupported("MPI_Exscan_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Exscan_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Exscan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+        (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Exscan_init);
 
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan_init_c");
-    return impi_unsupported("MPI_Exscan_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Exscan_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Exscan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+        (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Exscan_init_c);
 
@@ -490,8 +668,17 @@ int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather_init");
-    return impi_unsupported("MPI_Gather_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Gather_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Gather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Gather_init);
 
@@ -499,8 +686,17 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather_init_c");
-    return impi_unsupported("MPI_Gather_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Gather_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Gather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Gather_init_c);
 
@@ -545,8 +741,20 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv_init");
-    return impi_unsupported("MPI_Gatherv_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Gatherv_init"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Gatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
+        (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Gatherv_init);
 
@@ -554,16 +762,37 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv_init_c");
-    return impi_unsupported("MPI_Gatherv_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Gatherv_init_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Gatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
+        (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Gatherv_init_c);
 
 int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallgather");
-    return impi_unsupported("MPI_Iallgather", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iallgather"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iallgather);
 
@@ -571,8 +800,17 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallgather_c");
-    return impi_unsupported("MPI_Iallgather_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iallgather_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iallgather_c);
 
@@ -580,8 +818,20 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallgatherv");
-    return impi_unsupported("MPI_Iallgatherv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iallgatherv"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+        (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iallgatherv);
 
@@ -589,32 +839,71 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallgatherv_c");
-    return impi_unsupported("MPI_Iallgatherv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iallgatherv_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+        (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iallgatherv_c);
 
 int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallreduce");
-    return impi_unsupported("MPI_Iallreduce", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iallreduce"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Iallreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+        (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iallreduce);
 
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallreduce_c");
-    return impi_unsupported("MPI_Iallreduce_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iallreduce_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Iallreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+        (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iallreduce_c);
 
 int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoall");
-    return impi_unsupported("MPI_Ialltoall", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ialltoall"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ialltoall);
 
@@ -622,8 +911,17 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoall_c");
-    return impi_unsupported("MPI_Ialltoall_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ialltoall_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ialltoall_c);
 
@@ -631,8 +929,22 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallv");
-    return impi_unsupported("MPI_Ialltoallv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ialltoallv"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
+    impi_call.at[6] = request;
+    impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ialltoallv);
 
@@ -640,8 +952,22 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
         const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallv_c");
-    return impi_unsupported("MPI_Ialltoallv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ialltoallv_c"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
+    impi_call.at[6] = request;
+    impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ialltoallv_c);
 
@@ -649,8 +975,24 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
         const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallw");
-    return impi_unsupported("MPI_Ialltoallw", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ialltoallw"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
+    impi_call.at[8] = request;
+    impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ialltoallw);
 
@@ -659,63 +1001,137 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallw_c");
-    return impi_unsupported("MPI_Ialltoallw_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ialltoallw_c"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
+    impi_call.at[8] = request;
+    impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ialltoallw_c);
 
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibarrier");
-    return impi_unsupported("MPI_Ibarrier", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ibarrier"
+        "\0request\0";
+    impi_call.at[0] = request;
+    impi_err = impi_Ibarrier((uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ibarrier);
 
 int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibcast");
-    return impi_unsupported("MPI_Ibcast", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ibcast"
+        "\0buffer\0request\0";
+    impi_call.at[0] = buffer;
+    impi_call.at[1] = request;
+    impi_err = impi_Ibcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ibcast);
 
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibcast_c");
-    return impi_unsupported("MPI_Ibcast_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ibcast_c"
+        "\0buffer\0request\0";
+    impi_call.at[0] = buffer;
+    impi_call.at[1] = request;
+    impi_err = impi_Ibcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ibcast_c);
 
 int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iexscan");
-    return impi_unsupported("MPI_Iexscan", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iexscan"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Iexscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iexscan);
 
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iexscan_c");
-    return impi_unsupported("MPI_Iexscan_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iexscan_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Iexscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iexscan_c);
 
 int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Igather");
-    return impi_unsupported("MPI_Igather", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Igather"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Igather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Igather);
 
 int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Igather_c");
-    return impi_unsupported("MPI_Igather_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Igather_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Igather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Igather_c);
 
@@ -723,8 +1139,20 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Igatherv");
-    return impi_unsupported("MPI_Igatherv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Igatherv"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
+        (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Igatherv);
 
@@ -732,16 +1160,37 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Igatherv_c");
-    return impi_unsupported("MPI_Igatherv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Igatherv_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
+        (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Igatherv_c);
 
 int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_allgather");
-    return impi_unsupported("MPI_Ineighbor_allgather", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ineighbor_allgather"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ineighbor_allgather);
 
@@ -749,8 +1198,17 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_allgather_c");
-    return impi_unsupported("MPI_Ineighbor_allgather_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ineighbor_allgather_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ineighbor_allgather_c);
 
@@ -758,8 +1216,20 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
         void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_allgatherv");
-    return impi_unsupported("MPI_Ineighbor_allgatherv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ineighbor_allgatherv"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+        (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ineighbor_allgatherv);
 
@@ -767,16 +1237,37 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_allgatherv_c");
-    return impi_unsupported("MPI_Ineighbor_allgatherv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ineighbor_allgatherv_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+        (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ineighbor_allgatherv_c);
 
 int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoall");
-    return impi_unsupported("MPI_Ineighbor_alltoall", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ineighbor_alltoall"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ineighbor_alltoall);
 
@@ -784,8 +1275,17 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoall_c");
-    return impi_unsupported("MPI_Ineighbor_alltoall_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ineighbor_alltoall_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ineighbor_alltoall_c);
 
@@ -793,8 +1293,22 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallv");
-    return impi_unsupported("MPI_Ineighbor_alltoallv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ineighbor_alltoallv"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
+    impi_call.at[6] = request;
+    impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ineighbor_alltoallv);
 
@@ -803,8 +1317,22 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
         const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallv_c");
-    return impi_unsupported("MPI_Ineighbor_alltoallv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ineighbor_alltoallv_c"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
+    impi_call.at[6] = request;
+    impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ineighbor_alltoallv_c);
 
@@ -813,8 +1341,24 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
         const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallw");
-    return impi_unsupported("MPI_Ineighbor_alltoallw", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ineighbor_alltoallw"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
+    impi_call.at[8] = request;
+    impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ineighbor_alltoallw);
 
@@ -823,80 +1367,179 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
         const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallw_c");
-    return impi_unsupported("MPI_Ineighbor_alltoallw_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ineighbor_alltoallw_c"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
+    impi_call.at[8] = request;
+    impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ineighbor_alltoallw_c);
 
 int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         int root, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce");
-    return impi_unsupported("MPI_Ireduce", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ireduce"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Ireduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ireduce);
 
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce_c");
-    return impi_unsupported("MPI_Ireduce_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ireduce_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Ireduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ireduce_c);
 
 int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce_scatter");
-    return impi_unsupported("MPI_Ireduce_scatter", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ireduce_scatter"
+        "\0sendbuf\0recvbuf\0recvcounts\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = request;
+    impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ireduce_scatter);
 
 int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce_scatter_block");
-    return impi_unsupported("MPI_Ireduce_scatter_block", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ireduce_scatter_block"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Ireduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ireduce_scatter_block);
 
 int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce_scatter_block_c");
-    return impi_unsupported("MPI_Ireduce_scatter_block_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ireduce_scatter_block_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Ireduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ireduce_scatter_block_c);
 
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce_scatter_c");
-    return impi_unsupported("MPI_Ireduce_scatter_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Ireduce_scatter_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = request;
+    impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Ireduce_scatter_c);
 
 int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscan");
-    return impi_unsupported("MPI_Iscan", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iscan"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Iscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iscan);
 
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscan_c");
-    return impi_unsupported("MPI_Iscan_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iscan_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Iscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iscan_c);
 
 int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscatter");
-    return impi_unsupported("MPI_Iscatter", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iscatter"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iscatter);
 
@@ -904,8 +1547,17 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscatter_c");
-    return impi_unsupported("MPI_Iscatter_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iscatter_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iscatter_c);
 
@@ -913,8 +1565,20 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
         MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
         MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscatterv");
-    return impi_unsupported("MPI_Iscatterv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iscatterv"
+        "\0sendbuf\0sendcounts\0displs\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = displs;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = request;
+    impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
+        (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iscatterv);
 
@@ -922,24 +1586,52 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
         int root, MPI_Comm comm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscatterv_c");
-    return impi_unsupported("MPI_Iscatterv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Iscatterv_c"
+        "\0sendbuf\0sendcounts\0displs\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = displs;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = request;
+    impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
+        (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Iscatterv_c);
 
 int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgather");
-    return impi_unsupported("MPI_Neighbor_allgather", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_allgather"
+        "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_allgather);
 
 int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgather_c");
-    return impi_unsupported("MPI_Neighbor_allgather_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_allgather_c"
+        "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_allgather_c);
 
@@ -947,8 +1639,18 @@ int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatyp
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgather_init");
-    return impi_unsupported("MPI_Neighbor_allgather_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_allgather_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Neighbor_allgather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_allgather_init);
 
@@ -956,8 +1658,18 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount,
         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgather_init_c");
-    return impi_unsupported("MPI_Neighbor_allgather_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_allgather_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Neighbor_allgather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_allgather_init_c);
 
@@ -965,8 +1677,18 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
         void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgatherv");
-    return impi_unsupported("MPI_Neighbor_allgatherv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_allgatherv"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_allgatherv);
 
@@ -974,8 +1696,18 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgatherv_c");
-    return impi_unsupported("MPI_Neighbor_allgatherv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_allgatherv_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_allgatherv_c);
 
@@ -983,8 +1715,20 @@ int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
         void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgatherv_init");
-    return impi_unsupported("MPI_Neighbor_allgatherv_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_allgatherv_init"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Neighbor_allgatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype,
+        (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_allgatherv_init);
 
@@ -993,24 +1737,52 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
         const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgatherv_init_c");
-    return impi_unsupported("MPI_Neighbor_allgatherv_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_allgatherv_init_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = displs;
+    impi_call.at[4] = request;
+    impi_err = impi_Neighbor_allgatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype,
+        (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_allgatherv_init_c);
 
 int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoall");
-    return impi_unsupported("MPI_Neighbor_alltoall", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoall"
+        "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoall);
 
 int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoall_c");
-    return impi_unsupported("MPI_Neighbor_alltoall_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoall_c"
+        "\0sendbuf\0recvbuf\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoall_c);
 
@@ -1018,8 +1790,18 @@ int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoall_init");
-    return impi_unsupported("MPI_Neighbor_alltoall_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoall_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Neighbor_alltoall_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoall_init);
 
@@ -1027,8 +1809,18 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoall_init_c");
-    return impi_unsupported("MPI_Neighbor_alltoall_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoall_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Neighbor_alltoall_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoall_init_c);
 
@@ -1036,8 +1828,21 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallv");
-    return impi_unsupported("MPI_Neighbor_alltoallv", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoallv"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
+    impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoallv);
 
@@ -1046,8 +1851,21 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallv_c");
-    return impi_unsupported("MPI_Neighbor_alltoallv_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoallv_c"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
+    impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoallv_c);
 
@@ -1055,8 +1873,22 @@ int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], co
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallv_init");
-    return impi_unsupported("MPI_Neighbor_alltoallv_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoallv_init"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
+    impi_call.at[6] = request;
+    impi_err = impi_Neighbor_alltoallv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoallv_init);
 
@@ -1065,8 +1897,22 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
         const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallv_init_c");
-    return impi_unsupported("MPI_Neighbor_alltoallv_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoallv_init_c"
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = recvcounts;
+    impi_call.at[5] = rdispls;
+    impi_call.at[6] = request;
+    impi_err = impi_Neighbor_alltoallv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoallv_init_c);
 
@@ -1074,8 +1920,23 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw");
-    return impi_unsupported("MPI_Neighbor_alltoallw", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoallw"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
+    impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoallw);
 
@@ -1084,8 +1945,23 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
         MPI_Comm comm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw_c");
-    return impi_unsupported("MPI_Neighbor_alltoallw_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoallw_c"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
+    impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoallw_c);
 
@@ -1094,8 +1970,24 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
         const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw_init");
-    return impi_unsupported("MPI_Neighbor_alltoallw_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoallw_init"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
+    impi_call.at[8] = request;
+    impi_err = impi_Neighbor_alltoallw_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoallw_init);
 
@@ -1104,8 +1996,24 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
         const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw_init_c");
-    return impi_unsupported("MPI_Neighbor_alltoallw_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Neighbor_alltoallw_init_c"
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = sdispls;
+    impi_call.at[3] = sendtypes;
+    impi_call.at[4] = recvbuf;
+    impi_call.at[5] = recvcounts;
+    impi_call.at[6] = rdispls;
+    impi_call.at[7] = recvtypes;
+    impi_call.at[8] = request;
+    impi_err = impi_Neighbor_alltoallw_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Neighbor_alltoallw_init_c);
 
@@ -1200,16 +2108,34 @@ WEAK(MPI_Reduce_c);
 int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_init");
-    return impi_unsupported("MPI_Reduce_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Reduce_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Reduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+        (uintptr_t)op, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_init);
 
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_init_c");
-    return impi_unsupported("MPI_Reduce_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Reduce_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Reduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+        (uintptr_t)op, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_init_c);
 
@@ -1295,16 +2221,34 @@ WEAK(MPI_Reduce_scatter_block_c);
 int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block_init");
-    return impi_unsupported("MPI_Reduce_scatter_block_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Reduce_scatter_block_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Reduce_scatter_block_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_scatter_block_init);
 
 int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block_init_c");
-    return impi_unsupported("MPI_Reduce_scatter_block_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Reduce_scatter_block_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Reduce_scatter_block_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_scatter_block_init_c);
 
@@ -1328,16 +2272,38 @@ WEAK(MPI_Reduce_scatter_c);
 int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_init");
-    return impi_unsupported("MPI_Reduce_scatter_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Reduce_scatter_init"
+        "\0sendbuf\0recvbuf\0recvcounts\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = request;
+    impi_err = impi_Reduce_scatter_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request,
+        0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_scatter_init);
 
 int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_init_c");
-    return impi_unsupported("MPI_Reduce_scatter_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Reduce_scatter_init_c"
+        "\0sendbuf\0recvbuf\0recvcounts\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = recvcounts;
+    impi_call.at[3] = request;
+    impi_err = impi_Reduce_scatter_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request,
+        1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Reduce_scatter_init_c);
 
@@ -1376,16 +2342,34 @@ WEAK(MPI_Scan_c);
 int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan_init");
-    return impi_unsupported("MPI_Scan_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Scan_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Scan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scan_init);
 
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan_init_c");
-    return impi_unsupported("MPI_Scan_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Scan_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Scan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+        (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scan_init_c);
 
@@ -1425,8 +2409,17 @@ int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter_init");
-    return impi_unsupported("MPI_Scatter_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Scatter_init"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Scatter_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scatter_init);
 
@@ -1434,8 +2427,17 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter_init_c");
-    return impi_unsupported("MPI_Scatter_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Scatter_init_c"
+        "\0sendbuf\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = recvbuf;
+    impi_call.at[2] = request;
+    impi_err = impi_Scatter_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scatter_init_c);
 
@@ -1481,8 +2483,20 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
         MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv_init");
-    return impi_unsupported("MPI_Scatterv_init", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Scatterv_init"
+        "\0sendbuf\0sendcounts\0displs\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = displs;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = request;
+    impi_err = impi_Scatterv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root,
+        (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scatterv_init);
 
@@ -1490,7 +2504,19 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv_init_c");
-    return impi_unsupported("MPI_Scatterv_init_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Scatterv_init_c"
+        "\0sendbuf\0sendcounts\0displs\0recvbuf\0request\0";
+    impi_call.at[0] = sendbuf;
+    impi_call.at[1] = sendcounts;
+    impi_call.at[2] = displs;
+    impi_call.at[3] = recvbuf;
+    impi_call.at[4] = request;
+    impi_err = impi_Scatterv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root,
+        (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Scatterv_init_c);

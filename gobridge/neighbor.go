@@ -1,0 +1,169 @@
+package main
+
+import "C"
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Neighborhood collectives (MPI 5.0, 8.6 to 8.8): the blocks of a buffer are those of the neighbors in the
+// communicator's topology. MPI_IN_PLACE is not allowed.
+
+// neighborhood starts the checks, and answers from how many neighbors data comes, and to how many it goes.
+func neighborhood(fn string, comm uintptr) (k check, in, out int) {
+	k = collective(fn, comm)
+	if k.intra(); k.err != nil {
+		return k, 0, 0
+	}
+	if k.c.Topology() == nil {
+		k.set(abi.MPI_ERR_TOPOLOGY, "%s has no topology", k.c)
+		return k, 0, 0
+	}
+	in, out, err := k.c.Degrees()
+	if err != nil {
+		k.err = libimpi.AsError(err)
+	}
+	return k, in, out
+}
+
+// exchange carries out an exchange of blocks with the neighbors.
+func (k *check) exchange(f form, send, recv coll.Blocks) int32 {
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Neighbors(send, recv) })
+}
+
+//export impi_Neighbor_allgather
+func impi_Neighbor_allgather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
+	comm uintptr) int32 {
+	return neighborAllgather("MPI_Neighbor_allgather", blocking, block{sendbuf, sendcount, sendtype}, block{recvbuf,
+		recvcount, recvtype}, comm)
+}
+
+//export impi_Ineighbor_allgather
+func impi_Ineighbor_allgather(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
+	comm, request uintptr) int32 {
+	return neighborAllgather("MPI_Ineighbor_allgather", nonblocking(request), block{sendbuf, sendcount, sendtype},
+		block{recvbuf, recvcount, recvtype}, comm)
+}
+
+//export impi_Neighbor_allgather_init
+func impi_Neighbor_allgather_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64,
+	recvtype, comm, info, request uintptr) int32 {
+	return neighborAllgather("MPI_Neighbor_allgather_init", persistent(info, request), block{sendbuf, sendcount,
+		sendtype}, block{recvbuf, recvcount, recvtype}, comm)
+}
+
+func neighborAllgather(fn string, f form, send, recv block, comm uintptr) int32 {
+	k, in, _ := neighborhood(fn, comm)
+	out := k.buf(send, sendNames)
+	return k.exchange(f, coll.Same(out), coll.Even(k.perRank(recv, in, recvNames)))
+}
+
+//export impi_Neighbor_allgatherv
+func impi_Neighbor_allgatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype,
+	comm uintptr, wide int32) int32 {
+	return neighborAllgatherv("MPI_Neighbor_allgatherv", blocking, block{sendbuf, sendcount, sendtype}, blocks{recvbuf,
+		recvcounts, displs, recvtype, wide}, comm)
+}
+
+//export impi_Ineighbor_allgatherv
+func impi_Ineighbor_allgatherv(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+	request uintptr, wide int32) int32 {
+	return neighborAllgatherv("MPI_Ineighbor_allgatherv", nonblocking(request), block{sendbuf, sendcount, sendtype},
+		blocks{recvbuf, recvcounts, displs, recvtype, wide}, comm)
+}
+
+//export impi_Neighbor_allgatherv_init
+func impi_Neighbor_allgatherv_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype,
+	comm, info, request uintptr, wide int32) int32 {
+	return neighborAllgatherv("MPI_Neighbor_allgatherv_init", persistent(info, request), block{sendbuf, sendcount,
+		sendtype}, blocks{recvbuf, recvcounts, displs, recvtype, wide}, comm)
+}
+
+func neighborAllgatherv(fn string, f form, send block, recv blocks, comm uintptr) int32 {
+	k, in, _ := neighborhood(fn, comm)
+	out := k.buf(send, sendNames)
+	return k.exchange(f, coll.Same(out), coll.Varying(k.vbuf(recv, in, recvBlocks)))
+}
+
+//export impi_Neighbor_alltoall
+func impi_Neighbor_alltoall(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
+	comm uintptr) int32 {
+	return neighborAlltoall("MPI_Neighbor_alltoall", blocking, block{sendbuf, sendcount, sendtype}, block{recvbuf,
+		recvcount, recvtype}, comm)
+}
+
+//export impi_Ineighbor_alltoall
+func impi_Ineighbor_alltoall(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
+	comm, request uintptr) int32 {
+	return neighborAlltoall("MPI_Ineighbor_alltoall", nonblocking(request), block{sendbuf, sendcount, sendtype},
+		block{recvbuf, recvcount, recvtype}, comm)
+}
+
+//export impi_Neighbor_alltoall_init
+func impi_Neighbor_alltoall_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
+	comm, info, request uintptr) int32 {
+	return neighborAlltoall("MPI_Neighbor_alltoall_init", persistent(info, request), block{sendbuf, sendcount,
+		sendtype}, block{recvbuf, recvcount, recvtype}, comm)
+}
+
+func neighborAlltoall(fn string, f form, send, recv block, comm uintptr) int32 {
+	k, in, out := neighborhood(fn, comm)
+	from := k.perRank(send, out, sendNames)
+	return k.exchange(f, coll.Even(from), coll.Even(k.perRank(recv, in, recvNames)))
+}
+
+//export impi_Neighbor_alltoallv
+func impi_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+	comm uintptr, wide int32) int32 {
+	return neighborAlltoallv("MPI_Neighbor_alltoallv", blocking, blocks{sendbuf, sendcounts, sdispls, sendtype, wide},
+		blocks{recvbuf, recvcounts, rdispls, recvtype, wide}, comm)
+}
+
+//export impi_Ineighbor_alltoallv
+func impi_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+	request uintptr, wide int32) int32 {
+	return neighborAlltoallv("MPI_Ineighbor_alltoallv", nonblocking(request), blocks{sendbuf, sendcounts, sdispls,
+		sendtype, wide}, blocks{recvbuf, recvcounts, rdispls, recvtype, wide}, comm)
+}
+
+//export impi_Neighbor_alltoallv_init
+func impi_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+	info, request uintptr, wide int32) int32 {
+	return neighborAlltoallv("MPI_Neighbor_alltoallv_init", persistent(info, request), blocks{sendbuf, sendcounts,
+		sdispls, sendtype, wide}, blocks{recvbuf, recvcounts, rdispls, recvtype, wide}, comm)
+}
+
+func neighborAlltoallv(fn string, f form, send, recv blocks, comm uintptr) int32 {
+	k, in, out := neighborhood(fn, comm)
+	from := k.vbuf(send, out, sendAll)
+	return k.exchange(f, coll.Varying(from), coll.Varying(k.vbuf(recv, in, recvAll)))
+}
+
+//export impi_Neighbor_alltoallw
+func impi_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+	comm uintptr, wide int32) int32 {
+	return neighborAlltoallw("MPI_Neighbor_alltoallw", blocking, blocks{sendbuf, sendcounts, sdispls, sendtypes, wide},
+		blocks{recvbuf, recvcounts, rdispls, recvtypes, wide}, comm)
+}
+
+//export impi_Ineighbor_alltoallw
+func impi_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+	request uintptr, wide int32) int32 {
+	return neighborAlltoallw("MPI_Ineighbor_alltoallw", nonblocking(request), blocks{sendbuf, sendcounts, sdispls,
+		sendtypes, wide}, blocks{recvbuf, recvcounts, rdispls, recvtypes, wide}, comm)
+}
+
+//export impi_Neighbor_alltoallw_init
+func impi_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+	comm, info, request uintptr, wide int32) int32 {
+	return neighborAlltoallw("MPI_Neighbor_alltoallw_init", persistent(info, request), blocks{sendbuf, sendcounts,
+		sdispls, sendtypes, wide}, blocks{recvbuf, recvcounts, rdispls, recvtypes, wide}, comm)
+}
+
+func neighborAlltoallw(fn string, f form, send, recv blocks, comm uintptr) int32 {
+	k, in, out := neighborhood(fn, comm)
+	from := k.wbuf(send, out, true, "send")
+	return k.exchange(f, coll.Each(from), coll.Each(k.wbuf(recv, in, true, "recv")))
+}

@@ -1,0 +1,211 @@
+package main
+
+import "C"
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Global reductions (MPI 5.0, 6.9 to 6.11).
+
+// vectors are the arguments of a reduction: count elements at either address.
+type vectors struct {
+	sendbuf, recvbuf uintptr
+	count            int64
+	dt, op           uintptr
+}
+
+// reduction checks the arguments of a reduction. result says whether recvbuf is significant, inPlace whether sendbuf
+// may be MPI_IN_PLACE here.
+func (k *check) reduction(a vectors, result, inPlace bool) (send, recv coll.Buf, o coll.Op) {
+	k.count(a.count, "count")
+	t := k.typ(a.dt, "datatype")
+	o = k.op(a.op, a.dt, t)
+	recv = coll.Buf{Count: a.count, Type: t}
+	if result {
+		k.buffer(a.recvbuf, a.count, t, "recvbuf")
+		recv.Base = at(a.recvbuf)
+	}
+	if a.sendbuf == abi.MPI_IN_PLACE && inPlace {
+		return coll.InPlace(), recv, o
+	}
+	k.buffer(a.sendbuf, a.count, t, "sendbuf")
+	if k.err == nil && a.sendbuf == a.recvbuf && result && a.count > 0 && t.Size() > 0 {
+		k.set(abi.MPI_ERR_BUFFER, "arguments sendbuf and recvbuf are the same; use MPI_IN_PLACE")
+	}
+	return coll.Buf{Base: at(a.sendbuf), Count: a.count, Type: t}, recv, o
+}
+
+// between says whether the communicator, if it is one, is an intercommunicator.
+func (k *check) between() bool { return k.err == nil && k.c.Inter() }
+
+//export impi_Reduce
+func impi_Reduce(sendbuf, recvbuf uintptr, count int64, datatype, op uintptr, root int32, comm uintptr) int32 {
+	return reduce("MPI_Reduce", blocking, vectors{sendbuf, recvbuf, count, datatype, op}, root, comm)
+}
+
+//export impi_Ireduce
+func impi_Ireduce(sendbuf, recvbuf uintptr, count int64, datatype, op uintptr, root int32, comm,
+	request uintptr) int32 {
+	return reduce("MPI_Ireduce", nonblocking(request), vectors{sendbuf, recvbuf, count, datatype, op}, root, comm)
+}
+
+//export impi_Reduce_init
+func impi_Reduce_init(sendbuf, recvbuf uintptr, count int64, datatype, op uintptr, root int32, comm, info,
+	request uintptr) int32 {
+	return reduce("MPI_Reduce_init", persistent(info, request), vectors{sendbuf, recvbuf, count, datatype, op}, root,
+		comm)
+}
+
+func reduce(fn string, f form, a vectors, root int32, comm uintptr) int32 {
+	k := rooted(fn, comm, root)
+	isRoot := k.isRoot(root)
+	if k.between() && root < 0 {
+		a.sendbuf = abi.MPI_IN_PLACE // not looked at
+		if !isRoot {
+			return k.carryOut(f, func(v libimpi.Collectives) error {
+				return v.Reduce(coll.Buf{}, coll.Buf{}, nil, int(root))
+			})
+		}
+	}
+	send, recv, o := k.reduction(a, isRoot, isRoot)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Reduce(send, recv, o, int(root)) })
+}
+
+//export impi_Allreduce
+func impi_Allreduce(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
+	return allreduce("MPI_Allreduce", blocking, vectors{sendbuf, recvbuf, count, datatype, op}, comm)
+}
+
+//export impi_Iallreduce
+func impi_Iallreduce(sendbuf, recvbuf uintptr, count int64, datatype, op, comm, request uintptr) int32 {
+	return allreduce("MPI_Iallreduce", nonblocking(request), vectors{sendbuf, recvbuf, count, datatype, op}, comm)
+}
+
+//export impi_Allreduce_init
+func impi_Allreduce_init(sendbuf, recvbuf uintptr, count int64, datatype, op, comm, info, request uintptr) int32 {
+	return allreduce("MPI_Allreduce_init", persistent(info, request), vectors{sendbuf, recvbuf, count, datatype, op},
+		comm)
+}
+
+func allreduce(fn string, f form, a vectors, comm uintptr) int32 {
+	k := collective(fn, comm)
+	send, recv, o := k.reduction(a, true, !k.between())
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Allreduce(send, recv, o) })
+}
+
+//export impi_Scan
+func impi_Scan(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
+	return scan("MPI_Scan", blocking, vectors{sendbuf, recvbuf, count, datatype, op}, comm)
+}
+
+//export impi_Iscan
+func impi_Iscan(sendbuf, recvbuf uintptr, count int64, datatype, op, comm, request uintptr) int32 {
+	return scan("MPI_Iscan", nonblocking(request), vectors{sendbuf, recvbuf, count, datatype, op}, comm)
+}
+
+//export impi_Scan_init
+func impi_Scan_init(sendbuf, recvbuf uintptr, count int64, datatype, op, comm, info, request uintptr) int32 {
+	return scan("MPI_Scan_init", persistent(info, request), vectors{sendbuf, recvbuf, count, datatype, op}, comm)
+}
+
+func scan(fn string, f form, a vectors, comm uintptr) int32 {
+	k, send, recv, o := prefix(fn, a, comm)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Scan(send, recv, o) })
+}
+
+//export impi_Exscan
+func impi_Exscan(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
+	return exscan("MPI_Exscan", blocking, vectors{sendbuf, recvbuf, count, datatype, op}, comm)
+}
+
+//export impi_Iexscan
+func impi_Iexscan(sendbuf, recvbuf uintptr, count int64, datatype, op, comm, request uintptr) int32 {
+	return exscan("MPI_Iexscan", nonblocking(request), vectors{sendbuf, recvbuf, count, datatype, op}, comm)
+}
+
+//export impi_Exscan_init
+func impi_Exscan_init(sendbuf, recvbuf uintptr, count int64, datatype, op, comm, info, request uintptr) int32 {
+	return exscan("MPI_Exscan_init", persistent(info, request), vectors{sendbuf, recvbuf, count, datatype, op}, comm)
+}
+
+func exscan(fn string, f form, a vectors, comm uintptr) int32 {
+	k, send, recv, o := prefix(fn, a, comm)
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Exscan(send, recv, o) })
+}
+
+// prefix checks the arguments of what goes by the order of ranks: there is none between two groups.
+func prefix(fn string, a vectors, comm uintptr) (k check, send, recv coll.Buf, o coll.Op) {
+	k = collective(fn, comm)
+	k.intra()
+	send, recv, o = k.reduction(a, true, true)
+	return k, send, recv, o
+}
+
+//export impi_Reduce_scatter_block
+func impi_Reduce_scatter_block(sendbuf, recvbuf uintptr, recvcount int64, datatype, op, comm uintptr) int32 {
+	return reduceScatterBlock("MPI_Reduce_scatter_block", blocking, vectors{sendbuf, recvbuf, recvcount, datatype, op},
+		comm)
+}
+
+//export impi_Ireduce_scatter_block
+func impi_Ireduce_scatter_block(sendbuf, recvbuf uintptr, recvcount int64, datatype, op, comm, request uintptr) int32 {
+	return reduceScatterBlock("MPI_Ireduce_scatter_block", nonblocking(request), vectors{sendbuf, recvbuf, recvcount,
+		datatype, op}, comm)
+}
+
+//export impi_Reduce_scatter_block_init
+func impi_Reduce_scatter_block_init(sendbuf, recvbuf uintptr, recvcount int64, datatype, op, comm, info,
+	request uintptr) int32 {
+	return reduceScatterBlock("MPI_Reduce_scatter_block_init", persistent(info, request), vectors{sendbuf, recvbuf,
+		recvcount, datatype, op}, comm)
+}
+
+func reduceScatterBlock(fn string, f form, a vectors, comm uintptr) int32 {
+	k := collective(fn, comm)
+	if k.err == nil && a.count > 0 {
+		k.volume(a.count, int64(max(k.c.Size(), k.c.Ranks())), typeOf(a.dt), "recvbuf")
+	}
+	send, recv, o := k.reduction(a, true, !k.between())
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.ReduceScatterBlock(send, recv, o) })
+}
+
+//export impi_Reduce_scatter
+func impi_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm uintptr, wide int32) int32 {
+	return reduceScatter("MPI_Reduce_scatter", blocking, vectors{sendbuf, recvbuf, 0, datatype, op}, recvcounts, comm,
+		wide)
+}
+
+//export impi_Ireduce_scatter
+func impi_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request uintptr, wide int32) int32 {
+	return reduceScatter("MPI_Ireduce_scatter", nonblocking(request), vectors{sendbuf, recvbuf, 0, datatype, op},
+		recvcounts, comm, wide)
+}
+
+//export impi_Reduce_scatter_init
+func impi_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request uintptr,
+	wide int32) int32 {
+	return reduceScatter("MPI_Reduce_scatter_init", persistent(info, request), vectors{sendbuf, recvbuf, 0, datatype,
+		op}, recvcounts, comm, wide)
+}
+
+func reduceScatter(fn string, f form, a vectors, recvcounts, comm uintptr, wide int32) int32 {
+	k := collective(fn, comm)
+	if k.err != nil {
+		return k.fail()
+	}
+	n := k.c.Size()
+	if k.array(recvcounts, n, "recvcounts"); k.err != nil {
+		return k.fail()
+	}
+	counts := integers(recvcounts, n, wide != 0)
+	if k.counts(counts, "recvcounts"); k.err != nil {
+		return k.fail()
+	}
+	k.total(counts, typeOf(a.dt), "sendbuf")
+	a.count = counts[k.c.Rank()]
+	send, recv, o := k.reduction(a, true, !k.c.Inter())
+	return k.carryOut(f, func(v libimpi.Collectives) error { return v.ReduceScatter(send, recv, counts, o) })
+}
