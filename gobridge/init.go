@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
 	"github.com/libimpi/libimpi/libimpi"
@@ -175,6 +176,7 @@ func enter() (*process, error) {
 		p.segment.Return()
 		p.values.lastCode = custom.last()
 		datatype.SetKernels(&kernel.Kernels)
+		op.SetLongKernel(kernel.Combine)
 		current.Store(p)
 		openFast(p)
 		openBoards(p.engine)

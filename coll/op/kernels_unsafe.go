@@ -19,6 +19,20 @@ func vectors[T any](in, inout unsafe.Pointer, n int64) (a, b []T) {
 	return unsafe.Slice((*T)(in), n), unsafe.Slice((*T)(inout), n)
 }
 
+// aligned tells whether both vectors of a kind are aligned as C wants them, to at most 8 bytes.
+func aligned(in, inout unsafe.Pointer, k kind) bool {
+	size := uintptr(8)
+	switch k {
+	case i8, u8:
+		size = 1
+	case i16, u16:
+		size = 2
+	case i32, u32, f32:
+		size = 4
+	}
+	return (uintptr(in)|uintptr(inout))&(size-1) == 0
+}
+
 func sum[T number](in, inout unsafe.Pointer, n int64) {
 	a, b := vectors[T](in, inout, n)
 	for len(a) >= 8 && len(b) >= 8 {

@@ -47,10 +47,26 @@ func (o *predefined) Apply(in, inout datatype.Pointer, count int64, t *datatype.
 		datatype.Copy(inout, count, t, in, count, t)
 	case abi.MPI_NO_OP:
 	default:
+		if count >= longVector && aligned(in, inout, c.kind) && long != nil && long(o.handle, t, inout, in, count) {
+			return nil
+		}
 		o.kernels[c.kind](in, inout, count)
 	}
 	return nil
 }
+
+// LongKernel computes left[i] = left[i] op right[i] by a loop of another language, and answers false if there is none
+// for the operation and the type.
+type LongKernel func(handle int, t *datatype.Type, left, right datatype.Pointer, count int64) bool
+
+// long is used from longVector elements on.
+var long LongKernel
+
+const longVector = 128
+
+// SetLongKernel makes k the kernel for vectors that are worth a call; nil: those in Go. It is called before operations
+// are applied.
+func SetLongKernel(k LongKernel) { long = k }
 
 func (o *predefined) refuse(t *datatype.Type) error {
 	what := "a derived datatype"

@@ -5,11 +5,15 @@
 #include <stddef.h>
 #include "reduce.h"
 
+#ifndef __clang__ /* which vectorizes anyhow */
+#pragma GCC optimize("O3")
+#endif
+
 #define KERNEL(name, type, result)                                          \
     static void name(void *left, const void *right, int64_t count)          \
     {                                                                       \
-        type *l = left;                                                     \
-        const type *r = right;                                              \
+        type *restrict l = left;                                            \
+        const type *restrict r = right;                                     \
         for (int64_t i = 0; i < count; i++) {                               \
             type a = l[i], b = r[i];                                        \
             l[i] = (type)(result);                                          \

@@ -20,10 +20,18 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// combine does left[i] = left[i] op right[i] with the kernel in C for a predefined operation. False: there is none.
-func combine(handle int, t *datatype.Type, left, right unsafe.Pointer, count int64) bool {
-	return C.impi_reduce(C.int(OpCodes[handle]), C.int(ElementOf(t)), left, right, C.int64_t(count)) != 0
+// Combine is op.LongKernel: the kernels in C.
+func Combine(handle int, t *datatype.Type, left, right unsafe.Pointer, count int64) bool {
+	return C.impi_reduce(C.int(opCodes[handle-abi.MPI_OP_NULL]), C.int(ElementOf(t)), left, right, C.int64_t(count)) != 0
 }
+
+// opCodes is OpCodes as an array, by handle - MPI_OP_NULL.
+var opCodes = func() (codes [abi.MPI_NO_OP - abi.MPI_OP_NULL + 1]uint8) {
+	for handle, code := range OpCodes {
+		codes[handle-abi.MPI_OP_NULL] = code
+	}
+	return codes
+}()
 
 // OpCodes are the operations that reduce.h knows, by handle.
 var OpCodes = map[int]uint8{

@@ -16,7 +16,7 @@ enum {
     IMPI_ELEMENT_FLOAT = IMPI_ELEMENT_UNSIGNED + 4, IMPI_ELEMENTS = IMPI_ELEMENT_FLOAT + 2
 };
 
-/* left[i] = left[i] op right[i]. Both are aligned to 8 bytes, and do not overlap. */
+/* left[i] = left[i] op right[i]. Both are aligned as their elements, and do not overlap. */
 typedef void impi_combine(void *left, const void *right, int64_t count);
 
 /* NULL where an operation is not defined, or not here. */

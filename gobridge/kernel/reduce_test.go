@@ -76,7 +76,7 @@ func TestKernelsOfOperationsInCDoWhatThoseInGoDo(t *testing.T) {
 					t.Fatal(err)
 				}
 				first, second := bytes.Clone(left), bytes.Clone(right)
-				if !combine(handle, typ, unsafe.Pointer(&left[0]), unsafe.Pointer(&right[0]), int64(n)) {
+				if !Combine(handle, typ, unsafe.Pointer(&left[0]), unsafe.Pointer(&right[0]), int64(n)) {
 					t.Fatalf("no kernel for %s and operation %#x", typ.Name(), handle)
 				}
 				for i := range n {
@@ -104,8 +104,29 @@ func TestWhatIsNotOfTheProcessorHasNoKernelInC(t *testing.T) {
 		{abi.MPI_BAND, abi.MPI_DOUBLE}, {abi.MPI_LXOR, abi.MPI_FLOAT}, {abi.MPI_SUM, abi.MPI_C_DOUBLE_COMPLEX},
 		{abi.MPI_LAND, abi.MPI_C_BOOL}, {abi.MPI_MINLOC, abi.MPI_2INT}, {abi.MPI_SUM, abi.MPI_LONG_DOUBLE},
 	} {
-		if typ := datatype.Named(c.typ); combine(c.op, typ, p, p, 1) {
+		if typ := datatype.Named(c.typ); Combine(c.op, typ, p, p, 1) {
 			t.Errorf("a kernel for %s and operation %#x", typ.Name(), c.op)
 		}
 	}
+}
+
+// BenchmarkCombine sums doubles in the cache, by Go and by C.
+func BenchmarkCombine(b *testing.B) {
+	const n = 64 << 10
+	t := datatype.Named(abi.MPI_DOUBLE)
+	left, right := make([]float64, n), make([]float64, n)
+	run := func(k op.LongKernel) func(b *testing.B) {
+		return func(b *testing.B) {
+			op.SetLongKernel(k)
+			defer op.SetLongKernel(nil)
+			b.SetBytes(8 * n)
+			for b.Loop() {
+				if err := op.Predefined(abi.MPI_SUM).Apply(unsafe.Pointer(&right[0]), unsafe.Pointer(&left[0]), n, t); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	b.Run("Go", run(nil))
+	b.Run("C", run(Combine))
 }
