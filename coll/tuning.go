@@ -40,5 +40,6 @@ const (
 	tagReduceScatter
 	tagScan
 
+	tagVerify   = 256 // added to those above
 	tagNeighbor = 300 // and two more for each further dimension of a grid; IMPI 0.0 uses none of them
 )

@@ -19,6 +19,9 @@ var emptySignature = signature{0, 1}
 // on the first call, in time proportional to the tree, whatever the repetition counts.
 func (t *Type) Signature() (hash uint64, elements int64) { return t.signature().hash, t.elems }
 
+// SignatureOf is the hash of the signature of count elements.
+func (t *Type) SignatureOf(count int64) uint64 { return t.signature().times(count).hash }
+
 func (t *Type) signature() signature {
 	if t.elems == 0 {
 		return emptySignature

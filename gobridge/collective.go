@@ -15,26 +15,18 @@ import (
 
 // form is how an operation is called for: MPI_X, MPI_Ix or MPI_X_init.
 type form struct {
-	kind          formKind
+	coll.Form
 	info, request uintptr
 }
 
-type formKind uint8
-
-const (
-	atOnce formKind = iota
-	later
-	again
-)
-
 var blocking = form{}
 
-func nonblocking(request uintptr) form      { return form{later, abi.MPI_INFO_NULL, request} }
-func persistent(info, request uintptr) form { return form{again, info, request} }
+func nonblocking(request uintptr) form      { return form{coll.Nonblocking, abi.MPI_INFO_NULL, request} }
+func persistent(info, request uintptr) form { return form{coll.Persistent, info, request} }
 
 // carryOut carries an operation out if its arguments are right, or makes a request for it.
 func (k *check) carryOut(f form, operation func(v libimpi.Collectives) error) int32 {
-	if f.kind == atOnce {
+	if f.Form == coll.Blocking {
 		if k.err != nil {
 			return k.fail()
 		}
@@ -44,12 +36,12 @@ func (k *check) carryOut(f form, operation func(v libimpi.Collectives) error) in
 	if k.result(f.request, "request"); k.err != nil {
 		return k.fail()
 	}
-	task := k.c.Later()
+	task := k.c.Later(f.Form)
 	if err := operation(task.Operations()); err != nil {
 		task.Drop()
 		return k.failed(err)
 	}
-	if f.kind == again {
+	if f.Form == coll.Persistent {
 		put(f.request, task.Keep())
 	} else {
 		put(f.request, task.Start())

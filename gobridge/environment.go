@@ -3,7 +3,10 @@ package main
 // #include <stdlib.h>
 import "C"
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // The environment is C's: Go has taken a copy of it when the library was loaded, and a program may have changed it
 // since.
@@ -23,4 +26,16 @@ func lookupEnv(name string) (string, bool) {
 func environment(name string) string {
 	v, _ := lookupEnv(name)
 	return v
+}
+
+// parseSwitch reads a variable that is 0 or 1; unset is 0.
+func parseSwitch(name string) (bool, error) {
+	switch v := environment(name); v {
+	case "", "0":
+		return false, nil
+	case "1":
+		return true, nil
+	default:
+		return false, fmt.Errorf("%s=%s: it is 0, 1 or unset", name, v)
+	}
 }

@@ -300,6 +300,10 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if err != nil {
 		return err
 	}
+	verify, err := parseSwitch("IMPI_CHECK")
+	if err != nil {
+		return err
+	}
 	world, err := localRanks(job, w)
 	if err != nil {
 		return err
@@ -313,7 +317,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	}
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, Home: p.segment.Home(world), Open: reach.Open, ReadAll: environment("IMPI_SINGLE_COPY") == "1", Help: help,
-		OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
+		Verify: verify, OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
 	})
 	if err != nil {
 		return err

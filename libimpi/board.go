@@ -14,7 +14,7 @@ import (
 func (c *Comm) MayHaveBoard() bool {
 	n := c.group.Size()
 	boards := c.engine.home.Boards
-	if boards == nil || c.local != nil || n < 2 || n > boards.BoardMembers() {
+	if boards == nil || c.engine.verifies || c.local != nil || n < 2 || n > boards.BoardMembers() {
 		return false
 	}
 	for r := range n {

@@ -94,6 +94,11 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 
 // Barrier returns when every process has entered it (MPI 5.0, 6.3).
 func (v Collectives) Barrier() error {
+	if v.checks() {
+		if err := v.verify(coll.Call{Operation: coll.OpBarrier}); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interBarrier()
 	}
@@ -108,6 +113,11 @@ func (v Collectives) Barrier() error {
 
 // Bcast copies the root's buffer to all.
 func (v Collectives) Bcast(b coll.Buf, root int) error {
+	if v.checks() {
+		if err := v.verify(uniform(coll.OpBcast, root, nil, b)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interBcast(b, root)
 	}
@@ -119,6 +129,11 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 
 // Reduce combines all vectors into the root's recv.
 func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
+	if v.checks() {
+		if err := v.verify(uniform(coll.OpReduce, root, op, recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interReduce(send, recv, op, root)
 	}
@@ -130,6 +145,11 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 
 // Allreduce combines all vectors into everybody's recv.
 func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
+	if v.checks() {
+		if err := v.verify(uniform(coll.OpAllreduce, 0, op, recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interAllreduce(send, recv, op)
 	}
@@ -141,6 +161,11 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 
 // Gather collects equal blocks at the root.
 func (v Collectives) Gather(send, recv coll.Buf, root int) error {
+	if v.checks() {
+		if err := v.verify(v.gathering(coll.OpGather, root, send, recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interGather(send, recv, root)
 	}
@@ -152,6 +177,11 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 
 // Gatherv collects blocks at the root.
 func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
+	if v.checks() {
+		if err := v.verify(v.gathering(coll.OpGatherv, root, send, recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interGather(send, recv, root)
 	}
@@ -163,6 +193,11 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 
 // Scatter hands out equal blocks from the root.
 func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
+	if v.checks() {
+		if err := v.verify(v.scattering(coll.OpScatter, root, send, recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interScatter(send, recv, root)
 	}
@@ -174,6 +209,11 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 
 // Scatterv hands out blocks from the root.
 func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
+	if v.checks() {
+		if err := v.verify(v.scattering(coll.OpScatterv, root, send, recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interScatter(send, recv, root)
 	}
@@ -185,6 +225,11 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 
 // Allgather collects equal blocks everywhere.
 func (v Collectives) Allgather(send, recv coll.Buf) error {
+	if v.checks() {
+		if err := v.verify(exchanging(coll.OpAllgather, v.contribution(send, recv), recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		whole := recv
 		whole.Count *= int64(v.c.Ranks())
@@ -198,6 +243,11 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 
 // Allgatherv collects blocks everywhere.
 func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
+	if v.checks() {
+		if err := v.verify(exchanging(coll.OpAllgatherv, v.contribution(send, recv), recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		whole, err := asOne(recv)
 		if err != nil {
@@ -213,6 +263,11 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 
 // Alltoall gives each process an equal block from each.
 func (v Collectives) Alltoall(send, recv coll.Buf) error {
+	if v.checks() {
+		if err := v.verify(exchanging(coll.OpAlltoall, given(send, recv, send.IsInPlace()), recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interAlltoall(send, recv)
 	}
@@ -224,6 +279,11 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 
 // Alltoallv gives each process a block from each.
 func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
+	if v.checks() {
+		if err := v.verify(exchanging(coll.OpAlltoallv, given(send, recv, send.IsInPlace()), recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interAlltoall(send, recv)
 	}
@@ -235,6 +295,11 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 
 // Alltoallw gives each process a block from each, with a datatype for each.
 func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
+	if v.checks() {
+		if err := v.verify(exchanging(coll.OpAlltoallw, given(send, recv, send.IsInPlace()), recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interAlltoall(send, recv)
 	}
@@ -246,6 +311,11 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 
 // Scan combines the vectors of ranks 0 to its own at each process.
 func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
+	if v.checks() {
+		if err := v.verify(uniform(coll.OpScan, 0, op, recv)); err != nil {
+			return err
+		}
+	}
 	if v.spans() {
 		return span.Scan(v.on, v.c.layout, send, recv, op)
 	}
@@ -254,6 +324,11 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 
 // Exscan combines the vectors of the lower ranks at each process.
 func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
+	if v.checks() {
+		if err := v.verify(uniform(coll.OpExscan, 0, op, recv)); err != nil {
+			return err
+		}
+	}
 	if v.spans() {
 		return span.Exscan(v.on, v.c.layout, send, recv, op)
 	}
@@ -262,6 +337,11 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 
 // ReduceScatterBlock combines all vectors and hands out equal blocks of the result.
 func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
+	if v.checks() {
+		if err := v.verify(uniform(coll.OpReduceScatterBlock, 0, op, recv)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
 			sum.Count = recv.Count
@@ -276,6 +356,11 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 
 // ReduceScatter combines all vectors and hands out blocks of the result.
 func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.Op) error {
+	if v.checks() {
+		if err := v.verify(v.sharing(recv, counts, op)); err != nil {
+			return err
+		}
+	}
 	if v.c.local != nil {
 		return v.interReduceScatterV(send, recv, counts, op)
 	}
@@ -287,6 +372,11 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 
 // Neighbors is all neighborhood collectives (MPI 5.0, 8.6): send and recv have a block for each neighbor.
 func (v Collectives) Neighbors(send, recv coll.Blocks) error {
+	if v.checks() {
+		if err := v.verify(coll.Call{Operation: coll.OpNeighbors}); err != nil {
+			return err
+		}
+	}
 	edges, err := v.c.edges()
 	if err != nil {
 		return err

@@ -65,6 +65,7 @@ type Engine struct {
 	pulling   []*Request       // receives that share their message with the sender, the oldest first (claims.go)
 	pullSince time.Time        // since when nothing has come for the first of them; zero: not known
 	now       func() time.Time // Home.Now
+	verifies  bool             // compare the calls of collective operations (verify.go)
 	readAll   bool             // never stream what can be read
 
 	ready []*Task // collective operations that can go on (task.go)

@@ -17,6 +17,7 @@ type Config struct {
 	Home     transport.Home   // the process's lock, bell, and place in its machine
 	Open     transport.Open   // makes its transports
 	ReadAll  bool             // read every long message that can be read
+	Verify   bool             // compare what all members of a collective operation say, before it moves data
 	Help     Help             // when a thread of our own goes on with long messages
 	Shared   *Shared          // where to count for the fast path; may be nil
 	Quick    *Quick           // the receives that the fast path posts; may be nil
@@ -50,6 +51,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.heldAt, e.restrainAt = limit(size), limit(len(e.peers)-size)
 	e.budget = longSpin
 	e.patient = e.cohabitants() > c.Home.Cores
+	e.verifies = c.Verify
 	e.readAll = c.ReadAll || e.patient // the ring needs both sides at once
 	e.thread.on = size > 1 && c.Home.Attention != nil && (c.Help == HelpAlways || c.Help == HelpWhereFree && !e.patient)
 	everybody := make([]int32, len(c.Job.Procs))

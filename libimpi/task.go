@@ -16,6 +16,7 @@ import "github.com/libimpi/libimpi/coll"
 type Task struct {
 	request  *Request
 	comm     *Comm
+	form     coll.Form
 	schedule *coll.Schedule
 	comms    [2]*Comm // by coll.Step.Of: comm, and the one of its local group
 	shift    int      // added to tags
@@ -54,18 +55,24 @@ const (
 // that operations cannot be told apart, and have to come one after the other.
 func (c *Comm) takesTurns() bool { return c.layout != nil && !c.layout.Own }
 
-// Later begins to record an operation.
-func (c *Comm) Later() *Task {
+// Later begins to record an operation, of a form that is not blocking.
+func (c *Comm) Later(form coll.Form) *Task {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t := e.newTask()
-	t.comm, t.schedule = c, coll.NewSchedule()
+	t.comm, t.form, t.schedule = c, form, coll.NewSchedule()
 	t.comms = [2]*Comm{c, c.local}
-	if c.tasks.last = c.tasks.last%mostTasks + 1; !c.takesTurns() {
-		t.shift = int(c.tasks.last) << taskTagBits
+	if number := c.nextNumber(); !c.takesTurns() {
+		t.shift = int(number) << taskTagBits
 	}
 	return t
+}
+
+// nextNumber is that of one more task. Engine lock held.
+func (c *Comm) nextNumber() uint32 {
+	c.tasks.last = c.tasks.last%mostTasks + 1
+	return c.tasks.last
 }
 
 func (e *Engine) newTask() *Task {

@@ -28,6 +28,8 @@ var settings = []setting{
 		"from the sender's memory (process_vm_readv), where that works; unset: the ring, and memory if the sender computes"},
 	{"IMPI_PROGRESS", "unset", false, "a progress thread continues long messages inside a machine while the program " +
 		"computes: 0: never, 1: always; unset: where ranks do not outnumber cores"},
+	{"IMPI_CHECK", "0", false, "1: in every collective operation all ranks first compare what they are about to do, and " +
+		"an error names those who do not agree; the same at all clients"},
 	{"IMPI_RSH", "ssh -o BatchMode=yes", false, "starts a command on another machine (impirun -rsh)"},
 	{"IMPI_VIA", "auto", false, "direct, agent, auto: who is connected to other clients (impirun -via)"},
 	{"IMPI_DATALEN", "65536", false, "bytes in a packet between clients, 1 to 16777216 (impirun -datalen)"},

@@ -30,6 +30,9 @@ func (o *predefined) Commutative() bool {
 	return o.handle != abi.MPI_REPLACE && o.handle != abi.MPI_NO_OP
 }
 
+// Handle is the ABI's value.
+func (o *predefined) Handle() int { return o.handle }
+
 // OfProgram implements coll.Op.
 func (o *predefined) OfProgram() bool { return false }
 

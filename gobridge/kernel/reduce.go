@@ -1,18 +1,18 @@
 package kernel
 
 // #include "reduce.h"
-// static int impi_reduce(int op, int element, void *left, const void *right, int64_t count)
+// static int impi_reduce(int op, int element, uintptr_t left, uintptr_t right, int64_t count)
 // {
 //     impi_combine *combine = impi_combines[op][element];
-//     if (combine) combine(left, right, count);
+//     if (combine) combine((void *)left, (const void *)right, count);
 //     return combine != 0;
 // }
-// #cgo noescape impi_reduce
 // #cgo nocallback impi_reduce
 import "C"
 
 import (
 	"math/bits"
+	"runtime"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
@@ -22,7 +22,11 @@ import (
 
 // Combine is op.LongKernel: the kernels in C.
 func Combine(handle int, t *datatype.Type, left, right unsafe.Pointer, count int64) bool {
-	return C.impi_reduce(C.int(opCodes[handle-abi.MPI_OP_NULL]), C.int(ElementOf(t)), left, right, C.int64_t(count)) != 0
+	done := C.impi_reduce(C.int(opCodes[handle-abi.MPI_OP_NULL]), C.int(ElementOf(t)), number(left, 0), number(right, 0),
+		C.int64_t(count)) != 0
+	runtime.KeepAlive(left)
+	runtime.KeepAlive(right)
+	return done
 }
 
 // opCodes is OpCodes as an array, by handle - MPI_OP_NULL.
