@@ -78,7 +78,14 @@ type Recorder struct {
 // On answers a Comm that records for communicator number of, in which the caller has the given rank. shift is added
 // to all tags but MPI_ANY_TAG.
 func (s *Schedule) On(of uint8, rank, size, shift int) *Recorder {
-	return &Recorder{s: s, rank: rank, size: size, of: of, shift: shift}
+	r := new(Recorder)
+	r.Init(s, of, rank, size, shift)
+	return r
+}
+
+// Init is On without an allocation.
+func (r *Recorder) Init(s *Schedule, of uint8, rank, size, shift int) {
+	*r = Recorder{s: s, rank: rank, size: size, of: of, shift: shift}
 }
 
 // Rank implements Comm.

@@ -43,9 +43,13 @@ func (k *check) carryOut(f form, operation func(v libimpi.Collectives) error) in
 	}
 	if f.Form == coll.Persistent {
 		put(f.request, task.Keep())
-	} else {
-		put(f.request, task.Start())
+		return 0
 	}
+	request, err := task.Start()
+	if err != nil {
+		return k.failed(err)
+	}
+	put(f.request, request)
 	return 0
 }
 

@@ -18,8 +18,8 @@ type Task struct {
 	comm     *Comm
 	form     coll.Form
 	schedule *coll.Schedule
-	comms    [2]*Comm // by coll.Step.Of: comm, and the one of its local group
 	shift    int      // added to tags
+	sides    [2]side  // by coll.Step.Of: comm, and the communicator of its local group
 
 	parts   []partState // of messages, by number
 	special []coll.Step // receives whose length matters
@@ -28,6 +28,12 @@ type Task struct {
 	queued  bool        // stands in Engine.ready or Engine.calls
 	over    bool        // has ended, maybe with messages under way
 	err     error       // of a message
+}
+
+// side is a communicator of a task, and what records for it.
+type side struct {
+	comm *Comm
+	on   coll.Recorder
 }
 
 type partState uint8
@@ -62,7 +68,6 @@ func (c *Comm) Later(form coll.Form) *Task {
 	defer e.mu.Unlock()
 	t := e.newTask()
 	t.comm, t.form, t.schedule = c, form, coll.NewSchedule()
-	t.comms = [2]*Comm{c, c.local}
 	if number := c.nextNumber(); !c.takesTurns() {
 		t.shift = int(number) << taskTagBits
 	}
@@ -93,18 +98,29 @@ func (t *Task) of(c *Comm) Collectives {
 	if c != t.comm {
 		number = 1
 	}
-	return Collectives{c, t.schedule.On(number, int(c.rank), c.group.Size(), t.shift), t}
+	side := &t.sides[number]
+	side.comm = c
+	side.on.Init(t.schedule, number, int(c.rank), c.group.Size(), t.shift)
+	return Collectives{c, &side.on, t}
 }
 
-// Start starts what has been recorded and answers its request.
-func (t *Task) Start() uint64 {
+// Start starts what has been recorded and answers its request. If all is done at once, that is the one of everything
+// that is complete.
+func (t *Task) Start() (uint64, error) {
 	e := t.comm.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := t.newRequest(e)
 	t.start(e)
+	if t.over {
+		if t.err != nil {
+			return nullRequest, t.err
+		}
+		t.recycle(e)
+		return SentRequest, nil
+	}
+	r := t.newRequest(e)
 	e.leaveRunning(r)
-	return r.id
+	return r.id, nil
 }
 
 // Keep answers a persistent request for what has been recorded.
@@ -137,7 +153,9 @@ func (t *Task) Drop() {
 
 func (t *Task) recycle(e *Engine) {
 	t.schedule.Free()
-	*t = Task{parts: t.parts[:0], special: t.special[:0]}
+	parts, special := t.parts[:0], t.special[:0]
+	*t = Task{}
+	t.parts, t.special = parts, special
 	e.tasks = append(e.tasks, t)
 }
 
@@ -233,14 +251,14 @@ func (t *Task) part(r coll.Req) *partState {
 }
 
 func (t *Task) send(e *Engine, st *coll.Step) {
-	c := t.comms[st.Of]
+	c := t.sides[st.Of].comm
 	t.part(st.Req)
 	e.start(e.newSend(c.coll, st.A.Base, st.A.Count, st.A.Type, c.group.World(int(st.Peer)), st.Tag,
 		modeStandard).join(t, int(st.Req)))
 }
 
 func (t *Task) receive(e *Engine, st *coll.Step) {
-	c := t.comms[st.Of]
+	c := t.sides[st.Of].comm
 	t.part(st.Req)
 	if st.Exact || st.Length != nil {
 		t.special = append(t.special, *st)
@@ -303,15 +321,18 @@ func (t *Task) ready(e *Engine) {
 	}
 }
 
-// end completes the request.
+// end completes the request, if there is one already.
 func (t *Task) end(e *Engine, err error) {
 	t.over, t.err = true, err
-	r := t.request
-	if err != nil {
-		r.status.Err = AsError(err)
-	}
 	if c := t.comm; c.takesTurns() {
 		t.nextTurn(e, c)
+	}
+	r := t.request
+	if r == nil {
+		return
+	}
+	if err != nil {
+		r.status.Err = AsError(err)
 	}
 	e.complete(r)
 }
