@@ -95,22 +95,12 @@ func impi_Group_free(group uintptr) int32 {
 	return 0
 }
 
-// ranks reads a list of ranks of g.
-func (k *check) ranks(g *libimpi.Group, n int32, array uintptr, arg string) []int {
+// list looks at a list of n elements.
+func (k *check) list(n int32, array uintptr, arg string) {
 	if n < 0 {
 		k.set(abi.MPI_ERR_ARG, "argument n is negative: %d", n)
 	}
 	k.array(array, int(n), arg)
-	if k.err != nil {
-		return nil
-	}
-	ranks := ints(array, int(n))
-	for i, r := range ranks {
-		if r < 0 || r >= g.Size() {
-			k.set(abi.MPI_ERR_RANK, "%s[%d] is %d, and the group has ranks 0 to %d", arg, i, r, g.Size()-1)
-		}
-	}
-	return ranks
 }
 
 // newGroup stores a group made of that with handle from.
@@ -121,43 +111,46 @@ func (k *check) newGroup(g *libimpi.Group, err error, from, out uintptr) int32 {
 	return k.answer(saveGroup(g, sessionOfGroup(from)), out)
 }
 
-//export impi_Group_incl
-func impi_Group_incl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
-	k, g := groupQuery("MPI_Group_incl", group)
+// choose makes a group of those members of another that a list names: read reads it, and pick takes them, or leaves
+// them out.
+func choose[Of any](fn string, group uintptr, n int32, list, newgroup uintptr,
+	read func(k *check, g *libimpi.Group, n int32, array uintptr) []Of,
+	pick func(*libimpi.Group, []Of) (*libimpi.Group, error)) int32 {
+	k, g := groupQuery(fn, group)
 	k.result(newgroup, "newgroup")
 	if k.err != nil {
 		return k.fail()
 	}
-	list := k.ranks(g, n, ranks, "ranks")
+	chosen := read(&k, g, n, list)
 	if k.err != nil {
 		return k.fail()
 	}
-	made, err := g.Incl(list)
+	made, err := pick(g, chosen)
 	return k.newGroup(made, err, group, newgroup)
 }
 
-//export impi_Group_excl
-func impi_Group_excl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
-	k, g := groupQuery("MPI_Group_excl", group)
-	k.result(newgroup, "newgroup")
-	if k.err != nil {
-		return k.fail()
+// ranks reads a list of ranks of g.
+func (k *check) ranks(g *libimpi.Group, n int32, array uintptr) []int {
+	if k.list(n, array, "ranks"); k.err != nil {
+		return nil
 	}
-	list := k.ranks(g, n, ranks, "ranks")
-	if k.err != nil {
-		return k.fail()
+	ranks := ints(array, int(n))
+	for i, r := range ranks {
+		k.member(g, r, i, "ranks")
 	}
-	made, err := g.Excl(list)
-	return k.newGroup(made, err, group, newgroup)
+	return ranks
 }
 
-// ranges reads triplets.
-func (k *check) ranges(n int32, array uintptr) []libimpi.Range {
-	if n < 0 {
-		k.set(abi.MPI_ERR_ARG, "argument n is negative: %d", n)
+// member looks at element i of a list of ranks of g.
+func (k *check) member(g *libimpi.Group, rank, i int, arg string) {
+	if rank < 0 || rank >= g.Size() {
+		k.set(abi.MPI_ERR_RANK, "%s[%d] is %d, and the group has ranks 0 to %d", arg, i, rank, g.Size()-1)
 	}
-	k.array(array, int(n), "ranges")
-	if k.err != nil {
+}
+
+// ranges reads triplets. The engine looks at their ranks.
+func (k *check) ranges(_ *libimpi.Group, n int32, array uintptr) []libimpi.Range {
+	if k.list(n, array, "ranges"); k.err != nil {
 		return nil
 	}
 	ranges := make([]libimpi.Range, n)
@@ -167,34 +160,24 @@ func (k *check) ranges(n int32, array uintptr) []libimpi.Range {
 	return ranges
 }
 
+//export impi_Group_incl
+func impi_Group_incl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
+	return choose("MPI_Group_incl", group, n, ranks, newgroup, (*check).ranks, (*libimpi.Group).Incl)
+}
+
+//export impi_Group_excl
+func impi_Group_excl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
+	return choose("MPI_Group_excl", group, n, ranks, newgroup, (*check).ranks, (*libimpi.Group).Excl)
+}
+
 //export impi_Group_range_incl
 func impi_Group_range_incl(group uintptr, n int32, ranges, newgroup uintptr) int32 {
-	k, g := groupQuery("MPI_Group_range_incl", group)
-	k.result(newgroup, "newgroup")
-	if k.err != nil {
-		return k.fail()
-	}
-	list := k.ranges(n, ranges)
-	if k.err != nil {
-		return k.fail()
-	}
-	made, err := g.RangeIncl(list)
-	return k.newGroup(made, err, group, newgroup)
+	return choose("MPI_Group_range_incl", group, n, ranges, newgroup, (*check).ranges, (*libimpi.Group).RangeIncl)
 }
 
 //export impi_Group_range_excl
 func impi_Group_range_excl(group uintptr, n int32, ranges, newgroup uintptr) int32 {
-	k, g := groupQuery("MPI_Group_range_excl", group)
-	k.result(newgroup, "newgroup")
-	if k.err != nil {
-		return k.fail()
-	}
-	list := k.ranges(n, ranges)
-	if k.err != nil {
-		return k.fail()
-	}
-	made, err := g.RangeExcl(list)
-	return k.newGroup(made, err, group, newgroup)
+	return choose("MPI_Group_range_excl", group, n, ranges, newgroup, (*check).ranges, (*libimpi.Group).RangeExcl)
 }
 
 func twoGroups(fn string, group1, group2, result uintptr, arg string) (k check, a, b *libimpi.Group) {
@@ -251,18 +234,17 @@ func impi_Group_translate_ranks(group1 uintptr, n int32, ranks1, group2, ranks2 
 		return k.fail()
 	}
 	a, b := k.group(group1, "group1"), k.group(group2, "group2")
-	if n < 0 {
-		k.set(abi.MPI_ERR_ARG, "argument n is negative: %d", n)
-	}
-	k.array(ranks1, int(n), "ranks1")
-	k.array(ranks2, int(n), "ranks2")
+	k.list(n, ranks1, "ranks1")
+	k.list(n, ranks2, "ranks2")
 	if k.err != nil {
 		return k.fail()
 	}
 	out := slice[int32](ranks2, int(n))
 	for i, r := range slice[int32](ranks1, int(n)) {
-		if r != abi.MPI_PROC_NULL && (r < 0 || int(r) >= a.Size()) {
-			k.set(abi.MPI_ERR_RANK, "ranks1[%d] is %d, and the group has ranks 0 to %d", i, r, a.Size()-1)
+		if r != abi.MPI_PROC_NULL {
+			k.member(a, int(r), i, "ranks1")
+		}
+		if k.err != nil {
 			return k.fail()
 		}
 		out[i] = int32(a.Translate(int(r), b))
