@@ -154,8 +154,7 @@ func impi_Bsend(buf uintptr, count int64, datatype uintptr, dest, tag int32, com
 
 //export impi_Ibsend
 func impi_Ibsend(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
-	a := sendArgs("MPI_Ibsend", buf, count, datatype, dest, tag, comm)
-	a.result(request, "request")
+	a := isendArgs("MPI_Ibsend", buf, count, datatype, dest, tag, comm, request)
 	if a.err != nil {
 		return a.fail()
 	}

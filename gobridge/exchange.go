@@ -7,32 +7,20 @@ import "C"
 //export impi_Isendrecv
 func impi_Isendrecv(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sendtag int32,
 	recvbuf uintptr, recvcount int64, recvtype uintptr, source, recvtag int32, comm, request uintptr) int32 {
-	k := check{fn: "MPI_Isendrecv"}
-	if k.comm(comm) == nil {
-		return k.fail()
-	}
-	k.count(sendcount, "sendcount")
-	st := k.typ(sendtype, "sendtype")
-	k.dest(dest, "dest")
-	k.sendTag(sendtag, "sendtag")
-	k.buffer(sendbuf, sendcount, st, "sendbuf")
-	k.count(recvcount, "recvcount")
-	rt := k.typ(recvtype, "recvtype")
-	k.source(source, "source")
-	k.recvTag(recvtag, "recvtag")
-	k.buffer(recvbuf, recvcount, rt, "recvbuf")
+	k, st, rt := exchangeArgs("MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag,
+		recvbuf, recvcount, recvtype, source, recvtag, comm)
 	k.result(request, "request")
 	if k.err != nil {
 		return k.fail()
 	}
-	put(request, k.c.Isendrecv(at(sendbuf), sendcount, st, int(dest), sendtag, at(recvbuf), recvcount, rt, int(source),
-		recvtag))
+	put(request, k.c.Isendrecv(at(sendbuf), sendcount, st, int(dest), sendtag,
+		at(recvbuf), recvcount, rt, int(source), recvtag))
 	return 0
 }
 
 //export impi_Isendrecv_replace
-func impi_Isendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm,
-	request uintptr) int32 {
+func impi_Isendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32,
+	comm, request uintptr) int32 {
 	a := replaceArgs("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm)
 	a.result(request, "request")
 	if a.err != nil {

@@ -17,29 +17,64 @@ type endpoint struct {
 	t *datatype.Type
 }
 
+// argNames are what a function calls the arguments of a message.
+type argNames struct{ buf, count, datatype, peer, tag string }
+
+var (
+	outgoing = argNames{"buf", "count", "datatype", "dest", "tag"}
+	incoming = argNames{"buf", "count", "datatype", "source", "tag"}
+
+	exchangeOut  = argNames{"sendbuf", "sendcount", "sendtype", "dest", "sendtag"}
+	exchangeIn   = argNames{"recvbuf", "recvcount", "recvtype", "source", "recvtag"}
+	exchangeBoth = argNames{"buf", "count", "datatype", "dest", "sendtag"}
+)
+
+// outgoing checks the arguments of a message that is sent, and answers its type.
+func (k *check) outgoing(buf uintptr, count int64, dt uintptr, dest, tag int32, names *argNames) *datatype.Type {
+	k.count(count, names.count)
+	t := k.typ(dt, names.datatype)
+	k.dest(dest, names.peer)
+	k.sendTag(tag, names.tag)
+	k.buffer(buf, count, t, names.buf)
+	return t
+}
+
+// incoming is outgoing for a message that is received.
+func (k *check) incoming(buf uintptr, count int64, dt uintptr, source, tag int32, names *argNames) *datatype.Type {
+	k.count(count, names.count)
+	t := k.typ(dt, names.datatype)
+	k.source(source, names.peer)
+	k.recvTag(tag, names.tag)
+	k.buffer(buf, count, t, names.buf)
+	return t
+}
+
 func sendArgs(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm uintptr) (a endpoint) {
 	a.fn = fn
-	if a.comm(comm) == nil {
-		return a
+	if a.comm(comm) != nil {
+		a.t = a.outgoing(buf, count, dt, dest, tag, &outgoing)
 	}
-	a.count(count, "count")
-	a.t = a.typ(dt, "datatype")
-	a.dest(dest, "dest")
-	a.sendTag(tag, "tag")
-	a.buffer(buf, count, a.t, "buf")
 	return a
 }
 
 func recvArgs(fn string, buf uintptr, count int64, dt uintptr, source, tag int32, comm uintptr) (a endpoint) {
 	a.fn = fn
-	if a.comm(comm) == nil {
-		return a
+	if a.comm(comm) != nil {
+		a.t = a.incoming(buf, count, dt, source, tag, &incoming)
 	}
-	a.count(count, "count")
-	a.t = a.typ(dt, "datatype")
-	a.source(source, "source")
-	a.recvTag(tag, "tag")
-	a.buffer(buf, count, a.t, "buf")
+	return a
+}
+
+// isendArgs and irecvArgs check the same where a request stands for the operation.
+func isendArgs(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm, request uintptr) endpoint {
+	a := sendArgs(fn, buf, count, dt, dest, tag, comm)
+	a.result(request, "request")
+	return a
+}
+
+func irecvArgs(fn string, buf uintptr, count int64, dt uintptr, source, tag int32, comm, request uintptr) endpoint {
+	a := recvArgs(fn, buf, count, dt, source, tag, comm)
+	a.result(request, "request")
 	return a
 }
 
@@ -48,10 +83,7 @@ func send(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm
 	if a.err != nil {
 		return a.fail()
 	}
-	if err := a.c.Send(at(buf), count, a.t, int(dest), tag, mode); err != nil {
-		return a.failed(err)
-	}
-	return 0
+	return a.done(a.c.Send(at(buf), count, a.t, int(dest), tag, mode))
 }
 
 //export impi_Send
@@ -92,20 +124,12 @@ func recv(fn string, buf uintptr, count int64, dt uintptr, source, tag int32, co
 		return a.fail()
 	}
 	var st libimpi.Status
-	err := a.c.Recv(at(buf), count, a.t, int(source), tag, &st)
-	if status != 0 {
-		ref[libimpi.CStatus](status).Set(&st)
-	}
-	if err != nil {
-		return a.failed(err)
-	}
-	return 0
+	return a.received(a.c.Recv(at(buf), count, a.t, int(source), tag, &st), &st, status)
 }
 
 func isend(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm, request uintptr,
 	mode libimpi.SendMode) int32 {
-	a := sendArgs(fn, buf, count, dt, dest, tag, comm)
-	a.result(request, "request")
+	a := isendArgs(fn, buf, count, dt, dest, tag, comm, request)
 	if a.err != nil {
 		return a.fail()
 	}
@@ -130,8 +154,7 @@ func impi_Irsend(buf uintptr, count int64, datatype uintptr, dest, tag int32, co
 
 //export impi_Irecv
 func impi_Irecv(buf uintptr, count int64, datatype uintptr, source, tag int32, comm, request uintptr) int32 {
-	a := recvArgs("MPI_Irecv", buf, count, datatype, source, tag, comm)
-	a.result(request, "request")
+	a := irecvArgs("MPI_Irecv", buf, count, datatype, source, tag, comm, request)
 	if a.err != nil {
 		return a.fail()
 	}
@@ -139,35 +162,47 @@ func impi_Irecv(buf uintptr, count int64, datatype uintptr, source, tag int32, c
 	return 0
 }
 
+// exchangeArgs checks the arguments of a send and a receive in one.
+func exchangeArgs(fn string, sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sendtag int32,
+	recvbuf uintptr, recvcount int64, recvtype uintptr, source, recvtag int32, comm uintptr) (k check,
+	st, rt *datatype.Type) {
+	k.fn = fn
+	if k.comm(comm) != nil {
+		st = k.outgoing(sendbuf, sendcount, sendtype, dest, sendtag, &exchangeOut)
+		rt = k.incoming(recvbuf, recvcount, recvtype, source, recvtag, &exchangeIn)
+	}
+	return k, st, rt
+}
+
+// replaceArgs is exchangeArgs for a buffer that both use.
+func replaceArgs(fn string, buf uintptr, count int64, dt uintptr, dest, sendtag, source, recvtag int32,
+	comm uintptr) (a endpoint) {
+	a.fn = fn
+	if a.comm(comm) != nil {
+		a.t = a.outgoing(buf, count, dt, dest, sendtag, &exchangeBoth)
+		a.source(source, exchangeIn.peer)
+		a.recvTag(recvtag, exchangeIn.tag)
+	}
+	return a
+}
+
 //export impi_Sendrecv
 func impi_Sendrecv(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sendtag int32,
 	recvbuf uintptr, recvcount int64, recvtype uintptr, source, recvtag int32, comm, status uintptr) int32 {
-	k := check{fn: "MPI_Sendrecv"}
-	if k.comm(comm) == nil {
-		return k.fail()
-	}
-	k.count(sendcount, "sendcount")
-	st := k.typ(sendtype, "sendtype")
-	k.dest(dest, "dest")
-	k.sendTag(sendtag, "sendtag")
-	k.buffer(sendbuf, sendcount, st, "sendbuf")
-	k.count(recvcount, "recvcount")
-	rt := k.typ(recvtype, "recvtype")
-	k.source(source, "source")
-	k.recvTag(recvtag, "recvtag")
-	k.buffer(recvbuf, recvcount, rt, "recvbuf")
+	k, st, rt := exchangeArgs("MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag,
+		recvbuf, recvcount, recvtype, source, recvtag, comm)
 	if k.err != nil {
 		return k.fail()
 	}
 	var result libimpi.Status
-	err := k.c.Sendrecv(at(sendbuf), sendcount, st, int(dest), sendtag, at(recvbuf), recvcount, rt, int(source), recvtag,
-		&result)
+	err := k.c.Sendrecv(at(sendbuf), sendcount, st, int(dest), sendtag,
+		at(recvbuf), recvcount, rt, int(source), recvtag, &result)
 	return k.received(err, &result, status)
 }
 
 //export impi_Sendrecv_replace
-func impi_Sendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm,
-	status uintptr) int32 {
+func impi_Sendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32,
+	comm, status uintptr) int32 {
 	a := replaceArgs("MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm)
 	if a.err != nil {
 		return a.fail()
@@ -177,31 +212,12 @@ func impi_Sendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sen
 	return a.received(err, &result, status)
 }
 
-func replaceArgs(fn string, buf uintptr, count int64, dt uintptr, dest, sendtag, source, recvtag int32,
-	comm uintptr) (a endpoint) {
-	a.fn = fn
-	if a.comm(comm) == nil {
-		return a
-	}
-	a.count(count, "count")
-	a.t = a.typ(dt, "datatype")
-	a.dest(dest, "dest")
-	a.sendTag(sendtag, "sendtag")
-	a.source(source, "source")
-	a.recvTag(recvtag, "recvtag")
-	a.buffer(buf, count, a.t, "buf")
-	return a
-}
-
 // received stores a status and answers the code of a blocking receive.
 func (k *check) received(err error, st *libimpi.Status, status uintptr) int32 {
 	if status != 0 {
 		ref[libimpi.CStatus](status).Set(st)
 	}
-	if err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(err)
 }
 
 func probeArgs(fn string, source, tag int32, comm uintptr) (k check) {
@@ -318,10 +334,8 @@ func impi_Mrecv(buf uintptr, count int64, datatype, message, status uintptr) int
 	if code := imrecv("MPI_Mrecv", buf, count, datatype, message, &request); code != 0 {
 		return code
 	}
-	if err := engine().Wait(&request, ref[libimpi.CStatus](status)); err != nil {
-		return fail("MPI_Mrecv", nil, err)
-	}
-	return 0
+	k := check{fn: "MPI_Mrecv"}
+	return k.done(engine().Wait(&request, ref[libimpi.CStatus](status)))
 }
 
 //export impi_Imrecv

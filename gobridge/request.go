@@ -41,10 +41,7 @@ func impi_Wait(request, status uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	if err := engine().Wait(id, ref[libimpi.CStatus](status)); err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(engine().Wait(id, ref[libimpi.CStatus](status)))
 }
 
 //export impi_Test
@@ -57,10 +54,7 @@ func impi_Test(request, flag, status uintptr) int32 {
 	}
 	done, err := engine().Test(id, ref[libimpi.CStatus](status))
 	putFlag(flag, done)
-	if err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(err)
 }
 
 //export impi_Waitall
@@ -70,10 +64,7 @@ func impi_Waitall(count int32, array_of_requests, array_of_statuses uintptr) int
 	if k.err != nil {
 		return k.fail()
 	}
-	if err := engine().WaitAll(ids, slice[libimpi.CStatus](array_of_statuses, int(count))); err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(engine().WaitAll(ids, slice[libimpi.CStatus](array_of_statuses, int(count))))
 }
 
 //export impi_Testall
@@ -86,10 +77,7 @@ func impi_Testall(count int32, array_of_requests, flag, array_of_statuses uintpt
 	}
 	done, err := engine().TestAll(ids, slice[libimpi.CStatus](array_of_statuses, int(count)))
 	putFlag(flag, done)
-	if err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(err)
 }
 
 //export impi_Waitany
@@ -102,10 +90,7 @@ func impi_Waitany(count int32, array_of_requests, index, status uintptr) int32 {
 	}
 	i, err := engine().WaitAny(ids, ref[libimpi.CStatus](status))
 	put(index, int32(i))
-	if err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(err)
 }
 
 //export impi_Testany
@@ -120,10 +105,7 @@ func impi_Testany(count int32, array_of_requests, index, flag, status uintptr) i
 	i, done, err := engine().TestAny(ids, ref[libimpi.CStatus](status))
 	put(index, int32(i))
 	putFlag(flag, done)
-	if err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(err)
 }
 
 type someFunc func(ids []uint64, done []int32, st []libimpi.CStatus) (int, error)
@@ -138,10 +120,7 @@ func some(fn string, n int32, array, outcount, indices, statuses uintptr, run so
 	}
 	m, err := run(ids, slice[int32](indices, int(n)), slice[libimpi.CStatus](statuses, int(n)))
 	put(outcount, int32(m))
-	if err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(err)
 }
 
 //export impi_Waitsome
@@ -172,10 +151,7 @@ func impi_Request_get_status(request uintptr, flag, status uintptr) int32 {
 	}
 	done, err := engine().GetStatus(uint64(request), ref[libimpi.CStatus](status))
 	putFlag(flag, done)
-	if err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(err)
 }
 
 //export impi_Request_free
@@ -185,10 +161,7 @@ func impi_Request_free(request uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	if err := engine().FreeRequest(id); err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(engine().FreeRequest(id))
 }
 
 //export impi_Cancel
@@ -198,16 +171,12 @@ func impi_Cancel(request uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	if err := engine().Cancel(*id); err != nil {
-		return k.failed(err)
-	}
-	return 0
+	return k.done(engine().Cancel(*id))
 }
 
 func sendInit(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm, request uintptr,
 	mode libimpi.SendMode) int32 {
-	a := sendArgs(fn, buf, count, dt, dest, tag, comm)
-	a.result(request, "request")
+	a := isendArgs(fn, buf, count, dt, dest, tag, comm, request)
 	if a.err != nil {
 		return a.fail()
 	}
@@ -236,8 +205,7 @@ func impi_Rsend_init(buf uintptr, count int64, datatype uintptr, dest, tag int32
 
 //export impi_Recv_init
 func impi_Recv_init(buf uintptr, count int64, datatype uintptr, source, tag int32, comm, request uintptr) int32 {
-	a := recvArgs("MPI_Recv_init", buf, count, datatype, source, tag, comm)
-	a.result(request, "request")
+	a := irecvArgs("MPI_Recv_init", buf, count, datatype, source, tag, comm, request)
 	if a.err != nil {
 		return a.fail()
 	}
