@@ -263,18 +263,21 @@ func impi_Mprobe(source, tag int32, comm, message, status uintptr) int32 {
 		return k.fail()
 	}
 	var st libimpi.Status
-	if source == abi.MPI_PROC_NULL {
-		put[uintptr](message, abi.MPI_MESSAGE_NO_PROC)
-		return k.received(k.c.Probe(int(source), tag, &st), &st, status)
-	}
 	m, err := k.c.Mprobe(int(source), tag, &st)
-	if err != nil {
-		return k.received(err, &st, status)
+	if err == nil {
+		if code := k.matched(m, message); code != 0 {
+			return code
+		}
 	}
-	if code := k.answer(messages.Add(m), message); code != 0 {
-		return code
+	return k.received(err, &st, status)
+}
+
+// matched stores the handle of what a matched probe has found.
+func (k *check) matched(m *libimpi.Matched, message uintptr) int32 {
+	if m.NoProc() {
+		return k.answer(abi.MPI_MESSAGE_NO_PROC, message)
 	}
-	return k.received(nil, &st, status)
+	return k.answer(messages.Add(m), message)
 }
 
 //export impi_Improbe
@@ -286,16 +289,11 @@ func impi_Improbe(source, tag int32, comm, flag, message, status uintptr) int32 
 		return k.fail()
 	}
 	var st libimpi.Status
-	if source == abi.MPI_PROC_NULL {
-		putFlag(flag, true)
-		put[uintptr](message, abi.MPI_MESSAGE_NO_PROC)
-		return k.received(k.c.Probe(int(source), tag, &st), &st, status)
-	}
 	m, err := k.c.Improbe(int(source), tag, &st)
 	putFlag(flag, m != nil)
 	if m == nil {
 		status = 0
-	} else if code := k.answer(messages.Add(m), message); code != 0 {
+	} else if code := k.matched(m, message); code != 0 {
 		return code
 	}
 	return k.received(err, &st, status)

@@ -133,22 +133,31 @@ func (e *Engine) Wait(id *uint64, st *CStatus) error {
 func (e *Engine) Test(id *uint64, st *CStatus) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.settle()
-	r, idle, err := e.lookup(*id)
-	if err != nil {
-		return false, err
-	}
-	if idle {
-		st.setEmpty()
-		return true, nil
-	}
-	if !r.done {
-		e.look()
-		if !r.done {
-			return false, e.failure()
-		}
+	r, done, err := e.test(*id, st)
+	if r == nil {
+		return done, err
 	}
 	return true, e.collect(r, id, st)
+}
+
+// test finds the request of an id if it is done, after a poll if need be. Of an idle one, which is done, st tells all
+// there is; then, as without a done one, r is nil.
+func (e *Engine) test(id uint64, st *CStatus) (r *Request, done bool, err error) {
+	e.settle()
+	r, idle, unknown := e.lookup(id)
+	switch {
+	case unknown != nil:
+		return nil, false, unknown
+	case idle:
+		st.setEmpty()
+		return nil, true, nil
+	case !r.done:
+		e.look()
+		if !r.done {
+			return nil, false, e.failure()
+		}
+	}
+	return r, true, nil
 }
 
 // check looks at every id before any is waited for.
@@ -184,7 +193,6 @@ func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
 func (e *Engine) TestAll(ids []uint64, st []CStatus) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.settle()
 	if done, err := e.testAll(ids); !done {
 		return false, err
 	}
@@ -193,6 +201,7 @@ func (e *Engine) TestAll(ids []uint64, st []CStatus) (bool, error) {
 
 // testAll says whether all requests are done, after a poll if need be.
 func (e *Engine) testAll(ids []uint64) (bool, error) {
+	e.settle()
 	if err := e.check(ids); err != nil {
 		return false, err
 	}
@@ -271,37 +280,48 @@ func element(st []CStatus, i int) *CStatus {
 func (e *Engine) WaitAny(ids []uint64, st *CStatus) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.settle()
-	if err := e.check(ids); err != nil {
+	at, _, err := e.seekDone(ids, true)
+	if err != nil {
 		return abi.MPI_UNDEFINED, err
 	}
-	at, active := e.anyDone(ids)
-	if at < 0 && active {
-		e.waitFor(func() bool {
-			at, _ = e.anyDone(ids)
-			return at >= 0
-		}, anyPeer)
-	}
-	return e.collectAny(ids, at, active, st)
+	return e.collectAny(ids, at, st)
 }
 
 // TestAny is WaitAny that does not block; flag is false if one is active and none is done.
 func (e *Engine) TestAny(ids []uint64, st *CStatus) (at int, flag bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.settle()
-	if err := e.check(ids); err != nil {
+	at, active, err := e.seekDone(ids, false)
+	if err != nil || at < 0 && active {
 		return abi.MPI_UNDEFINED, false, err
 	}
-	at, active := e.anyDone(ids)
-	if at < 0 && active {
-		e.look()
-		if at, _ = e.anyDone(ids); at < 0 {
-			return abi.MPI_UNDEFINED, false, e.failure()
-		}
-	}
-	at, err = e.collectAny(ids, at, active, st)
+	at, err = e.collectAny(ids, at, st)
 	return at, true, err
+}
+
+// seekDone finds a done request, -1 if there is none, and says whether any is active. It waits for one, or polls once.
+func (e *Engine) seekDone(ids []uint64, wait bool) (at int, active bool, err error) {
+	e.settle()
+	if err := e.check(ids); err != nil {
+		return -1, false, err
+	}
+	at, active = e.anyDone(ids)
+	if at >= 0 || !active {
+		return at, active, nil
+	}
+	if wait {
+		e.waitFor(func() bool {
+			at, _ = e.anyDone(ids)
+			return at >= 0
+		}, anyPeer)
+	} else {
+		e.look()
+		at, active = e.anyDone(ids)
+	}
+	if at < 0 && active {
+		return at, active, e.failure()
+	}
+	return at, active, nil
 }
 
 // anyDone finds a done request, -1 if there is none, and says whether any is active. It looks at the first one first,
@@ -329,11 +349,8 @@ func (e *Engine) anyDone(ids []uint64) (at int, active bool) {
 	return -1, active
 }
 
-func (e *Engine) collectAny(ids []uint64, at int, active bool, st *CStatus) (int, error) {
+func (e *Engine) collectAny(ids []uint64, at int, st *CStatus) (int, error) {
 	if at < 0 {
-		if active {
-			return abi.MPI_UNDEFINED, e.failure()
-		}
 		st.setEmpty()
 		return abi.MPI_UNDEFINED, nil
 	}
@@ -350,41 +367,26 @@ func (e *Engine) collectAny(ids []uint64, at int, active bool, st *CStatus) (int
 func (e *Engine) WaitSome(ids []uint64, done []int32, st []CStatus) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.settle()
-	if err := e.check(ids); err != nil {
-		return abi.MPI_UNDEFINED, err
-	}
-	at, active := e.anyDone(ids)
-	if at < 0 && active {
-		e.waitFor(func() bool {
-			at, _ = e.anyDone(ids)
-			return at >= 0
-		}, anyPeer)
-		if at < 0 {
-			return abi.MPI_UNDEFINED, e.failure()
-		}
-	}
-	e.pollMore(len(ids))
-	return e.collectSome(ids, active, done, st)
+	return e.some(ids, done, st, true)
 }
 
 // TestSome is WaitSome that does not block.
 func (e *Engine) TestSome(ids []uint64, done []int32, st []CStatus) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.settle()
-	if err := e.check(ids); err != nil {
+	return e.some(ids, done, st, false)
+}
+
+func (e *Engine) some(ids []uint64, done []int32, st []CStatus, wait bool) (int, error) {
+	at, active, err := e.seekDone(ids, wait)
+	if err != nil || !active {
 		return abi.MPI_UNDEFINED, err
 	}
-	at, active := e.anyDone(ids)
-	if at < 0 && active {
-		e.look()
-		if at, _ = e.anyDone(ids); at < 0 {
-			return 0, e.failure()
-		}
+	if at < 0 {
+		return 0, nil
 	}
 	e.pollMore(len(ids))
-	return e.collectSome(ids, active, done, st)
+	return e.collectSome(ids, done, st)
 }
 
 // pollMore takes in what else has arrived before n requests are looked at, as far as that is the greater work: who
@@ -394,10 +396,7 @@ func (e *Engine) pollMore(n int) {
 	}
 }
 
-func (e *Engine) collectSome(ids []uint64, active bool, done []int32, st []CStatus) (int, error) {
-	if !active {
-		return abi.MPI_UNDEFINED, nil
-	}
+func (e *Engine) collectSome(ids []uint64, done []int32, st []CStatus) (int, error) {
 	var first error
 	n, failed := 0, 0
 	for i := range ids {
@@ -428,20 +427,9 @@ func (e *Engine) collectSome(ids []uint64, active bool, done []int32, st []CStat
 func (e *Engine) GetStatus(id uint64, st *CStatus) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.settle()
-	r, idle, err := e.lookup(id)
-	if err != nil {
-		return false, err
-	}
-	if idle {
-		st.setEmpty()
-		return true, nil
-	}
-	if !r.done {
-		e.look()
-		if !r.done {
-			return false, e.failure()
-		}
+	r, done, err := e.test(id, st)
+	if r == nil {
+		return done, err
 	}
 	return true, e.describe(r, st)
 }

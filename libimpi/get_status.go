@@ -61,22 +61,15 @@ func (e *Engine) GetStatusAll(ids []uint64, st []CStatus) (bool, error) {
 func (e *Engine) GetStatusAny(ids []uint64, st *CStatus) (at int, flag bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.check(ids); err != nil {
+	at, active, err := e.seekDone(ids, false)
+	switch {
+	case err != nil || at < 0 && active:
 		return abi.MPI_UNDEFINED, false, err
+	case at < 0:
+		st.setEmpty()
+		return abi.MPI_UNDEFINED, true, nil
 	}
-	at, active := e.anyDone(ids)
-	if at < 0 && active {
-		e.look()
-		at, active = e.anyDone(ids)
-	}
-	if at >= 0 {
-		return at, true, e.describe(e.active(ids[at]), st)
-	}
-	if active {
-		return abi.MPI_UNDEFINED, false, e.failure()
-	}
-	st.setEmpty()
-	return abi.MPI_UNDEFINED, true, nil
+	return at, true, e.describe(e.active(ids[at]), st)
 }
 
 // GetStatusSome stores the indices of all done requests and answers how many they are, MPI_UNDEFINED if none is
@@ -84,19 +77,12 @@ func (e *Engine) GetStatusAny(ids []uint64, st *CStatus) (at int, flag bool, err
 func (e *Engine) GetStatusSome(ids []uint64, done []int32, st []CStatus) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.check(ids); err != nil {
+	at, active, err := e.seekDone(ids, false)
+	if err != nil || !active {
 		return abi.MPI_UNDEFINED, err
 	}
-	at, active := e.anyDone(ids)
-	if at < 0 && active {
-		e.look()
-		at, active = e.anyDone(ids)
-	}
 	if at < 0 {
-		if active {
-			return 0, e.failure()
-		}
-		return abi.MPI_UNDEFINED, nil
+		return 0, nil
 	}
 	n := 0
 	var first error

@@ -297,6 +297,13 @@ func TestNothingIsSentToOrReceivedFromProcNull(t *testing.T) {
 		t.Errorf("receive: %+v", st)
 	}
 	must(t, c.Probe(abi.MPI_PROC_NULL, 0, &st))
+	m, err := c.Mprobe(abi.MPI_PROC_NULL, 0, &st)
+	if must(t, err); !m.NoProc() || st != procNullStatus {
+		t.Error("a matched probe finds nothing at MPI_PROC_NULL")
+	}
+	if m, err = c.Improbe(abi.MPI_PROC_NULL, 0, &st); err != nil || m == nil || !m.NoProc() {
+		t.Error("Improbe finds nothing at MPI_PROC_NULL")
+	}
 	if found, err := c.Iprobe(abi.MPI_PROC_NULL, 0, &st); !found || err != nil || st != procNullStatus {
 		t.Errorf("iprobe: %t %v %+v", found, err, st)
 	}
