@@ -11,12 +11,13 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/topo"
 	"github.com/libimpi/libimpi/transport"
 )
 
 // Comm is a communicator: a group and two message spaces, one for point-to-point and one for
-// collective messages. How their context ids are found is told in context_id.go.
+// collective messages. How their context ids are found is told in package contexts.
 type Comm struct {
 	Collectives // at once
 
@@ -43,7 +44,7 @@ type Comm struct {
 	ops    collective
 	freed  bool
 	uses   int            // requests, matched messages and duplications under way that need the contexts
-	spare  cids           // for communicators that will be made of it (context_id.go)
+	spare  contexts.Block // for communicators that will be made of it
 	buffer attachedBuffer // for buffered sends on it
 	shared *Buffer        // the next choice; nil if there is none
 	parts  partitionedSpace
@@ -114,10 +115,10 @@ func (e *Engine) newComm(g *Group, cid uint64) (*Comm, error) {
 }
 
 // newOn is newComm on the first of some context ids; the others are for the communicators that will be made of it.
-func (e *Engine) newOn(g *Group, ids cids) (*Comm, error) {
-	c, err := e.newComm(g, ids.next)
+func (e *Engine) newOn(g *Group, ids contexts.Block) (*Comm, error) {
+	c, err := e.newComm(g, ids.Next)
 	if c != nil {
-		c.spare = ids.rest()
+		c.spare = ids.Rest()
 	}
 	return c, err
 }
@@ -223,7 +224,7 @@ func (c *Comm) Unopened() *Comm {
 // openOn opens a communicator on a context id.
 func (c *Comm) openOn(cid uint64) {
 	if c.local != nil {
-		c.engine.open(c.local, homeCIDs|cid)
+		c.engine.open(c.local, contexts.Home|cid)
 	}
 	c.engine.open(c, cid)
 }
@@ -247,7 +248,7 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 // tag keeps apart calls of several threads.
 func (c *Comm) CreateGroup(g *Group, tag int32) (*Comm, error) {
 	members := &subset{all: &c.ops, of: c.group, g: g, first: subsetTags, tag: int(tag)}
-	ids, err := c.engine.agreeAmong(agreement{c.p2p.cid, members.tagged(0)}, members.largest)
+	ids, err := c.engine.agreeAmong(contexts.Place{Context: c.p2p.cid, Tag: members.tagged(0)}, members.largest)
 	if err != nil {
 		return nil, err
 	}

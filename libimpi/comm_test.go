@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
@@ -47,7 +48,7 @@ func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
 		wantCIDs(t, c, 4)
 		// The largest of all counts, made odd (IMPI 0.0, 4.3).
 		if e.me == 1 {
-			e.maxCID = 40
+			e.ids.Largest = 40
 		}
 		c, err = c.Dup()
 		must(t, err)
@@ -91,7 +92,7 @@ func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
 		must(t, err)
 		wantCIDs(t, c, 50)
 		// Far beyond the dense table.
-		e.maxCID = 1<<40 + 1
+		e.ids.Largest = 1<<40 + 1
 		c, err = w.Dup()
 		must(t, err)
 		wantCIDs(t, c, 1<<40+2)
@@ -100,7 +101,7 @@ func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
 		// And to the end of all ids.
 		e.mu.Lock()
 		if e.me == 0 {
-			e.maxCID = maxCID - 1
+			e.ids.Largest = contexts.Most - 1
 		}
 		e.mu.Unlock()
 		_, err = w.Dup()
@@ -115,31 +116,31 @@ func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
 func TestContextIdsOfOneClientComeInBlocks(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2}})
 	for _, e := range es {
-		for n := 1; n < cidBlock; n++ {
+		for n := 1; n < contexts.BlockSize; n++ {
 			c, err := e.World().Dup()
 			must(t, err)
 			wantCIDs(t, c, uint64(2*n))
 			must(t, c.Free())
 		}
 	}
-	es[1].maxCID = 1001
+	es[1].ids.Largest = 1001
 	together(t, es, func(e *Engine) {
 		c, err := e.World().Dup()
 		must(t, err)
 		wantCIDs(t, c, 1002)
 		d, err := c.Dup() // has no block yet
 		must(t, err)
-		wantCIDs(t, d, 1002+2*cidBlock)
+		wantCIDs(t, d, 1002+2*contexts.BlockSize)
 		d, err = e.World().Dup()
 		must(t, err)
 		wantCIDs(t, d, 1004)
 		g, err := c.CreateGroup(c.Group(), 7) // brings a block along
 		must(t, err)
-		wantCIDs(t, g, 1002+4*cidBlock)
+		wantCIDs(t, g, 1002+4*contexts.BlockSize)
 		d, err = g.Dup()
 		must(t, err)
-		wantCIDs(t, d, 1004+4*cidBlock)
-		e.maxCID = groupCIDs - 1
+		wantCIDs(t, d, 1004+4*contexts.BlockSize)
+		e.ids.Largest = contexts.Groups - 1
 		_, err = c.CreateGroup(c.Group(), 7)
 		wantClass(t, err, abi.MPI_ERR_OTHER)
 	})
@@ -352,7 +353,7 @@ func TestCommunicatorsThatSpanClientsLeaveNothingBehind(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{1, 1}})
 	for _, e := range es {
 		e.mu.Lock()
-		e.maxCID = lowContexts - 60 // ids below and above that are kept in different ways
+		e.ids.Largest = lowContexts - 60 // ids below and above that are kept in different ways
 		e.mu.Unlock()
 	}
 	together(t, es, func(e *Engine) {
@@ -364,11 +365,11 @@ func TestCommunicatorsThatSpanClientsLeaveNothingBehind(t *testing.T) {
 		must(t, e.World().Barrier())
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		if e.maxCID < lowContexts+100 || e.maxCID > lowContexts+200 {
-			t.Errorf("after 100 communicators the largest context id is %d", e.maxCID)
+		if e.ids.Largest < lowContexts+100 || e.ids.Largest > lowContexts+200 {
+			t.Errorf("after 100 communicators the largest context id is %d", e.ids.Largest)
 		}
 		for cid := range e.contexts.high {
-			if cid&(selfCID|partitionedCID|ownCID|homeCIDs) == 0 {
+			if cid&(contexts.Self|contexts.Partitioned|contexts.Own|contexts.Home) == 0 {
 				t.Errorf("context %d is still there", cid)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 )
@@ -46,11 +47,9 @@ type Engine struct {
 	requests requestTable
 	messages messagePool
 	contexts contextTable
-	busy     []int32     // peers that have something queued
-	flowing  int         // receives to which the rest of a message comes from another machine
-	maxCID   uint64      // largest context id in use, IMPI's max_cid
-	maxOwn   uint64      // the same for ids that IMPI does not count (context_id.go)
-	agreeing []agreement // on context ids, under way
+	busy     []int32      // peers that have something queued
+	flowing  int          // receives to which the rest of a message comes from another machine
+	ids      contexts.IDs // that are in use
 
 	heldAt     int64   // bytes of unexpected messages at which their sender is held, if it is in this machine
 	restrainAt int64   // and if it is elsewhere

@@ -78,8 +78,8 @@ func TestSendsOfABurstArriveInOrderWhateverCallFollows(t *testing.T) {
 
 func errorOf[T any](_ T, err error) error { return err }
 
-// The fast path answers for sends that are over; it must know when something waits for such a call. Each call that waits
-// or tests lets it go, also one that finds a request done at once.
+// The fast path answers for sends that are over; it must know when something waits for such a call. Each call that
+// waits or tests lets it go, also one that finds a request done at once.
 func TestTheFastPathIsToldOfWhatHasGathered(t *testing.T) {
 	index := make([]int32, 1)
 	for name, call := range map[string]func(e *Engine, id []uint64) error{

@@ -1,10 +1,8 @@
 package libimpi
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi/contexts"
 )
 
 // Communicators of groups that have no parent communicator (MPI 5.0, 7.4.2 and 7.6.2): the members agree on
@@ -23,28 +21,10 @@ const (
 	agreeAll      = "all"     // both groups
 )
 
-// groupCID is the context id of an agreement: 56 bits of the digest, and its range.
-func groupCID(kind, tag string, members *Group) uint64 {
-	h := sha256.New()
-	var number [8]byte
-	word := func(n uint64) {
-		binary.LittleEndian.PutUint64(number[:], n)
-		h.Write(number[:])
-	}
-	word(uint64(len(kind)))
-	h.Write([]byte(kind))
-	word(uint64(len(tag)))
-	h.Write([]byte(tag))
-	for r := range members.Size() {
-		word(uint64(members.World(r)))
-	}
-	return groupCIDs | binary.LittleEndian.Uint64(h.Sum(nil))>>8<<1
-}
-
 // openAgreement makes the temporary communicator of the members of g; closeAgreement ends it.
 func (e *Engine) openAgreement(kind, tag string, g *Group) (*Comm, error) {
 	e.mu.Lock()
-	cid := groupCID(kind, tag, g)
+	cid := contexts.OfGroup(kind, tag, g.Worlds())
 	busy := e.contexts.find(cid) != nil
 	e.mu.Unlock()
 	if busy {
@@ -70,8 +50,8 @@ func (c *Comm) closeAgreement() {
 }
 
 // agreeHere finds the context ids of a new communicator of all who agree. IMPI's rule has no say in it.
-func (c *Comm) agreeHere() (cids, error) {
-	return c.engine.agreeAmong(agreement{cid: c.p2p.cid}, c.largest)
+func (c *Comm) agreeHere() (contexts.Block, error) {
+	return c.engine.agreeAmong(contexts.Place{Context: c.p2p.cid}, c.largest)
 }
 
 // CreateFromGroup makes a communicator of the members of g, all of which call it with the same string tag
@@ -129,9 +109,9 @@ func (e *Engine) meetAndJoin(tag string, local, remote *Group) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := e.newInter(local, remote, ids.next)
+	made, err := e.newInter(local, remote, ids.Next)
 	if made != nil {
-		made.spare = ids.rest()
+		made.spare = ids.Rest()
 	}
 	return made, err
 }

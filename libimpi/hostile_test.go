@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -172,7 +173,7 @@ func TestTheSenderIsTheProcessItIs(t *testing.T) {
 			t.Errorf("rank %d in the packet: received as from %d", lsrank, st.Source)
 		}
 	}
-	e.deliver(transport.Header{Kind: transport.Data, Src: 2, CID: selfCID}, []byte("x"))
+	e.deliver(transport.Header{Kind: transport.Data, Src: 2, CID: contexts.Self}, []byte("x"))
 	wantBreach(t, e, "2", "message for MPI_COMM_SELF")
 	idle(t, e, 0)
 }

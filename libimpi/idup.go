@@ -1,5 +1,7 @@
 package libimpi
 
+import "github.com/libimpi/libimpi/libimpi/contexts"
+
 // Nonblocking duplication (MPI 5.0, 7.4.2). The agreement on the context id runs on a goroutine, under tags of its
 // own in the communicator's collective context, so that collectives may overtake it. It keeps the communicator, which
 // the program may free meanwhile.
@@ -37,18 +39,18 @@ func (c *Comm) duplicate(d *Comm, n int, opened func()) error {
 	if err != nil {
 		return err
 	}
-	d.openOn(ids.next)
-	d.spare = ids.rest()
+	d.openOn(ids.Next)
+	d.spare = ids.Rest()
 	opened()
 	return nil
 }
 
 // agreeAside finds context ids for the n-th nonblocking duplication, under tags of its own.
-func (c *Comm) agreeAside(n int) (cids, error) {
+func (c *Comm) agreeAside(n int) (contexts.Block, error) {
 	members := &subset{all: &c.ops, of: c.group, g: c.group, first: idupTags, tag: n}
-	tag := members.tagged(0)
+	at := contexts.Place{Context: c.p2p.cid, Tag: members.tagged(0)}
 	if c.local != nil {
-		return c.engine.agreeAmong(agreement{c.p2p.cid, tag}, c.largestAcross(tag))
+		return c.engine.agreeAmong(at, c.largestAcross(at.Tag))
 	}
-	return c.engine.agreeAmong(agreement{c.p2p.cid, tag}, members.largest)
+	return c.engine.agreeAmong(at, members.largest)
 }

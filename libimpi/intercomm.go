@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/contexts"
 )
 
 // Intercommunicators (MPI 5.0, 7.6): two groups, each of which talks to the other. To the engine such a Comm is one
@@ -35,7 +36,7 @@ func (c *Comm) RemoteGroup() *Group { return c.group }
 
 // newInter builds an intercommunicator on a context id.
 func (e *Engine) newInter(local, remote *Group, cid uint64) (*Comm, error) {
-	home, err := e.newComm(local, homeCIDs|cid)
+	home, err := e.newComm(local, contexts.Home|cid)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/contexts"
 )
 
 // Partitioned communication (MPI 5.0, chapter 4). IMPI does not know it; this is our own protocol, in two contexts of
@@ -32,7 +33,7 @@ func (c *Comm) partitioned() *partitionedSpace {
 	s := &c.parts
 	if s.offers == nil {
 		n := c.p2p.space.Sources()
-		s.offers = newContext(c.p2p.cid|partitionedCID, c, n)
+		s.offers = newContext(c.p2p.cid|contexts.Partitioned, c, n)
 		s.data = newContext(s.offers.cid+1, c, n)
 		c.engine.openContext(s.offers)
 		c.engine.openContext(s.data)

@@ -306,9 +306,8 @@ func TestReceivesPostedInCGetWhatTheOracleGives(t *testing.T) {
 	played := 0
 	for seed := range uint64(40) {
 		g := &quickGame{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), e: e, c: c}
-		for range 2 {
-			e.maxOwn += 2
-			comm, err := e.newComm(e.World().Group(), e.maxOwn+1000)
+		for i := range uint64(2) {
+			comm, err := e.newComm(e.World().Group(), 1000+4*seed+2*i)
 			must(t, err)
 			g.comms = append(g.comms, comm)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 )
@@ -30,7 +31,7 @@ type Config struct {
 // connected, or ctx is done.
 func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job, onLost: c.OnLost,
-		tagUB: c.Job.TagUB, maxCID: 1}
+		tagUB: c.Job.TagUB}
 	if e.now = c.Home.Now; e.now == nil {
 		e.now = time.Now
 	}
@@ -63,11 +64,8 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e.world.Name = "MPI_COMM_WORLD"
-	if e.job.Clients <= 1 {
-		e.world.spare = cids{2, 2 * cidBlock}
-		e.maxCID = e.world.spare.end - 1
-	}
-	if e.self, err = e.newComm(NewGroup([]int32{e.me}), selfCID); err != nil {
+	e.ids, e.world.spare = contexts.New(int(e.job.Clients))
+	if e.self, err = e.newComm(NewGroup([]int32{e.me}), contexts.Self); err != nil {
 		return nil, err
 	}
 	e.self.Name = "MPI_COMM_SELF"
