@@ -323,11 +323,9 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		return err
 	}
 	if p.link != nil {
-		p.link.Watch(func(l boot.Lost) {
-			if l.Rank == boot.LauncherLost {
-				fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), l)
-				C.impi_exit_now(1)
-			}
+		p.link.Watch(func(err error) {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), err)
+			C.impi_exit_now(1)
 		})
 	}
 	return nil

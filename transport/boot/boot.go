@@ -12,7 +12,6 @@
 //	                              <-  job {tables}
 //	if it has other clients, and the launcher is the host of all its ranks (agent):
 //	                              <-  job {tables} and the descriptors of up to two sockets
-//	while the job runs:           <-  lost {rank, text}, at any time
 //	abort {code, text}            ->  at any time after hello
 //	at the end of MPI_Finalize:
 //	finalized                     ->
@@ -30,7 +29,6 @@ package boot
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
 )
 
@@ -99,22 +97,6 @@ type Abort struct {
 	Answer bool `json:"answer,omitempty"`
 	// Client is whose rank it has lost, if that is another client.
 	Client *int32 `json:"client,omitempty"`
-}
-
-// Lost is the death of another process. Rank is its world rank, or LauncherLost.
-type Lost struct {
-	Rank int32  `json:"rank"`
-	Text string `json:"text"`
-}
-
-// LauncherLost in place of a rank: the launcher itself has gone.
-const LauncherLost int32 = -1
-
-func (l Lost) Error() string {
-	if l.Rank == LauncherLost {
-		return "the launcher was lost: " + l.Text
-	}
-	return fmt.Sprintf("rank %d was lost: %s", l.Rank, l.Text)
 }
 
 func cut(s string) string {

@@ -26,7 +26,6 @@ const (
 	msgFinalized = "finalized"
 	msgAck       = "ack"
 	msgAbort     = "abort"
-	msgLost      = "lost"
 )
 
 // message is one message as it travels.

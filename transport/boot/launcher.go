@@ -170,13 +170,5 @@ func (l *LauncherEnd) Job(j *transport.Job, agent [2]int) error {
 // Ack answers Finalized. From then on the rank may exit.
 func (l *LauncherEnd) Ack() error { return l.port.send(msgAck, nil, time.Now().Add(sendTime)) }
 
-// lostTime bounds how long the launcher tries to tell a rank of another's death, since a stopped rank does not read.
-const lostTime = time.Second
-
-// Lost tells the rank that another has died. It can be called at any time after Welcome.
-func (l *LauncherEnd) Lost(rank int32, text string) error {
-	return l.port.send(msgLost, Lost{rank, cut(text)}, time.Now().Add(lostTime))
-}
-
 // Close closes the link; a Next that waits ends.
 func (l *LauncherEnd) Close() error { return l.port.conn.Close() }

@@ -190,36 +190,27 @@ func (l *Link) Host(h Host) error {
 
 // Job waits for the tables of an IMPI job, for d, or for ever if d is 0, as other clients may be started by hand.
 // agent are the pipes to the agent (transport/pipe) that the welcome promised, the caller's to close: to the processes
-// with lower world ranks and to those with higher ones, -1 where there is nobody. The error is a Lost if a rank of ours
-// dies meanwhile.
+// with lower world ranks and to those with higher ones, -1 where there is nobody.
 func (l *Link) Job(d time.Duration) (j *transport.Job, agent [2]int, err error) {
 	agent = [2]int{-1, -1}
 	m, err := l.port.receive(deadlineIn(d))
 	if err != nil {
 		return nil, agent, fmt.Errorf("waiting for the launcher's job tables: %w", err)
 	}
-	switch m.Type {
-	case msgJob:
-		b, err := decode[jobBody](m)
-		if err != nil {
-			return nil, agent, err
-		}
-		if j, err = decodeMine(b.Tables); err != nil {
-			l.port.dropDescriptors()
-			return nil, agent, err
-		}
-		agent, err = l.sockets(b.Agent)
-		l.port.takes = false
-		return j, agent, err
-	case msgLost:
-		lost, err := decode[Lost](m)
-		if err != nil {
-			return nil, agent, err
-		}
-		lost.Text = cut(lost.Text)
-		return nil, agent, lost
+	if m.Type != msgJob {
+		return nil, agent, fmt.Errorf("waiting for the launcher's job tables: it sent %.20q", m.Type)
 	}
-	return nil, agent, fmt.Errorf("waiting for the launcher's job tables: it sent %.20q", m.Type)
+	b, err := decode[jobBody](m)
+	if err != nil {
+		return nil, agent, err
+	}
+	if j, err = decodeMine(b.Tables); err != nil {
+		l.port.dropDescriptors()
+		return nil, agent, err
+	}
+	agent, err = l.sockets(b.Agent)
+	l.port.takes = false
+	return j, agent, err
 }
 
 // sockets takes the descriptors that came with the tables.
@@ -247,33 +238,30 @@ func (l *Link) sockets(given [2]bool) (agent [2]int, err error) {
 	return agent, nil
 }
 
-// Watch starts a goroutine that calls lost for every death of which the launcher tells, and for the launcher's own
-// unless Finalized or Close came first. It is called after Job and before Finalized, at most once.
-func (l *Link) Watch(lost func(Lost)) {
+// Watch starts a goroutine that calls gone when the launcher is lost, unless Finalized or Close came first. It is called
+// after Job and before Finalized, at most once.
+func (l *Link) Watch(gone func(error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.watching == nil && !l.ended {
 		l.watching = make(chan struct{})
-		go l.watch(lost, l.watching)
+		go l.watch(gone, l.watching)
 	}
 }
 
-func (l *Link) watch(lost func(Lost), done chan struct{}) {
+func (l *Link) watch(gone func(error), done chan struct{}) {
 	defer close(done)
 	for {
 		m, err := l.port.receive(time.Time{})
 		if err == nil {
-			var notice *Lost
-			if notice, err = l.notice(m); notice != nil {
-				lost(*notice)
-			}
+			err = l.notice(m)
 		}
 		if err != nil {
 			l.mu.Lock()
 			ended := l.ended
 			l.mu.Unlock()
 			if !ended {
-				lost(Lost{LauncherLost, reason(err)})
+				gone(fmt.Errorf("the launcher was lost: %s", reason(err)))
 			}
 			return
 		}
@@ -287,30 +275,19 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// notice takes a message that may come while the job runs.
-func (l *Link) notice(m message) (*Lost, error) {
-	switch m.Type {
-	case msgLost:
-		n, err := decode[Lost](m)
-		if err != nil {
-			return nil, err
-		}
-		if n.Rank < 0 {
-			return nil, fmt.Errorf("it reports the death of rank %d", n.Rank)
-		}
-		n.Text = cut(n.Text)
-		return &n, nil
-	case msgAck:
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if !l.ended || l.acked {
-			return nil, errors.New("it acknowledges what we did not say")
-		}
-		l.acked = true
-		close(l.ack)
-		return nil, nil
+// notice takes what may come while the job runs: the answer to Finalized.
+func (l *Link) notice(m message) error {
+	if m.Type != msgAck {
+		return fmt.Errorf("it sent %.20q", m.Type)
 	}
-	return nil, fmt.Errorf("it sent %.20q", m.Type)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended || l.acked {
+		return errors.New("it acknowledges what we did not say")
+	}
+	l.acked = true
+	close(l.ack)
+	return nil
 }
 
 // Finalized tells the launcher that MPI_Finalize is done, and waits until it knows, for d or for ever if d is 0:
@@ -330,18 +307,14 @@ func (l *Link) Finalized(d time.Duration) error {
 	if watching != nil {
 		return l.awaitWatched(d, watching)
 	}
-	for {
-		m, err := l.port.receive(deadline)
-		if err == nil {
-			_, err = l.notice(m)
-		}
-		if err != nil {
-			return fmt.Errorf("waiting for the launcher to acknowledge the end: %w", err)
-		}
-		if m.Type == msgAck {
-			return nil
-		}
+	m, err := l.port.receive(deadline)
+	if err == nil {
+		err = l.notice(m)
 	}
+	if err != nil {
+		return fmt.Errorf("waiting for the launcher to acknowledge the end: %w", err)
+	}
+	return nil
 }
 
 func (l *Link) awaitWatched(d time.Duration, watching chan struct{}) error {

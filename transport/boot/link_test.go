@@ -164,75 +164,42 @@ func TestAnIMPIJobGetsItsTablesAfterHost(t *testing.T) {
 	}
 }
 
-func TestADeathWhileWaitingForTheTablesIsTold(t *testing.T) {
-	l, r, _ := welcomed(t, Welcome{LocalSize: 1, Shared: -1, IMPI: true, Bind: netip.MustParseAddr("::1")})
-	if err := l.Lost(3, "killed by signal 9"); err != nil {
-		t.Fatal(err)
-	}
-	var lost Lost
-	if _, _, err := r.Job(0); !errors.As(err, &lost) || lost != (Lost{3, "killed by signal 9"}) ||
-		err.Error() != "rank 3 was lost: killed by signal 9" {
+func TestTheLossOfTheLauncherIsToldOnce(t *testing.T) {
+	l, r, _ := welcomed(t, local)
+	got := make(chan error, 2)
+	r.Watch(func(err error) { got <- err })
+	r.Watch(func(error) { t.Error("the second watcher runs") })
+	l.Close()
+	if err := <-got; err.Error() != "the launcher was lost: it has closed its connection" {
 		t.Error(err)
 	}
-}
-
-func TestDeathsAreToldWhileTheJobRuns(t *testing.T) {
-	l, r, _ := welcomed(t, local)
-	got := make(chan Lost)
-	r.Watch(func(n Lost) { got <- n })
-	r.Watch(func(Lost) { t.Error("the second watcher runs") })
-	for _, n := range []Lost{{1, "exit status 3"}, {0, strings.Repeat("x", MaxText)}} {
-		if err := l.Lost(n.Rank, n.Text+"more"); err != nil {
-			t.Fatal(err)
-		}
-		if g := <-got; g.Rank != n.Rank || !strings.HasPrefix(g.Text, n.Text[:10]) || len(g.Text) > MaxText {
-			t.Errorf("%.60v", g)
-		}
-	}
-	l.Close()
-	if g := <-got; g.Rank != LauncherLost || g.Error() != "the launcher was lost: it has closed its connection" {
-		t.Error(g)
+	<-r.watching
+	if len(got) > 0 {
+		t.Errorf("told again: %v", <-got)
 	}
 }
 
 func TestTheEndIsOrderedAlsoUnderWatch(t *testing.T) {
 	l, r, _ := welcomed(t, local)
-	seen := make(chan Lost, 1)
-	r.Watch(func(n Lost) { seen <- n })
+	r.Watch(func(err error) { t.Errorf("lost: %v", err) })
 	ended := make(chan error, 1)
 	go func() { ended <- r.Finalized(time.Minute) }()
 	next[Finalized](t, l)
-	if err := errors.Join(l.Lost(1, "late"), l.Ack(), <-ended); err != nil {
+	if err := errors.Join(l.Ack(), <-ended); err != nil {
 		t.Error(err)
-	}
-	if n := <-seen; n.Text != "late" {
-		t.Error(n)
 	}
 	if r.Finalized(0) == nil {
 		t.Error("finalized twice")
 	}
 	l.Close()
 	<-r.watching
-	if len(seen) > 0 {
-		t.Errorf("%v after the end", <-seen)
-	}
-}
-
-func TestDeathsBetweenFinalizedAndAckAreSkipped(t *testing.T) {
-	l, r, _ := welcomed(t, local)
-	ended := make(chan error, 1)
-	go func() { ended <- r.Finalized(0) }()
-	next[Finalized](t, l)
-	if err := errors.Join(l.Lost(1, "late"), l.Ack(), <-ended); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestALauncherThatGoesBeforeTheAckIsAnError(t *testing.T) {
 	for _, watched := range []bool{false, true} {
 		l, r, _ := welcomed(t, local)
 		if watched {
-			r.Watch(func(n Lost) { t.Error(n) })
+			r.Watch(func(err error) { t.Error(err) })
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- r.Finalized(time.Minute) }()
@@ -308,7 +275,7 @@ func TestPatienceEnds(t *testing.T) {
 	}
 	next[Finalized](t, l)
 	_, r, _ = welcomed(t, local)
-	r.Watch(func(Lost) {})
+	r.Watch(func(error) {})
 	if err := r.Finalized(time.Millisecond); err == nil || !strings.Contains(err.Error(), "has not acknowledged") {
 		t.Error(err)
 	}
@@ -448,31 +415,28 @@ func TestLaunchersThatMisbehaveAreFoundOut(t *testing.T) {
 }
 
 func TestNonsenseWhileTheJobRunsEndsTheLink(t *testing.T) {
-	for typ, body := range map[string]any{msgAck: nil, "x": nil, msgLost: nil, msgWelcome: nil, msgJob: jobBody{}} {
+	for typ, body := range map[string]any{msgAck: nil, "x": nil, msgWelcome: nil, msgJob: jobBody{}} {
 		l, r, _ := welcomed(t, local)
-		got := make(chan Lost, 1)
-		r.Watch(func(n Lost) { got <- n })
+		got := make(chan error, 1)
+		r.Watch(func(err error) { got <- err })
 		l.port.send(typ, body, time.Time{})
-		if n := <-got; n.Rank != LauncherLost {
-			t.Errorf("%s: %v", typ, n)
+		if err := <-got; !strings.HasPrefix(err.Error(), "the launcher was lost: it ") {
+			t.Errorf("%s: %v", typ, err)
 		}
-	}
-	l, r, _ := welcomed(t, local)
-	got := make(chan Lost, 1)
-	r.Watch(func(n Lost) { got <- n })
-	l.port.send(msgLost, Lost{Rank: -5}, time.Time{})
-	if n := <-got; n.Rank != LauncherLost {
-		t.Errorf("the death of rank -5: %v", n)
 	}
 }
 
 func TestDescriptorsThatNobodyAskedForAreNotKept(t *testing.T) {
-	l, r, _ := welcomed(t, local)
-	got := make(chan Lost, 1)
-	r.Watch(func(n Lost) { got <- n })
-	before := countFDs(t)
+	got := make(chan error)
+	var launchers []*LauncherEnd
 	for range 20 {
-		if err := l.port.send(msgLost, Lost{Rank: 1}, time.Time{}, 0); err != nil {
+		l, r, _ := welcomed(t, local)
+		r.Watch(func(err error) { got <- err })
+		launchers = append(launchers, l)
+	}
+	before := countFDs(t)
+	for _, l := range launchers {
+		if err := l.port.send("x", nil, time.Time{}, 0); err != nil {
 			t.Fatal(err)
 		}
 		<-got
