@@ -39,9 +39,6 @@ func (t *Type) AsLarge() *Type {
 	return t
 }
 
-// Combiner is the constructor that made t, a constant MPI_COMBINER_...
-func (t *Type) Combiner() int { return t.combiner }
-
 // Contents tells how t was made. A predefined type has no contents. The lists are the caller's.
 func (t *Type) Contents() Contents {
 	c := Contents{Combiner: t.combiner, Large: t.large}

@@ -74,9 +74,6 @@ func (c *Comm) Group() *Group {
 // Spans says whether the communicator has processes of more than one IMPI client.
 func (c *Comm) Spans() bool { return c.layout != nil || c.spansInter }
 
-// Freed says whether the program has freed the communicator.
-func (c *Comm) Freed() bool { return c.freed }
-
 func (c *Comm) describe() string {
 	if c.Name != "" {
 		return c.Name

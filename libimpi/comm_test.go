@@ -201,7 +201,7 @@ func TestCommunicatorsKeepMessagesApart(t *testing.T) {
 			t.Errorf("got %d and %d", x[0], y[0])
 		}
 		must(t, d.Free())
-		if !d.Freed() {
+		if !d.freed {
 			t.Error("not freed")
 		}
 	})

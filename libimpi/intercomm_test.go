@@ -80,7 +80,7 @@ func TestIntercommunicatorsCountContextIdsOfBothSides(t *testing.T) {
 					t.Errorf("merged to %v, want %v", m.group.Worlds(), want)
 				}
 				must(t, inter.Free())
-				if !inter.Freed() {
+				if !inter.freed {
 					t.Error("not freed")
 				}
 			})

@@ -64,7 +64,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 		var ranks []int32
 		for local := range n {
 			me := int32(len(job.Procs))
-			l, err := tcp.Listen(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+			l, err := tcp.ListenBetween(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0, 0)
 			if err != nil {
 				tb.Fatal(err)
 			}

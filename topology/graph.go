@@ -4,7 +4,7 @@
 //
 //	Map, MapGrid     down the hierarchy, one partition of the graph for each of its nodes    (map.go)
 //	  -> Blocks      a grid's closed form: equal blocks of it                                (grid.go)
-//	  -> Partition   k parts of prescribed sizes with a small cut                            (partition.go)
+//	  -> partition   k parts of prescribed sizes with a small cut                            (partition.go)
 //	       -> bisect   by halves: coarsen, grow, refine (Fiduccia-Mattheyses)                (bisect.go, coarsen.go)
 //	       -> refine   between all k parts: chains of moves (Kernighan-Lin)                  (kway.go)
 //

@@ -2,14 +2,10 @@ package topology
 
 import "slices"
 
-// Partition parts the nodes into len(sizes) parts, sizes[i] of them in part i, and looks for a small cut. The sum of
+// partition parts the nodes into len(sizes) parts, sizes[i] of them in part i, and looks for a small cut. The sum of
 // sizes is the number of nodes. from is a partition of these sizes to begin with, or nil; the answer's cut is never
-// larger than that of from, and from itself is the answer if nothing better is found.
-func Partition(g *Graph, sizes []int, from []int32) []int32 {
-	return partition(g, sizes, from, g.Size())
-}
-
-// partition is Partition for a part of a graph of whole nodes.
+// larger than that of from, and from itself is the answer if nothing better is found. g may be a part of a graph of
+// whole nodes.
 func partition(g *Graph, sizes []int, from []int32, whole int) []int32 {
 	best, least := from, int64(0)
 	consider := func(part []int32) {

@@ -86,7 +86,7 @@ func TestAServerReportsAClientThatDiesOnceAndServesTheOthersOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sessions[1].Close()
+	sessions[1].Fail("", nil)
 	s.stderr.await("client 1 (", 1)
 	if err := sessions[0].Fini(); err != nil {
 		t.Error(err)

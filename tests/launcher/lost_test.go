@@ -84,7 +84,7 @@ func TestTheClientThatAnotherHasLostIsNamed(t *testing.T) {
 		if strings.Count(r.stderr, "impirun: ") != 1 {
 			t.Errorf("%s: %q", how, r.stderr)
 		}
-		sessions[2].Close()
+		sessions[2].Fail("", nil)
 		if r := s.wait(); r.code != 1 {
 			t.Errorf("the server ended with %d: %q", r.code, r.stderr)
 		}

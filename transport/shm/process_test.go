@@ -110,7 +110,7 @@ func (r *receiver) Lost(peer int32, err error) {
 }
 
 func newTransport(tb testing.TB, s *Segment, r transport.Receiver) *Transport {
-	t, err := New(Config{Segment: s, World: worldOf(s.LocalSize()), Receiver: r})
+	t, err := New(Config{Segment: s, World: worldOf(s.n), Receiver: r})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func join(fd, rank int, r transport.Receiver) *Transport {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	t, err := New(Config{Segment: s, World: worldOf(s.LocalSize()), Receiver: r})
+	t, err := New(Config{Segment: s, World: worldOf(s.n), Receiver: r})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

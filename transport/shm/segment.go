@@ -176,20 +176,6 @@ func (s *Segment) publish() {
 	atomic.StoreUint32(&s.bell.state, stateAttached)
 }
 
-// LocalSize is the number of ranks that share the segment.
-func (s *Segment) LocalSize() int { return s.n }
-
-// Crowded says whether the ranks of the segment outnumber the cores that its creator had. All ranks get the same
-// answer, whatever cores they are bound to.
-func (s *Segment) Crowded() bool { return s.n > s.cores }
-
-// Cores is the number of cores that the segment's creator had: what its ranks have together, also where each is bound
-// to one of its own.
-func (s *Segment) Cores() int { return s.cores }
-
-// LocalRank is this process's rank among them.
-func (s *Segment) LocalRank() int { return s.rank }
-
 // Home is the segment as the engine sees it. world has the world rank of each local rank.
 func (s *Segment) Home(world []int32) transport.Home {
 	return transport.Home{World: world, Rank: s.rank, Cores: s.cores, Lock: &s.priv.lock, Bell: s, Attention: s, Boards: s}

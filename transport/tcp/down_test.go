@@ -84,7 +84,7 @@ func TestAHostBehindALinkThatGoesDownIsLost(t *testing.T) {
 	silence := 2 * time.Second
 	var l *Listener
 	c.at(t, 0, func() (err error) {
-		l, err = Listen(c.addr(0))
+		l, err = ListenBetween(c.addr(0), 0, 0)
 		return err
 	})
 	job := makeJob(layout{{1}, {1}}, []netip.AddrPort{l.Addr(), netip.AddrPortFrom(c.addr(1), 1)}, nil)

@@ -111,7 +111,7 @@ func TestImpostorsAreTurnedAway(t *testing.T) {
 			t.Error("a host without the key was let in")
 		}
 		right := newEngine()
-		l, err := Listen(loopback)
+		l, err := ListenBetween(loopback, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

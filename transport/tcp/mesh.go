@@ -54,11 +54,8 @@ type Options struct {
 // Listener is where higher hosts connect to. It is opened before its port is published (H_PORT).
 type Listener struct{ tcp *net.TCPListener }
 
-// Listen opens a listener at an address of this machine, on a port of the system's choice.
-func Listen(bind netip.Addr) (*Listener, error) { return ListenAt(netip.AddrPortFrom(bind, 0)) }
-
-// ListenAt opens a listener at an address and a port of this machine.
-func ListenAt(at netip.AddrPort) (*Listener, error) {
+// listenAt opens a listener at an address and a port of this machine.
+func listenAt(at netip.AddrPort) (*Listener, error) {
 	tcp, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(at))
 	if err != nil {
 		return nil, err
@@ -69,7 +66,7 @@ func ListenAt(at netip.AddrPort) (*Listener, error) {
 // ListenBetween opens a listener at the first port from low to high that is free; 0: at any.
 func ListenBetween(bind netip.Addr, low, high int) (*Listener, error) {
 	for port := low; ; port++ {
-		l, err := ListenAt(netip.AddrPortFrom(bind, uint16(port)))
+		l, err := listenAt(netip.AddrPortFrom(bind, uint16(port)))
 		if err == nil || !errors.Is(err, unix.EADDRINUSE) || port >= high {
 			return l, err
 		}

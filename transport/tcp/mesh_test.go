@@ -146,7 +146,7 @@ func listen(t testing.TB, lay layout) ([]*Listener, []netip.AddrPort) {
 	ls := make([]*Listener, lay.hosts())
 	at := make([]netip.AddrPort, lay.hosts())
 	for i := range ls {
-		l, err := Listen(loopback)
+		l, err := ListenBetween(loopback, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

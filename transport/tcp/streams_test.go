@@ -80,12 +80,12 @@ func TestSeveralConnectionsInEitherDirectionAndOverIPv6(t *testing.T) {
 		}, Options{})
 		talk(t, es, func(a, b int32) bool { return true })
 	}
-	six, err := ListenAt(netip.MustParseAddrPort("[::1]:0"))
+	six, err := listenAt(netip.MustParseAddrPort("[::1]:0"))
 	if err != nil {
 		t.Skip(err)
 	}
 	ls, at := []*Listener{six, nil}, []netip.AddrPort{six.Addr(), netip.MustParseAddrPort("[::1]:1")}
-	if ls[1], err = ListenAt(netip.MustParseAddrPort("[::1]:0")); err != nil {
+	if ls[1], err = listenAt(netip.MustParseAddrPort("[::1]:0")); err != nil {
 		t.Fatal(err)
 	}
 	es := []*engine{newEngine(), newEngine()}

@@ -1,19 +1,12 @@
 package wire
 
-import "math"
-
 // Context ids (3.3, 4.3): a communicator has an even one for point-to-point messages and the odd one
 // above it for collectives.
 const (
-	Uint8Max     uint64 = math.MaxUint64       // IMPI_UINT8_MAX
 	MaxCID       uint64 = 18446744073709551600 // IMPI_MAX_CID: agreement at or above MaxCID-1 is an error
 	WorldCID     uint64 = 0                    // MPI_COMM_WORLD, point-to-point
 	WorldCollCID uint64 = 1                    // MPI_COMM_WORLD, collectives
-	FirstMaxCID  uint64 = 1                    // every process's max_cid at the start
 )
-
-// CollCID is the collective context id of the communicator whose point-to-point one is cid.
-func CollCID(cid uint64) uint64 { return cid + 1 }
 
 // Tags of the messages that collectives send, on the collective context id (4.2).
 const (

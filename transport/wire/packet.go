@@ -87,9 +87,6 @@ func (p Packet) PayloadLen() uint32 {
 	return 0
 }
 
-// Counted says whether a packet of type t counts in flow control (3.6).
-func Counted(t uint32) bool { return t != PkProtoAck && t != PkFini }
-
 // Encode writes all PacketSize bytes of p from h, with src and dst the names of h.Src and h.Dst. A field
 // that has no meaning in a packet of its kind is sent as 0. It answers false, having written nothing, when
 // h cannot travel: a kind that is not IMPI's, or more payload than pk_len can say.

@@ -201,15 +201,6 @@ func TestJunkInUnusedFieldsIsNotSeen(t *testing.T) {
 	}
 }
 
-func TestOnlyAcksOfTheProtocolAndFiniAreNotCounted(t *testing.T) {
-	want := [8]bool{true, true, false, true, true, true, true, false}
-	for typ, w := range want {
-		if Counted(uint32(typ)) != w {
-			t.Errorf("type %d: counted %v", typ, !w)
-		}
-	}
-}
-
 func TestPacketsDoNotAllocate(t *testing.T) {
 	p := make(Packet, PacketSize)
 	h := transport.Header{Kind: transport.DataSync, Len: 10, MsgLen: 20, SrqID: 1, Tag: 1}

@@ -162,7 +162,7 @@ func (f *fake) run(t *testing.T, c Contribution, opt Options) (*transport.Job, e
 	}()
 	job, s, err := Connect(t.Context(), l.Addr().String(), 0, auth.WithNone(), c, opt)
 	if s != nil {
-		s.Close()
+		s.Fail("", nil)
 	}
 	if serr := <-served; err == nil && serr != nil {
 		t.Errorf("the server saw: %v", serr)
@@ -482,7 +482,7 @@ func TestAClientThatIsCrowdedOutKnocksAgain(t *testing.T) {
 			t.Errorf("%d refusals: %v", tt.refusals, err)
 		}
 		if s != nil {
-			s.Close()
+			s.Fail("", nil)
 		}
 		l.Close()
 		if n := <-knocks; n < min(tt.refusals, retries)+1 {

@@ -78,7 +78,7 @@ func connectAll(t *testing.T, addr string,
 	wg.Wait()
 	for _, s := range sessions {
 		if s != nil {
-			t.Cleanup(func() { s.Close() })
+			t.Cleanup(func() { s.Fail("", nil) })
 		}
 	}
 	return jobs, sessions, errs
@@ -320,14 +320,14 @@ func TestTheServersEndIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
+	defer session.Fail("", nil)
 	lost := make(chan error, 1)
 	session.Watch(func(err error) { lost <- err })
 	cancel()
 	if err := <-lost; !errors.Is(err, client.ErrServerLost) {
 		t.Error(err)
 	}
-	session.Close()
+	session.Fail("", nil)
 	if err := <-ended; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "running: client 0 missing") {
 		t.Error(err)
 	}
@@ -340,7 +340,7 @@ func TestFiniIsHeardAlsoUnderWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Watch(func(err error) { t.Error("lost:", err) })
-	if err := errors.Join(s.Fini(), s.Fini(), s.Close(), result()); err != nil {
+	if err := errors.Join(s.Fini(), s.Fini(), s.Fail("", nil), result()); err != nil {
 		t.Error(err)
 	}
 }
@@ -351,7 +351,7 @@ func TestAClientThatDiesEndsTheServerWithItsName(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	sessions[1].Close()
+	sessions[1].Fail("", nil)
 	sessions[0].Fini()
 	var ce *server.ClientError
 	if err := result(); !errors.As(err, &ce) || ce.Rank != 1 || ce.Step != "before FINI" {

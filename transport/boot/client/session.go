@@ -123,11 +123,8 @@ func (s *Session) Fini() error {
 	return nil
 }
 
-// Close closes the connection without FINI, which the server and everybody else take for an abnormal end.
-func (s *Session) Close() error { return s.Fail("", nil) }
-
-// Fail is Close, but first tells the other clients why, if that is not empty, and which client had been lost before, if
-// that was the reason (blamed).
+// Fail closes the connection without FINI, which the server and everybody else take for an abnormal end. First it tells
+// the other clients why, if that is not empty, and which client had been lost before, if that was the reason (blamed).
 func (s *Session) Fail(why string, blamed *int32) error {
 	if _, first := s.end(); !first {
 		return nil

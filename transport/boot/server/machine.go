@@ -186,12 +186,6 @@ func setDefault(v *int, d int) {
 // Err is how the job went: nil if every client has sent FINI. It is final after doTerminate.
 func (m *machine) Err() error { return errors.Join(m.errs...) }
 
-// Pending says whether a connection has not joined yet, and may be closed for taking too long.
-func (m *machine) Pending(id int) bool {
-	c := m.conns[id]
-	return c != nil && c.stage < joined
-}
-
 // take hands out what has gathered.
 func (m *machine) take() []action {
 	out := m.out

@@ -176,16 +176,6 @@ func (j *Job) ours(client int) bool { return client != j.Setup.Rank }
 // Ours says whether a process is one of the tester's.
 func (j *Job) Ours(proc int) bool { return j.ours(j.Procs[proc].Client) }
 
-// Mine are the world ranks of the client under test.
-func (j *Job) Mine() (ranks []int) {
-	for r := range j.Procs {
-		if !j.Ours(r) {
-			ranks = append(ranks, r)
-		}
-	}
-	return ranks
-}
-
 // World is all world ranks.
 func (j *Job) World() []int {
 	ranks := make([]int, len(j.Procs))

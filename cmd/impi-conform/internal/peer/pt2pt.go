@@ -172,13 +172,6 @@ func (j *Job) Arrived(theirs, ours, n int) {
 	}
 }
 
-// Counted is how many counted packets of process theirs have come to ours.
-func (j *Job) Counted(theirs, ours int) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.windowOf(ours, theirs).inTotal
-}
-
 // Acknowledge sends a PROTOACK from ours to theirs.
 func (j *Job) Acknowledge(ours, theirs int) {
 	j.mu.Lock()
