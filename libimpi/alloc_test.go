@@ -58,7 +58,7 @@ func (v *volley) nonblocking() {
 func (v *volley) pass(a, b *Engine, from, to *Comm, dest, source int, mode SendMode, early bool) {
 	if early {
 		v.send = from.Isend(at(v.buf), v.count, v.typ, dest, 0, mode)
-		b.Progress()
+		b.progress()
 	}
 	v.recv = to.Irecv(at(v.in), v.count, v.typ, source, 0)
 	if !early {

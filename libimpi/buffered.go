@@ -158,7 +158,7 @@ func (c *Comm) Ibsend(base datatype.Pointer, count int64, t *datatype.Type, dest
 	if err := e.bsend(c.p2p, base, count, t, int32(dest), tag); err != nil {
 		return nullRequest, err
 	}
-	return SentRequest, nil
+	return sentRequest, nil
 }
 
 func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32) error {

@@ -71,8 +71,8 @@ func (c *Comm) Group() *Group {
 	return c.group
 }
 
-// Spans says whether the communicator has processes of more than one IMPI client.
-func (c *Comm) Spans() bool { return c.layout != nil || c.spansInter }
+// spans says whether the communicator has processes of more than one IMPI client.
+func (c *Comm) spans() bool { return c.layout != nil || c.spansInter }
 
 func (c *Comm) describe() string {
 	if c.Name != "" {
@@ -182,7 +182,7 @@ func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 	}
 	several := false
 	client := make([]int32, g.Size())
-	for i, w := range g.Worlds() {
+	for i, w := range g.worlds() {
 		client[i] = e.job.Procs[w].Client
 		several = several || client[i] != client[0]
 	}
@@ -351,7 +351,7 @@ func (c *Comm) swapWithOther(send, recv coll.Buf) error {
 	other := 1 - int(c.rank)
 	out := c.isend(c.coll, send.Base, send.Count, send.Type, other, tagSplit, modeStandard)
 	err := c.recv(c.coll, recv.Base, recv.Count, recv.Type, other, tagSplit, nil)
-	if out != SentRequest {
+	if out != sentRequest {
 		if e := c.ops.Wait(coll.Req(out)); err == nil {
 			err = e
 		}
@@ -540,7 +540,7 @@ func (e *Engine) LocalRank(world int32) int {
 func (c *Comm) Colors() [4]int32 {
 	job := c.engine.job
 	clients, hosts := map[int32]bool{}, map[int32]bool{}
-	for _, w := range c.everybody().Worlds() {
+	for _, w := range c.everybody().worlds() {
 		clients[job.Procs[w].Client] = true
 		hosts[job.Procs[w].Host] = true
 	}

@@ -65,8 +65,8 @@ func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
 		}
 		if c != nil {
 			wantCIDs(t, c, 44)
-			if c.Size() != 1 || c.Spans() {
-				t.Errorf("size %d, spans %t", c.Size(), c.Spans())
+			if c.Size() != 1 || c.spans() {
+				t.Errorf("size %d, spans %t", c.Size(), c.spans())
 			}
 		}
 		g, err := w.Group().Incl([]int{2, 0})
@@ -78,8 +78,8 @@ func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
 		}
 		if c != nil {
 			wantCIDs(t, c, 46)
-			if c.Rank() != map[int32]int{2: 0, 0: 1}[e.me] || !c.Spans() {
-				t.Errorf("rank %d is rank %d, spans %t", e.me, c.Rank(), c.Spans())
+			if c.Rank() != map[int32]int{2: 0, 0: 1}[e.me] || !c.spans() {
+				t.Errorf("rank %d is rank %d, spans %t", e.me, c.Rank(), c.spans())
 			}
 			must(t, c.Barrier())
 		}
@@ -162,8 +162,8 @@ func TestSplitOrdersByKeyAndThenByRank(t *testing.T) {
 				} {
 					c, err := e.World().Split(7, tt.keys[e.me])
 					must(t, err)
-					if !slices.Equal(c.group.Worlds(), tt.want) || c.rank != int32(slices.Index(tt.want, e.me)) {
-						t.Errorf("keys %v: ranks %v, mine %d", tt.keys, c.group.Worlds(), c.rank)
+					if !slices.Equal(c.group.worlds(), tt.want) || c.rank != int32(slices.Index(tt.want, e.me)) {
+						t.Errorf("keys %v: ranks %v, mine %d", tt.keys, c.group.worlds(), c.rank)
 					}
 					// Messages go by the new ranks.
 					var st Status

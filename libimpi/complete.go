@@ -518,7 +518,7 @@ func (e *Engine) cancelSend(r *Request) {
 func (e *Engine) RequestBySlot(slot uint32) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if slot&QuickBit != 0 && e.requests.quick != nil {
+	if slot&quickBit != 0 && e.requests.quick != nil {
 		return e.requests.quick.bySlot(slot)
 	}
 	if r := e.requests.at(slot); r != nil {

@@ -13,7 +13,7 @@ import (
 // that will not be members.
 func (c *Comm) nextCID() (uint64, error) {
 	e := c.engine
-	if c.Spans() {
+	if c.spans() {
 		most, err := c.largest(e.offerCID())
 		if err != nil {
 			return 0, err

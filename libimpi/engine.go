@@ -130,8 +130,8 @@ type Shared struct {
 	Turns    uint32 // not the engine's: how often the fast path has completed requests
 }
 
-// SentRequest is the id of the request that stands for every send that is complete already.
-const SentRequest = 1<<32 | 1
+// sentRequest is the id of the request that stands for every send that is complete already.
+const sentRequest = 1<<32 | 1
 
 // peer is one process of MPI_COMM_WORLD as a message's destination.
 type peer struct {

@@ -65,8 +65,8 @@ func (g *Group) World(rank int) int32 {
 	return g.first + int32(rank)*g.stride
 }
 
-// Worlds is the world rank of each member, in memory of the caller.
-func (g *Group) Worlds() []int32 {
+// worlds is the world rank of each member, in memory of the caller.
+func (g *Group) worlds() []int32 {
 	world := make([]int32, g.count)
 	for i := range world {
 		world[i] = g.World(i)
@@ -199,7 +199,7 @@ func (g *Group) filter(keep func(rank int) bool) *Group {
 
 // Union is g followed by the members of o that are not in g.
 func (g *Group) Union(o *Group) *Group {
-	world := g.Worlds()
+	world := g.worlds()
 	for i := range o.count {
 		if w := o.World(i); g.Rank(w) == abi.MPI_UNDEFINED {
 			world = append(world, w)
@@ -239,8 +239,8 @@ func (t Range) length(g *Group) (int, error) {
 	return n, nil
 }
 
-// Ranges expands triplets into the ranks they stand for.
-func (g *Group) Ranges(triplets []Range) ([]int, error) {
+// ranges expands triplets into the ranks they stand for.
+func (g *Group) ranges(triplets []Range) ([]int, error) {
 	var ranks []int
 	for _, t := range triplets {
 		n, err := t.length(g)
@@ -267,7 +267,7 @@ func (g *Group) RangeIncl(triplets []Range) (*Group, error) {
 		}
 		return evenGroup(n, g.World(t.First), int32(t.Stride)*g.stride), nil
 	}
-	ranks, err := g.Ranges(triplets)
+	ranks, err := g.ranges(triplets)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func (g *Group) RangeIncl(triplets []Range) (*Group, error) {
 
 // RangeExcl is Excl of ranges.
 func (g *Group) RangeExcl(triplets []Range) (*Group, error) {
-	ranks, err := g.Ranges(triplets)
+	ranks, err := g.ranges(triplets)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ const (
 // openAgreement makes the temporary communicator of the members of g; closeAgreement ends it.
 func (e *Engine) openAgreement(kind, tag string, g *Group) (*Comm, error) {
 	e.mu.Lock()
-	cid := contexts.OfGroup(kind, tag, g.Worlds())
+	cid := contexts.OfGroup(kind, tag, g.worlds())
 	busy := e.contexts.find(cid) != nil
 	e.mu.Unlock()
 	if busy {
@@ -83,7 +83,7 @@ func (e *Engine) CreateInterFromGroups(local *Group, leader int, remote *Group, 
 		if err := e.meetLeader(tag, local.World(leader), remote.World(remoteLeader)); err != nil {
 			return nil, err
 		}
-		world = remote.Worlds()
+		world = remote.worlds()
 	}
 	if world, err = home.bcastList(world, leader, len(e.peers)); err != nil {
 		return nil, err

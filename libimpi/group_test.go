@@ -28,8 +28,8 @@ func drawGroup(rng *rand.Rand) []int32 {
 
 func wantGroup(t *testing.T, what string, g *Group, want []int32) {
 	t.Helper()
-	if !slices.Equal(g.Worlds(), want) {
-		t.Fatalf("%s: %v, want %v", what, g.Worlds(), want)
+	if !slices.Equal(g.worlds(), want) {
+		t.Fatalf("%s: %v, want %v", what, g.worlds(), want)
 	}
 	for w := int32(-2); w < 20; w++ {
 		r := slices.Index(want, w)
@@ -120,7 +120,7 @@ func TestRangesAreThoseOfTheFormula(t *testing.T) {
 	for first := -2; first <= n+1; first++ {
 		for last := -8; last <= n+8; last++ {
 			for stride := -4; stride <= 4; stride++ {
-				got, err := g.Ranges([]Range{{first, last, stride}})
+				got, err := g.ranges([]Range{{first, last, stride}})
 				if stride == 0 {
 					wantClass(t, err, abi.MPI_ERR_ARG)
 					continue

@@ -119,7 +119,7 @@ func (c *Comm) hardwarePlaces() (p hardwarePlaces, err error) {
 	if err = c.swapEqual(p.all, theirs); err != nil {
 		return p, err
 	}
-	if slices.Min(c.group.Worlds()) > slices.Min(home.group.Worlds()) {
+	if slices.Min(c.group.worlds()) > slices.Min(home.group.worlds()) {
 		p.all = append(p.all, theirs...)
 	} else {
 		p.all, p.mine = append(theirs, p.all...), c.Ranks()+p.mine

@@ -54,7 +54,7 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			blocked := 0
 			es[0].mu.Lock()
 			for _, id := range ids {
-				if id != SentRequest && !es[0].requests.find(id).done {
+				if id != sentRequest && !es[0].requests.find(id).done {
 					blocked++
 				}
 			}

@@ -57,7 +57,7 @@ func TestAnswersThatAreNotDueAreBreaches(t *testing.T) {
 	theirs := c.Isend(at(buf), 1, byteT, 2, 0, Synchronous)
 
 	for name, id := range map[string]uint64{
-		"no request": 0, "stale": free, "complete": SentRequest, "slot not in use": unused, "no slot": 1<<32 | 1<<30,
+		"no request": 0, "stale": free, "complete": sentRequest, "slot not in use": unused, "no slot": 1<<32 | 1<<30,
 		"inactive": persistent,
 		"receive":  posted, "answered": acked, "of another": theirs,
 	} {

@@ -74,7 +74,7 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remoteLeader int, tag int32) 
 	}
 	world := make([]int32, there[1])
 	if c.Rank() == leader {
-		if err := peer.exchangeAnywhere(intBuf(c.group.Worlds()), intBuf(world), remoteLeader, tag); err != nil {
+		if err := peer.exchangeAnywhere(intBuf(c.group.worlds()), intBuf(world), remoteLeader, tag); err != nil {
 			return nil, err
 		}
 	}
@@ -131,7 +131,7 @@ func (e *Engine) checkRemote(local *Group, world []int32) error {
 // exchangeAnywhere is exchange that also takes an answer in the point-to-point context, where another implementation
 // may expect it; the program keeps that tag free (MPI 5.0, 7.6.2). Only leaders of different clients need it.
 func (c *Comm) exchangeAnywhere(out, in coll.Buf, with int, tag int32) (err error) {
-	if !c.Spans() {
+	if !c.spans() {
 		return c.exchange(out, in, with, int(tag))
 	}
 	e := c.engine
@@ -279,7 +279,7 @@ func (c *Comm) swapEqual(mine, theirs []int32) error {
 
 // createInter is Create for an intercommunicator: g is a part of the local group.
 func (c *Comm) createInter(g *Group, cid uint64) (*Comm, error) {
-	world, err := c.swap(g.Worlds(), c.group.Size())
+	world, err := c.swap(g.worlds(), c.group.Size())
 	if err != nil {
 		return nil, err
 	}

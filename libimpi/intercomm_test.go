@@ -37,15 +37,15 @@ func TestIntercommunicatorsCountContextIdsOfBothSides(t *testing.T) {
 				if !inter.Inter() || local.Inter() || inter.Rank() != int(e.me%2) || inter.Size() != 2 || inter.Ranks() != 2 {
 					t.Errorf("rank %d: is rank %d of %d, across %d", e.me, inter.Rank(), inter.Size(), inter.Ranks())
 				}
-				if inter.Spans() != (name != "one client") {
-					t.Errorf("spans: %t", inter.Spans())
+				if inter.spans() != (name != "one client") {
+					t.Errorf("spans: %t", inter.spans())
 				}
 				far := []int32{2, 3}
 				if e.me >= 2 {
 					far = []int32{0, 1}
 				}
-				if !slices.Equal(inter.RemoteGroup().Worlds(), far) {
-					t.Errorf("remote group %v, want %v", inter.RemoteGroup().Worlds(), far)
+				if !slices.Equal(inter.RemoteGroup().worlds(), far) {
+					t.Errorf("remote group %v, want %v", inter.RemoteGroup().worlds(), far)
 				}
 				if got := inter.String(); counted && got != "intercommunicator 4 of sizes 2 and 2" {
 					t.Error(got)
@@ -71,13 +71,13 @@ func TestIntercommunicatorsCountContextIdsOfBothSides(t *testing.T) {
 				if counted {
 					wantCIDs(t, m, 202)
 				}
-				if want := []int32{2, 3, 0, 1}; !slices.Equal(m.group.Worlds(), want) {
-					t.Errorf("merged to %v, want %v", m.group.Worlds(), want)
+				if want := []int32{2, 3, 0, 1}; !slices.Equal(m.group.worlds(), want) {
+					t.Errorf("merged to %v, want %v", m.group.worlds(), want)
 				}
 				m, err = inter.Merge(true)
 				must(t, err)
-				if want := []int32{0, 1, 2, 3}; !slices.Equal(m.group.Worlds(), want) {
-					t.Errorf("merged to %v, want %v", m.group.Worlds(), want)
+				if want := []int32{0, 1, 2, 3}; !slices.Equal(m.group.worlds(), want) {
+					t.Errorf("merged to %v, want %v", m.group.worlds(), want)
 				}
 				must(t, inter.Free())
 				if !inter.freed {
@@ -110,8 +110,8 @@ func TestIntercommunicatorsAreSplitOnBothSides(t *testing.T) {
 					if e.me >= 2 {
 						want = []int32{0}
 					}
-					if !slices.Equal(s.RemoteGroup().Worlds(), want) {
-						t.Errorf("rank %d: remote group %v, want %v", e.me, s.RemoteGroup().Worlds(), want)
+					if !slices.Equal(s.RemoteGroup().worlds(), want) {
+						t.Errorf("rank %d: remote group %v, want %v", e.me, s.RemoteGroup().worlds(), want)
 					}
 					must(t, s.Barrier())
 				}

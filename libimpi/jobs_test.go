@@ -127,7 +127,7 @@ func TestMessagesOfAllKindsArrive(t *testing.T) {
 			for _, id := range sends {
 				persistent := id
 				must(t, e.Wait(&id, nil))
-				if id == persistent && id != SentRequest {
+				if id == persistent && id != sentRequest {
 					must(t, e.FreeRequest(&id))
 				}
 			}

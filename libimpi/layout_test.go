@@ -49,8 +49,8 @@ func constants(b *bytes.Buffer) {
 		}
 		fmt.Fprintf(b, "enum { %s };\n", strings.Join(list, ", "))
 	}
-	fmt.Fprintf(b, "#define IMPI_QUICK_BIT ((uintptr_t)%#x)\n", QuickBit)
-	fmt.Fprintf(b, "#define IMPI_SENT_REQUEST ((uintptr_t)%#x)\n\n", SentRequest)
+	fmt.Fprintf(b, "#define IMPI_QUICK_BIT ((uintptr_t)%#x)\n", quickBit)
+	fmt.Fprintf(b, "#define IMPI_SENT_REQUEST ((uintptr_t)%#x)\n\n", sentRequest)
 }
 
 // cName is the C name of a field.

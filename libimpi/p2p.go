@@ -116,13 +116,13 @@ func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *dataty
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if dest == abi.MPI_PROC_NULL {
-		return SentRequest
+		return sentRequest
 	}
 	world := c.group.World(int(dest))
 	e.post(world)
 	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, world, tag) {
 		e.posted(world)
-		return SentRequest
+		return sentRequest
 	}
 	r := e.newSend(ctx, base, count, t, world, tag, mode)
 	e.start(r)

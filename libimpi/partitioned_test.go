@@ -52,7 +52,7 @@ func TestDataOfAPartitionedSendLiesAtTheStartOfALargerReceive(t *testing.T) {
 				for p := range x.parts {
 					for arrived := false; !arrived; {
 						var err *Error
-						a.Progress()
+						a.progress()
 						if arrived, err = b.Parrived(recv, int32(p)); err != nil {
 							t.Fatal(err)
 						}

@@ -23,7 +23,7 @@ func (c *Comm) kept(n int) *Group {
 	if n == c.Size() {
 		return c.group
 	}
-	return NewGroup(c.group.Worlds()[:n])
+	return NewGroup(c.group.worlds()[:n])
 }
 
 // moved is the group of the processes at some ranks of c.
@@ -49,7 +49,7 @@ func (e *Engine) exchanges(g *Group) bool {
 // agreed says whether something holds of the hosts of all processes of a group that are in other clients.
 func (e *Engine) agreed(g *Group, holds func(*transport.Host) bool) bool {
 	job := e.job
-	return !slices.ContainsFunc(g.Worlds(), func(w int32) bool {
+	return !slices.ContainsFunc(g.worlds(), func(w int32) bool {
 		p := &job.Procs[w]
 		return p.Client != job.Procs[job.Me].Client && !holds(&job.Hosts[p.Host])
 	})
@@ -73,7 +73,7 @@ func (c *Comm) mapped(n int, place func(paths [][]int32) []int32) int {
 	if !c.sameImpl() {
 		return c.kept(n).Rank(c.engine.me)
 	}
-	return c.moved(place(paths(c.engine.job, c.group.Worlds()))).Rank(c.engine.me)
+	return c.moved(place(paths(c.engine.job, c.group.worlds()))).Rank(c.engine.me)
 }
 
 // createDist makes a communicator of a distributed graph, each process giving its own part. A process that becomes
@@ -194,7 +194,7 @@ func (c *Comm) told(all []int32) (list [][]int32, counts []int32, err error) {
 	if counts = make([]int32, c.Size()); all == nil {
 		return nil, counts, nil
 	}
-	list = paths(c.engine.job, c.group.Worlds())
+	list = paths(c.engine.job, c.group.worlds())
 	for r := range list {
 		of := all[r*tells : (r+1)*tells]
 		list[r] = append(list[r], of[memoryAt])

@@ -60,9 +60,9 @@ func (e *Engine) followUp() bool {
 	return did || len(e.pulling) > 0 && e.pull()
 }
 
-// Progress polls from a thread that waits for nothing: the socket watcher's. The watcher may come once more after
+// progress polls from a thread that waits for nothing: the socket watcher's. The watcher may come once more after
 // the end.
-func (e *Engine) Progress() {
+func (e *Engine) progress() {
 	e.watcher.Lock()
 	defer e.watcher.Unlock()
 	for more, n, looks := !e.over, 0, 0; more && n < watcherPolls; {

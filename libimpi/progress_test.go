@@ -178,7 +178,7 @@ func TestTheWatcherStaysOutAfterTheEnd(t *testing.T) {
 	together(t, es, func(e *Engine) { must(t, e.Finish()) })
 	for _, e := range es {
 		e.mu = futex.On(nil) // as if the segment were closed
-		e.Progress()
+		e.progress()
 		e.mu = futex.On(e.home.Lock)
 	}
 }

@@ -77,8 +77,8 @@ const (
 	quickSources = transport.MaxLocal
 	quickSlots   = 1024
 
-	// QuickBit marks the low half of the id of a quick receive: generation<<32 | QuickBit | slot.
-	QuickBit = 1 << 30
+	// quickBit marks the low half of the id of a quick receive: generation<<32 | quickBit | slot.
+	quickBit = 1 << 30
 )
 
 // The states of a slot.
@@ -143,7 +143,7 @@ func (e *Engine) adopt(n uint32) *Request {
 
 // find answers the request of an id that the program holds; nil if there is none.
 func (e *Engine) find(id uint64) *Request {
-	if id&QuickBit != 0 && e.requests.quick != nil {
+	if id&quickBit != 0 && e.requests.quick != nil {
 		id = e.adopted(id)
 	} else {
 		e.takeStarted(id)
@@ -195,7 +195,7 @@ func (e *Engine) Offer(id uint64, p Persistent) {
 // adopted is the id that the engine knows a quick receive by; 0 if id names none. One that is done becomes a request
 // that is done.
 func (e *Engine) adopted(id uint64) uint64 {
-	n := uint32(id)&^QuickBit + 1
+	n := uint32(id)&^quickBit + 1
 	if n > quickSlots {
 		return 0
 	}
@@ -234,7 +234,7 @@ func (q *Quick) put(n uint32) {
 
 // bySlot is the id of the quick receive whose id has this low half; null if there is none.
 func (q *Quick) bySlot(low uint32) uint64 {
-	n := low &^ QuickBit
+	n := low &^ quickBit
 	if n >= quickSlots || q.Slots[n].State == quickFree {
 		return nullRequest
 	}

@@ -49,7 +49,7 @@ func (f *fakeC) post(ctx *context, buf datatype.Pointer, count int32, source, ta
 	}
 	q.Tail = n
 	f.q.Posted++
-	return uint64(s.Generation)<<32 | QuickBit | uint64(n-1)
+	return uint64(s.Generation)<<32 | quickBit | uint64(n-1)
 }
 
 // arrive gives a message to the receive of C that wants it, and says whether there is one that has room for it.
@@ -82,10 +82,10 @@ func (f *fakeC) arrive(cid uint64, source, tag int32, payload []byte) bool {
 
 // test is MPI_Test in C: the status of a receive that is done here, and its slot is free again.
 func (f *fakeC) test(id uint64, st *Status) bool {
-	if id&QuickBit == 0 {
+	if id&quickBit == 0 {
 		return false
 	}
-	n := uint32(id)&^QuickBit + 1
+	n := uint32(id)&^quickBit + 1
 	s := &f.q.Slots[n-1]
 	if s.Generation != uint32(id>>32) || s.State != quickDone {
 		return false
@@ -404,13 +404,13 @@ func TestSlotsRunOutAndComeBack(t *testing.T) {
 func TestIdsOfSlotsThatNobodyPosted(t *testing.T) {
 	e := world(t, 2)[0]
 	newFakeC(e)
-	for _, id := range []uint64{QuickBit, 1<<32 | QuickBit, 2<<32 | QuickBit, 1<<32 | QuickBit | quickSlots,
-		1<<32 | QuickBit | 1<<29, 1<<32 | 1<<31 | QuickBit} {
+	for _, id := range []uint64{quickBit, 1<<32 | quickBit, 2<<32 | quickBit, 1<<32 | quickBit | quickSlots,
+		1<<32 | quickBit | 1<<29, 1<<32 | 1<<31 | quickBit} {
 		if done, err := e.Test(&id, nil); done || err == nil || AsError(err).Class != abi.MPI_ERR_REQUEST {
 			t.Errorf("request %#x: %v, %v", id, done, err)
 		}
 	}
-	for _, slot := range []uint32{QuickBit, QuickBit | quickSlots, QuickBit | 1<<29} {
+	for _, slot := range []uint32{quickBit, quickBit | quickSlots, quickBit | 1<<29} {
 		if id := e.RequestBySlot(slot); id != nullRequest {
 			t.Errorf("slot %#x has request %#x", slot, id)
 		}

@@ -236,7 +236,7 @@ func (t *requestTable) live() int { return len(t.slots) - requestChunk*len(t.bar
 
 // put gives a request back. Its id names nothing from now on. The one that stands for all complete sends stays.
 func (t *requestTable) put(r *Request) {
-	if r.id == SentRequest {
+	if r.id == sentRequest {
 		return
 	}
 	t.release(r)
@@ -277,7 +277,7 @@ func (t *requestTable) shrink(n int) {
 		idle[at]++
 		t.generations[at] = max(t.generations[at], uint32(r.id>>32))
 	}
-	for at := len(idle) - 1; at > 0 && n >= requestChunk; at-- { // the first has SentRequest
+	for at := len(idle) - 1; at > 0 && n >= requestChunk; at-- { // the first has sentRequest
 		if idle[at] == requestChunk {
 			clear(t.slots[at*requestChunk:][:requestChunk])
 			t.bare = append(t.bare, at)

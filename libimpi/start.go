@@ -43,7 +43,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		e.requests.heldType = c.HeldType
 		e.requests.persistent = c.Started
 	}
-	sent := e.requests.get(nil) // the first slot: SentRequest
+	sent := e.requests.get(nil) // the first slot: sentRequest
 	sent.kind, sent.active, sent.done, sent.peer, sent.status = sendRequest, true, true, noPeer, emptyStatus
 	if err := e.connect(ctx, c.Open); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e.self.Name = "MPI_COMM_SELF"
-	e.Progress() // a program that computes first must acknowledge what others send: the watcher begins with a poll
+	e.progress() // a program that computes first must acknowledge what others send: the watcher begins with a poll
 	return e, nil
 }
 
@@ -77,7 +77,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 func (e *Engine) connect(ctx stdcontext.Context, open transport.Open) error {
 	e.machine = slices.Min(e.home.World)
 	e.alone = len(e.home.World) == 1
-	links, err := open(ctx, e, e.Progress)
+	links, err := open(ctx, e, e.progress)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ const First = 4096
 const (
 	Chunk       = 1024
 	Chunks      = 1 << 12
-	Generations = 1 << 24
+	generations = 1 << 24
 )
 
 // KindOf is the kind of a handle, whatever it leads to.
@@ -68,7 +68,7 @@ func (t *Table[T]) of(h uintptr) (*slot[T], uint32) {
 	if KindOf(h) != t.Kind {
 		return nil, 0
 	}
-	return t.slot(Slot(h)), uint32(h>>32) % Generations
+	return t.slot(Slot(h)), uint32(h>>32) % generations
 }
 
 // Find answers the object of a handle, nil if it is stale, foreign or not a handle at all.
@@ -130,7 +130,7 @@ func (t *Table[T]) Drop(h uintptr) bool {
 	s.taken = false
 	s.object.Store(nil)
 	s.generation.Store(generation + 1)
-	if generation+1 < Generations {
+	if generation+1 < generations {
 		t.idle = append(t.idle, Slot(h))
 	}
 	return true

@@ -113,9 +113,9 @@ func TestAHandleNeverComesAgain(t *testing.T) {
 	table := &Table[thing]{Kind: 7}
 	first := table.Add(&thing{})
 	table.Drop(first)
-	table.slot(0).generation.Store(Generations - 2) // as after many more
+	table.slot(0).generation.Store(generations - 2) // as after many more
 	var last uintptr
-	for want := uintptr(Generations - 2); want < Generations; want++ {
+	for want := uintptr(generations - 2); want < generations; want++ {
 		last = table.Add(&thing{})
 		if last != uintptr(table.Kind)<<56|want<<32|First {
 			t.Fatalf("handle %#x in generation %#x", last, want)
@@ -209,7 +209,7 @@ func TestAHandleThatEndsMeanwhileFindsNoOtherObject(t *testing.T) {
 	wg.Go(func() {
 		for !over.Load() {
 			h := uintptr(current.Load())
-			n := int(uint32(h>>32) % Generations)
+			n := int(uint32(h>>32) % generations)
 			if x := table.Find(h); x != nil && x.n != n {
 				t.Errorf("the handle of %d finds %d", n, x.n)
 				return

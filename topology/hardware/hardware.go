@@ -140,14 +140,14 @@ func readList(system fs.FS, name string) (Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseList(text)
+	return parseList(text)
 }
 
 // maxCPU is beyond all numbers of CPUs.
 const maxCPU = 1 << 16
 
-// ParseList reads the kernel's notation: numbers and ranges of them, "0-3,8,10-11".
-func ParseList(text string) (Set, error) {
+// parseList reads the kernel's notation: numbers and ranges of them, "0-3,8,10-11".
+func parseList(text string) (Set, error) {
 	s := Set{}
 	if text == "" {
 		return s, nil

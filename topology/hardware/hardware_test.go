@@ -46,7 +46,7 @@ func TestAProcessIsRestrictedToThePartsThatHoldItsMask(t *testing.T) {
 			"PU": 6}},
 		{"", nil}, {"9", nil},
 	} {
-		cpus, err := ParseList(tt.mask)
+		cpus, err := parseList(tt.mask)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func FuzzParseList(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := ParseList(text); err == nil {
+		if s, err := parseList(text); err == nil {
 			for cpu := range s {
 				if cpu < 0 || cpu >= maxCPU {
 					t.Errorf("%q: CPU %d", text, cpu)

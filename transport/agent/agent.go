@@ -48,13 +48,13 @@ type Config struct {
 	// not call Close.
 	Lost  func(client int32, err error)
 	Warn  func(text string) // a process of ours has broken the rules; its sockets are closed. May be nil
-	Limit int               // bytes that may wait for one process or host; 0: DefaultLimit
+	Limit int               // bytes that may wait for one process or host; 0: defaultLimit
 
 	Silence time.Duration // after which a host of which nothing is heard is lost; 0: never
 }
 
-// DefaultLimit is how many bytes may wait in one outlet before links that bring more for it are no longer read.
-const DefaultLimit = 8 << 20
+// defaultLimit is how many bytes may wait in one outlet before links that bring more for it are no longer read.
+const defaultLimit = 8 << 20
 
 // Agent relays between the processes of a host and the other hosts.
 type Agent struct {
@@ -117,7 +117,7 @@ func New(c Config, ends [][2]*pipe.End) (*Agent, error) {
 			CloseSockets(fds...)
 		}
 		for _, pair := range ends {
-			ClosePipes(pair)
+			closePipes(pair)
 		}
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func New(c Config, ends [][2]*pipe.End) (*Agent, error) {
 
 func newAgent(c Config, ends [][2]*pipe.End) (*Agent, error) {
 	if c.Limit <= 0 {
-		c.Limit = DefaultLimit
+		c.Limit = defaultLimit
 	}
 	dir, err := tcp.NewDirectory(c.Job)
 	if err != nil {

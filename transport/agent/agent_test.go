@@ -484,7 +484,7 @@ func TestTheViewOfAProcess(t *testing.T) {
 		if (theirs[0] < 0) != (me == 0) || (theirs[1] < 0) != (me == 4) {
 			t.Errorf("rank %d has pipes %v", me, theirs)
 		}
-		ClosePipes(ours)
+		closePipes(ours)
 		CloseSockets(theirs[:]...)
 	}
 	if j.Procs[0].Host != 0 || len(j.Hosts) != 3 {

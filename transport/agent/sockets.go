@@ -83,7 +83,7 @@ func Pipes(j *transport.Job, me int32) (agent [2]*pipe.End, process [2]int, err 
 			continue
 		}
 		if agent[s], process[s], err = pipe.New(); err != nil {
-			ClosePipes(agent)
+			closePipes(agent)
 			CloseSockets(process[:]...)
 			return [2]*pipe.End{}, [2]int{-1, -1}, err
 		}
@@ -91,8 +91,8 @@ func Pipes(j *transport.Job, me int32) (agent [2]*pipe.End, process [2]int, err 
 	return agent, process, nil
 }
 
-// ClosePipes closes the agent's ends of a process.
-func ClosePipes(ends [2]*pipe.End) {
+// closePipes closes the agent's ends of a process.
+func closePipes(ends [2]*pipe.End) {
 	for _, e := range ends {
 		if e != nil {
 			e.Close()

@@ -21,20 +21,20 @@ const (
 	most    = 127           // probes, by the kernel
 )
 
-// Every is the time between two probes, in whole seconds, as the kernel wants it.
-func Every(silence time.Duration) time.Duration {
+// interval is the time between two probes, in whole seconds, as the kernel wants it.
+func interval(silence time.Duration) time.Duration {
 	return min(max(silence/probes, time.Second), slowest).Truncate(time.Second)
 }
 
 // Limit is the time since the last acknowledgement after which the other end is lost. It is the silence and the time of
 // two probes: the last acknowledgement may have come up to one probe before the network failed, and the next probe may
 // leave up to one probe after the network works again.
-func Limit(silence time.Duration) time.Duration { return silence + 2*Every(silence) }
+func Limit(silence time.Duration) time.Duration { return silence + 2*interval(silence) }
 
 // Probes is the keepalive setting of a connection that the kernel ends when it hears nothing for Limit(silence). A
 // silence of 0 turns probes off.
 func Probes(silence time.Duration) net.KeepAliveConfig {
-	every := Every(silence)
+	every := interval(silence)
 	return net.KeepAliveConfig{Enable: silence > 0, Idle: every, Interval: every, Count: int((Limit(silence) - 1) / every)}
 }
 
@@ -44,7 +44,7 @@ func Keep(fd int, silence time.Duration) error {
 	if silence <= 0 {
 		return nil
 	}
-	every := int(Every(silence) / time.Second)
+	every := int(interval(silence) / time.Second)
 	boundRetries(fd, silence)
 	return cmp.Or(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1),
 		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, every),
@@ -89,5 +89,5 @@ func Insist(c *net.TCPConn, silence time.Duration) {
 // boundRetries asks the kernel to retransmit as often as it would probe. Kernels before 6.15 do not know the option.
 func boundRetries(fd int, silence time.Duration) {
 	const rtoMax, longest = 44, 2 * time.Minute // TCP_RTO_MAX_MS of linux/tcp.h, and the kernel's own bound
-	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, rtoMax, int(min(Every(silence), longest).Milliseconds()))
+	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, rtoMax, int(min(interval(silence), longest).Milliseconds()))
 }

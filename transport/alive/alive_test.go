@@ -19,8 +19,8 @@ func TestAWayThatIsGoodAgainInTimeIsProbedBeforeItIsGivenUp(t *testing.T) {
 		if given := p.Idle + time.Duration(p.Count)*p.Interval; given < s+p.Idle+p.Interval {
 			t.Errorf("%v: probes end the connection after %v", s, given)
 		}
-		if Limit(s) < s+2*Every(s) || Limit(s) > s+max(s/8, 2*time.Second) {
-			t.Errorf("%v: lost after %v with a probe every %v", s, Limit(s), Every(s))
+		if Limit(s) < s+2*interval(s) || Limit(s) > s+max(s/8, 2*time.Second) {
+			t.Errorf("%v: lost after %v with a probe every %v", s, Limit(s), interval(s))
 		}
 		if p.Count < 1 || p.Count > most {
 			t.Errorf("%v: %d probes, and the kernel knows 1 to %d", s, p.Count, most)

@@ -63,10 +63,10 @@ const (
 
 // Limits on what either side accepts.
 const (
-	MaxToLauncher = 64 << 10 // bytes of a message from a rank
-	MaxToRank     = 64 << 20 // bytes of a message from the launcher: tables of about 1.4 million processes
-	MaxLocalSize  = 1 << 16
-	MaxText       = 8 << 10 // bytes; what is longer is cut off
+	maxToLauncher = 64 << 10 // bytes of a message from a rank
+	maxToRank     = 64 << 20 // bytes of a message from the launcher: tables of about 1.4 million processes
+	maxLocalSize  = 1 << 16
+	maxText       = 8 << 10 // bytes; what is longer is cut off
 	maxJobID      = 256
 )
 
@@ -100,8 +100,8 @@ type Abort struct {
 }
 
 func cut(s string) string {
-	if len(s) > MaxText {
-		return s[:MaxText]
+	if len(s) > maxText {
+		return s[:maxText]
 	}
 	return s
 }

@@ -38,8 +38,8 @@ var launchers = []struct{ name, size, rank string }{
 	{"a PMI launcher (mpiexec of MPICH or Intel MPI)", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
 }
 
-// Foreign answers which foreign launcher has started this process together with others, nil if none has.
-func Foreign(env Env) *ForeignError {
+// foreign answers which foreign launcher has started this process together with others, nil if none has.
+func foreign(env Env) *ForeignError {
 	alone := false // a launcher says that there is one process
 	for _, l := range launchers {
 		if _, ok := env(l.rank); l.rank != "" && !ok {

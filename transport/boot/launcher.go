@@ -56,7 +56,7 @@ func NewLauncherEnd() (l *LauncherEnd, child *os.File, err error) {
 		child.Close()
 		return nil, nil, err
 	}
-	p, err := newPort(conn, MaxToLauncher, false)
+	p, err := newPort(conn, maxToLauncher, false)
 	if err != nil {
 		child.Close()
 		return nil, nil, err
@@ -130,7 +130,7 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 	if h.Version != Version {
 		err := fmt.Errorf("the program's libmpi speaks version %d with its launcher, and this launcher %d: they are of "+
 			"different releases", h.Version, Version)
-		l.Refuse(err.Error())
+		l.refuse(err.Error())
 		return nil, err
 	}
 	if h.PID < 1 {
@@ -155,8 +155,8 @@ func (l *LauncherEnd) Welcome(w Welcome) error {
 	return l.port.send(msgWelcome, b, time.Now().Add(sendTime), w.Shared)
 }
 
-// Refuse answers Hello with the reason why the rank cannot be part of the job.
-func (l *LauncherEnd) Refuse(text string) error {
+// refuse answers Hello with the reason why the rank cannot be part of the job.
+func (l *LauncherEnd) refuse(text string) error {
 	return l.port.send(msgRefuse, refuseBody{cut(text)}, time.Now().Add(sendTime))
 }
 

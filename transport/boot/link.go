@@ -63,7 +63,7 @@ func attach(env Env, patience time.Duration) (*Link, Welcome, error) {
 	text, ok := env(EnvFD)
 	if !ok {
 		if alone != "ok" {
-			if e := Foreign(env); e != nil {
+			if e := foreign(env); e != nil {
 				return nil, Welcome{}, e
 			}
 		}
@@ -108,7 +108,7 @@ func inherit(text string) (*port, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPort(conn, MaxToRank, true)
+	return newPort(conn, maxToRank, true)
 }
 
 // greet is hello and welcome.
@@ -145,7 +145,7 @@ func (l *Link) welcome(b welcomeBody) (Welcome, error) {
 	case b.Version != Version:
 		return Welcome{}, fmt.Errorf("it speaks version %d and we speak %d: launcher and library are of different releases",
 			b.Version, Version)
-	case b.LocalSize < 1 || b.LocalSize > MaxLocalSize || b.LocalRank < 0 || b.LocalRank >= b.LocalSize:
+	case b.LocalSize < 1 || b.LocalSize > maxLocalSize || b.LocalRank < 0 || b.LocalRank >= b.LocalSize:
 		return Welcome{}, fmt.Errorf("it says that we are local rank %d of %d", b.LocalRank, b.LocalSize)
 	case len(b.JobID) > maxJobID:
 		return Welcome{}, fmt.Errorf("its job id has %d bytes", len(b.JobID))
@@ -238,8 +238,8 @@ func (l *Link) sockets(given [2]bool) (agent [2]int, err error) {
 	return agent, nil
 }
 
-// Watch starts a goroutine that calls gone when the launcher is lost, unless Finalized or Close came first. It is called
-// after Job and before Finalized, at most once.
+// Watch starts a goroutine that calls gone when the launcher is lost, unless Finalized or Close came first. It is
+// called after Job and before Finalized, at most once.
 func (l *Link) Watch(gone func(error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -213,10 +213,10 @@ func TestALauncherThatGoesBeforeTheAckIsAnError(t *testing.T) {
 
 func TestAbortReachesTheLauncher(t *testing.T) {
 	l, r, _ := welcomed(t, local)
-	if err := r.Abort(Abort{Code: -7, Text: strings.Repeat("\x01", 2*MaxText)}); err != nil {
+	if err := r.Abort(Abort{Code: -7, Text: strings.Repeat("\x01", 2*maxText)}); err != nil {
 		t.Fatal(err)
 	}
-	if a := next[Abort](t, l); a.Code != -7 || len(a.Text) != MaxText {
+	if a := next[Abort](t, l); a.Code != -7 || len(a.Text) != maxText {
 		t.Errorf("%d, %d bytes", a.Code, len(a.Text))
 	}
 	r.Close()
@@ -255,7 +255,7 @@ func TestARefusedRankSaysWhy(t *testing.T) {
 	l, env := pair(t)
 	c := attachInBackground(t, env)
 	next[Hello](t, l)
-	l.Refuse("the job is full")
+	l.refuse("the job is full")
 	if a := <-c; a.err == nil || !strings.HasSuffix(a.err.Error(), "the job is full") {
 		t.Error(a.err)
 	}

@@ -77,7 +77,7 @@ func EncodeJob(j *transport.Job) []byte {
 	return b
 }
 
-// DecodeJob reads a job's tables and checks them with CheckJob.
+// DecodeJob reads a job's tables and checks them with checkJob.
 func DecodeJob(b []byte) (*transport.Job, error) {
 	if len(b) < headSize || be.Uint32(b) != tablesMagic {
 		return nil, errors.New("job tables: not of this version")
@@ -111,7 +111,7 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 			Client: int32(be.Uint32(b[28:]))}
 		b = b[procSize:]
 	}
-	if err := CheckJob(j); err != nil {
+	if err := checkJob(j); err != nil {
 		return nil, err
 	}
 	return j, nil
@@ -134,9 +134,9 @@ func decodeAddr(b []byte) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(a, be.Uint16(b[18:])), nil
 }
 
-// CheckJob answers whether a job's tables agree with each other and keep to IMPI 0.0, 2.3.5 and 3.9. Me may be
+// checkJob answers whether a job's tables agree with each other and keep to IMPI 0.0, 2.3.5 and 3.9. Me may be
 // -1, not said. A host without an address is right in a job of one client, where nobody connects to it.
-func CheckJob(j *transport.Job) error {
+func checkJob(j *transport.Job) error {
 	bad := func(format string, args ...any) error { return fmt.Errorf("job tables: "+format, args...) }
 	switch {
 	case j.Clients < 1 || j.Clients > wire.MaxClients:

@@ -34,21 +34,21 @@ func count(n uintptr, e syscall.Errno) (int, syscall.Errno) {
 	return int(n), 0
 }
 
-// MaxParts is how many runs of memory a Vector takes.
-const MaxParts = 4
+// maxParts is how many runs of memory a Vector takes.
+const maxParts = 4
 
 // Vector is room for the arguments of sendmsg and recvmsg, so that neither needs memory of its own.
 type Vector struct {
 	msg unix.Msghdr
-	iov [MaxParts]unix.Iovec
+	iov [maxParts]unix.Iovec
 }
 
-// Send writes a prefix of the parts, at most MaxParts and not all empty.
+// Send writes a prefix of the parts, at most maxParts and not all empty.
 func (v *Vector) Send(fd int, parts ...[]byte) (int, syscall.Errno) {
 	return v.call(unix.SYS_SENDMSG, fd, never, parts)
 }
 
-// Receive reads into the parts, one after the other: at most MaxParts, not all empty. 0: the end of the stream.
+// Receive reads into the parts, one after the other: at most maxParts, not all empty. 0: the end of the stream.
 func (v *Vector) Receive(fd int, parts ...[]byte) (int, syscall.Errno) {
 	return v.call(unix.SYS_RECVMSG, fd, unix.MSG_DONTWAIT, parts)
 }

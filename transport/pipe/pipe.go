@@ -263,11 +263,11 @@ func roomIn(h *half) bool {
 	return used > RingBytes || RingBytes-used >= enoughRoom
 }
 
-// Readable says whether Read would answer something other than EAGAIN: data, or the end that CloseWrite has made.
-func (e *End) Readable() bool { return e.Holds(1) }
+// readable says whether Read would answer something other than EAGAIN: data, or the end that CloseWrite has made.
+func (e *End) readable() bool { return e.Holds(1) }
 
 // Pending says whether there is something to read, or room for a writer that waits for some.
-func (e *End) Pending() bool { return e.Readable() || e.Granted() }
+func (e *End) Pending() bool { return e.readable() || e.Granted() }
 
 // Granted says whether our last Write found too little room, and there is some now.
 func (e *End) Granted() bool { return e.full.Load() && roomIn(&e.out) }

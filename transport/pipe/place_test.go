@@ -22,7 +22,7 @@ func TestWhatIsPutInPlaceIsSeenWhenItIsPublished(t *testing.T) {
 		copy(y, want[copy(x, want[:1000]):])
 		x, y = a.Space(1000, len(want)-1000)
 		copy(y, want[1000+copy(x, want[1000:]):])
-		if b.Readable() {
+		if b.readable() {
 			t.Fatal("seen before it was published")
 		}
 		a.Publish(len(want))
@@ -52,7 +52,7 @@ func TestWhatIsReadInPlaceStaysUntilItIsDiscarded(t *testing.T) {
 			b.Discard(5000 - cut)
 		}
 		b.Discard(len(want) - 5000)
-		if n, errno := b.Ahead(); n != 0 || errno != 0 || b.Readable() {
+		if n, errno := b.Ahead(); n != 0 || errno != 0 || b.readable() {
 			t.Fatalf("%d bytes left, %v", n, errno)
 		}
 	}

@@ -42,10 +42,10 @@ func (b *Board) view() (*board, []boardMember) {
 
 func TestBoardsLieBehindTheRings(t *testing.T) {
 	for n := 1; n <= MaxLocal; n++ {
-		if boardOffset(n)%pageBytes != 0 || boardOffset(n) < ringOffset(n)+n*n*RingBytes(n) {
+		if boardOffset(n)%pageBytes != 0 || boardOffset(n) < ringOffset(n)+n*n*ringSize(n) {
 			t.Fatalf("%d ranks: boards at %d", n, boardOffset(n))
 		}
-		if boardBytes(n) < LineBytes+min(n, BoardMembers)*boardMemberSize {
+		if boardBytes(n) < lineBytes+min(n, BoardMembers)*boardMemberSize {
 			t.Fatalf("%d ranks: boards of %d bytes", n, boardBytes(n))
 		}
 		if segmentBytes(n) != boardOffset(n)+Boards*boardBytes(n) {

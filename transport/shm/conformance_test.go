@@ -37,12 +37,12 @@ func TestSharedMemoryConforms(t *testing.T) {
 		}
 		for name, words32 := range map[string]map[int]uint32{
 			"an unknown form":       {0: 5},
-			"longer than all":       {0: FormShort | 0xffffff<<lengthShift},
-			"a skip at the top":     {0: FormSkip},
-			"flow control":          {0: FormFull, 5: uint32(transport.ProtoAck)},
-			"an end":                {0: FormFull, 5: uint32(transport.Fini)},
-			"no kind":               {0: FormFull, 5: 9},
-			"more than the message": {0: FormFull | 9<<lengthShift, 5: 0, 6: 8, 7: 0},
+			"longer than all":       {0: formShort | 0xffffff<<lengthShift},
+			"a skip at the top":     {0: formSkip},
+			"flow control":          {0: formFull, 5: uint32(transport.ProtoAck)},
+			"an end":                {0: formFull, 5: uint32(transport.Fini)},
+			"no kind":               {0: formFull, 5: 9},
+			"more than the message": {0: formFull | 9<<lengthShift, 5: 0, 6: 8, 7: 0},
 		} {
 			w.Treason[name] = func() {
 				if err := segments[1].openOut(0); err != nil {

@@ -18,13 +18,13 @@ func TestAGrowingRecordIsDeliveredWhenAllOfItIsThere(t *testing.T) {
 	payload := bytes.Repeat([]byte{7}, 1000)
 	r.tag, r.cid, r.lsrank = 3, 4, 0
 	atomic.StoreUint32(&r.filled, 500)
-	atomic.StoreUint32(&r.state, FormGrowing|1000<<lengthShift)
+	atomic.StoreUint32(&r.state, formGrowing|1000<<lengthShift)
 	for range 3 {
 		if to.Poll() || to.PollFrom(0) || len(got) != 0 {
 			t.Fatalf("delivered before it was there: %v", got)
 		}
 	}
-	copy(unsafe.Slice((*byte)(unsafe.Add(ring, LineBytes)), 1000), payload)
+	copy(unsafe.Slice((*byte)(unsafe.Add(ring, lineBytes)), 1000), payload)
 	atomic.StoreUint32(&r.filled, 1000)
 	if !to.PollFrom(0) || len(got) != 1 || got[0].H.Tag != 3 || got[0].H.MsgLen != 1000 || !bytes.Equal(got[0].Payload,
 		payload) {

@@ -27,17 +27,17 @@ func TestDamagedRecordsEndTheLink(t *testing.T) {
 	for name, damage := range map[string]func(w []uint32){
 		"unknown form":    func(w []uint32) { w[0] = 5 },
 		"only a length":   func(w []uint32) { w[0] = 8 << lengthShift },
-		"longest length":  func(w []uint32) { w[0] = FormShort | 0xffffff<<lengthShift },
-		"over the limit":  func(w []uint32) { w[0] = FormFull | uint32(maxPayload(RingBytes(2))+1)<<lengthShift },
-		"skip at the top": func(w []uint32) { w[0] = FormSkip },
-		"skip and length": func(w []uint32) { w[0] = FormSkip | 1<<lengthShift },
-		"growing, short":  func(w []uint32) { w[0] = FormGrowing | inlineBytes<<lengthShift },
-		"growing beyond":  func(w []uint32) { w[0], w[6] = FormGrowing|100<<lengthShift, 101 },
-		"kind ProtoAck":   func(w []uint32) { w[0], w[5] = FormFull, uint32(transport.ProtoAck) },
-		"kind Fini":       func(w []uint32) { w[0], w[5] = FormFull, uint32(transport.Fini) },
-		"kind 9":          func(w []uint32) { w[0], w[5] = FormFull, 9 },
-		"kind 256":        func(w []uint32) { w[0], w[5] = FormFull, 256 },
-		"longer than all": func(w []uint32) { w[0], w[5], w[6], w[7] = FormFull|9<<lengthShift, 0, 8, 0 },
+		"longest length":  func(w []uint32) { w[0] = formShort | 0xffffff<<lengthShift },
+		"over the limit":  func(w []uint32) { w[0] = formFull | uint32(maxPayload(ringSize(2))+1)<<lengthShift },
+		"skip at the top": func(w []uint32) { w[0] = formSkip },
+		"skip and length": func(w []uint32) { w[0] = formSkip | 1<<lengthShift },
+		"growing, short":  func(w []uint32) { w[0] = formGrowing | inlineBytes<<lengthShift },
+		"growing beyond":  func(w []uint32) { w[0], w[6] = formGrowing|100<<lengthShift, 101 },
+		"kind ProtoAck":   func(w []uint32) { w[0], w[5] = formFull, uint32(transport.ProtoAck) },
+		"kind Fini":       func(w []uint32) { w[0], w[5] = formFull, uint32(transport.Fini) },
+		"kind 9":          func(w []uint32) { w[0], w[5] = formFull, 9 },
+		"kind 256":        func(w []uint32) { w[0], w[5] = formFull, 256 },
+		"longer than all": func(w []uint32) { w[0], w[5], w[6], w[7] = formFull|9<<lengthShift, 0, 8, 0 },
 	} {
 		var to *Transport
 		r := checked(t, &to)
@@ -63,12 +63,12 @@ func TestARecordAcrossTheEndEndsTheLink(t *testing.T) {
 	var to, from *Transport
 	r := checked(t, &to)
 	from, to = two(t, 2, r)
-	for from.seg.peers[1].out.tail < from.ring-LineBytes {
+	for from.seg.peers[1].out.tail < from.ring-lineBytes {
 		from.Send(&transport.Header{Dst: 101}, nil)
 		to.Poll()
 	}
 	w := words(from.seg, 0, 1)
-	w[(from.ring-LineBytes)/4] = FormShort | 100<<lengthShift
+	w[(from.ring-lineBytes)/4] = formShort | 100<<lengthShift
 	to.Poll()
 	if r.nlost != 1 {
 		t.Errorf("Lost %d times", r.nlost)

@@ -15,7 +15,7 @@ import (
 //	controlOffset          n control blocks of controlBytes(n)
 //	boardMapOffset(n)      one line: u64 [4] bit i%64 of word i/64: board i is in use
 //	positionOffset(n)      n*n position lines: that of src -> dst is number dst*n+src
-//	ringOffset(n)          n*n rings of RingBytes(n): that of src -> dst is number dst*n+src
+//	ringOffset(n)          n*n rings of ringSize(n): that of src -> dst is number dst*n+src
 //	boardOffset(n)         Boards boards of boardBytes(n)
 //
 // Header:
@@ -58,15 +58,15 @@ import (
 //	 4  i32  tag
 //	 8  u64  context id
 //	16  i32  lsrank
-//	20  u32  FormShort: srqid; FormFull: the packet's kind
-//	24       FormShort: payload of at most 40 bytes; FormGrowing: u32 filled; FormFull: u64 msglen, u64 srqid, u64 drqid,
+//	20  u32  formShort: srqid; formFull: the packet's kind
+//	24       formShort: payload of at most 40 bytes; formGrowing: u32 filled; formFull: u64 msglen, u64 srqid, u64 drqid,
 //	         u64 addr
 //	64       the payload, if it is not in the first line
 //
-// FormShort is a whole eager message: kind Data, msglen equal to the payload's length, drqid and addr 0,
-// srqid below 2^32. FormGrowing is one of more than 40 bytes that is published while its sender still gathers the
+// formShort is a whole eager message: kind Data, msglen equal to the payload's length, drqid and addr 0,
+// srqid below 2^32. formGrowing is one of more than 40 bytes that is published while its sender still gathers the
 // payload: as many bytes as filled says are there, and no other record is published before it has all of them. A
-// receiver may scatter what is there, or regard the message as not yet there. FormSkip has no other field: the next
+// receiver may scatter what is there, or regard the message as not yet there. formSkip has no other field: the next
 // record is at 0. The line that follows the last published record has state 0: the sender clears it before it
 // publishes.
 //
@@ -119,12 +119,12 @@ const (
 	// no memory: 35 TiB of 128 for so many ranks.
 	MaxLocal = transport.MaxLocal
 
-	// LineBytes is the unit of records and of everything else that two cores hand to each other.
-	LineBytes = 64
+	// lineBytes is the unit of records and of everything else that two cores hand to each other.
+	lineBytes = 64
 
-	headerBytes   = LineBytes
+	headerBytes   = lineBytes
 	controlOffset = headerBytes
-	controlHead   = 2 * LineBytes
+	controlHead   = 2 * lineBytes
 
 	pageBytes    = 4096
 	maxRingBytes = 256 << 10
@@ -137,24 +137,24 @@ const (
 	Boards = 256
 
 	boardSlots      = 32
-	boardPayload    = LineBytes - 8
+	boardPayload    = lineBytes - 8
 	boardWordShift  = 8
-	boardMemberSize = (1 + boardSlots) * LineBytes
+	boardMemberSize = (1 + boardSlots) * lineBytes
 
-	privateHead = 2 * LineBytes
-	privatePeer = 2 * LineBytes
+	privateHead = 2 * lineBytes
+	privatePeer = 2 * lineBytes
 )
 
 // Forms of a record: the low byte of its state word.
 const (
-	FormShort   = 1
-	FormFull    = 2
-	FormSkip    = 3
-	FormGrowing = 4
+	formShort   = 1
+	formFull    = 2
+	formSkip    = 3
+	formGrowing = 4
 )
 
 const (
-	inlineBytes = 40 // payload that fits into the first line of FormShort
+	inlineBytes = 40 // payload that fits into the first line of formShort
 	lengthShift = 8
 	formMask    = 1<<lengthShift - 1
 )
@@ -168,41 +168,41 @@ const (
 	sleepersNoBarrier = 1 << 31
 )
 
-// RingBytes is the size in bytes, a power of two, of each ring of a segment for n ranks.
-func RingBytes(n int) int {
+// ringSize is the size in bytes, a power of two, of each ring of a segment for n ranks.
+func ringSize(n int) int {
 	return min(maxRingBytes, max(minRingBytes, 1<<(bits.Len(uint(inboundBytes/n))-1)))
 }
 
 // maxPayload is the largest payload of a record in bytes: record and first line fill a quarter of a ring.
-func maxPayload(ringBytes int) int { return ringBytes/4 - LineBytes }
+func maxPayload(ringBytes int) int { return ringBytes/4 - lineBytes }
 
 func bitmapWords(n int) int { return (n + 63) / 64 }
 
-func controlBytes(n int) int { return controlHead + alignLine(max(2*LineBytes, 8*bitmapWords(n))) }
+func controlBytes(n int) int { return controlHead + alignLine(max(2*lineBytes, 8*bitmapWords(n))) }
 
 func boardMapOffset(n int) int { return controlOffset + n*controlBytes(n) }
 
-func positionOffset(n int) int { return boardMapOffset(n) + LineBytes }
+func positionOffset(n int) int { return boardMapOffset(n) + lineBytes }
 
-func ringOffset(n int) int { return alignPage(positionOffset(n) + n*n*LineBytes) }
+func ringOffset(n int) int { return alignPage(positionOffset(n) + n*n*lineBytes) }
 
-func boardOffset(n int) int { return ringOffset(n) + n*n*RingBytes(n) }
+func boardOffset(n int) int { return ringOffset(n) + n*n*ringSize(n) }
 
 // boardBytes is the size in bytes of each board of a segment for n ranks.
-func boardBytes(n int) int { return alignPage(LineBytes + min(n, BoardMembers)*boardMemberSize) }
+func boardBytes(n int) int { return alignPage(lineBytes + min(n, BoardMembers)*boardMemberSize) }
 
 func segmentBytes(n int) int { return boardOffset(n) + Boards*boardBytes(n) }
 
 func privateBytes(n int) int { return alignPage(privateHead + n*privatePeer) }
 
-func alignLine(x int) int { return (x + LineBytes - 1) &^ (LineBytes - 1) }
+func alignLine(x int) int { return (x + lineBytes - 1) &^ (lineBytes - 1) }
 
 func alignPage(x int) int { return (x + pageBytes - 1) &^ (pageBytes - 1) }
 
 // recordBytes is the room that a record with a payload of n bytes takes in the ring.
 func recordBytes(form uint32, n uint64) uint64 {
-	if form == FormShort && n <= inlineBytes {
-		return LineBytes
+	if form == formShort && n <= inlineBytes {
+		return lineBytes
 	}
-	return LineBytes + (n+LineBytes-1)&^(LineBytes-1)
+	return lineBytes + (n+lineBytes-1)&^(lineBytes-1)
 }

@@ -69,7 +69,7 @@ func (d *distance) carry(dst, src []byte, look bool) {
 		at = copy(dst[:lookBytes], src)
 		d.note(time.Since(start))
 	}
-	if n := (len(src) - at) &^ (LineBytes - 1); n > 0 && d.apart() {
+	if n := (len(src) - at) &^ (lineBytes - 1); n > 0 && d.apart() {
 		storePast(unsafe.SliceData(dst[at:]), unsafe.SliceData(src[at:]), n)
 		at += n
 	}

@@ -21,10 +21,10 @@ func TestAPieceIsTheSameNearAndFar(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	ring, src := make([]byte, 2*maxPacket), make([]byte, 2*maxPacket)
 	base := 0
-	for uintptrOf(ring[base:])%LineBytes != 0 {
+	for uintptrOf(ring[base:])%lineBytes != 0 {
 		base++
 	}
-	ring = ring[base : base+maxPacket+LineBytes]
+	ring = ring[base : base+maxPacket+lineBytes]
 	for i := range src {
 		src[i] = byte(r.Uint32())
 	}

@@ -100,7 +100,7 @@ func (t *Transport) take(in *inbound, src int) bool {
 	if state == 0 {
 		return false
 	}
-	if state == FormSkip && at != 0 {
+	if state == formSkip && at != 0 {
 		in.read += t.ring - at
 		at, r = 0, (*record)(in.ring)
 		if state = atomic.LoadUint32(&r.state); state == 0 {
@@ -113,7 +113,7 @@ func (t *Transport) take(in *inbound, src int) bool {
 		t.fail(src, fmt.Errorf("shm: damaged record from world rank %d: state %#x at %d", t.world[src], state, at))
 		return false
 	}
-	if form == FormGrowing && uint64(atomic.LoadUint32(&(*growingRecord)(unsafe.Pointer(r)).filled)) < n {
+	if form == formGrowing && uint64(atomic.LoadUint32(&(*growingRecord)(unsafe.Pointer(r)).filled)) < n {
 		return false
 	}
 	h := &t.hdr
@@ -133,15 +133,15 @@ func (t *Transport) decode(r *record, form uint32, n uint64) bool {
 	h := &t.hdr
 	h.Tag, h.CID, h.LSRank = r.tag, r.cid, r.lsrank
 	switch form {
-	case FormGrowing:
+	case formGrowing:
 		if n <= inlineBytes || uint64(atomic.LoadUint32(&(*growingRecord)(unsafe.Pointer(r)).filled)) > n {
 			return false
 		}
 		fallthrough
-	case FormShort:
+	case formShort:
 		h.Kind, h.MsgLen, h.SrqID, h.DrqID, h.Addr = transport.Data, n, uint64(r.srqid), 0, 0
 		return true
-	case FormFull:
+	case formFull:
 		f := (*fullRecord)(unsafe.Pointer(r))
 		kind := f.kind
 		h.Kind, h.MsgLen, h.SrqID, h.DrqID, h.Addr = transport.Kind(kind), f.msgLen, f.srqID, f.drqID, f.addr

@@ -109,8 +109,8 @@ func TestPacketsArriveAsSentInOrderAndInPlace(t *testing.T) {
 func TestRecordsAtTheEndOfTheRing(t *testing.T) {
 	var got []packet
 	from, to := two(t, 300, keep(&got))
-	for before := from.ring - 8*LineBytes; before < from.ring; before += LineBytes {
-		for size := 0; size <= 7*LineBytes; size += 32 {
+	for before := from.ring - 8*lineBytes; before < from.ring; before += lineBytes {
+		for size := 0; size <= 7*lineBytes; size += 32 {
 			h := transport.Header{Src: from.world[0], Dst: from.world[1]}
 			for from.seg.peers[1].out.tail%from.ring != before {
 				if !from.Send(&h, nil) {
@@ -139,7 +139,7 @@ func TestAFullRingRefusesAndDoesNothing(t *testing.T) {
 	for from.Send(&h, nil) {
 		sent++
 	}
-	if want := from.seg.ringBytes/LineBytes - 1; sent != want {
+	if want := from.seg.ringBytes/lineBytes - 1; sent != want {
 		t.Fatalf("%d records of a line, want %d", sent, want)
 	}
 	for to.Poll() {

@@ -83,7 +83,7 @@ func initialise(fd, n int) error {
 	}
 	var b [headerBytes]byte
 	*headerOf(b[:]) = header{magic: magic, version: version, localSize: uint32(n), bytes: uint64(size),
-		ringBytes: uint32(RingBytes(n)), creator: uint32(os.Getpid()), cores: uint32(runtime.NumCPU())}
+		ringBytes: uint32(ringSize(n)), creator: uint32(os.Getpid()), cores: uint32(runtime.NumCPU())}
 	if k, err := unix.Pwrite(fd, b[:], 0); err != nil || k != len(b) {
 		return fmt.Errorf("shm: writing the header: %d bytes, %w", k, err)
 	}
@@ -106,7 +106,7 @@ func Attach(fd, localRank int) (*Segment, error) {
 		return nil, err
 	}
 	unix.CloseOnExec(fd)
-	s := &Segment{fd: fd, n: n, rank: localRank, ringBytes: RingBytes(n), cores: int(h.cores), maxWait: longestWait,
+	s := &Segment{fd: fd, n: n, rank: localRank, ringBytes: ringSize(n), cores: int(h.cores), maxWait: longestWait,
 		clock: machineTime}
 	if err := s.mapMemory(); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func readHeader(fd int) (header, error) {
 			"are launcher and library from one release?", h.version, version)
 	}
 	if h.localSize < 1 || h.localSize > MaxLocal ||
-		h.ringBytes != uint32(RingBytes(int(h.localSize))) ||
+		h.ringBytes != uint32(ringSize(int(h.localSize))) ||
 		h.bytes != uint64(segmentBytes(int(h.localSize))) || st.Size != int64(h.bytes) {
 		return header{}, fmt.Errorf("shm: segment for %d ranks has %d bytes and rings of %d: damaged", h.localSize, st.Size,
 			h.ringBytes)
@@ -212,7 +212,7 @@ func (s *Segment) reserve(off, n int) error {
 func (s *Segment) openOut(dst int) error {
 	posOff, pos := s.positionAt(s.rank, dst)
 	ringOff, ring := s.ringAt(s.rank, dst)
-	if err := errors.Join(s.reserve(posOff, LineBytes), s.reserve(ringOff, s.ringBytes)); err != nil {
+	if err := errors.Join(s.reserve(posOff, lineBytes), s.reserve(ringOff, s.ringBytes)); err != nil {
 		return err
 	}
 	o := &s.peers[dst].out
@@ -226,7 +226,7 @@ func (s *Segment) openOut(dst int) error {
 func (s *Segment) openIn(src int) error {
 	posOff, pos := s.positionAt(src, s.rank)
 	ringOff, ring := s.ringAt(src, s.rank)
-	if err := errors.Join(s.reserve(posOff, LineBytes), s.reserve(ringOff, s.ringBytes)); err != nil {
+	if err := errors.Join(s.reserve(posOff, lineBytes), s.reserve(ringOff, s.ringBytes)); err != nil {
 		return err
 	}
 	in := &s.peers[src].in

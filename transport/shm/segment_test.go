@@ -38,7 +38,7 @@ func TestAttachRefusesWhatIsNoSegment(t *testing.T) {
 		return fd
 	}
 	good := header{magic: magic, version: version, localSize: 2, bytes: uint64(segmentBytes(2)),
-		ringBytes: uint32(RingBytes(2))}
+		ringBytes: uint32(ringSize(2))}
 	but := func(change func(h *header)) *header { h := good; change(&h); return &h }
 	size, seal := int64(segmentBytes(2)), unix.F_SEAL_SHRINK
 	for name, fd := range map[string]int{
@@ -129,7 +129,7 @@ func TestMemoryGrowsWithThePairsThatTalk(t *testing.T) {
 	if len(got) != 1 || string(got[0].Payload) != "abc" {
 		t.Fatalf("came: %v", got)
 	}
-	if more := inUse(t, fd) - before; before > alignPage(positionOffset(n)) || more > RingBytes(n)+2*pageBytes {
+	if more := inUse(t, fd) - before; before > alignPage(positionOffset(n)) || more > ringSize(n)+2*pageBytes {
 		t.Errorf("%d bytes for %d ranks, and %d for the pair that talks", before, n, more)
 	}
 }

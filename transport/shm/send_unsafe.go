@@ -22,8 +22,8 @@ import (
 func (t *Transport) Send(h *transport.Header, payload []byte) bool {
 	payload = payload[:h.Len]
 	form := formOf(h)
-	if form == FormShort && len(payload) <= inlineBytes {
-		if o := &t.peers[t.local[h.Dst-t.first]].out; o.ring != nil && o.tail+2*LineBytes <= o.limit {
+	if form == formShort && len(payload) <= inlineBytes {
+		if o := &t.peers[t.local[h.Dst-t.first]].out; o.ring != nil && o.tail+2*lineBytes <= o.limit {
 			t.sendLine(o, h, payload)
 			return true
 		}
@@ -39,7 +39,7 @@ func (t *Transport) Send(h *transport.Header, payload []byte) bool {
 
 // sendLine is steps 2 to 4 for a record of one line, for which there is room: it never needs a skip record.
 func (t *Transport) sendLine(o *outbound, h *transport.Header, payload []byte) {
-	t.clearAt(o, o.tail+LineBytes)
+	t.clearAt(o, o.tail+lineBytes)
 	r := (*record)(unsafe.Add(o.ring, o.tail&t.mask))
 	r.tag, r.cid, r.lsrank, r.srqid = h.Tag, h.CID, h.LSRank, uint32(h.SrqID)
 	if len(payload) == 8 {
@@ -47,8 +47,8 @@ func (t *Transport) sendLine(o *outbound, h *transport.Header, payload []byte) {
 	} else {
 		copy(r.body[:], payload)
 	}
-	storeRelease32(&r.state, FormShort|uint32(len(payload))<<lengthShift)
-	o.tail += LineBytes
+	storeRelease32(&r.state, formShort|uint32(len(payload))<<lengthShift)
+	o.tail += lineBytes
 	if atomic.LoadUint32(&o.ctl.sleepers)|t.fence != 0 {
 		ring(o.ctl)
 	}
@@ -70,9 +70,9 @@ func (t *Transport) SendFrom(h *transport.Header, p transport.Packer) bool {
 
 func formOf(h *transport.Header) uint32 {
 	if h.Kind == transport.Data && uint64(h.Len) == h.MsgLen && h.SrqID>>32|h.DrqID|h.Addr == 0 {
-		return FormShort
+		return formShort
 	}
-	return FormFull
+	return formFull
 }
 
 // room is a place for a record.
@@ -98,7 +98,7 @@ func (t *Transport) place(h *transport.Header, form uint32) (*outbound, room) {
 		return o, r
 	}
 	r.to.tag, r.to.cid, r.to.lsrank = h.Tag, h.CID, h.LSRank
-	if form == FormShort {
+	if form == formShort {
 		r.to.srqid = uint32(h.SrqID)
 	} else {
 		f := (*fullRecord)(unsafe.Pointer(r.to))
@@ -113,7 +113,7 @@ func (t *Transport) reserve(o *outbound, dst int, need uint64) room {
 	if t.ring-at < need {
 		skip = t.ring - at
 	}
-	if o.tail+skip+need+LineBytes > o.limit && !t.refresh(o, dst, skip+need+LineBytes) {
+	if o.tail+skip+need+lineBytes > o.limit && !t.refresh(o, dst, skip+need+lineBytes) {
 		return room{swallow: t.links[dst].reported}
 	}
 	r := room{grow: skip + need}
@@ -152,7 +152,7 @@ func (t *Transport) publish(o *outbound, r room, form uint32, n int) {
 	t.clearAt(o, o.tail+r.grow)
 	if r.skip != nil {
 		r.to.state = state
-		storeRelease32(&r.skip.state, FormSkip)
+		storeRelease32(&r.skip.state, formSkip)
 	} else {
 		storeRelease32(&r.to.state, state)
 	}
@@ -160,7 +160,7 @@ func (t *Transport) publish(o *outbound, r room, form uint32, n int) {
 	if atomic.LoadUint32(&o.ctl.sleepers)|t.fence != 0 {
 		ring(o.ctl)
 	}
-	if form == FormFull {
+	if form == formFull {
 		alert(o.ctl)
 	}
 }
@@ -200,10 +200,10 @@ func (t *Transport) open(dst int) bool {
 
 // payloadAt is where a record's payload of n bytes begins.
 func payloadAt(r *record, form uint32, n uint64) unsafe.Pointer {
-	if form == FormShort && n <= inlineBytes {
+	if form == formShort && n <= inlineBytes {
 		return unsafe.Pointer(&r.body)
 	}
-	return unsafe.Add(unsafe.Pointer(r), LineBytes)
+	return unsafe.Add(unsafe.Pointer(r), lineBytes)
 }
 
 // discover opens the rings of peers that have begun to send.

@@ -41,7 +41,7 @@ type position struct {
 	claims [transport.ClaimSlots]uint64
 }
 
-// record is the first line of a record in FormShort.
+// record is the first line of a record in formShort.
 type record struct {
 	state  uint32
 	tag    int32
@@ -51,7 +51,7 @@ type record struct {
 	body   [inlineBytes]byte
 }
 
-// growingRecord is the first line of a record in FormGrowing.
+// growingRecord is the first line of a record in formGrowing.
 type growingRecord struct {
 	state  uint32
 	tag    int32
@@ -62,7 +62,7 @@ type growingRecord struct {
 	_      [9]uint32
 }
 
-// fullRecord is the first line of a record in FormFull.
+// fullRecord is the first line of a record in formFull.
 type fullRecord struct {
 	state  uint32
 	tag    int32
@@ -151,7 +151,7 @@ func (s *Segment) inbound(rank int) []uint64 {
 }
 
 func (s *Segment) positionAt(src, dst int) (int, *position) {
-	off := positionOffset(s.n) + (dst*s.n+src)*LineBytes
+	off := positionOffset(s.n) + (dst*s.n+src)*lineBytes
 	return off, (*position)(unsafe.Pointer(&s.mem[off]))
 }
 
@@ -177,7 +177,7 @@ func (b *Board) Memory() unsafe.Pointer {
 
 // membersOf are the blocks of all members that a board can have.
 func (s *Segment) membersOf(b *board) []boardMember {
-	return unsafe.Slice((*boardMember)(unsafe.Add(unsafe.Pointer(b), LineBytes)), min(s.n, BoardMembers))
+	return unsafe.Slice((*boardMember)(unsafe.Add(unsafe.Pointer(b), lineBytes)), min(s.n, BoardMembers))
 }
 
 func headerOf(b []byte) *header { return (*header)(unsafe.Pointer(&b[0])) }

@@ -27,11 +27,11 @@ func ParseLost(b []byte) (rank int32, text string, ok bool) {
 	if len(b) < LostHead || len(b) > LostHead+LostMax {
 		return 0, "", false
 	}
-	return int32(be.Uint32(b)), Words(b[LostHead:]), true
+	return int32(be.Uint32(b)), words(b[LostHead:]), true
 }
 
-// Words makes of bytes from outside one line that is safe to show on a terminal.
-func Words(b []byte) string {
+// words makes of bytes from outside one line that is safe to show on a terminal.
+func words(b []byte) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
 			return ' '

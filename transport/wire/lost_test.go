@@ -12,7 +12,7 @@ func TestALostClientIsNamedInOneLine(t *testing.T) {
 	if c.Cmd != CmdLost || int(c.Len) != len(b)-CmdSize || !ok || rank != 3 || text != "rank 5 was  [31mkilled?" {
 		t.Error(c, rank, text, ok)
 	}
-	if got := Words([]byte("a\u009b31mb\u2028c\u2029d\x7fe\u00a0f")); got != "a 31mb c d e\u00a0f" {
+	if got := words([]byte("a\u009b31mb\u2028c\u2029d\x7fe\u00a0f")); got != "a 31mb c d e\u00a0f" {
 		t.Errorf("%q", got)
 	}
 	long := strings.Repeat("x", 2*LostMax)

@@ -49,13 +49,13 @@ const (
 	MeshSealed               // AuthTLS
 )
 
-// DefaultStream is what this implementation contributes, in bytes: long enough for a few packets to fill the path
+// defaultStream is what this implementation contributes, in bytes: long enough for a few packets to fill the path
 // between two continents.
-const DefaultStream uint32 = 1 << 20
+const defaultStream uint32 = 1 << 20
 
 // Mine is what this machine's processes can do.
 func Mine() Own {
-	return Own{Stream: DefaultStream, Flags: FlagExchange, Streams: 1, Rep: memory()}
+	return Own{Stream: defaultStream, Flags: FlagExchange, Streams: 1, Rep: memory()}
 }
 
 // Append adds o as COwn carries it.

@@ -27,7 +27,7 @@ func (p *Plan) String() string {
 	say(len(p.Hosts) > 0, "hosts %q", p.Hosts)
 	say(len(p.HostFiles) > 0, "host files %q", p.HostFiles)
 	say(p.PerHost > 0 && len(p.Hosts)+len(p.HostFiles) > 0, "per host %d", p.PerHost)
-	say(p.Rsh != DefaultRsh && p.Rsh != "", "rsh %q", p.Rsh)
+	say(p.Rsh != defaultRsh && p.Rsh != "", "rsh %q", p.Rsh)
 	first := 0
 	for i := range p.Programs {
 		g := &p.Programs[i]
@@ -41,7 +41,7 @@ func (p *Plan) String() string {
 	say(p.Tag != TagNone || p.Timestamp, "tag %v, timestamp %v", p.Tag, p.Timestamp)
 	say(p.Stdin != StdinOne || p.StdinRank != 0, "stdin %v %d", p.Stdin, p.StdinRank)
 	say(p.Timeout != 0, "timeout %v", p.Timeout)
-	say(p.Grace != DefaultGrace, "grace %v", p.Grace)
+	say(p.Grace != defaultGrace, "grace %v", p.Grace)
 	say(p.Recovery, "recovery")
 	say(p.Verbose, "verbose")
 	say(p.Quiet, "quiet")

@@ -112,11 +112,11 @@ const (
 
 func (s Stdin) String() string { return [...]string{"one", "all", "none"}[s] }
 
-// DefaultGrace is how long a rank may take to end after SIGTERM.
-const DefaultGrace = 2 * time.Second
+// defaultGrace is how long a rank may take to end after SIGTERM.
+const defaultGrace = 2 * time.Second
 
-// DefaultRsh starts commands on other machines: it asks for no password, as nobody may be there to give one.
-const DefaultRsh = "ssh -o BatchMode=yes"
+// defaultRsh starts commands on other machines: it asks for no password, as nobody may be there to give one.
+const defaultRsh = "ssh -o BatchMode=yes"
 
 // Size is the number of ranks of all programs together.
 func (p *Plan) Size() int {
@@ -173,11 +173,11 @@ type globalEnv struct {
 // options (MPIEXEC_TIMEOUT). The error is one line for the user, without the command's name.
 func Parse(args []string, getenv func(string) string) (*Plan, error) {
 	p := &parser{seen: map[string]bool{}}
-	p.plan.Grace = DefaultGrace
+	p.plan.Grace = defaultGrace
 	if err := p.plan.Values.fromEnv(getenv); err != nil {
 		return nil, err
 	}
-	p.plan.Rsh = cmp.Or(getenv("IMPI_RSH"), DefaultRsh)
+	p.plan.Rsh = cmp.Or(getenv("IMPI_RSH"), defaultRsh)
 	if v := getenv("IMPI_VIA"); v != "" {
 		if err := applyVia(p, []string{v}); err != nil {
 			return nil, fmt.Errorf("IMPI_VIA: %v", err)

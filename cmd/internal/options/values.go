@@ -21,8 +21,8 @@ type Values struct {
 	Streams   *int // connections between two hosts; clients of this library alone agree on more than one
 }
 
-// MaxDataLen bounds C_DATALEN, in bytes: every connection has a buffer of that size.
-const MaxDataLen = 16 << 20
+// maxDataLen bounds C_DATALEN, in bytes: every connection has a buffer of that size.
+const maxDataLen = 16 << 20
 
 // value is one of them: its option, its variable, its limits.
 type value struct {
@@ -33,7 +33,7 @@ type value struct {
 }
 
 var values = []value{
-	{"datalen", "IMPI_DATALEN", 1, MaxDataLen, func(v *Values) **int { return &v.DataLen },
+	{"datalen", "IMPI_DATALEN", 1, maxDataLen, func(v *Values) **int { return &v.DataLen },
 		"bytes in a packet between clients; the least of all clients holds"},
 	{"ackmark", "IMPI_ACKMARK", 1, math.MaxInt32, func(v *Values) **int { return &v.AckMark },
 		"packets after which a process acknowledges; the least holds"},

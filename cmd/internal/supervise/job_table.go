@@ -33,8 +33,8 @@ type Cause struct {
 // Outranks says whether c replaces the cause so far, old. old is nil if there was none.
 func (c *Cause) Outranks(old *Cause) bool { return old == nil || old.Answer && !c.Answer }
 
-// CodeTimeout is the exit code of a job that was ended by --timeout.
-const CodeTimeout = 124
+// codeTimeout is the exit code of a job that was ended by --timeout.
+const codeTimeout = 124
 
 type phase int
 
@@ -132,7 +132,7 @@ func (l *jobTable) failed(c Cause) {
 }
 
 func (l *jobTable) timedOut(after time.Duration) {
-	l.failed(Cause{Code: CodeTimeout, Text: fmt.Sprintf("the job has not ended within the timeout of %v", after)})
+	l.failed(Cause{Code: codeTimeout, Text: fmt.Sprintf("the job has not ended within the timeout of %v", after)})
 }
 
 func (l *jobTable) interrupted(s syscall.Signal) {

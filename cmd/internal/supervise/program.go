@@ -12,8 +12,8 @@ import (
 
 // Exit codes of a program that cannot be started, as in the shell.
 const (
-	CodeNotFound      = 127
-	CodeNotExecutable = 126
+	codeNotFound      = 127
+	codeNotExecutable = 126
 )
 
 // StartError is a program that cannot be started.
@@ -29,7 +29,7 @@ func (e *StartError) Error() string { return e.Text }
 func FindProgram(name, dir, path string) (string, error) {
 	if dir != "" {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return "", &StartError{CodeNotFound, fmt.Sprintf("working directory %s does not exist", dir)}
+			return "", &StartError{codeNotFound, fmt.Sprintf("working directory %s does not exist", dir)}
 		}
 	}
 	if strings.Contains(name, "/") {
@@ -48,14 +48,14 @@ func FindProgram(name, dir, path string) (string, error) {
 			}
 			return file, nil
 		}
-		if e := (*StartError)(nil); found == nil && errors.As(err, &e) && e.Code == CodeNotExecutable {
+		if e := (*StartError)(nil); found == nil && errors.As(err, &e) && e.Code == codeNotExecutable {
 			found = err
 		}
 	}
 	if found != nil {
 		return "", found
 	}
-	return "", &StartError{CodeNotFound, fmt.Sprintf("program %s not found, neither in PATH nor here", name)}
+	return "", &StartError{codeNotFound, fmt.Sprintf("program %s not found, neither in PATH nor here", name)}
 }
 
 func resolve(file, dir string) string {
@@ -69,13 +69,13 @@ func executable(file, name string) error {
 	info, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: permission denied", name)}
+		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be run: permission denied", name)}
 	case err != nil:
-		return &StartError{CodeNotFound, fmt.Sprintf("program %s does not exist", name)}
+		return &StartError{codeNotFound, fmt.Sprintf("program %s does not exist", name)}
 	case info.IsDir():
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: it is a directory", name)}
+		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be run: it is a directory", name)}
 	case info.Mode()&0o111 == 0:
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: it is not executable (chmod +x)", name)}
+		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be run: it is not executable (chmod +x)", name)}
 	}
 	return nil
 }
@@ -84,17 +84,17 @@ func executable(file, name string) error {
 func startFailed(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOENT):
-		return &StartError{CodeNotFound, fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist",
+		return &StartError{codeNotFound, fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist",
 			name)}
 	case errors.Is(err, syscall.EAGAIN):
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no process left (ulimit -u)", name)}
+		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be started: no process left (ulimit -u)", name)}
 	case errors.Is(err, syscall.ENOMEM):
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no memory left (ulimit -v)", name)}
+		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be started: no memory left (ulimit -v)", name)}
 	case errors.Is(err, syscall.EMFILE):
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no file left (ulimit -n)", name)}
+		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be started: no file left (ulimit -n)", name)}
 	case errors.Is(err, syscall.ENOEXEC):
-		return &StartError{CodeNotExecutable,
+		return &StartError{codeNotExecutable,
 			fmt.Sprintf("program %s cannot be run: neither a program for this machine nor a script with #!", name)}
 	}
-	return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: %v", name, err)}
+	return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be run: %v", name, err)}
 }

@@ -30,15 +30,15 @@ func TestAProgramIsFoundAsAShellWouldFindIt(t *testing.T) {
 	}{
 		{"tool", "", path, dir + "/bin/tool", 0},
 		{"plain", "", path, dir + "/other/plain", 0},
-		{"plain", "", dir + "/bin", "", CodeNotExecutable},
-		{"nowhere", "", path, "", CodeNotFound},
+		{"plain", "", dir + "/bin", "", codeNotExecutable},
+		{"nowhere", "", path, "", codeNotFound},
 		{"here", dir, path, dir + "/here", 0},
 		{"./here", dir, path, "./here", 0},
-		{"./tool", dir, path, "", CodeNotFound},
-		{"./bin/plain", dir, path, "", CodeNotExecutable},
+		{"./tool", dir, path, "", codeNotFound},
+		{"./bin/plain", dir, path, "", codeNotExecutable},
 		{dir + "/bin/tool", "", "", dir + "/bin/tool", 0},
-		{dir + "/bin", "", "", "", CodeNotExecutable},
-		{"tool", dir + "/none", path, "", CodeNotFound},
+		{dir + "/bin", "", "", "", codeNotExecutable},
+		{"tool", dir + "/none", path, "", codeNotFound},
 	} {
 		got, err := FindProgram(c.name, c.dir, c.path)
 		code := 0

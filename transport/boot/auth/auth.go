@@ -52,7 +52,7 @@ func WithSecret(secret string) Methods { return Methods{Secret: secret} }
 func FromEnv(lookup func(string) (string, bool)) (m Methods, err error) {
 	_, m.None = lookup(EnvNone)
 	if s, _ := lookup(EnvKey); s != "" {
-		if m.Key, err = ParseKey(s); err != nil {
+		if m.Key, err = parseKey(s); err != nil {
 			return Methods{}, err
 		}
 		m.HasKey = true
@@ -74,8 +74,8 @@ func FromEnv(lookup func(string) (string, bool)) (m Methods, err error) {
 	return m, nil
 }
 
-// ParseKey reads a key: an unsigned decimal number below 2^64, digits and nothing else.
-func ParseKey(s string) (uint64, error) {
+// parseKey reads a key: an unsigned decimal number below 2^64, digits and nothing else.
+func parseKey(s string) (uint64, error) {
 	for _, c := range []byte(s) {
 		if c < '0' || c > '9' {
 			return 0, fmt.Errorf("%s must be an unsigned decimal number, digits only", EnvKey)

@@ -37,12 +37,12 @@ func TestPreferenceListsAreReadAsTheTextSays(t *testing.T) {
 func TestKeysArePlainDecimals(t *testing.T) {
 	good := map[string]uint64{"0": 0, "5678": 5678, "007": 7, "18446744073709551615": math.MaxUint64}
 	for s, want := range good {
-		if got, err := ParseKey(s); err != nil || got != want {
+		if got, err := parseKey(s); err != nil || got != want {
 			t.Errorf("%q: %d, %v", s, got, err)
 		}
 	}
 	for _, s := range []string{"", "-1", "+1", "0x10", "5678junk", " 1", "1 ", "18446744073709551616", "1_000", "1e3"} {
-		_, err := ParseKey(s)
+		_, err := parseKey(s)
 		if err == nil {
 			t.Errorf("%q was accepted", s)
 		} else if len(s) > 3 && strings.Contains(err.Error(), s) {

@@ -54,8 +54,8 @@ func (p Packet) Bytes() []byte {
 	return b.Bytes()
 }
 
-// Carries says whether user data follow a header of this type.
-func (h Header) Carries() bool { return h.Type == wire.PkData || h.Type == wire.PkDataSync }
+// carries says whether user data follow a header of this type.
+func (h Header) carries() bool { return h.Type == wire.PkData || h.Type == wire.PkDataSync }
 
 // Counted says whether the packet counts in flow control (3.6; errata D-22).
 func (h Header) Counted() bool { return h.Type != wire.PkProtoAck && h.Type != wire.PkFini }
@@ -78,7 +78,7 @@ func ReadPacket(r io.Reader, maxData uint32) (Packet, error) {
 	if p.Type > wire.PkFini {
 		return p, fmt.Errorf("pk_type %d does not exist", p.Type)
 	}
-	if !p.Carries() {
+	if !p.carries() {
 		return p, nil
 	}
 	if p.Len > maxData {

@@ -26,8 +26,8 @@ type Comm struct {
 	num       []int // master number of each rank's client
 }
 
-// NewComm numbers the masters: the lowest rank of each client, in ascending order (4.2).
-func NewComm(client []int, xsize, maxLinear int) *Comm {
+// newComm numbers the masters: the lowest rank of each client, in ascending order (4.2).
+func newComm(client []int, xsize, maxLinear int) *Comm {
 	c := &Comm{Client: client, XSize: xsize, MaxLinear: maxLinear, num: make([]int, len(client))}
 	seen := map[int]int{}
 	for r, cl := range client {
@@ -48,7 +48,7 @@ func (j *Job) Comm(ranks []int) *Comm {
 	for i, w := range ranks {
 		client[i] = j.Procs[w].Client
 	}
-	return NewComm(client, j.XSize, j.MaxLinear)
+	return newComm(client, j.XSize, j.MaxLinear)
 }
 
 func (c *Comm) linear() bool { return len(c.masters) <= c.MaxLinear }

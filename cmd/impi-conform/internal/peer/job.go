@@ -247,7 +247,7 @@ func (j *Job) wait(cond func() bool) error {
 // GoesOn waits until the client under test has sent something to be taken, or ended with a code.
 func (j *Job) GoesOn() (code int, ended bool) {
 	for {
-		if j.Queued() > 0 {
+		if j.queued() > 0 {
 			return 0, false
 		}
 		select {

@@ -57,8 +57,8 @@ func (j *Job) Message(from, to, tag, n int) Packet {
 	return p
 }
 
-// Queued is how many packets have arrived and were not taken.
-func (j *Job) Queued() int { j.mu.Lock(); defer j.mu.Unlock(); return len(j.queue) }
+// queued is how many packets have arrived and were not taken.
+func (j *Job) queued() int { j.mu.Lock(); defer j.mu.Unlock(); return len(j.queue) }
 
 // Data is the first packet of a message of ours in MPI_COMM_WORLD, with the player's pattern. It is a DATASYNC
 // if the message is longer than a packet.

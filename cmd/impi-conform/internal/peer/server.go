@@ -39,8 +39,8 @@ func (j *Job) Accept() {
 // Server is the connection to the client under test.
 func (j *Job) Server() net.Conn { return j.server }
 
-// Command reads the client's next command to the server.
-func (j *Job) Command() codec.Cmd {
+// command reads the client's next command to the server.
+func (j *Job) command() codec.Cmd {
 	c, err := codec.ReadCmd(j.server, maxCmd)
 	if err != nil {
 		j.T.Fatalf("no command came to the server: %v", err)
@@ -53,7 +53,7 @@ func (j *Job) Slowly() { j.slowly = true }
 
 // Expect reads the next command, which must be this one.
 func (j *Job) Expect(cmd wire.Command) codec.Cmd {
-	c := j.Command()
+	c := j.command()
 	if c.Cmd != int32(cmd) {
 		j.T.Fatalf("the client sent command %#x to the server, must be %v", uint32(c.Cmd), cmd)
 	}
@@ -170,7 +170,7 @@ func (j *Job) Resume(from wire.Label) {
 // other, with nobody else's data: it must ascend.
 func (j *Job) own() codec.Cmd {
 	for {
-		c := j.Command()
+		c := j.command()
 		if c.Cmd != int32(wire.CmdColl) || len(c.Data) < 4 {
 			return c
 		}
