@@ -29,8 +29,8 @@ func benchCases() []struct {
 		{"column", column},
 		{"panel-16", ok(Vector(n, 16, n, double))},
 		{"transpose", ok(Contiguous(n/2, ok(Resized(column, 0, 8))))},
-		{"subarray-face", ok(Subarray([]int64{64, 128, 128}, []int64{62, 2, 126}, []int64{1, 1, 1}, abi.MPI_ORDER_C,
-			double))},
+		{"subarray-face", ok(Subarray([]int64{64, 128, 128}, []int64{62, 2, 126}, []int64{1, 1, 1},
+			abi.MPI_ORDER_C, double))},
 		{"indexed-block", ok(IndexedBlock(1, at, double))},
 		{"struct-of-3", ok(Contiguous(65536, ok(Resized(record, 0, 48))))},
 	}

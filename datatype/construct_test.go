@@ -55,14 +55,14 @@ func TestContentsAreTheArgumentsInBothForms(t *testing.T) {
 			return Subarray([]int64{8, 9}, pair, []int64{1, 2}, abi.MPI_ORDER_C, testInt)
 		},
 			Contents{Combiner: abi.MPI_COMBINER_SUBARRAY, Integers: []int64{2, 8, 9, 2, 3, 1, 2, abi.MPI_ORDER_C}, Types: one},
-			Contents{Combiner: abi.MPI_COMBINER_SUBARRAY, Integers: []int64{2, abi.MPI_ORDER_C}, LargeCounts: []int64{8, 9, 2,
-				3, 1, 2}, Types: one}},
+			Contents{Combiner: abi.MPI_COMBINER_SUBARRAY, Integers: []int64{2, abi.MPI_ORDER_C},
+				LargeCounts: []int64{8, 9, 2, 3, 1, 2}, Types: one}},
 		{"darray", func() (*Type, error) {
-			return Darray(6, 1, []int64{8, 9}, []int{abi.MPI_DISTRIBUTE_BLOCK, abi.MPI_DISTRIBUTE_CYCLIC}, []int{
-				abi.MPI_DISTRIBUTE_DFLT_DARG, 2}, []int{2, 3}, abi.MPI_ORDER_FORTRAN, testInt)
+			return Darray(6, 1, []int64{8, 9}, []int{abi.MPI_DISTRIBUTE_BLOCK, abi.MPI_DISTRIBUTE_CYCLIC},
+				[]int{abi.MPI_DISTRIBUTE_DFLT_DARG, 2}, []int{2, 3}, abi.MPI_ORDER_FORTRAN, testInt)
 		},
-			Contents{Combiner: abi.MPI_COMBINER_DARRAY, Integers: []int64{6, 1, 2, 8, 9, 17, 18, 19, 2, 2, 3,
-				abi.MPI_ORDER_FORTRAN}, Types: one},
+			Contents{Combiner: abi.MPI_COMBINER_DARRAY,
+				Integers: []int64{6, 1, 2, 8, 9, 17, 18, 19, 2, 2, 3, abi.MPI_ORDER_FORTRAN}, Types: one},
 			Contents{Combiner: abi.MPI_COMBINER_DARRAY, Integers: []int64{6, 1, 2, 17, 18, 19, 2, 2, 3, abi.MPI_ORDER_FORTRAN},
 				LargeCounts: []int64{8, 9}, Types: one}},
 		{"resized", func() (*Type, error) { return Resized(testInt, -4, 16) },
@@ -109,42 +109,34 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 		{result{abi.MPI_ERR_VALUE_TOO_LARGE, "stride", -1}, func() (*Type, error) { return Vector(2, 1, math.MaxInt64, d) }},
 		{result{abi.MPI_ERR_ARG, "blocklength", -1}, func() (*Type, error) { return Hvector(2, -1, 1, d) }},
 		{result{abi.MPI_ERR_VALUE_TOO_LARGE, "count", -1}, func() (*Type, error) {
-			return Hvector(3, 1, math.MaxInt64/2+1,
-				d)
+			return Hvector(3, 1, math.MaxInt64/2+1, d)
 		}},
 		{result{abi.MPI_ERR_ARG, "array_of_blocklengths", 1}, func() (*Type, error) {
-			return Indexed([]int64{1, -1},
-				[]int64{0, 0}, d)
+			return Indexed([]int64{1, -1}, []int64{0, 0}, d)
 		}},
 		{result{abi.MPI_ERR_ARG, "array_of_displacements", -1}, func() (*Type, error) {
-			return Hindexed([]int64{1, 1},
-				[]int64{0}, d)
+			return Hindexed([]int64{1, 1}, []int64{0}, d)
 		}},
 		{result{abi.MPI_ERR_VALUE_TOO_LARGE, "array_of_displacements", -1}, func() (*Type, error) {
-			return IndexedBlock(1,
-				[]int64{math.MinInt64}, d)
+			return IndexedBlock(1, []int64{math.MinInt64}, d)
 		}},
 		{result{abi.MPI_ERR_ARG, "blocklength", -1}, func() (*Type, error) { return HindexedBlock(-1, []int64{0}, d) }},
 		{result{abi.MPI_ERR_ARG, "array_of_types", -1}, func() (*Type, error) {
-			return Struct([]int64{1, 1}, []int64{0, 8},
-				[]*Type{d})
+			return Struct([]int64{1, 1}, []int64{0, 8}, []*Type{d})
 		}},
 		{result{abi.MPI_ERR_ARG, "array_of_types", -1}, func() (*Type, error) {
-			return Struct([]int64{1, 1}, []int64{0},
-				[]*Type{d, d})
+			return Struct([]int64{1, 1}, []int64{0}, []*Type{d, d})
 		}},
 		{result{abi.MPI_ERR_ARG, "array_of_blocklengths", 1}, func() (*Type, error) {
 			return Struct([]int64{1, -1}, []int64{0, 8}, []*Type{d, d})
 		}},
 		{result{abi.MPI_ERR_TYPE, "array_of_types", 1}, func() (*Type, error) {
-			return Struct([]int64{1, 1}, []int64{0, 8},
-				[]*Type{d, nil})
+			return Struct([]int64{1, 1}, []int64{0, 8}, []*Type{d, nil})
 		}},
 		{result{abi.MPI_ERR_VALUE_TOO_LARGE, "extent", -1}, func() (*Type, error) { return Resized(d, math.MaxInt64, 1) }},
 		{result{abi.MPI_ERR_ARG, "ndims", -1}, func() (*Type, error) { return Subarray(nil, nil, nil, abi.MPI_ORDER_C, d) }},
 		{result{abi.MPI_ERR_ARG, "order", -1}, func() (*Type, error) {
-			return Subarray([]int64{4}, []int64{1}, []int64{0},
-				7, d)
+			return Subarray([]int64{4}, []int64{1}, []int64{0}, 7, d)
 		}},
 		{result{abi.MPI_ERR_ARG, "array_of_subsizes", 0}, func() (*Type, error) {
 			return Subarray([]int64{4}, []int64{5}, []int64{0}, abi.MPI_ORDER_C, d)
@@ -223,8 +215,9 @@ func TestSizesBeyondTwoGigabytesAreExact(t *testing.T) {
 
 func TestATypeWithoutDataHasNoElements(t *testing.T) {
 	empty := ok(Resized(ok(Contiguous(0, testInt)), 0, 16))
-	for _, e := range []struct{ bytes, want int64 }{{0, 0}, {1, abi.MPI_UNDEFINED}, {4, abi.MPI_UNDEFINED}, {-1,
-		abi.MPI_UNDEFINED}} {
+	for _, e := range []struct{ bytes, want int64 }{
+		{0, 0}, {1, abi.MPI_UNDEFINED}, {4, abi.MPI_UNDEFINED}, {-1, abi.MPI_UNDEFINED},
+	} {
 		for _, rep := range []Rep{Native, External32} {
 			if n := empty.Elements(e.bytes, rep); n != e.want {
 				t.Errorf("%d bytes are %d elements", e.bytes, n)

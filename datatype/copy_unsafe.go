@@ -19,8 +19,8 @@ import (
 // Copy moves scount elements of st at src to dcount elements of dt at dst, as a message within a process would: in
 // native form, matching basic elements in order. It answers the bytes moved, and whether the source held more than
 // that. The types have equal signatures over what is moved; the buffers do not overlap.
-func Copy(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount int64, st *Type) (bytes int64,
-	truncated bool) {
+func Copy(dst unsafe.Pointer, dcount int64, dt *Type,
+	src unsafe.Pointer, scount int64, st *Type) (bytes int64, truncated bool) {
 	bytes, room := st.PackedSize(scount, Native), dt.PackedSize(dcount, Native)
 	if bytes > room {
 		bytes, truncated = room, true
@@ -61,8 +61,8 @@ const longRun = 8 << 10
 const longPiece = 192
 
 // copyByRuns copies if the runs are long: by those of the side whose runs are the longer, or by those of both.
-func copyByRuns(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount int64, st *Type,
-	bytes int64) bool {
+func copyByRuns(dst unsafe.Pointer, dcount int64, dt *Type,
+	src unsafe.Pointer, scount int64, st *Type, bytes int64) bool {
 	var in, out Cursor
 	out.Init(src, scount, st, Native)
 	in.Init(dst, dcount, dt, Native)

@@ -36,8 +36,8 @@ func (c *Cursor) Init(base unsafe.Pointer, count int64, t *Type, rep Rep) {
 	case count == 1:
 	case p.root.op == opRun && p.root.mem == t.extent():
 		c.root = nil
-		c.top = node{op: opRun, kind: p.root.kind, n: count * p.root.n, size: count * p.root.size, mem: count * p.root.mem,
-			runs: 1}
+		c.top = node{op: opRun, kind: p.root.kind, n: count * p.root.n,
+			size: count * p.root.size, mem: count * p.root.mem, runs: 1}
 	case p.root.op == opLoop && p.root.n*p.root.stride == t.extent():
 		c.root = nil
 		c.top = node{op: opLoop, n: count * p.root.n, stride: p.root.stride, child: p.root.child, size: count * p.root.size,

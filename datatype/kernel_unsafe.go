@@ -136,8 +136,8 @@ func (m *mover) tiles(b, at, to int64, outer, inner Dim) {
 	const side = 8
 	for j := int64(0); j < inner.N; j += side {
 		for i := int64(0); i < outer.N; i += side {
-			m.tile(b, at+i*outer.Mem+j*inner.Mem, to+i*outer.Buf+j*inner.Buf, outer, inner, min(side, outer.N-i), min(side,
-				inner.N-j))
+			m.tile(b, at+i*outer.Mem+j*inner.Mem, to+i*outer.Buf+j*inner.Buf, outer, inner,
+				min(side, outer.N-i), min(side, inner.N-j))
 		}
 	}
 }

@@ -205,10 +205,8 @@ func TestPairsAndSizedTypesAreFoundByTheirParts(t *testing.T) {
 		size int64
 	}{
 		{func() (*Type, error) { return F90Real(6, 37) }, 4}, {func() (*Type, error) { return F90Real(7, 30) }, 8},
-		{func() (*Type, error) { return F90Complex(abi.MPI_UNDEFINED, 300) }, 16}, {func() (*Type,
-			error) {
-			return F90Integer(10)
-		}, 8},
+		{func() (*Type, error) { return F90Complex(abi.MPI_UNDEFINED, 300) }, 16},
+		{func() (*Type, error) { return F90Integer(10) }, 8},
 		{func() (*Type, error) { return F90Real(40, 30) }, 0}, {func() (*Type, error) { return F90Integer(39) }, 0},
 	} {
 		typ, err := e.got()

@@ -180,8 +180,8 @@ func (m *mover) vary(nd *node, lo, hi int, at, to int64) {
 	c, offs, lens := nd.child, nd.offs[lo:hi], nd.lens[lo:hi]
 	if c.op == opRun && nd.stride == c.mem && m.base == m.depth {
 		if c.kind == kindRaw && kernels != nil && !m.twin && int64(len(offs))*nd.least*c.size >= nestBytes {
-			kernels.Varied(m.mem, m.buf, at, to, offs, lens, nd.scale, c.size,
-				nd.least*c.size, nd.most*c.size, m.unpack)
+			kernels.Varied(m.mem, m.buf, at, to, offs, lens, nd.scale,
+				c.size, nd.least*c.size, nd.most*c.size, m.unpack)
 			return
 		}
 		for i, off := range offs {

@@ -191,8 +191,8 @@ func spread(c *node, offs []int64, scale int64) (at int64, root *node) {
 }
 
 func vary(c *node, offs, lens []int64, scale, stride int64) *node {
-	nd := &node{op: opVary, child: c, stride: stride, list: &list{offs: offs, scale: scale, lens: lens, least: lens[0],
-		most: lens[0]}}
+	nd := &node{op: opVary, child: c, stride: stride,
+		list: &list{offs: offs, scale: scale, lens: lens, least: lens[0], most: lens[0]}}
 	nd.starts = make([]int64, 0, (len(lens)+stretch-1)/stretch)
 	for i, n := range lens {
 		if i%stretch == 0 {
@@ -316,8 +316,8 @@ func (c *comparison) same(a, b *node) bool {
 	if a.op != b.op || a.kind != b.kind || a.n != b.n || a.size != b.size || (a.list == nil) != (b.list == nil) {
 		return false
 	}
-	if !(a.runsOnly() && b.runsOnly() && a.child.kind == b.child.kind) && (a.stride != b.stride || !c.same(a.child,
-		b.child)) {
+	if !(a.runsOnly() && b.runsOnly() && a.child.kind == b.child.kind) &&
+		(a.stride != b.stride || !c.same(a.child, b.child)) {
 		return false
 	}
 	return a.list == nil || c.sameList(a, b)

@@ -56,8 +56,9 @@ func TestEquivalentDescriptionsHaveTheSameTree(t *testing.T) {
 			ok(Hvector(2, 1, 300, recordOf(1))), ok(Struct([]int64{1, 1}, []int64{0, 300}, []*Type{recordOf(1), recordOf(2)})),
 		},
 		"anything but regular": {
-			ok(Indexed([]int64{1, 2, 2}, []int64{0, 5, 11}, double)), ok(Indexed([]int64{1, 2, 1, 1}, []int64{0, 5, 11, 12},
-				double)), ok(Indexed([]int64{1, 1, 1, 0, 2}, []int64{0, 5, 6, 1, 11}, double)),
+			ok(Indexed([]int64{1, 2, 2}, []int64{0, 5, 11}, double)),
+			ok(Indexed([]int64{1, 2, 1, 1}, []int64{0, 5, 11, 12}, double)),
+			ok(Indexed([]int64{1, 1, 1, 0, 2}, []int64{0, 5, 6, 1, 11}, double)),
 			ok(Hindexed([]int64{1, 2, 2}, []int64{0, 40, 88}, ok(Resized(ok(Contiguous(1, double)), 0, 8)))),
 		},
 	} {

@@ -23,9 +23,8 @@ type layoutOf struct {
 }
 
 func (t *Type) layout() layoutOf {
-	return layoutOf{t.size, t.size32, t.elems, t.align, t.lo, t.hi, t.lb, t.ub, t.signature().hash, t.markLB, t.markUB,
-		t.uniform,
-		*t.program(Native), *t.program(External32)}
+	return layoutOf{t.size, t.size32, t.elems, t.align, t.lo, t.hi, t.lb, t.ub, t.signature().hash,
+		t.markLB, t.markUB, t.uniform, *t.program(Native), *t.program(External32)}
 }
 
 var sameTree = cmp.Options{
@@ -44,8 +43,8 @@ var sameTree = cmp.Options{
 					Size, Runs, Least, Most int64
 					Offs                    list
 					Lens                    []int64
-				}{nd.child.kind, nd.size, nd.runs, nd.least * nd.child.size, nd.most * nd.child.size, list{offs: nd.offs,
-					scale: nd.scale}, lens}
+				}{nd.child.kind, nd.size, nd.runs, nd.least * nd.child.size, nd.most * nd.child.size,
+					list{offs: nd.offs, scale: nd.scale}, lens}
 			}))),
 	// Displacements in units of an extent come back in bytes.
 	cmp.Transformer("bytes", func(l list) struct {

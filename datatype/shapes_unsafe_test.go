@@ -12,8 +12,8 @@ import (
 // wide draws a type with repetition counts large enough for every kernel and every order of loops.
 func wide(r *rand.Rand) *model {
 	handles := []int{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_LONG,
-		abi.MPI_FLOAT,
-		abi.MPI_DOUBLE_INT, abi.MPI_WCHAR, abi.MPI_C_BOOL, abi.MPI_LONG_DOUBLE, abi.MPI_INTEGER16, abi.MPI_C_FLOAT_COMPLEX}
+		abi.MPI_FLOAT, abi.MPI_DOUBLE_INT, abi.MPI_WCHAR, abi.MPI_C_BOOL, abi.MPI_LONG_DOUBLE, abi.MPI_INTEGER16,
+		abi.MPI_C_FLOAT_COMPLEX}
 	m := named(handles[r.Intn(len(handles))])
 	if r.Intn(3) == 0 {
 		m = wideStruct(r, m)

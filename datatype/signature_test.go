@@ -72,8 +72,8 @@ func TestASignatureIsOfEveryElementAndItsPlace(t *testing.T) {
 		}
 	}
 	same := []*Type{repeated(6, i), repeated(3, i, i), repeated(2, i, i, i), repeated(1, repeated(4, i), repeated(2, i)),
-		ok(Indexed([]int64{1, 0, 5}, []int64{9, 0, 3}, i)), ok(Hvector(3, 2, -40, i)), Dup(ok(Resized(repeated(6, i), -3,
-			1)))}
+		ok(Indexed([]int64{1, 0, 5}, []int64{9, 0, 3}, i)), ok(Hvector(3, 2, -40, i)),
+		Dup(ok(Resized(repeated(6, i), -3, 1)))}
 	for k := range same {
 		x, n := same[k].Signature()
 		if y, o := same[0].Signature(); x != y || n != o {

@@ -80,13 +80,12 @@ func TestCommitDoesNotDependOnCounts(t *testing.T) {
 		lens := []int64{n, 3, 2 * n}
 		return []*Type{
 			must(Contiguous(n, testDouble)), must(Vector(n, 2, 3, testDouble)), must(Hvector(n, 3, 100, testDouble)),
-			must(Indexed(lens, []int64{0, 9 * n, 4 * n}, testDouble)), must(HindexedBlock(n, []int64{0, 99 * n, 40 * n},
-				testInt)),
+			must(Indexed(lens, []int64{0, 9 * n, 4 * n}, testDouble)),
+			must(HindexedBlock(n, []int64{0, 99 * n, 40 * n}, testInt)),
 			must(Struct(lens, []int64{0, 99 * n, 40 * n}, []*Type{testInt, testDouble, testInt})),
 			must(Subarray([]int64{n, 7, n / 2}, []int64{n - 1, 3, n / 4}, []int64{1, 2, 1}, abi.MPI_ORDER_C, testInt)),
-			must(Darray(6, 4, []int64{n, n / 2}, []int{abi.MPI_DISTRIBUTE_CYCLIC, abi.MPI_DISTRIBUTE_CYCLIC}, []int{2, 3},
-				[]int{3, 2},
-				abi.MPI_ORDER_FORTRAN, testDouble)),
+			must(Darray(6, 4, []int64{n, n / 2}, []int{abi.MPI_DISTRIBUTE_CYCLIC, abi.MPI_DISTRIBUTE_CYCLIC},
+				[]int{2, 3}, []int{3, 2}, abi.MPI_ORDER_FORTRAN, testDouble)),
 		}
 	}
 	few, many := wide(1000), wide(1<<27+1000)
@@ -233,8 +232,8 @@ func TestACursorFindsItsPlaceWithoutASearchThroughTheLists(t *testing.T) {
 		"fields":                    ok(Struct(fields, disps[:n/8], olds)),
 		"fields of one type":        ok(Struct(lens[:n/8], disps[:n/8], slicesOf(testDouble, n/8))),
 		"rows of blocks":            ok(Hvector(3, 1, reach, varied)),
-		"blocks of blocks": ok(Hindexed([]int64{1, 2, 1}, []int64{0, 2 * reach, reach}, ok(Resized(varied, 0,
-			reach)))),
+		"blocks of blocks": ok(Hindexed([]int64{1, 2, 1}, []int64{0, 2 * reach, reach},
+			ok(Resized(varied, 0, reach)))),
 	} {
 		for _, rep := range []Rep{Native, External32} {
 			t.Run(fmt.Sprint(name, " ", rep), func(t *testing.T) {

@@ -223,14 +223,14 @@ func (k *check) badKey(key int32) {
 
 //export impi_Comm_create_keyval
 func impi_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state uintptr) int32 {
-	return createKeyval("MPI_Comm_create_keyval", kindComm, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval,
-		extra_state)
+	return createKeyval("MPI_Comm_create_keyval", kindComm, comm_copy_attr_fn, comm_delete_attr_fn,
+		comm_keyval, extra_state)
 }
 
 //export impi_Type_create_keyval
 func impi_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state uintptr) int32 {
-	return createKeyval("MPI_Type_create_keyval", kindType, type_copy_attr_fn, type_delete_attr_fn, type_keyval,
-		extra_state)
+	return createKeyval("MPI_Type_create_keyval", kindType, type_copy_attr_fn, type_delete_attr_fn,
+		type_keyval, extra_state)
 }
 
 //export impi_Comm_free_keyval

@@ -13,8 +13,8 @@ import (
 // How a datatype was made (MPI 5.0, 5.1.13), its name, and packing (5.2, 5.3).
 
 //export impi_Type_get_envelope
-func impi_Type_get_envelope(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner uintptr,
-	wide int32) int32 {
+func impi_Type_get_envelope(datatype, num_integers, num_addresses, num_large_counts,
+	num_datatypes, combiner uintptr, wide int32) int32 {
 	k, t := typeQuery("MPI_Type_get_envelope", datatype)
 	k.result(num_integers, "num_integers")
 	k.result(num_addresses, "num_addresses")
@@ -184,8 +184,8 @@ func (k *check) pack(typed uintptr, count int64, t *datatype.Type, buffer uintpt
 }
 
 //export impi_Pack
-func impi_Pack(inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize int64, position, comm uintptr,
-	wide int32) int32 {
+func impi_Pack(inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize int64,
+	position, comm uintptr, wide int32) int32 {
 	k := check{fn: "MPI_Pack"}
 	if k.comm(comm) == nil {
 		return k.fail()
@@ -195,8 +195,8 @@ func impi_Pack(inbuf uintptr, incount int64, datatype, outbuf uintptr, outsize i
 }
 
 //export impi_Unpack
-func impi_Unpack(inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64, datatype, comm uintptr,
-	wide int32) int32 {
+func impi_Unpack(inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64,
+	datatype, comm uintptr, wide int32) int32 {
 	k := check{fn: "MPI_Unpack"}
 	if k.comm(comm) == nil {
 		return k.fail()

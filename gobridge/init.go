@@ -93,8 +93,8 @@ func notStarted() *libimpi.Error {
 func whoAmI() string {
 	host, _ := os.Hostname()
 	if p := started(); p != nil {
-		return fmt.Sprintf("libimpi: rank %d of %d (%s, pid %d)", p.engine.World().Rank(), p.engine.World().Size(), host,
-			os.Getpid())
+		return fmt.Sprintf("libimpi: rank %d of %d (%s, pid %d)",
+			p.engine.World().Rank(), p.engine.World().Size(), host, os.Getpid())
 	}
 	return fmt.Sprintf("libimpi: %s, pid %d", host, os.Getpid())
 }

@@ -164,8 +164,8 @@ func impi_Irecv(buf uintptr, count int64, datatype uintptr, source, tag int32, c
 
 // exchangeArgs checks the arguments of a send and a receive in one.
 func exchangeArgs(fn string, sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sendtag int32,
-	recvbuf uintptr, recvcount int64, recvtype uintptr, source, recvtag int32, comm uintptr) (k check,
-	st, rt *datatype.Type) {
+	recvbuf uintptr, recvcount int64, recvtype uintptr, source, recvtag int32,
+	comm uintptr) (k check, st, rt *datatype.Type) {
 	k.fn = fn
 	if k.comm(comm) != nil {
 		st = k.outgoing(sendbuf, sendcount, sendtype, dest, sendtag, &exchangeOut)

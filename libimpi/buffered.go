@@ -212,8 +212,7 @@ func packed(base datatype.Pointer, count int64, t *datatype.Type, rep datatype.R
 // leave.
 func (e *Engine) reserve(b *attachedBuffer, n int64) error {
 	if !b.attached {
-		return errorf(abi.MPI_ERR_BUFFER,
-			"a buffered send needs a buffer: call MPI_Buffer_attach")
+		return errorf(abi.MPI_ERR_BUFFER, "a buffered send needs a buffer: call MPI_Buffer_attach")
 	}
 	for !b.fits(n) && n < b.size && e.pollAll() {
 	}

@@ -279,8 +279,9 @@ func TestCancelledOrphansLeaveNothing(t *testing.T) {
 }
 
 func TestAFreedCommunicatorEndsWhatItHasBegun(t *testing.T) {
-	for name, o := range map[string]options{"reading": {clients: []int{2}}, "not reading": {clients: []int{2},
-		noRead: true}} {
+	for name, o := range map[string]options{
+		"reading": {clients: []int{2}}, "not reading": {clients: []int{2}, noRead: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			es := makeWorld(t, o)
 			a, b := es[0], es[1]

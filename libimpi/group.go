@@ -228,8 +228,8 @@ func (t Range) length(g *Group) (int, error) {
 	case t.Stride == 0:
 		return 0, errorf(abi.MPI_ERR_ARG, "stride 0 in range (%d, %d, 0)", t.First, t.Last)
 	case t.First < 0 || t.First >= g.count:
-		return 0, errorf(abi.MPI_ERR_RANK, "range (%d, %d, %d) begins outside the group of %d", t.First, t.Last, t.Stride,
-			g.count)
+		return 0, errorf(abi.MPI_ERR_RANK, "range (%d, %d, %d) begins outside the group of %d",
+			t.First, t.Last, t.Stride, g.count)
 	case t.Stride > 0 && t.Last >= t.First || t.Stride < 0 && t.Last <= t.First:
 		n = (t.Last-t.First)/t.Stride + 1
 	}

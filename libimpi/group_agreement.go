@@ -71,8 +71,8 @@ func (e *Engine) CreateFromGroup(g *Group, tag string) (*Comm, error) {
 
 // CreateInterFromGroups makes an intercommunicator (MPI_Intercomm_create_from_groups). remote and remoteLeader are
 // looked at where the caller is the leader of its group.
-func (e *Engine) CreateInterFromGroups(local *Group, leader int, remote *Group, remoteLeader int, tag string) (*Comm,
-	error) {
+func (e *Engine) CreateInterFromGroups(local *Group, leader int,
+	remote *Group, remoteLeader int, tag string) (*Comm, error) {
 	home, err := e.openAgreement(agreeAtHome, tag, local)
 	if err != nil {
 		return nil, err

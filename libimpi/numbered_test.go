@@ -41,8 +41,7 @@ func (w watched) SendRest(dst int32, payload []byte) int { return w.stream.SendR
 // Every packet of a message says which message it is, and of how many elements of which type.
 func TestMessagesAreNumberedAndSayTheirCountAndType(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{1, 1}, tune: func(j *transport.Job) {
-		j.AckMark, j.HiWater,
-			j.MaxDataLen = 1, 1, 100
+		j.AckMark, j.HiWater, j.MaxDataLen = 1, 1, 100
 	}})
 	var seen []transport.Header
 	e, other := es[0], es[1]

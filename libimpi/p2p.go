@@ -355,8 +355,8 @@ func (e *Engine) newSend(ctx *context, base datatype.Pointer, count int64, t *da
 }
 
 // newRecv takes a request for a receive; it has not been posted.
-func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, source int,
-	tag int32) *Request {
+func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type,
+	source int, tag int32) *Request {
 	r := e.requests.get(ctx.comm)
 	r.kind, r.active = recvRequest, true
 	e.shared.UnderWay++

@@ -307,8 +307,9 @@ func TestNothingIsSentToOrReceivedFromProcNull(t *testing.T) {
 	if found, err := c.Iprobe(abi.MPI_PROC_NULL, 0, &st); !found || err != nil || st != procNullStatus {
 		t.Errorf("iprobe: %t %v %+v", found, err, st)
 	}
-	for _, id := range []uint64{c.Irecv(nil, 0, byteT, abi.MPI_PROC_NULL, 0), c.RecvInit(nil, 0, byteT,
-		abi.MPI_PROC_NULL, 0)} {
+	for _, id := range []uint64{
+		c.Irecv(nil, 0, byteT, abi.MPI_PROC_NULL, 0), c.RecvInit(nil, 0, byteT, abi.MPI_PROC_NULL, 0),
+	} {
 		persistent := id
 		if r := e.requests.find(id); r.persistent {
 			if err := e.Start(id); err != nil {

@@ -91,17 +91,17 @@ const (
 var offerType = datatype.Named(abi.MPI_INT64_T)
 
 // PsendInit makes a persistent request that sends parts partitions of count elements each.
-func (c *Comm) PsendInit(base datatype.Pointer, parts int32, count int64, t *datatype.Type, dest int,
-	tag int32) uint64 {
-	return c.newChannel(&channel{sending: true, peer: int32(dest), tag: tag, base: base, typ: t, parts: parts,
-		count: count})
+func (c *Comm) PsendInit(base datatype.Pointer, parts int32, count int64, t *datatype.Type,
+	dest int, tag int32) uint64 {
+	return c.newChannel(&channel{sending: true, peer: int32(dest), tag: tag, base: base, typ: t,
+		parts: parts, count: count})
 }
 
 // PrecvInit makes a persistent request that receives parts partitions of count elements each. The sender's may be
 // others, of as many elements in all or fewer. A partition that the data does not reach has arrived with the last
 // that it does.
-func (c *Comm) PrecvInit(base datatype.Pointer, parts int32, count int64, t *datatype.Type, source int,
-	tag int32) uint64 {
+func (c *Comm) PrecvInit(base datatype.Pointer, parts int32, count int64, t *datatype.Type,
+	source int, tag int32) uint64 {
 	return c.newChannel(&channel{peer: int32(source), tag: tag, base: base, typ: t, parts: parts, count: count})
 }
 
@@ -136,13 +136,13 @@ func (ch *channel) open(e *Engine) {
 	e.start(ch.send(e, s.offers, datatype.Pointer(&ch.offer), offerWords, offerType, ch.tag, partOffer))
 }
 
-func (ch *channel) send(e *Engine, ctx *context, base datatype.Pointer, count int64, t *datatype.Type, tag int32,
-	part int) *Request {
+func (ch *channel) send(e *Engine, ctx *context, base datatype.Pointer, count int64, t *datatype.Type,
+	tag int32, part int) *Request {
 	return e.newSend(ctx, base, count, t, ch.comm.group.World(int(ch.peer)), tag, modeStandard).join(ch, part)
 }
 
-func (ch *channel) receive(e *Engine, ctx *context, base datatype.Pointer, count int64, t *datatype.Type, tag int32,
-	part int) *Request {
+func (ch *channel) receive(e *Engine, ctx *context, base datatype.Pointer, count int64, t *datatype.Type,
+	tag int32, part int) *Request {
 	return e.newRecv(ctx, base, count, t, int(ch.peer), tag).join(ch, part)
 }
 
@@ -455,8 +455,8 @@ func (ch *channel) isReady(e *Engine, p int32) *Error {
 }
 
 func (ch *channel) badPartition(p int32) *Error {
-	return ch.errorf(abi.MPI_ERR_ARG, "argument partition is %d, and the request has %d partitions, from 0 on", p,
-		ch.parts)
+	return ch.errorf(abi.MPI_ERR_ARG, "argument partition is %d, and the request has %d partitions, from 0 on",
+		p, ch.parts)
 }
 
 // Parrived says whether a partition of a receive has arrived; all have if the request is not active.

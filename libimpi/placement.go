@@ -157,8 +157,8 @@ var tells = lengthOfWhereabouts + 1
 // placed finds the processes that are to be the n nodes of a topology: at[v] is the rank in c of node v. All members
 // call it. edges are those of the caller's node, as outward tells them, of a topology that nobody knows in full; rank
 // 0's call of find gets them one after the other, with the number of integers from each node.
-func (c *Comm) placed(n int, edges []int32, find func(paths [][]int32, edges, counts []int32) []int32) ([]int32,
-	error) {
+func (c *Comm) placed(n int, edges []int32,
+	find func(paths [][]int32, edges, counts []int32) []int32) ([]int32, error) {
 	var all, every, counts []int32
 	if c.rank == 0 {
 		all = make([]int32, tells*c.Size())

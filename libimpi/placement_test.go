@@ -27,8 +27,8 @@ func TestPathsLeadFromWhatSeparatesMost(t *testing.T) {
 		job  *transport.Job
 		want [][]int32
 	}{
-		{"two clients of one machine, each process its own host", jobOf([3]int32{0, 0, 7}, [3]int32{0, 1, 7}, [3]int32{1, 2,
-			7}),
+		{"two clients of one machine, each process its own host",
+			jobOf([3]int32{0, 0, 7}, [3]int32{0, 1, 7}, [3]int32{1, 2, 7}),
 			[][]int32{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 1, 0, 0}}},
 		{"clients 0 and 2 share a machine", jobOf([3]int32{0, 0, 7}, [3]int32{1, 1, 8}, [3]int32{2, 2, 7}),
 			[][]int32{{0, 0, 0, 0}, {1, 1, 1, 1}, {0, 2, 2, 0}}},

@@ -236,8 +236,8 @@ func TestProcessesOfAllClientsOnTheMachineAreCounted(t *testing.T) {
 		job := transport.Job{Clients: int32(len(tt.hosts))}
 		for i, h := range tt.hosts {
 			first := int32(len(job.Procs))
-			job.Hosts = append(job.Hosts, transport.Host{Client: int32(i), First: first, NProcs: h.n, Machine: h.machine,
-				Others: h.others})
+			job.Hosts = append(job.Hosts, transport.Host{Client: int32(i), First: first, NProcs: h.n,
+				Machine: h.machine, Others: h.others})
 			for range h.n {
 				job.Procs = append(job.Procs, transport.Proc{HostID: [16]byte{h.address}, Host: int32(i), Client: int32(i)})
 			}

@@ -386,8 +386,8 @@ func TestSlotsRunOutAndComeBack(t *testing.T) {
 	}
 	for i := range ids {
 		e.mu.Lock()
-		e.Deliver(&transport.Header{Kind: transport.Data, Src: 1, LSRank: 1, Tag: 5, CID: e.World().CID(), MsgLen: 1,
-			Len: 1}, []byte{byte(i)})
+		e.Deliver(&transport.Header{Kind: transport.Data, Src: 1, LSRank: 1, Tag: 5, CID: e.World().CID(),
+			MsgLen: 1, Len: 1}, []byte{byte(i)})
 		e.mu.Unlock()
 	}
 	must(t, e.WaitAll(ids, nil))

@@ -295,8 +295,9 @@ func TestALostClientIsReportedByName(t *testing.T) {
 }
 
 func TestCollectivesOfBothKindsAgree(t *testing.T) {
-	for name, o := range map[string]options{"one client": {clients: []int{3}}, "three clients": {clients: []int{2, 1,
-		1}}} {
+	for name, o := range map[string]options{
+		"one client": {clients: []int{3}}, "three clients": {clients: []int{2, 1, 1}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			es := makeWorld(t, o)
 			together(t, es, func(e *Engine) {

@@ -110,8 +110,8 @@ func TestFailuresOfSeveralStandInTheirStatuses(t *testing.T) {
 	in := make([]byte, 4)
 	for _, some := range []bool{false, true} {
 		ids := []uint64{
-			b.World().Irecv(at(in), 4, byteT, 0, 0), b.World().Irecv(at(in), 4, byteT, 0, 1), b.World().Irecv(at(in), 4, byteT,
-				0, 2),
+			b.World().Irecv(at(in), 4, byteT, 0, 0), b.World().Irecv(at(in), 4, byteT, 0, 1),
+			b.World().Irecv(at(in), 4, byteT, 0, 2),
 		}
 		st := make([]CStatus, 3)
 		for i := range st {

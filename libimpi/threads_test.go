@@ -67,8 +67,8 @@ func talk(t *testing.T, e *Engine, es []*Engine, tag int32, rounds int) {
 			ids := []uint64{m.Imrecv(at(in), int64(n), byteT), id}
 			must(t, e.WaitAll(ids, nil))
 		case 2:
-			ids := []uint64{c.Irecv(at(in), int64(n), byteT, abi.MPI_ANY_SOURCE, tag), c.Isend(at(out), int64(n), byteT, peer,
-				tag, Standard)}
+			ids := []uint64{c.Irecv(at(in), int64(n), byteT, abi.MPI_ANY_SOURCE, tag),
+				c.Isend(at(out), int64(n), byteT, peer, tag, Standard)}
 			for range ids {
 				_, err := e.WaitAny(ids, &cs)
 				must(t, err)

@@ -115,8 +115,8 @@ func perRank(values []int32) coll.Buf {
 
 // blocks is a buffer of counts[i] integers for rank i, one after the other.
 func blocks(values, counts []int32) coll.VBuf {
-	b := coll.VBuf{Base: intBuf(values).Base, Type: intType, Counts: make([]int64, len(counts)), Displs: make([]int64,
-		len(counts))}
+	b := coll.VBuf{Base: intBuf(values).Base, Type: intType,
+		Counts: make([]int64, len(counts)), Displs: make([]int64, len(counts))}
 	for i, n := range counts {
 		b.Counts[i] = int64(n)
 	}

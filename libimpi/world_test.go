@@ -99,8 +99,8 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 			mine.Me = int32(i)
 			c := configs[i]
 			c.Job = &mine
-			es[i], errs[i] = New(ctx, Config{Job: &mine, Home: c.Segment.Home(c.World), Open: c.Open, ReadAll: o.readAll,
-				Help: help})
+			es[i], errs[i] = New(ctx, Config{Job: &mine, Home: c.Segment.Home(c.World), Open: c.Open,
+				ReadAll: o.readAll, Help: help})
 		})
 	}
 	wg.Wait()

@@ -191,6 +191,6 @@ func (l *appLine) outcome(file string, err error) error {
 	if code < 0 {
 		code = 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
 	}
-	return &endError{cause: &supervise.Cause{Code: code, Text: fmt.Sprintf("%s, line %d: the client ended with code %d",
-		file, l.number, code)}}
+	return &endError{cause: &supervise.Cause{Code: code,
+		Text: fmt.Sprintf("%s, line %d: the client ended with code %d", file, l.number, code)}}
 }

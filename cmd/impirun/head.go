@@ -298,8 +298,8 @@ func (h *head) take(e event) {
 		e.node.stdin.Close()
 		h.pour()
 		if e.m.End.Code != 0 {
-			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff), Text: e.m.End.Text, Blamed: e.m.End.Blamed,
-				Answer: e.m.End.Answer})
+			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff),
+				Text: e.m.End.Text, Blamed: e.m.End.Blamed, Answer: e.m.End.Answer})
 		}
 	case e.m.Hosts != nil && e.node.hosts == nil:
 		hosts, err := e.node.take(e.m.Hosts)

@@ -55,8 +55,8 @@ func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {
 		}
 		return readHostFile(file)
 	}
-	list, err := read("# all\nalpha slots=4 max_slots=8\n\nbeta:2 # two\n10.255.255.1 addr=10.255.255.2 sched=yes\n" +
-		"fe80::1\n")
+	list, err := read("# all\nalpha slots=4 max_slots=8\n\nbeta:2 # two\n" +
+		"10.255.255.1 addr=10.255.255.2 sched=yes\nfe80::1\n")
 	if err != nil {
 		t.Fatal(err)
 	}

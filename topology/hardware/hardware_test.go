@@ -37,13 +37,13 @@ func TestAProcessIsRestrictedToThePartsThatHoldItsMask(t *testing.T) {
 		want map[string]int
 	}{
 		{"0-7", map[string]int{"Machine": 0}},
-		{"0", map[string]int{"Machine": 0, "Package": 0, "NUMANode": 0, "L3Cache": 0, "L2Cache": 0, "L1Cache": 0, "Core": 0,
-			"PU": 0}},
-		{"5,1", map[string]int{"Machine": 0, "Package": 0, "NUMANode": 0, "L3Cache": 0, "L2Cache": 1, "L1Cache": 1,
-			"Core": 1}},
+		{"0", map[string]int{"Machine": 0, "Package": 0, "NUMANode": 0,
+			"L3Cache": 0, "L2Cache": 0, "L1Cache": 0, "Core": 0, "PU": 0}},
+		{"5,1", map[string]int{"Machine": 0, "Package": 0, "NUMANode": 0,
+			"L3Cache": 0, "L2Cache": 1, "L1Cache": 1, "Core": 1}},
 		{"2-3", map[string]int{"Machine": 0, "Package": 1, "NUMANode": 1, "L3Cache": 1}},
-		{"6", map[string]int{"Machine": 0, "Package": 1, "NUMANode": 1, "L3Cache": 1, "L2Cache": 2, "L1Cache": 2, "Core": 2,
-			"PU": 6}},
+		{"6", map[string]int{"Machine": 0, "Package": 1, "NUMANode": 1,
+			"L3Cache": 1, "L2Cache": 2, "L1Cache": 2, "Core": 2, "PU": 6}},
 		{"", nil}, {"9", nil},
 	} {
 		cpus, err := parseList(tt.mask)

@@ -337,8 +337,8 @@ func TestNeitherDirectionAllocates(t *testing.T) {
 // Whatever arrives on three connections, in whatever portions: what is handed on has a place in the stream, and it
 // ends.
 func FuzzReceive(f *testing.F) {
-	f.Add(append(piece(0, 5, "hello"), piece(6, 0, "")...), append(piece(5, 1, "!"), piece(6, 0, "")...), piece(6, 0, ""),
-		uint8(7))
+	f.Add(append(piece(0, 5, "hello"), piece(6, 0, "")...), append(piece(5, 1, "!"), piece(6, 0, "")...),
+		piece(6, 0, ""), uint8(7))
 	f.Add(piece(3, 2, "lo"), piece(0, 3, "hel"), []byte{1}, uint8(1))
 	f.Fuzz(func(t *testing.T, x, y, z []byte, step uint8) {
 		a, others := pairs(t, 3)

@@ -318,8 +318,8 @@ func (s *suite) packers() {
 	pair := s.pairs()[0]
 	most := s.Transports[pair[0]].Limits().Packet
 	for i, size := range []int{0, 1, 7, most / 2, most} {
-		p := packet{transport.Header{Kind: transport.Data, Src: pair[0], Dst: pair[1], SrqID: uint64(i), Len: size,
-			MsgLen: uint64(size)}, bytes.Repeat([]byte{byte(i)}, size)}
+		p := packet{transport.Header{Kind: transport.Data, Src: pair[0], Dst: pair[1], SrqID: uint64(i),
+			Len: size, MsgLen: uint64(size)}, bytes.Repeat([]byte{byte(i)}, size)}
 		from := pieces{rest: p.payload}
 		s.until("room", func() bool { return s.Transports[pair[0]].SendFrom(&p.h, &from) })
 		if len(from.rest) > 0 || size == 0 && from.calls > 0 {

@@ -137,8 +137,8 @@ func or(n, otherwise int) int {
 func (w *World) add(client int32, machine, local int) {
 	r := int32(len(w.procs))
 	w.procs = append(w.procs, &proc{w: w, rank: r, machine: machine, local: local, turn: make(chan struct{}, 1)})
-	w.job.Hosts = append(w.job.Hosts, transport.Host{Client: client, First: r, NProcs: 1, SameImpl: true, Exchange: true,
-		Machine: uint64(machine) + 1})
+	w.job.Hosts = append(w.job.Hosts, transport.Host{Client: client, First: r, NProcs: 1,
+		SameImpl: true, Exchange: true, Machine: uint64(machine) + 1})
 	w.job.Procs = append(w.job.Procs, transport.Proc{HostID: [16]byte{15: byte(machine)}, PID: int64(r) + 1, Host: r,
 		Client: client})
 }

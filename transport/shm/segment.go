@@ -140,8 +140,8 @@ func readHeader(fd int) (header, error) {
 	if h.localSize < 1 || h.localSize > MaxLocal ||
 		h.ringBytes != uint32(ringSize(int(h.localSize))) ||
 		h.bytes != uint64(segmentBytes(int(h.localSize))) || st.Size != int64(h.bytes) {
-		return header{}, fmt.Errorf("shm: segment for %d ranks has %d bytes and rings of %d: damaged", h.localSize, st.Size,
-			h.ringBytes)
+		return header{}, fmt.Errorf("shm: segment for %d ranks has %d bytes and rings of %d: damaged",
+			h.localSize, st.Size, h.ringBytes)
 	}
 	return h, nil
 }

@@ -65,9 +65,8 @@ func TestNothingPacesAConnectionInsideTheMachine(t *testing.T) {
 	for _, tt := range []struct {
 		local, remote string
 		want          bool
-	}{{"127.0.0.1", "127.0.0.1", true}, {"127.0.0.2", "127.0.0.1", true}, {"::1", "::1", true}, {"10.0.0.1", "10.0.0.1",
-		true},
-		{"10.0.0.1", "10.0.0.2", false}, {"fe80::1", "fe80::2", false}} {
+	}{{"127.0.0.1", "127.0.0.1", true}, {"127.0.0.2", "127.0.0.1", true}, {"::1", "::1", true},
+		{"10.0.0.1", "10.0.0.1", true}, {"10.0.0.1", "10.0.0.2", false}, {"fe80::1", "fe80::2", false}} {
 		if got := inside(&net.TCPAddr{IP: net.ParseIP(tt.local)}, &net.TCPAddr{IP: net.ParseIP(tt.remote)}); got != tt.want {
 			t.Errorf("%s to %s: inside %v", tt.local, tt.remote, got)
 		}

@@ -27,8 +27,8 @@ func NewDirectory(job *transport.Job) (*Directory, error) {
 	slices.SortFunc(d.byName, func(a, b int32) int { return compareIDs(&d.ids[a], &d.ids[b]) })
 	for i := 1; i < len(d.byName); i++ {
 		if a, b := d.byName[i-1], d.byName[i]; d.ids[a] == d.ids[b] {
-			return nil, fmt.Errorf("processes %d and %d have the same name: host id %x, pid %d", a, b, d.ids[a].HostID,
-				d.ids[a].PID)
+			return nil, fmt.Errorf("processes %d and %d have the same name: host id %x, pid %d",
+				a, b, d.ids[a].HostID, d.ids[a].PID)
 		}
 	}
 	return d, nil

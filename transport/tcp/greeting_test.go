@@ -94,8 +94,8 @@ func TestImpostorsAreTurnedAway(t *testing.T) {
 		ctx, cancel := context.WithCancel(deadline(t))
 		ended := make(chan error)
 		go func() {
-			_, err := Connect(ctx, makeJob(lay, []netip.AddrPort{at[0], at[1]}, keyed(2, sealed)), 1, ls[1], other, other.wake,
-				Options{})
+			_, err := Connect(ctx, makeJob(lay, []netip.AddrPort{at[0], at[1]}, keyed(2, sealed)),
+				1, ls[1], other, other.wake, Options{})
 			ended <- err
 		}()
 		select {

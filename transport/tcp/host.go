@@ -127,8 +127,8 @@ func (h *Host) add(host int32, fds []int, maxLen uint32, pipes bool) error {
 		}
 	} else if err := h.open(l, pipes); err != nil {
 		return err
-	} else if err := unix.EpollCtl(h.epoll, unix.EPOLL_CTL_ADD, l.fd, &unix.EpollEvent{Events: unix.EPOLLIN,
-		Fd: host}); err != nil {
+	} else if err := unix.EpollCtl(h.epoll, unix.EPOLL_CTL_ADD, l.fd,
+		&unix.EpollEvent{Events: unix.EPOLLIN, Fd: host}); err != nil {
 		return os.NewSyscallError("epoll_ctl", err)
 	}
 	h.nopen++

@@ -125,8 +125,8 @@ func pure(t testing.TB, maxLen uint32) (*inbound, *transport.Job) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &inbound{dir: dir, flow: newFlow(job, 0), procs: job.Procs, from: 1, to: 0, maxLen: maxLen, buf: make([]byte,
-		4096)}, job
+	return &inbound{dir: dir, flow: newFlow(job, 0), procs: job.Procs, from: 1, to: 0,
+		maxLen: maxLen, buf: make([]byte, 4096)}, job
 }
 
 // result is all that an inbound says about a stream.
@@ -171,8 +171,8 @@ func FuzzInbound(f *testing.F) {
 	var seed []byte
 	for _, k := range []transport.Kind{transport.Data, transport.DataSync, transport.SyncAck, transport.Cancel,
 		transport.CancelNo, transport.Fini} {
-		seed = append(seed, packet(job, transport.Header{Kind: k, Src: 2, Dst: int32(k % 2), SrqID: 3}, strings.Repeat("p",
-			50*max(0, 1-int(k))))...)
+		seed = append(seed, packet(job, transport.Header{Kind: k, Src: 2, Dst: int32(k % 2), SrqID: 3},
+			strings.Repeat("p", 50*max(0, 1-int(k))))...)
 		f.Add(seed, uint8(k))
 	}
 	f.Add(packet(job, transport.Header{Kind: transport.ProtoAck, Src: 3, Dst: 1}, ""), uint8(7))

@@ -200,8 +200,8 @@ func TestAConnectionLostInAContinuationIsReported(t *testing.T) {
 	for _, memory := range [][]byte{nil, make([]byte, 100000)} {
 		e, f := against(t, streams(100000), Options{})
 		take(e, memory)
-		b := packet(f.job, transport.Header{Kind: transport.Data, Src: 2, MsgLen: 1 << 20, DrqID: 5}, strings.Repeat("x",
-			90000))
+		b := packet(f.job, transport.Header{Kind: transport.Data, Src: 2, MsgLen: 1 << 20, DrqID: 5},
+			strings.Repeat("x", 90000))
 		f.say(b[:50000])
 		f.c.Close()
 		e.until(t, "loss", func() bool { return len(e.lost) == 2 })

@@ -313,8 +313,8 @@ func (m *mesh) finish(ctx context.Context) error {
 		}
 		what := fmt.Errorf("host %d (client %d, %v) has not connected to us", i, x.Client, x.Addr)
 		if m.way(int32(i)) == weDial {
-			what = fmt.Errorf("host %d (client %d, %v) cannot be reached: %w", i, x.Client, x.Addr, cmp.Or(m.reasons[int32(i)],
-				context.Cause(ctx)))
+			what = fmt.Errorf("host %d (client %d, %v) cannot be reached: %w",
+				i, x.Client, x.Addr, cmp.Or(m.reasons[int32(i)], context.Cause(ctx)))
 		}
 		errs = append(errs, what)
 	}

@@ -36,8 +36,8 @@ func TestSeveralConnectionsCarryWhatOneDoesAndEndInOrder(t *testing.T) {
 		streams uint32
 		sealed  bool
 		opts    Options
-	}{{2, false, Options{}}, {3, true, Options{}}, {4, false, Options{SendBuffer: 100_000, ReceiveBuffer: 200_000}}, {16,
-		false, Options{}}} {
+	}{{2, false, Options{}}, {3, true, Options{}},
+		{4, false, Options{SendBuffer: 100_000, ReceiveBuffer: 200_000}}, {16, false, Options{}}} {
 		es := connect(t, layout{{1}, {1}}, several(tt.streams, tt.sealed), tt.opts)
 		used := 0
 		es[0].host.links[1].many.Each(func(int, int) { used++ })

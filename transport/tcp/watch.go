@@ -216,8 +216,8 @@ func (w *watch) openTimer() bool {
 		return false
 	}
 	w.timer.Store(int32(fd))
-	if err := unix.EpollCtl(w.outer, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET,
-		Fd: int32(fd)}); err != nil {
+	if err := unix.EpollCtl(w.outer, unix.EPOLL_CTL_ADD, fd,
+		&unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)}); err != nil {
 		w.timer.Store(-1)
 		unix.Close(fd)
 		return false

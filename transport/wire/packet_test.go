@@ -51,16 +51,16 @@ func TestEveryKindOfPacketHasItsGoldenBytes(t *testing.T) {
 	}{
 		{"short data",
 			transport.Header{Kind: transport.Data, Len: 5, MsgLen: 5, SrqID: 7, DrqID: 99, LSRank: 3, Tag: 42, CID: 6},
-			"00000000 00000005" + hosts + "0000000000000007" + zero8 + "0000000000000005 00000003 0000002a 0000000000000006" +
-				qosZero},
+			"00000000 00000005" + hosts + "0000000000000007" + zero8 +
+				"0000000000000005 00000003 0000002a 0000000000000006" + qosZero},
 		{"first packet of a long message",
-			transport.Header{Kind: transport.DataSync, Len: 1024, MsgLen: 1 << 33, SrqID: 8, DrqID: 99, LSRank: 1, Tag: 110,
-				CID: 1},
-			"00000001 00000400" + hosts + "0000000000000008" + zero8 + "0000000200000000 00000001 0000006e 0000000000000001" +
-				qosZero},
+			transport.Header{Kind: transport.DataSync, Len: 1024, MsgLen: 1 << 33, SrqID: 8, DrqID: 99,
+				LSRank: 1, Tag: 110, CID: 1},
+			"00000001 00000400" + hosts + "0000000000000008" + zero8 +
+				"0000000200000000 00000001 0000006e 0000000000000001" + qosZero},
 		{"continuation quotes the receiver's id",
-			transport.Header{Kind: transport.Data, Len: 1024, MsgLen: 4096, SrqID: 8, DrqID: math.MaxUint64, LSRank: 1, Tag: 110,
-				CID: 1},
+			transport.Header{Kind: transport.Data, Len: 1024, MsgLen: 4096, SrqID: 8, DrqID: math.MaxUint64,
+				LSRank: 1, Tag: 110, CID: 1},
 			"00000000 00000400" + hosts +
 				"0000000000000008 ffffffffffffffff 0000000000001000 00000001 0000006e 0000000000000001" + qosZero},
 		{"data of a message that is numbered",
@@ -68,8 +68,8 @@ func TestEveryKindOfPacketHasItsGoldenBytes(t *testing.T) {
 			"00000000 00000000" + hosts + zero8 + zero8 + zero8 + "00000001 00000002" + zero8 +
 				"8000000000000005 0000010000000000 8000000000000006" + zero8},
 		{"syncack copies the sender's id",
-			transport.Header{Kind: transport.SyncAck, SrqID: 8, DrqID: 17, Tag: 5, CID: 6, MsgLen: 9, Len: 9, Seq: 3, Count: 4,
-				Dtype: 5},
+			transport.Header{Kind: transport.SyncAck, SrqID: 8, DrqID: 17, Tag: 5, CID: 6, MsgLen: 9, Len: 9,
+				Seq: 3, Count: 4, Dtype: 5},
 			"00000003 00000000" + hosts + "0000000000000008 0000000000000011" + zero8 + zero32 + zero8 + zero8},
 		{"protoack has names only",
 			transport.Header{Kind: transport.ProtoAck, SrqID: 8, DrqID: 17, Tag: 5},

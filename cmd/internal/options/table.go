@@ -157,8 +157,8 @@ var table = slices.Concat([]option{
 			return err
 		}},
 	{names: []string{"kill-grace"}, values: []string{"SECONDS"},
-		help: "time from SIGTERM to SIGKILL when a job is ended (default 2)", apply: func(p *parser,
-			v []string) (err error) {
+		help: "time from SIGTERM to SIGKILL when a job is ended (default 2)",
+		apply: func(p *parser, v []string) (err error) {
 			p.plan.Grace, err = seconds(v[0])
 			return err
 		}},

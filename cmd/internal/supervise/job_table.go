@@ -117,8 +117,8 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 		l.blame(rank, Cause{Code: 1, Answer: answer}, true, "exited without calling MPI_Finalize")
 	case e.phase == outside:
 		if other := l.anyInside(); other >= 0 {
-			l.blame(rank, Cause{Code: 1, Answer: answer}, true, "ended without calling MPI_Init, which rank %d has called",
-				l.first+other)
+			l.blame(rank, Cause{Code: 1, Answer: answer}, true,
+				"ended without calling MPI_Init, which rank %d has called", l.first+other)
 		}
 	}
 }

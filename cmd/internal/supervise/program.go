@@ -84,8 +84,8 @@ func executable(file, name string) error {
 func startFailed(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOENT):
-		return &StartError{codeNotFound, fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist",
-			name)}
+		return &StartError{codeNotFound,
+			fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist", name)}
 	case errors.Is(err, syscall.EAGAIN):
 		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be started: no process left (ulimit -u)", name)}
 	case errors.Is(err, syscall.ENOMEM):

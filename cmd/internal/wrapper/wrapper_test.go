@@ -51,8 +51,8 @@ func TestTheWrapperAnswersEveryDialectAndRunsTheRest(t *testing.T) {
 		{command: "mpicc", words: "-MD a.c", run: "cc " + inc + " -MD a.c " + link},
 		{command: "mpicc", words: "a.o b.o -lm", run: "cc " + inc + " a.o b.o -lm " + link},
 		{command: "mpicc", words: "-shared a.o", run: "cc " + inc + " -shared a.o " + link},
-		{command: "mpicc", words: "a.c -L/usr/lib -lmpi_abi", run: "cc " + inc + " -L/opt/i/lib a.c -L/usr/lib -lmpi_abi " +
-			link},
+		{command: "mpicc", words: "a.c -L/usr/lib -lmpi_abi",
+			run: "cc " + inc + " -L/opt/i/lib a.c -L/usr/lib -lmpi_abi " + link},
 		{command: "mpicc", words: "-c a.c -lmpi", run: "cc " + inc + " -c a.c -lmpi"},
 		{command: "mpicc", words: "-static a.c", fails: "-static: libimpi is a shared library only"},
 		{command: "mpicc", words: "-static -c a.c", run: "cc " + inc + " -static -c a.c"},

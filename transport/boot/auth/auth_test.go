@@ -86,8 +86,8 @@ func TestTheEnvironmentEnablesMethods(t *testing.T) {
 // S2: {NONE, KEY, both} enabled, every interesting mask, every kind of list.
 func TestTheFirstCommonMethodIsChosen(t *testing.T) {
 	both := Methods{None: true, HasKey: true}
-	lists := map[string][]int32{"default": DefaultPreference, "1": {1}, "0,1": {0, 1}, "3,1-0": {3, 1, 0}, "1-0": {1, 0},
-		"0": {0}}
+	lists := map[string][]int32{"default": DefaultPreference,
+		"1": {1}, "0,1": {0, 1}, "3,1-0": {3, 1, 0}, "1-0": {1, 0}, "0": {0}}
 	tests := []struct {
 		m    Methods
 		mask uint32

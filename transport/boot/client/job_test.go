@@ -121,8 +121,8 @@ func TestC6WorldRanksOfTheThreeClients(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	want := &transport.Job{Me: -1, Clients: 3, MaxDataLen: 65536, TagUB: 2147483647, AckMark: 10, HiWater: 20, XSize: 1024,
-		MaxLinear: 4}
+	want := &transport.Job{Me: -1, Clients: 3, MaxDataLen: 65536, TagUB: 2147483647, AckMark: 10, HiWater: 20,
+		XSize: 1024, MaxLinear: 4}
 	for c, shape := range [][2]int{{3, 2}, {2, 3}, {2, 4}} {
 		for h := range shape[0] {
 			ip := netip.AddrFrom4([4]byte{10, 0, byte(c), byte(h + 1)})
@@ -408,8 +408,8 @@ func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 			}
 			native := i == k && i != 1 || i+k == 2 && i != k
 			if host.Native != native || host.Stream != stream[i][k] {
-				t.Errorf("client %d with client %d: native %v, stream %d; want %v, %d", i, k, host.Native, host.Stream, native,
-					stream[i][k])
+				t.Errorf("client %d with client %d: native %v, stream %d; want %v, %d",
+					i, k, host.Native, host.Stream, native, stream[i][k])
 			}
 		}
 	}

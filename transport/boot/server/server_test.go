@@ -149,8 +149,8 @@ func TestWhatCannotBeServed(t *testing.T) {
 	}
 	defer l.Close()
 	for name, opt := range map[string]Options{
-		"no clients": {Clients: 0}, "33 clients": {Clients: 33}, "port -1": {Clients: 1, Port: -1}, "port 65536": {Clients: 1,
-			Port: 65536},
+		"no clients": {Clients: 0}, "33 clients": {Clients: 33}, "port -1": {Clients: 1, Port: -1},
+		"port 65536": {Clients: 1, Port: 65536},
 		"port taken": {Clients: 1, Port: l.Addr().(*net.TCPAddr).Port},
 	} {
 		opt.Auth, opt.Bind = auth.WithNone(), loopback

@@ -101,8 +101,8 @@ var cancel = []conform.Case{
 	{Name: "cancel/matched", Rule: "3.7.4", Needs: conform.Client,
 		About: "we cancel messages that have been received, also a long one under way: CANCELNO",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, Manual: true, DataLen: 1000}, "irecv 1 7 5000", "recv 1 8 10", "send 1 1 0",
-				"wait")
+			j := peer.Start(t, setup{Others: two, Manual: true, DataLen: 1000},
+				"irecv 1 7 5000", "recv 1 8 10", "send 1 1 0", "wait")
 			short, long := j.Data(1, 0, 8, 10), j.Data(1, 0, 7, 5000)
 			j.Send(long)
 			ack := j.TakeType(wire.PkSyncAck, 0, 1)

@@ -160,8 +160,8 @@ var client = []conform.Case{
 			}
 		}},
 	{Name: "client/label-of-others", Rule: "2.3.5, erratum D-5", Needs: conform.Client,
-		About: "under a label of the client's own, if it has any, comes what it does not understand: it is as if nothing " +
-			"came",
+		About: "under a label of the client's own, if it has any, comes what it does not understand: " +
+			"it is as if nothing came",
 		Run: func(t t) {
 			for _, invent := range []func(own []byte) (mask uint32, data []byte){
 				func(own []byte) (uint32, []byte) {

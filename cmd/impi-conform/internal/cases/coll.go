@@ -248,8 +248,9 @@ func collectives() (list []conform.Case) {
 	for _, s := range []shape{{clients: 17, rank: 7, size: 18}, {clients: 32, rank: 31, size: 33}} {
 		s.others = slices.Repeat([][]int{{1}}, s.clients-1)
 		list = append(list, conform.Case{Name: fmt.Sprintf("collective/many-%d", s.clients), Rule: "4.2",
-			Needs: conform.Client, About: fmt.Sprintf("all collectives among %d clients; client %d is tested", s.clients,
-				s.rank), Run: func(t t) { playAll(t, s.setup(), small(operations(s.size))) }})
+			Needs: conform.Client,
+			About: fmt.Sprintf("all collectives among %d clients; client %d is tested", s.clients, s.rank),
+			Run:   func(t t) { playAll(t, s.setup(), small(operations(s.size))) }})
 	}
 	return append(list, []conform.Case{
 		{Name: "collective/interleaved", Rule: "4.2", Needs: conform.Client,

@@ -46,8 +46,8 @@ var communicators = []conform.Case{
 	{Name: "comm/max-cid", Rule: "4.3.1", Needs: conform.Client,
 		About: "others have used more context ids: the highest counts, and is the start of the next agreement",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "dup 1", "comm 1", "barrier", "comm 0", "dup 2", "comm 2",
-				"barrier")
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}},
+				"dup 1", "comm 1", "barrier", "comm 0", "dup 2", "comm 2", "barrier")
 			agree(j, func(r int) uint64 { return []uint64{1, 1, 1001}[r] })
 			closes(j, j.World(), 1002)
 			agree(j, func(r int) uint64 { return []uint64{1003, 1003, 5}[r] })
@@ -90,8 +90,8 @@ var communicators = []conform.Case{
 	{Name: "comm/split", Rule: "4.7", Needs: conform.Client,
 		About: "MPI_Comm_split: colors across clients share one context id; order by key, then rank",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{2}}}, "@0 split 5 10 1", "@1 split 6 10 1", "comm 1", "rank",
-				"barrier")
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{2}}},
+				"@0 split 5 10 1", "@1 split 6 10 1", "comm 1", "rank", "barrier")
 			split(j, all(1), func(r int) int32 {
 				return []int32{5, 6, 5, 6}[r]
 			}, func(r int) int32 { return []int32{10, 10, -1, 10}[r] })
@@ -104,8 +104,8 @@ var communicators = []conform.Case{
 	{Name: "comm/split-undefined", Rule: "4.7, erratum D-39", Needs: conform.Client,
 		About: "who has no color is in no communicator, whatever negative number its implementation calls that",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{3}}}, "@0 split 5 0 1", "@1 split 5 1 1", "comm 1", "rank",
-				"barrier")
+			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{3}}},
+				"@0 split 5 0 1", "@1 split 5 1 1", "comm 1", "rank", "barrier")
 			split(j, all(1), func(r int) int32 { return []int32{5, 5, -1, -32766, 5}[r] }, func(r int) int32 { return int32(r) })
 			closes(j, []int{0, 1, 4}, 2)
 			j.Line(1, "rank 1 of 3")
@@ -156,8 +156,8 @@ var communicators = []conform.Case{
 			j.Finish()
 		}},
 	{Name: "comm/intercomm", Rule: "4.8", Needs: conform.Client,
-		About: "MPI_Intercomm_create between clients: 16 bytes, then the ranks, on the collective context id with the " +
-			"user's tag",
+		About: "MPI_Intercomm_create between clients: 16 bytes, then the ranks, " +
+			"on the collective context id with the user's tag",
 		Run: func(t t) {
 			j, x := inter(t, 0, 2, "comm 2", "rank", "@0 send 1 5 10", "@1 recv 0 6 10", "free 2")
 			p := j.Take(0, x.B[1])
@@ -226,8 +226,8 @@ var communicators = []conform.Case{
 			j.Finish()
 		}},
 	{Name: "comm/dup-inter", Rule: "4.5", Needs: conform.Client,
-		About: "MPI_Comm_dup of an intercommunicator: followers to the remote leader, leaders, leaders to the remote " +
-			"followers",
+		About: "MPI_Comm_dup of an intercommunicator: " +
+			"followers to the remote leader, leaders, leaders to the remote followers",
 		Run: func(t t) {
 			j, x := inter(t, 0, 2, "comm 2", "dup 3", "comm 3", "@1 send 1 5 10")
 			j.PlayInter(x, exchange(x, wire.TagDup, func(b bool, r int) []byte {

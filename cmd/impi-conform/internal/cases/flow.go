@@ -93,8 +93,8 @@ var flow = append(windows(), []conform.Case{
 	{Name: "flow/pairs-apart", Rule: "3.6, erratum D-32", Needs: conform.Client,
 		About: "a pair that waits for its window holds up no other pair on the same socket",
 		Run: func(t t) {
-			j := peer.Start(t, setup{Others: [][]int{{2}}, NoAcks: true}, "isends 1 7 0 50", "send 2 8 10", "recv 2 9 10",
-				"wait")
+			j := peer.Start(t, setup{Others: [][]int{{2}}, NoAcks: true},
+				"isends 1 7 0 50", "send 2 8 10", "recv 2 9 10", "wait")
 			j.Arrived(0, 1, int(j.HiWater))
 			j.Message(0, 2, 8, 10)
 			j.Send(j.Data(2, 0, 9, 10))

@@ -162,8 +162,8 @@ func (h *hostileCases) endings() {
 		})
 	h.add("flood-cancel", "3.7.4", "10^5 CANCELs whose answers we never acknowledge, and then the end", nil,
 		func(t t, j *peer.Job) {
-			b := codec.Packet{Header: codec.Header{Type: wire.PkCancel, Src: j.Procs[1].ID, Dst: j.Procs[0].ID,
-				SrqID: 9}}.Bytes()
+			b := codec.Packet{Header: codec.Header{
+				Type: wire.PkCancel, Src: j.Procs[1].ID, Dst: j.Procs[0].ID, SrqID: 9}}.Bytes()
 			var many []byte
 			for range 1000 {
 				many = append(many, b...)

@@ -124,8 +124,8 @@ var packets = []conform.Case{
 			j.Finish()
 		}},
 	{Name: "packet/syncack-truncated", Rule: "3.7.2, MPI 3.2.6", Needs: conform.Client,
-		About: "short and long messages into too small buffers: MPI_ERR_TRUNCATE, the sender completes, the next message " +
-			"is whole",
+		About: "short and long messages into too small buffers: MPI_ERR_TRUNCATE, the sender completes, " +
+			"the next message is whole",
 		Run: func(t t) {
 			j := peer.Start(t, setup{Others: two, DataLen: 100}, "recv 1 1 10", "recv 1 2 10", "recv 1 3 150", "recv 1 4 50")
 			for i, n := range []int{50, 1000, 1000, 50} {
@@ -226,8 +226,8 @@ var packets = []conform.Case{
 			"for each message",
 		Run: qos},
 	{Name: "packet/packed", Rule: "4.1, erratum D-38", Needs: conform.Client,
-		About: "MPI_Pack on a communicator of several clients makes external32 without a header, MPI_Pack_size says its " +
-			"length",
+		About: "MPI_Pack on a communicator of several clients makes external32 without a header, " +
+			"MPI_Pack_size says its length",
 		Run: func(t t) {
 			j := peer.Start(t, setup{Others: two}, "sendpacked 1 7", "recvpacked 1 8")
 			want := append(codec.U32(1<<32-2, 300), codec.U64(0x4004000000000000)...)
@@ -269,8 +269,8 @@ var packets = []conform.Case{
 			j.Finish()
 		}},
 	{Name: "packet/lsrank", Rule: "3.5, erratum D-24", Needs: conform.Client,
-		About: "in a communicator where ranks are reversed, pk_lsrank is the rank there; who says its world rank is known " +
-			"by pk_src",
+		About: "in a communicator where ranks are reversed, pk_lsrank is the rank there; " +
+			"who says its world rank is known by pk_src",
 		Run: func(t t) {
 			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "@0 split 0 2 1", "@1 split 0 1 1", "comm 1",
 				"@0 send 0 5 10", "@0 recv 0 6 10", "@0 recv 0 7 10", "free 1")
@@ -367,8 +367,8 @@ func header(t t, p peer.Packet, kind uint32, n, total int) {
 
 // long takes a long message packet by packet.
 func long(t t, d, n int, drqid uint64) {
-	j := peer.Start(t, setup{Others: two, Manual: true, DataLen: uint32(d)}, fmt.Sprintf("isend 1 7 %d", n), "send 1 8 0",
-		"wait")
+	j := peer.Start(t, setup{Others: two, Manual: true, DataLen: uint32(d)},
+		fmt.Sprintf("isend 1 7 %d", n), "send 1 8 0", "wait")
 	p := j.Message(0, 1, 7, n)
 	header(t, p, wire.PkDataSync, d, n)
 	j.Message(0, 1, 8, 0) // nothing of the rest before it
@@ -418,8 +418,8 @@ func qos(t t) {
 				t.Check(first.Dtype == old, "%v: pk_dtype is %#x, was %#x", first, first.Dtype, old)
 			}
 			for name, dtype := range types {
-				t.Check(name == s.name || dtype == 0 || dtype != first.Dtype, "%v: pk_dtype %#x is that of another type", first,
-					dtype)
+				t.Check(name == s.name || dtype == 0 || dtype != first.Dtype,
+					"%v: pk_dtype %#x is that of another type", first, dtype)
 			}
 		}
 		types[s.name], numbers[first.SeqNum] = first.Dtype, true

@@ -208,8 +208,8 @@ var serverExchange = []conform.Case{
 			s.Fini(m)
 		}},
 	{Name: "server/label-unknown", Rule: "2.3.5", Needs: conform.Server,
-		About: "the server looks at no label: unknown ones, below, between and above the others, are broadcast, with any " +
-			"data",
+		About: "the server looks at no label: unknown ones, below, between and above the others, are broadcast, " +
+			"with any data",
 		Run: func(t t) {
 			s := peer.StartServer(t, 2, nil)
 			m := s.JoinAll(2)
@@ -437,8 +437,8 @@ var serverBad = []conform.Case{
 			}
 		}},
 	{Name: "server/lengths-impossible", Rule: "2.3.2, erratum D-81", Needs: conform.Server,
-		About: "a command with a negative or huge length, or a COLL without a label: reported, the job ends, no memory by " +
-			"that number",
+		About: "a command with a negative or huge length, or a COLL without a label: " +
+			"reported, the job ends, no memory by that number",
 		Run: func(t t) {
 			for _, b := range [][]byte{codec.I32(int32(wire.CmdColl), -1), codec.I32(int32(wire.CmdColl), 3),
 				codec.I32(int32(wire.CmdColl), 1<<31-1),

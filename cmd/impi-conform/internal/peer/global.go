@@ -311,8 +311,8 @@ func Reduce(c *Comm, root int, value func(ranks []int) []byte) []Msg {
 			after = append(after, up[child])
 			ranks[v] = append(ranks[v], ranks[child]...)
 		}
-		up[v] = p.add(Msg{Src: c.of(v, root), Dst: c.of(low(v), root), Tag: wire.TagReduce, Data: value(ranks[v]),
-			After: after})
+		up[v] = p.add(Msg{Src: c.of(v, root), Dst: c.of(low(v), root),
+			Tag: wire.TagReduce, Data: value(ranks[v]), After: after})
 	}
 	return p
 }

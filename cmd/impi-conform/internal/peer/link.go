@@ -158,8 +158,8 @@ func (l *Link) deliver(p Packet) error {
 		id := uint64(0)
 		if uint64(p.Len) < p.MsgLen {
 			if p.Len != j.DataLen {
-				return fmt.Errorf("%v: the first packet of a long message must have IMPI_Pk_maxdatalen bytes, %d", p.Header,
-					j.DataLen)
+				return fmt.Errorf("%v: the first packet of a long message must have IMPI_Pk_maxdatalen bytes, %d",
+					p.Header, j.DataLen)
 			}
 			j.nextID++
 			id = j.nextID
@@ -213,8 +213,8 @@ func (j *Job) rank(id codec.ID) int {
 
 // control is a packet without user data.
 func (j *Job) control(kind uint32, from, to int, srqid, drqid uint64) codec.Packet {
-	return codec.Packet{Header: codec.Header{Type: kind, Src: j.Procs[from].ID, Dst: j.Procs[to].ID, SrqID: srqid,
-		DrqID: drqid}}
+	return codec.Packet{Header: codec.Header{
+		Type: kind, Src: j.Procs[from].ID, Dst: j.Procs[to].ID, SrqID: srqid, DrqID: drqid}}
 }
 
 // sendLocked sends a packet that waits for no window, and counts it. job.mu is held: the reader answers.

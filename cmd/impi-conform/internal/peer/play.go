@@ -154,8 +154,8 @@ func (s *step) is(p Packet) bool {
 }
 
 func (s *step) String() string {
-	return fmt.Sprintf("message from process %d to process %d with tag %d, cid %d, %d bytes", s.from, s.to, s.Tag, s.cid,
-		len(s.Data))
+	return fmt.Sprintf("message from process %d to process %d with tag %d, cid %d, %d bytes",
+		s.from, s.to, s.Tag, s.cid, len(s.Data))
 }
 
 // receive takes a message of the client under test if it has come.

@@ -147,7 +147,8 @@ func (r *recorder) client(i int, c net.Conn) {
 	}
 	defer s.Close()
 	up, down := fmt.Sprintf("client %d to server", i), fmt.Sprintf("server to client %d", i)
-	r.both(func() { r.pump(up, c, s, bare(1, wire.AuthKeySize), nil) },
+	r.both(
+		func() { r.pump(up, c, s, bare(1, wire.AuthKeySize), nil) },
 		func() {
 			r.pump(down, s, c, bare(0, wire.ServerAuthSize), func(u []byte) []byte { return r.redirect(i, u) })
 		})

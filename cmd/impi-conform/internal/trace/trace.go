@@ -142,8 +142,8 @@ func Differ(got, want *Trace) string {
 				return fmt.Sprintf("%s, unit %d should not be there: %s", g.Name, k+1, g.text(k, u))
 			}
 			if !bytes.Equal(u, w.Units[k]) {
-				return fmt.Sprintf("%s, unit %d\nis      %s\nmust be %s\n%x\n%x", g.Name, k+1, g.text(k, u), w.text(k, w.Units[k]),
-					u, w.Units[k])
+				return fmt.Sprintf("%s, unit %d\nis      %s\nmust be %s\n%x\n%x",
+					g.Name, k+1, g.text(k, u), w.text(k, w.Units[k]), u, w.Units[k])
 			}
 		}
 		if len(w.Units) > len(g.Units) {
