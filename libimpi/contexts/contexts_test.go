@@ -287,7 +287,8 @@ func TestTheContextOfAGroupDependsOnAllOfIt(t *testing.T) {
 			t.Errorf("%s: id %#x is out of the range of groups", name, id)
 		}
 	}
-	if OfGroup("create", "x", []int32{0, 1}) != OfGroup("create", "x", []int32{0, 1}) {
-		t.Error("the members do not find each other")
+	members := []int32{0, 1}
+	if mine, theirs := OfGroup("create", "x", members), OfGroup("create", "x", slices.Clone(members)); mine != theirs {
+		t.Errorf("the members do not find each other: %#x and %#x", mine, theirs)
 	}
 }
