@@ -116,7 +116,7 @@ func (t *Task) Start() (uint64, error) {
 			return nullRequest, t.err
 		}
 		t.recycle(e)
-		return SentRequest, nil
+		return sentRequest, nil
 	}
 	r := t.newRequest(e)
 	e.leaveRunning(r)
