@@ -111,6 +111,9 @@ func (t *Task) Start() (uint64, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t.start(e)
+	if !t.over {
+		e.pollLocal() // what it waits for may be here
+	}
 	if t.over {
 		if t.err != nil {
 			return nullRequest, t.err
@@ -252,9 +255,12 @@ func (t *Task) part(r coll.Req) *partState {
 
 func (t *Task) send(e *Engine, st *coll.Step) {
 	c := t.sides[st.Of].comm
-	t.part(st.Req)
-	e.start(e.newSend(c.coll, st.A.Base, st.A.Count, st.A.Type, c.group.World(int(st.Peer)), st.Tag,
-		modeStandard).join(t, int(st.Req)))
+	part, world := t.part(st.Req), c.group.World(int(st.Peer))
+	if e.sendShort(c.coll, st.A.Base, st.A.Count, st.A.Type, world, st.Tag) {
+		*part = partDone
+		return
+	}
+	e.start(e.newSend(c.coll, st.A.Base, st.A.Count, st.A.Type, world, st.Tag, modeStandard).join(t, int(st.Req)))
 }
 
 func (t *Task) receive(e *Engine, st *coll.Step) {
