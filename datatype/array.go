@@ -2,7 +2,6 @@ package datatype
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/libimpi/libimpi/abi"
 )
@@ -15,7 +14,8 @@ func Subarray(sizes, subsizes, starts []int64, order int, old *Type) (*Type, err
 	}
 	var m safeMath
 	inner, at, pitch := old, int64(0), old.extent()
-	for _, d := range fastestFirst(len(sizes), order) {
+	for i := range sizes {
+		d := dimension(i, len(sizes), order)
 		var err error
 		if inner, err = Hvector(subsizes[d], 1, pitch, inner); err != nil {
 			return nil, err
@@ -31,8 +31,8 @@ func Subarray(sizes, subsizes, starts []int64, order int, old *Type) (*Type, err
 		return nil, err
 	}
 	// The large form lists ndims and order as integers and the rest as large counts, in this same order.
-	return wrap(whole, abi.MPI_COMBINER_SUBARRAY, []arg{ints(int64(len(sizes))), {argCount, slices.Clone(sizes)},
-		{argCount, slices.Clone(subsizes)}, {argCount, slices.Clone(starts)}, ints(int64(order))}, old), nil
+	return wrap(whole, abi.MPI_COMBINER_SUBARRAY, []arg{ints(int64(len(sizes))), counts(sizes...), counts(subsizes...),
+		counts(starts...), ints(int64(order))}, old), nil
 }
 
 func checkSubarray(sizes, subsizes, starts []int64, order int, old *Type) error {
@@ -62,16 +62,12 @@ func (c *checker) array(ndims, order int) {
 	}
 }
 
-// fastestFirst lists the dimensions, that of neighbouring elements first.
-func fastestFirst(ndims, order int) []int {
-	dims := make([]int, ndims)
-	for i := range dims {
-		dims[i] = i
-		if order == abi.MPI_ORDER_C {
-			dims[i] = ndims - 1 - i
-		}
+// dimension is the i-th of the dimensions, that of neighbouring elements first.
+func dimension(i, ndims, order int) int {
+	if order == abi.MPI_ORDER_C {
+		return ndims - 1 - i
 	}
-	return dims
+	return i
 }
 
 // placed is t moved by at bytes, with lower bound 0 and the given extent.
@@ -86,36 +82,29 @@ func placed(t *Type, at, extent int64) (*Type, error) {
 // Darray is the part of process rank, of size processes in a grid of psizes, of an array of gsizes elements
 // distributed as distribs and dargs say (MPI_Type_create_darray; MPI 5.0, 5.1.4). The grid is in row-major
 // order whatever the order of the array. Its extent is that of the whole array.
-func Darray(size, rank int, gsizes []int64, distribs, dargs, psizes []int, order int, old *Type) (*Type, error) {
+func Darray(size, rank int64, gsizes, distribs, dargs, psizes []int64, order int, old *Type) (*Type, error) {
 	blocks, err := checkDarray(size, rank, gsizes, distribs, dargs, psizes, order, old)
 	if err != nil {
 		return nil, err
 	}
-	coords := make([]int, len(psizes))
+	coords := make([]int64, len(psizes))
 	for i, r := len(psizes)-1, rank; i >= 0; i-- {
 		coords[i], r = r%psizes[i], r/psizes[i]
 	}
 	whole, pitch := old, old.extent()
-	for _, d := range fastestFirst(len(gsizes), order) {
-		if whole, err = cyclic(blocks[d], gsizes[d], int64(coords[d]), int64(psizes[d]), pitch, whole); err != nil {
+	for i := range gsizes {
+		d := dimension(i, len(gsizes), order)
+		if whole, err = cyclic(blocks[d], gsizes[d], coords[d], psizes[d], pitch, whole); err != nil {
 			return nil, err
 		}
 		pitch = whole.extent()
 	}
-	return wrap(whole, abi.MPI_COMBINER_DARRAY, []arg{ints(int64(size), int64(rank), int64(len(gsizes))),
-		{argCount, slices.Clone(gsizes)}, widened(distribs), widened(dargs), widened(psizes), ints(int64(order))}, old), nil
-}
-
-func widened(v []int) arg {
-	a := arg{argInt, make([]int64, len(v))}
-	for i, x := range v {
-		a.values[i] = int64(x)
-	}
-	return a
+	return wrap(whole, abi.MPI_COMBINER_DARRAY, []arg{ints(size, rank, int64(len(gsizes))), counts(gsizes...),
+		ints(distribs...), ints(dargs...), ints(psizes...), ints(int64(order))}, old), nil
 }
 
 // checkDarray checks the arguments and answers the block size of each dimension.
-func checkDarray(size, rank int, gsizes []int64, distribs, dargs, psizes []int, order int, old *Type) ([]int64, error) {
+func checkDarray(size, rank int64, gsizes, distribs, dargs, psizes []int64, order int, old *Type) ([]int64, error) {
 	var c checker
 	c.old(old)
 	c.array(len(gsizes), order)
@@ -128,25 +117,25 @@ func checkDarray(size, rank int, gsizes []int64, distribs, dargs, psizes []int, 
 	blocks := make([]int64, n)
 	for i := range gsizes {
 		c.rangeAt("array_of_gsizes", i, gsizes[i], 1, 1<<62)
-		c.rangeAt("array_of_psizes", i, int64(psizes[i]), 1, 1<<31-1)
+		c.rangeAt("array_of_psizes", i, psizes[i], 1, 1<<31-1)
 		if c.err != nil {
 			return nil, c.err
 		}
-		processes = m.mul(processes, int64(psizes[i]))
-		blocks[i] = c.blockSize(i, gsizes[i], distribs[i], dargs[i], int64(psizes[i]))
+		processes = m.mul(processes, psizes[i])
+		blocks[i] = c.blockSize(i, gsizes[i], distribs[i], dargs[i], psizes[i])
 	}
-	if c.err == nil && (m.overflow || processes != int64(size)) {
-		c.err = &Error{abi.MPI_ERR_ARG, "size", -1, int64(size),
+	if c.err == nil && (m.overflow || processes != size) {
+		c.err = &Error{abi.MPI_ERR_ARG, "size", -1, size,
 			fmt.Sprintf("size is %d, the grid of array_of_psizes has %d processes", size, processes)}
 	}
 	if c.err == nil && (rank < 0 || rank >= size) {
-		c.err = &Error{abi.MPI_ERR_ARG, "rank", -1, int64(rank), fmt.Sprintf("rank is %d, must be 0 to %d", rank, size-1)}
+		c.err = &Error{abi.MPI_ERR_ARG, "rank", -1, rank, fmt.Sprintf("rank is %d, must be 0 to %d", rank, size-1)}
 	}
 	return blocks, c.err
 }
 
 // blockSize turns a distribution into the block length of the equivalent cyclic one.
-func (c *checker) blockSize(i int, gsize int64, distrib, darg int, psize int64) int64 {
+func (c *checker) blockSize(i int, gsize, distrib, darg, psize int64) int64 {
 	switch {
 	case distrib == abi.MPI_DISTRIBUTE_NONE:
 		c.rangeAt("array_of_psizes", i, psize, 1, 1)
@@ -154,16 +143,16 @@ func (c *checker) blockSize(i int, gsize int64, distrib, darg int, psize int64) 
 	case distrib == abi.MPI_DISTRIBUTE_BLOCK && darg == abi.MPI_DISTRIBUTE_DFLT_DARG:
 		return (gsize-1)/psize + 1
 	case distrib == abi.MPI_DISTRIBUTE_BLOCK:
-		c.rangeAt("array_of_dargs", i, int64(darg), (gsize-1)/psize+1, 1<<63-1)
-		return int64(darg)
+		c.rangeAt("array_of_dargs", i, darg, (gsize-1)/psize+1, 1<<63-1)
+		return darg
 	case distrib == abi.MPI_DISTRIBUTE_CYCLIC && darg == abi.MPI_DISTRIBUTE_DFLT_DARG:
 		return 1
 	case distrib == abi.MPI_DISTRIBUTE_CYCLIC:
-		c.rangeAt("array_of_dargs", i, int64(darg), 1, 1<<63-1)
-		return int64(darg)
+		c.rangeAt("array_of_dargs", i, darg, 1, 1<<63-1)
+		return darg
 	}
 	if c.err == nil {
-		c.err = &Error{abi.MPI_ERR_ARG, "array_of_distribs", i, int64(distrib),
+		c.err = &Error{abi.MPI_ERR_ARG, "array_of_distribs", i, distrib,
 			fmt.Sprintf("array_of_distribs[%d] is %d, not a distribution", i, distrib)}
 	}
 	return 1

@@ -48,7 +48,8 @@ func offsets(t *Type) []int64 {
 func strides(sizes []int64, order int) []int64 {
 	s := make([]int64, len(sizes))
 	pitch := int64(4)
-	for _, d := range fastestFirst(len(sizes), order) {
+	for i := range sizes {
+		d := dimension(i, len(sizes), order)
 		s[d], pitch = pitch, pitch*sizes[d]
 	}
 	return s
@@ -57,21 +58,21 @@ func strides(sizes []int64, order int) []int64 {
 // selected walks the whole array, fastest dimension first, and lists the elements that are in.
 func selected(sizes []int64, order int, in func(d int, index int64) bool) []int64 {
 	var list []int64
-	dims, pitch := fastestFirst(len(sizes), order), strides(sizes, order)
+	pitch := strides(sizes, order)
 	var walk func(k int, at int64)
 	walk = func(k int, at int64) {
 		if k < 0 {
 			list = append(list, at)
 			return
 		}
-		d := dims[k]
+		d := dimension(k, len(sizes), order)
 		for i := range sizes[d] {
 			if in(d, i) {
 				walk(k-1, at+i*pitch[d])
 			}
 		}
 	}
-	walk(len(dims)-1, 0)
+	walk(len(sizes)-1, 0)
 	return list
 }
 
@@ -104,24 +105,23 @@ func TestDarrayDealsTheArrayToTheGrid(t *testing.T) {
 		r := rand.New(rand.NewSource(int64(seed)))
 		n := 1 + r.Intn(3)
 		gsizes := make([]int64, n)
-		distribs, dargs, psizes := make([]int, n), make([]int, n), make([]int, n)
-		blocks := make([]int64, n)
-		size, total := 1, int64(4)
+		distribs, dargs, psizes, blocks := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+		size, total := int64(1), int64(4)
 		for d := range n {
-			gsizes[d], psizes[d], dargs[d] = int64(1+r.Intn(9)), 1+r.Intn(3), abi.MPI_DISTRIBUTE_DFLT_DARG
-			least := (gsizes[d] + int64(psizes[d]) - 1) / int64(psizes[d])
-			switch distribs[d] = abi.MPI_DISTRIBUTE_NONE + r.Intn(3); distribs[d] {
+			gsizes[d], psizes[d], dargs[d] = int64(1+r.Intn(9)), int64(1+r.Intn(3)), abi.MPI_DISTRIBUTE_DFLT_DARG
+			least := (gsizes[d] + psizes[d] - 1) / psizes[d]
+			switch distribs[d] = abi.MPI_DISTRIBUTE_NONE + int64(r.Intn(3)); distribs[d] {
 			case abi.MPI_DISTRIBUTE_NONE:
 				psizes[d], blocks[d] = 1, gsizes[d]
 			case abi.MPI_DISTRIBUTE_BLOCK:
 				if blocks[d] = least; r.Intn(2) == 0 {
 					blocks[d] += int64(r.Intn(3))
-					dargs[d] = int(blocks[d])
+					dargs[d] = blocks[d]
 				}
 			case abi.MPI_DISTRIBUTE_CYCLIC:
 				if blocks[d] = 1; r.Intn(2) == 0 {
 					blocks[d] = int64(1 + r.Intn(4))
-					dargs[d] = int(blocks[d])
+					dargs[d] = blocks[d]
 				}
 			}
 			size, total = size*psizes[d], total*gsizes[d]
@@ -131,13 +131,13 @@ func TestDarrayDealsTheArrayToTheGrid(t *testing.T) {
 		for rank := range size {
 			coords, rest := make([]int64, n), rank
 			for d := n - 1; d >= 0; d-- {
-				coords[d], rest = int64(rest%psizes[d]), rest/psizes[d]
+				coords[d], rest = rest%psizes[d], rest/psizes[d]
 			}
 			typ, err := Darray(size, rank, gsizes, distribs, dargs, psizes, order, Named(abi.MPI_INT))
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
-			want := selected(gsizes, order, func(d int, i int64) bool { return i/blocks[d]%int64(psizes[d]) == coords[d] })
+			want := selected(gsizes, order, func(d int, i int64) bool { return i/blocks[d]%psizes[d] == coords[d] })
 			if diff := cmp.Diff(want, offsets(typ)); diff != "" || typ.LB() != 0 || typ.Extent() != total {
 				t.Fatalf("seed %d rank %d: extent %d of %d, elements (-want +got)\n%s", seed, rank, typ.Extent(), total, diff)
 			}

@@ -207,17 +207,8 @@ func Resized(old *Type, lb, extent int64) (*Type, error) {
 	return t, nil
 }
 
-// Dup is old under a new identity (MPI_Type_dup). It is committed if old is.
-func Dup(old *Type) *Type {
-	t := Twin(old)
-	if old.Committed() {
-		t.Commit()
-	}
-	return t
-}
-
-// Twin is Dup of a type that may have been committed since; it is not committed itself.
-func Twin(old *Type) *Type { return wrap(old, abi.MPI_COMBINER_DUP, nil, old) }
+// Dup is old under a new identity (MPI_Type_dup), not committed.
+func Dup(old *Type) *Type { return wrap(old, abi.MPI_COMBINER_DUP, nil, old) }
 
 // wrap is a type with the data and bounds of inner that reports other arguments.
 func wrap(inner *Type, combiner int, args []arg, old *Type) *Type {

@@ -58,8 +58,8 @@ func TestContentsAreTheArgumentsInBothForms(t *testing.T) {
 			Contents{Combiner: abi.MPI_COMBINER_SUBARRAY, Integers: []int64{2, abi.MPI_ORDER_C},
 				LargeCounts: []int64{8, 9, 2, 3, 1, 2}, Types: one}},
 		{"darray", func() (*Type, error) {
-			return Darray(6, 1, []int64{8, 9}, []int{abi.MPI_DISTRIBUTE_BLOCK, abi.MPI_DISTRIBUTE_CYCLIC},
-				[]int{abi.MPI_DISTRIBUTE_DFLT_DARG, 2}, []int{2, 3}, abi.MPI_ORDER_FORTRAN, testInt)
+			return Darray(6, 1, []int64{8, 9}, []int64{abi.MPI_DISTRIBUTE_BLOCK, abi.MPI_DISTRIBUTE_CYCLIC}, []int64{
+				abi.MPI_DISTRIBUTE_DFLT_DARG, 2}, []int64{2, 3}, abi.MPI_ORDER_FORTRAN, testInt)
 		},
 			Contents{Combiner: abi.MPI_COMBINER_DARRAY,
 				Integers: []int64{6, 1, 2, 8, 9, 17, 18, 19, 2, 2, 3, abi.MPI_ORDER_FORTRAN}, Types: one},
@@ -95,8 +95,8 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 		index int
 	}
 	d := testInt
-	four := []int{abi.MPI_DISTRIBUTE_BLOCK}
-	dflt := []int{abi.MPI_DISTRIBUTE_DFLT_DARG}
+	four := []int64{abi.MPI_DISTRIBUTE_BLOCK}
+	dflt := []int64{abi.MPI_DISTRIBUTE_DFLT_DARG}
 	for _, e := range []struct {
 		want result
 		make func() (*Type, error)
@@ -148,19 +148,19 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 			return Subarray([]int64{1 << 40, 1 << 40}, []int64{1, 1}, []int64{0, 0}, abi.MPI_ORDER_C, d)
 		}},
 		{result{abi.MPI_ERR_ARG, "size", -1}, func() (*Type, error) {
-			return Darray(3, 0, []int64{8}, four, dflt, []int{2}, abi.MPI_ORDER_C, d)
+			return Darray(3, 0, []int64{8}, four, dflt, []int64{2}, abi.MPI_ORDER_C, d)
 		}},
 		{result{abi.MPI_ERR_ARG, "rank", -1}, func() (*Type, error) {
-			return Darray(2, 2, []int64{8}, four, dflt, []int{2}, abi.MPI_ORDER_C, d)
+			return Darray(2, 2, []int64{8}, four, dflt, []int64{2}, abi.MPI_ORDER_C, d)
 		}},
 		{result{abi.MPI_ERR_ARG, "array_of_dargs", 0}, func() (*Type, error) {
-			return Darray(2, 0, []int64{8}, four, []int{3}, []int{2}, abi.MPI_ORDER_C, d)
+			return Darray(2, 0, []int64{8}, four, []int64{3}, []int64{2}, abi.MPI_ORDER_C, d)
 		}},
 		{result{abi.MPI_ERR_ARG, "array_of_distribs", 0}, func() (*Type, error) {
-			return Darray(2, 0, []int64{8}, []int{5}, dflt, []int{2}, abi.MPI_ORDER_C, d)
+			return Darray(2, 0, []int64{8}, []int64{5}, dflt, []int64{2}, abi.MPI_ORDER_C, d)
 		}},
 		{result{abi.MPI_ERR_ARG, "array_of_psizes", 0}, func() (*Type, error) {
-			return Darray(2, 0, []int64{8}, []int{abi.MPI_DISTRIBUTE_NONE}, dflt, []int{2}, abi.MPI_ORDER_C, d)
+			return Darray(2, 0, []int64{8}, []int64{abi.MPI_DISTRIBUTE_NONE}, dflt, []int64{2}, abi.MPI_ORDER_C, d)
 		}},
 	} {
 		typ, err := e.make()

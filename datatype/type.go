@@ -124,18 +124,33 @@ func (t *Type) TrueLB() int64     { return t.lo }
 func (t *Type) TrueUB() int64     { return t.hi }
 func (t *Type) TrueExtent() int64 { return t.hi - t.lo }
 
-// Alignment is the strictest alignment of a basic element of t, to whose multiple its extent is padded.
-func (t *Type) Alignment() int64 { return t.align }
-
-// Bounded tells whether a constructor has set the bounds of t or of a part of it, so that they do not follow from the
-// data.
-func (t *Type) Bounded() bool { return t.markLB || t.markUB }
-
 // Uniform is the predefined type all data of t consists of, nil if there are several or none.
 func (t *Type) Uniform() *Type { return t.uniform }
 
 // Portable tells whether the external32 form is the native packed form, byte for byte.
 func (t *Type) Portable() bool { return t.portable }
+
+// typeBytes is about what a Type takes.
+const typeBytes = 512
+
+// Memory is how many bytes t and the derived types it is made of take, but for what they are compiled to. A type that
+// is a part twice counts twice. Beyond limit nothing more is counted.
+func (t *Type) Memory(limit int64) int64 {
+	if t.handle != 0 {
+		return 0
+	}
+	n := typeBytes + int64(8*(len(t.lens)+len(t.disps)+len(t.olds)))
+	for _, a := range t.args {
+		n += int64(8 * len(a.values))
+	}
+	if t.old != nil && n < limit {
+		n += t.old.Memory(limit - n)
+	}
+	for i := 0; i < len(t.olds) && n < limit; i++ {
+		n += t.olds[i].Memory(limit - n)
+	}
+	return n
+}
 
 // PackedSize is the number of bytes that count elements take in the packed stream, math.MaxInt64 if it
 // does not fit.

@@ -84,8 +84,8 @@ func TestCommitDoesNotDependOnCounts(t *testing.T) {
 			must(HindexedBlock(n, []int64{0, 99 * n, 40 * n}, testInt)),
 			must(Struct(lens, []int64{0, 99 * n, 40 * n}, []*Type{testInt, testDouble, testInt})),
 			must(Subarray([]int64{n, 7, n / 2}, []int64{n - 1, 3, n / 4}, []int64{1, 2, 1}, abi.MPI_ORDER_C, testInt)),
-			must(Darray(6, 4, []int64{n, n / 2}, []int{abi.MPI_DISTRIBUTE_CYCLIC, abi.MPI_DISTRIBUTE_CYCLIC},
-				[]int{2, 3}, []int{3, 2}, abi.MPI_ORDER_FORTRAN, testDouble)),
+			must(Darray(6, 4, []int64{n, n / 2}, []int64{abi.MPI_DISTRIBUTE_CYCLIC, abi.MPI_DISTRIBUTE_CYCLIC},
+				[]int64{2, 3}, []int64{3, 2}, abi.MPI_ORDER_FORTRAN, testDouble)),
 		}
 	}
 	few, many := wide(1000), wide(1<<27+1000)

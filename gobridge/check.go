@@ -81,15 +81,15 @@ func (k *check) notStarted() bool {
 
 // typ looks a datatype up that is used for communication.
 func (k *check) typ(h uintptr, arg string) *datatype.Type {
-	t := typeOf(h)
-	if t == nil {
+	d, ok := usable(h)
+	if d == nil {
 		k.badType(h, arg)
 		return nil
 	}
-	if !t.Committed() {
+	if !ok {
 		k.set(abi.MPI_ERR_TYPE, "argument %s is a datatype that has not been committed", arg)
 	}
-	return t
+	return d.Type
 }
 
 // anyType looks a datatype up, committed or not.

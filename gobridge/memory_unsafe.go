@@ -1,9 +1,6 @@
 package main
 
-import (
-	"slices"
-	"unsafe"
-)
+import "unsafe"
 
 // The program's memory, as the exports get it: addresses.
 
@@ -43,14 +40,6 @@ func integers(p uintptr, n int, wide bool) []int64 {
 		out[i] = int64(v)
 	}
 	return out
-}
-
-// copied reads n C ints, or 64-bit integers if wide, into memory of its own.
-func copied(p uintptr, n int, wide bool) []int64 {
-	if wide {
-		return slices.Clone(slice[int64](p, n))
-	}
-	return integers(p, n, false)
 }
 
 // ints reads n C ints.

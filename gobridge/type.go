@@ -4,6 +4,7 @@ import "C"
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
@@ -18,6 +19,12 @@ type dataType struct {
 	name  string
 	attrs attributes
 	fixed bool // of MPI_Type_create_f90_x: the program cannot free it
+
+	// What brings it back (again.go).
+	call   []int64 // nil: nothing does
+	hash   uint64  // of call
+	memory int64   // in bytes, 0 if not known yet
+	few    [6]int64
 }
 
 // The values of MPI_LB and MPI_UB in mpi.h: MPI-1's markers, outside the range of the ABI.
@@ -55,6 +62,14 @@ var (
 	upperBound = &dataType{Type: datatype.UBMarker, name: "MPI_UB"}
 )
 
+// usable answers the type of a handle, and whether messages may have it.
+func usable(h uintptr) (d *dataType, ok bool) {
+	if handle.KindOf(h) == kindType {
+		return committedType(h)
+	}
+	return dataTypeOf(h), true
+}
+
 // typeOf answers the type of a handle, nil if it is none.
 func typeOf(h uintptr) *datatype.Type {
 	if d := dataTypeOf(h); d != nil {
@@ -74,17 +89,6 @@ func handleOfType(t *datatype.Type) uintptr {
 	return addType(&dataType{Type: t})
 }
 
-// newType stores the handle of a constructed type.
-func (k *check) newType(t *datatype.Type, err error, wide int32, out uintptr) int32 {
-	if err != nil {
-		return k.failed(err)
-	}
-	if wide != 0 {
-		t = t.AsLarge()
-	}
-	return k.answer(addType(&dataType{Type: t}), out)
-}
-
 // typeArgs checks what all constructors have.
 func typeArgs(fn string, oldtype, newtype uintptr) (k check, old *datatype.Type) {
 	k.fn = fn
@@ -100,11 +104,8 @@ func typeArgs(fn string, oldtype, newtype uintptr) (k check, old *datatype.Type)
 func impi_Type_contiguous(count int64, oldtype, newtype uintptr, wide int32) int32 {
 	k, old := typeArgs("MPI_Type_contiguous", oldtype, newtype)
 	k.count(count, "count")
-	if k.err != nil {
-		return k.fail()
-	}
-	t, err := datatype.Contiguous(count, old)
-	return k.newType(t, err, wide, newtype)
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_CONTIGUOUS, wide, []int64{count}, []*datatype.Type{old}, nil},
+		func([]int64) (*datatype.Type, error) { return datatype.Contiguous(count, old) })
 }
 
 //export impi_Type_vector
@@ -112,11 +113,9 @@ func impi_Type_vector(count, blocklength, stride int64, oldtype, newtype uintptr
 	k, old := typeArgs("MPI_Type_vector", oldtype, newtype)
 	k.count(count, "count")
 	k.count(blocklength, "blocklength")
-	if k.err != nil {
-		return k.fail()
-	}
-	t, err := datatype.Vector(count, blocklength, stride, old)
-	return k.newType(t, err, wide, newtype)
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_VECTOR, wide, []int64{count, blocklength, stride},
+		[]*datatype.Type{old}, nil},
+		func([]int64) (*datatype.Type, error) { return datatype.Vector(count, blocklength, stride, old) })
 }
 
 //export impi_Type_create_hvector
@@ -124,84 +123,59 @@ func impi_Type_create_hvector(count, blocklength, stride int64, oldtype, newtype
 	k, old := typeArgs("MPI_Type_create_hvector", oldtype, newtype)
 	k.count(count, "count")
 	k.count(blocklength, "blocklength")
-	if k.err != nil {
-		return k.fail()
-	}
-	t, err := datatype.Hvector(count, blocklength, stride, old)
-	return k.newType(t, err, wide, newtype)
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_HVECTOR, wide, []int64{count, blocklength, stride},
+		[]*datatype.Type{old}, nil},
+		func([]int64) (*datatype.Type, error) { return datatype.Hvector(count, blocklength, stride, old) })
 }
 
 // blocks checks the two arrays of the indexed constructors.
-func (k *check) blocks(count int64, blocklengths, displacements uintptr, lensWide, dispsWide bool) (lens,
-	disps []int64) {
+func (k *check) blocks(count int64, blocklengths, displacements uintptr) {
 	k.count(count, "count")
 	k.array(blocklengths, int(count), "array_of_blocklengths")
 	k.array(displacements, int(count), "array_of_displacements")
-	if k.err != nil {
-		return nil, nil
-	}
-	lens = copied(blocklengths, int(count), lensWide)
-	for i, n := range lens {
-		if n < 0 {
-			k.set(abi.MPI_ERR_ARG, "array_of_blocklengths[%d] is negative: %d", i, n)
-			return nil, nil
-		}
-	}
-	return lens, copied(displacements, int(count), dispsWide)
 }
 
 //export impi_Type_indexed
 func impi_Type_indexed(count int64, array_of_blocklengths, array_of_displacements, oldtype, newtype uintptr,
 	wide int32) int32 {
 	k, old := typeArgs("MPI_Type_indexed", oldtype, newtype)
-	lens, disps := k.blocks(count, array_of_blocklengths, array_of_displacements, wide != 0, wide != 0)
-	if k.err != nil {
-		return k.fail()
-	}
-	t, err := datatype.Indexed(lens, disps, old)
-	return k.newType(t, err, wide, newtype)
+	k.blocks(count, array_of_blocklengths, array_of_displacements)
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_INDEXED, wide, []int64{count}, []*datatype.Type{old},
+		[]list{{array_of_blocklengths, count, wide != 0}, {array_of_displacements, count, wide != 0}}},
+		func(l []int64) (*datatype.Type, error) { return datatype.Indexed(l[:count], l[count:], old) })
 }
 
 //export impi_Type_create_hindexed
 func impi_Type_create_hindexed(count int64, blocklengths, displacements, oldtype, newtype uintptr, wide int32) int32 {
 	k, old := typeArgs("MPI_Type_create_hindexed", oldtype, newtype)
-	lens, disps := k.blocks(count, blocklengths, displacements, wide != 0, true)
-	if k.err != nil {
-		return k.fail()
-	}
-	t, err := datatype.Hindexed(lens, disps, old)
-	return k.newType(t, err, wide, newtype)
-}
-
-func indexedBlock(fn string, count, blocklength int64, displacements uintptr, bytes bool, oldtype, newtype uintptr,
-	wide int32) int32 {
-	k, old := typeArgs(fn, oldtype, newtype)
-	k.count(count, "count")
-	k.count(blocklength, "blocklength")
-	k.array(displacements, int(count), "array_of_displacements")
-	if k.err != nil {
-		return k.fail()
-	}
-	if bytes {
-		t, err := datatype.HindexedBlock(blocklength, copied(displacements, int(count), true), old)
-		return k.newType(t, err, wide, newtype)
-	}
-	t, err := datatype.IndexedBlock(blocklength, copied(displacements, int(count), wide != 0), old)
-	return k.newType(t, err, wide, newtype)
+	k.blocks(count, blocklengths, displacements)
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_HINDEXED, wide, []int64{count}, []*datatype.Type{old},
+		[]list{{blocklengths, count, wide != 0}, {displacements, count, true}}},
+		func(l []int64) (*datatype.Type, error) { return datatype.Hindexed(l[:count], l[count:], old) })
 }
 
 //export impi_Type_create_indexed_block
 func impi_Type_create_indexed_block(count, blocklength int64, array_of_displacements, oldtype, newtype uintptr,
 	wide int32) int32 {
-	return indexedBlock("MPI_Type_create_indexed_block", count, blocklength, array_of_displacements, false, oldtype,
-		newtype, wide)
+	k, old := typeArgs("MPI_Type_create_indexed_block", oldtype, newtype)
+	k.count(count, "count")
+	k.count(blocklength, "blocklength")
+	k.array(array_of_displacements, int(count), "array_of_displacements")
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_INDEXED_BLOCK, wide, []int64{count, blocklength},
+		[]*datatype.Type{old}, []list{{array_of_displacements, count, wide != 0}}},
+		func(l []int64) (*datatype.Type, error) { return datatype.IndexedBlock(blocklength, l, old) })
 }
 
 //export impi_Type_create_hindexed_block
 func impi_Type_create_hindexed_block(count, blocklength int64, array_of_displacements, oldtype, newtype uintptr,
 	wide int32) int32 {
-	return indexedBlock("MPI_Type_create_hindexed_block", count, blocklength, array_of_displacements, true, oldtype,
-		newtype, wide)
+	k, old := typeArgs("MPI_Type_create_hindexed_block", oldtype, newtype)
+	k.count(count, "count")
+	k.count(blocklength, "blocklength")
+	k.array(array_of_displacements, int(count), "array_of_displacements")
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_HINDEXED_BLOCK, wide, []int64{count, blocklength},
+		[]*datatype.Type{old}, []list{{array_of_displacements, count, true}}},
+		func(l []int64) (*datatype.Type, error) { return datatype.HindexedBlock(blocklength, l, old) })
 }
 
 //export impi_Type_create_struct
@@ -211,42 +185,48 @@ func impi_Type_create_struct(count int64, blocklengths, displacements, oldtypes,
 		return k.fail()
 	}
 	k.result(newtype, "newtype")
-	lens, disps := k.blocks(count, blocklengths, displacements, wide != 0, true)
+	k.blocks(count, blocklengths, displacements)
 	k.array(oldtypes, int(count), "array_of_types")
 	if k.err != nil {
 		return k.fail()
 	}
-	olds := make([]*datatype.Type, count)
+	var room [16]*datatype.Type
+	olds := room[:0]
 	for i, h := range slice[uintptr](oldtypes, int(count)) {
-		if olds[i] = typeOf(h); olds[i] == nil {
+		old := typeOf(h)
+		if old == nil {
 			k.badType(h, fmt.Sprintf("array_of_types[%d]", i))
 		}
+		olds = append(olds, old)
 	}
-	if k.err != nil {
-		return k.fail()
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_STRUCT, wide, []int64{count}, olds,
+		[]list{{blocklengths, count, wide != 0}, {displacements, count, true}}},
+		func(l []int64) (*datatype.Type, error) {
+			return datatype.Struct(l[:count], l[count:], slices.Clone(olds))
+		})
+}
+
+// dims checks the number of dimensions of an array.
+func (k *check) dims(n int32) int64 {
+	if n < 1 {
+		k.set(abi.MPI_ERR_DIMS, "argument ndims is %d, and must be at least 1", n)
 	}
-	t, err := datatype.Struct(lens, disps, olds)
-	return k.newType(t, err, wide, newtype)
+	return int64(n)
 }
 
 //export impi_Type_create_subarray
 func impi_Type_create_subarray(ndims int32, array_of_sizes, array_of_subsizes, array_of_starts uintptr, order int32,
 	oldtype, newtype uintptr, wide int32) int32 {
 	k, old := typeArgs("MPI_Type_create_subarray", oldtype, newtype)
-	n := int(ndims)
-	if n < 1 {
-		k.set(abi.MPI_ERR_DIMS, "argument ndims is %d, and must be at least 1", n)
-	}
-	k.array(array_of_sizes, n, "array_of_sizes")
-	k.array(array_of_subsizes, n, "array_of_subsizes")
-	k.array(array_of_starts, n, "array_of_starts")
-	if k.err != nil {
-		return k.fail()
-	}
-	w := wide != 0
-	t, err := datatype.Subarray(integers(array_of_sizes, n, w), integers(array_of_subsizes, n, w),
-		integers(array_of_starts, n, w), int(order), old)
-	return k.newType(t, err, wide, newtype)
+	n, w := k.dims(ndims), wide != 0
+	k.array(array_of_sizes, int(n), "array_of_sizes")
+	k.array(array_of_subsizes, int(n), "array_of_subsizes")
+	k.array(array_of_starts, int(n), "array_of_starts")
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_SUBARRAY, wide, []int64{n, int64(order)}, []*datatype.Type{old},
+		[]list{{array_of_sizes, n, w}, {array_of_subsizes, n, w}, {array_of_starts, n, w}}},
+		func(l []int64) (*datatype.Type, error) {
+			return datatype.Subarray(l[:n:n], l[n:2*n:2*n], l[2*n:], int(order), old)
+		})
 }
 
 //export impi_Type_create_darray
@@ -254,30 +234,24 @@ func impi_Type_create_darray(size, rank, ndims int32, array_of_gsizes, array_of_
 	array_of_psizes uintptr,
 	order int32, oldtype, newtype uintptr, wide int32) int32 {
 	k, old := typeArgs("MPI_Type_create_darray", oldtype, newtype)
-	n := int(ndims)
-	if n < 1 {
-		k.set(abi.MPI_ERR_DIMS, "argument ndims is %d, and must be at least 1", n)
-	}
-	k.array(array_of_gsizes, n, "array_of_gsizes")
-	k.array(array_of_distribs, n, "array_of_distribs")
-	k.array(array_of_dargs, n, "array_of_dargs")
-	k.array(array_of_psizes, n, "array_of_psizes")
-	if k.err != nil {
-		return k.fail()
-	}
-	t, err := datatype.Darray(int(size), int(rank), integers(array_of_gsizes, n, wide != 0), ints(array_of_distribs, n),
-		ints(array_of_dargs, n), ints(array_of_psizes, n), int(order), old)
-	return k.newType(t, err, wide, newtype)
+	n := k.dims(ndims)
+	k.array(array_of_gsizes, int(n), "array_of_gsizes")
+	k.array(array_of_distribs, int(n), "array_of_distribs")
+	k.array(array_of_dargs, int(n), "array_of_dargs")
+	k.array(array_of_psizes, int(n), "array_of_psizes")
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_DARRAY, wide,
+		[]int64{int64(size), int64(rank), n, int64(order)}, []*datatype.Type{old}, []list{{array_of_gsizes, n, wide != 0},
+			{array_of_distribs, n, false}, {array_of_dargs, n, false}, {array_of_psizes, n, false}}},
+		func(l []int64) (*datatype.Type, error) {
+			return datatype.Darray(int64(size), int64(rank), l[:n], l[n:2*n], l[2*n:3*n], l[3*n:], int(order), old)
+		})
 }
 
 //export impi_Type_create_resized
 func impi_Type_create_resized(oldtype uintptr, lb, extent int64, newtype uintptr, wide int32) int32 {
 	k, old := typeArgs("MPI_Type_create_resized", oldtype, newtype)
-	if k.err != nil {
-		return k.fail()
-	}
-	t, err := datatype.Resized(old, lb, extent)
-	return k.newType(t, err, wide, newtype)
+	return k.construct(newtype, typeCall{abi.MPI_COMBINER_RESIZED, wide, []int64{lb, extent}, []*datatype.Type{old}, nil},
+		func([]int64) (*datatype.Type, error) { return datatype.Resized(old, lb, extent) })
 }
 
 //export impi_Type_create_f90_real
@@ -400,6 +374,9 @@ func impi_Type_dup(oldtype, newtype uintptr) int32 {
 		return k.fail()
 	}
 	d := &dataType{Type: datatype.Dup(old)}
+	if _, ok := usable(oldtype); ok {
+		d.Commit()
+	}
 	if code := dataTypeOf(oldtype).attrs.copyAll(oldtype, &d.attrs); code != 0 {
 		return k.refused(code, "copy")
 	}

@@ -31,9 +31,10 @@ const (
 	committed = C.IMPI_TYPE_COMMITTED
 	planned   = C.IMPI_TYPE_PLANNED
 	plain     = C.IMPI_TYPE_PLAIN
+	compiled  = C.IMPI_TYPE_COMPILED
 )
 
-// publishing guards what is shown of new and newly committed types, and the forgetting of ended ones.
+// publishing guards what is shown of new and newly committed types, and what becomes of ended ones.
 var publishing sync.Mutex
 
 // publishNamed shows C the predefined types; called once.
@@ -84,23 +85,36 @@ func shownType(h uintptr) (*C.struct_impi_type, *dataType) {
 	return e, types.Find(h)
 }
 
-// published answers the type of a handle, nil if there is none. If C has committed it, Go does so now.
+// published answers the type of a handle, nil if there is none.
 func published(h uintptr) *dataType {
+	_, d := shownType(h)
+	return d
+}
+
+// committedType is published for communication: the type, and whether the program has committed it. What C was told
+// alone, Go does now.
+func committedType(h uintptr) (*dataType, bool) {
 	e, d := shownType(h)
-	if d != nil && !d.Committed() && atomic.LoadUint32(flagsOf(e))&committed != 0 {
+	if d == nil {
+		return nil, false
+	}
+	flags := atomic.LoadUint32(flagsOf(e))
+	if flags&(committed|compiled) == committed {
 		commitType(h)
 	}
-	return d
+	return d, flags&committed != 0
 }
 
 // commitType makes a type ready for communication, and shows C its plan.
 func commitType(h uintptr) {
 	publishing.Lock()
 	defer publishing.Unlock()
-	e, d := shownType(h)
-	if d != nil && atomic.LoadUint32(flagsOf(e))&planned == 0 {
+	if e, d := shownType(h); d != nil {
 		d.Commit()
-		setPlan(e, d.Type)
+		if atomic.LoadUint32(flagsOf(e))&compiled == 0 {
+			setPlan(e, d.Type)
+		}
+		atomic.OrUint32(flagsOf(e), committed)
 	}
 }
 
@@ -132,6 +146,7 @@ func addType(d *dataType) uintptr {
 	atomic.StoreUint32(flagsOf(e), flags)
 	if d.Committed() {
 		setPlan(e, d.Type)
+		atomic.OrUint32(flagsOf(e), committed)
 	}
 	showHandle(&e.handle, h)
 	return h
@@ -140,9 +155,9 @@ func addType(d *dataType) uintptr {
 // fewBytes is up to how many bytes C moves several elements: one after the other, or by one loop more.
 const fewBytes = 2 << 10
 
-// setPlan writes the plan of a committed type, if there is one, and the flags that say so.
+// setPlan writes the plan of a type that is compiled, if there is one, and the flags that say so.
 func setPlan(e *C.struct_impi_type, t *datatype.Type) {
-	set, cleared := uint32(committed), uint32(0)
+	set := uint32(compiled)
 	if p, ok := t.Plan(); ok {
 		e.plan = C.struct_impi_plan{at: C.int64_t(p.At), size: C.int64_t(t.Size()), extent: C.int64_t(t.Extent()),
 			most: fewBytes}
@@ -150,14 +165,10 @@ func setPlan(e *C.struct_impi_type, t *datatype.Type) {
 			setLoops(&e.plan, &p.Nest, t)
 			set |= planned
 		} else if listable(p.Offs) && listable(p.Lens) {
-			if len(p.Offs) > C.IMPI_TYPE_BLOCKS {
-				cleared = plain // the list's memory is to be given back
-			}
 			setList(e, &p)
 			set |= planned
 		}
 	}
-	atomic.AndUint32(flagsOf(e), ^cleared)
 	atomic.OrUint32(flagsOf(e), set)
 }
 
@@ -241,27 +252,34 @@ func endType(h uintptr) bool {
 	return true
 }
 
-// forgetEnded lets go of types whose entries nothing refers to any more. The lock is held.
+// forgetEnded parks types whose entries nothing refers to any more, or lets go of them. The lock is held.
 func forgetEnded() {
-	ended := (*uint32)(unsafe.Pointer(&C.impi_types.ended))
-	if atomic.LoadUint32(ended) == 0 {
+	last := (*uint32)(unsafe.Pointer(&C.impi_types.ended))
+	if atomic.LoadUint32(last) == 0 {
 		return
 	}
-	for next := atomic.SwapUint32(ended, 0); next != 0; {
+	for next := atomic.SwapUint32(last, 0); next != 0; {
 		slot := next - 1
 		e := entryAt(slot)
 		next = atomic.LoadUint32((*uint32)(unsafe.Pointer(&e.next)))
-		if l := &e.plan.list; l.n > C.IMPI_TYPE_BLOCKS {
-			C.free(unsafe.Pointer(l.offs))
+		if _, d := types.At(slot); d.call == nil || atomic.LoadUint32(flagsOf(e))&plain == 0 {
+			dropType(slot)
+		} else {
+			ended.park(slot, d)
 		}
-		e.plan.list.n = 0
-		h, _ := types.At(slot)
-		types.Drop(h)
 	}
 }
 
-// holdType keeps the entry of a handle, as C does for a receive; nil if the handle has ended.
-func holdType(h uintptr) *C.struct_impi_type { return C.impi_type_hold(C.uintptr_t(h)) }
+// dropType makes a slot of the table and its entry free. The lock is held.
+func dropType(slot uint32) {
+	l := &entryAt(slot).plan.list
+	if l.n > C.IMPI_TYPE_BLOCKS {
+		C.free(unsafe.Pointer(l.offs))
+	}
+	l.n = 0
+	h, _ := types.At(slot)
+	types.Drop(h)
+}
 
 // heldType is libimpi.HeldType: the type of an entry that C has kept for a receive.
 func heldType(held unsafe.Pointer) *datatype.Type {

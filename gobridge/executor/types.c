@@ -26,7 +26,7 @@ void impi_type_release(struct impi_type *t)
 const struct impi_plan *impi_type_planned(const void *typed, int64_t count, uintptr_t handle, int64_t *n)
 {
     const struct impi_type *t = impi_type_find(handle);
-    if (UNLIKELY(!t || !(__atomic_load_n(&t->flags, __ATOMIC_ACQUIRE) & IMPI_TYPE_PLANNED))) return NULL;
+    if (UNLIKELY(!t || ~__atomic_load_n(&t->flags, __ATOMIC_ACQUIRE) & IMPI_TYPE_USABLE)) return NULL;
     const struct impi_plan *p = &t->plan;
     if (UNLIKELY((uintptr_t)typed < 4096 || count < 1)) return NULL; /* the address may be MPI_BOTTOM, or a sentinel */
     if (count > 1 && p->size > p->most / count) return NULL;

@@ -3,11 +3,10 @@
  * plan by which C moves elements. C decides nothing about types; where nothing is published, Go makes the call.
  *
  *     constructor (Go) -> entry: handle, shape -> MPI_Type_commit: a flag -> first use (Go) -> plan
- *         -> MPI_Type_free -> ended -> next constructor (Go): the entry is free again
+ *         -> MPI_Type_free -> ended -> next constructor (Go): the entry is free again, or waits for the same call
  *
- * There is an entry for each slot of Go's table of datatypes. An entry lives as long as its handle, and as receives
- * that C has posted of it (impi_type_hold); both are references. Whoever gives back the last one lists the entry as
- * ended, and Go forgets its object when it makes or ends a type next. */
+ * An entry lives as long as its handle, and as receives that C has posted of it (impi_type_hold). Whoever gives back
+ * the last of these references lists it as ended, and Go sees to it when it makes or ends a type next. */
 #ifndef IMPI_TYPES_H
 #define IMPI_TYPES_H
 
@@ -31,11 +30,12 @@ struct impi_shape {
     int64_t elems;
 };
 
-/* What an entry's flags say. */
-enum {
+enum { /* what an entry's flags say */
     IMPI_TYPE_COMMITTED = 1,
     IMPI_TYPE_PLANNED = 2, /* there is a plan */
-    IMPI_TYPE_PLAIN = 4    /* to end the handle is all that MPI_Type_free has to do */
+    IMPI_TYPE_PLAIN = 4,   /* to end the handle is all that MPI_Type_free has to do */
+    IMPI_TYPE_COMPILED = 8, /* Go has looked whether there is a plan */
+    IMPI_TYPE_USABLE = IMPI_TYPE_COMMITTED | IMPI_TYPE_PLANNED
 };
 
 struct impi_type {

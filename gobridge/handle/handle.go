@@ -4,6 +4,7 @@
 //	Add   takes a slot and answers its handle
 //	Find  answers the handle's object, without a lock; nil for a handle that is stale, of another kind, or made up
 //	Drop  ends the handle; of several threads that try, one succeeds
+//	Renew ends the handle, and gives the object another
 //
 // Slots are used again, with the next generation, so that memory is bounded by the most handles that there were at
 // once. A slot that has had all Generations is not used again: no handle ever names a second object.
@@ -134,6 +135,17 @@ func (t *Table[T]) Drop(h uintptr) bool {
 		t.idle = append(t.idle, Slot(h))
 	}
 	return true
+}
+
+// Renew ends a handle and answers the next of its slot, which the object keeps; 0, and nothing changes, if the handle
+// has ended already or is the last that its slot has. No other call may end the handle meanwhile.
+func (t *Table[T]) Renew(h uintptr) uintptr {
+	s, generation := t.of(h)
+	if s == nil || s.object.Load() == nil || generation+1 == Generations ||
+		!s.generation.CompareAndSwap(generation, generation+1) {
+		return 0
+	}
+	return h + 1<<32
 }
 
 // FromInt is the handle that Int made this integer of; 0 if there is none.
