@@ -70,7 +70,7 @@ set(asan_tests
   pt2pt/allpairs pt2pt/buffered pt2pt/cancel pt2pt/completion pt2pt/derived pt2pt/edges pt2pt/fairness pt2pt/large_forms
   pt2pt/mixed_paths pt2pt/modes pt2pt/order pt2pt/partitioned pt2pt/persistent pt2pt/probe pt2pt/self pt2pt/sizes
   pt2pt/traffic pt2pt/unexpected
-  datatype/columns datatype/constructors datatype/nested datatype/pack datatype/pack_spans datatype/packed_typed
+  datatype/again datatype/columns datatype/constructors datatype/nested datatype/pack datatype/pack_spans datatype/packed_typed
   datatype/partial datatype/special datatype/transfer
   coll/allgather coll/alltoall coll/barrier coll/bcast coll/gather coll/inter coll/large coll/layouts coll/reduce
   coll/reduce_scatter coll/scan coll/short coll/typed coll/user_op
@@ -88,7 +88,7 @@ endforeach()
 # Threads of one process: its locks, tables, requests, boards and attributes. Go's accesses are not seen; each call into Go and
 # back orders what C does before and after it. What two processes share, tests/tsan looks at.
 sanitized_library(tsan)
-foreach(test env/threads env/threads_hand_over env/threads_load coll/threads pt2pt/derived_threads errors/stale_threads)
+foreach(test env/threads env/threads_hand_over env/threads_load coll/threads datatype/again pt2pt/derived_threads errors/stale_threads)
   sanitized_test(tsan ${test} "" TSAN_OPTIONS=atexit_sleep_ms=0 2)
 endforeach()
 sanitized_test(tsan comm/inter_threads "" TSAN_OPTIONS=atexit_sleep_ms=0 2)

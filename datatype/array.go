@@ -17,7 +17,7 @@ func Subarray(sizes, subsizes, starts []int64, order int, old *Type) (*Type, err
 	for i := range sizes {
 		d := dimension(i, len(sizes), order)
 		var err error
-		if inner, err = Hvector(subsizes[d], 1, pitch, inner); err != nil {
+		if inner, err = copies(subsizes[d], pitch, inner); err != nil {
 			return nil, err
 		}
 		at = m.add(at, m.mul(starts[d], pitch))
@@ -31,8 +31,9 @@ func Subarray(sizes, subsizes, starts []int64, order int, old *Type) (*Type, err
 		return nil, err
 	}
 	// The large form lists ndims and order as integers and the rest as large counts, in this same order.
-	return wrap(whole, abi.MPI_COMBINER_SUBARRAY, []arg{ints(int64(len(sizes))), counts(sizes...), counts(subsizes...),
-		counts(starts...), ints(int64(order))}, old), nil
+	number := []int64{int64(len(sizes)), int64(order)}
+	return wrap(whole, abi.MPI_COMBINER_SUBARRAY, []arg{ints(number[:1]...), counts(sizes...), counts(subsizes...),
+		counts(starts...), ints(number[1:]...)}, old), nil
 }
 
 func checkSubarray(sizes, subsizes, starts []int64, order int, old *Type) error {
@@ -68,6 +69,14 @@ func dimension(i, ndims, order int) int {
 		return ndims - 1 - i
 	}
 	return i
+}
+
+// copies is n elements of t, stride bytes apart.
+func copies(n, stride int64, t *Type) (*Type, error) {
+	if n == 1 {
+		return t, nil
+	}
+	return Hvector(n, 1, stride, t)
 }
 
 // placed is t moved by at bytes, with lower bound 0 and the given extent.
@@ -179,13 +188,16 @@ func cyclic(block, gsize, r, psize, pitch int64, old *Type) (*Type, error) {
 	if rest >= block {
 		full, rest = full+1, 0
 	}
-	run, err := Hvector(block, 1, pitch, old)
+	run, err := copies(block, pitch, old)
 	if err != nil {
 		return nil, err
 	}
-	body, err := Hvector(full, 1, step, run)
+	body, err := copies(full, step, run)
 	if err != nil {
 		return nil, err
+	}
+	if rest == 0 {
+		return placed(body, start, extent)
 	}
 	tail, err := Hvector(rest, 1, pitch, old)
 	if err != nil {

@@ -100,7 +100,7 @@ func (k *check) construct(out uintptr, c typeCall, make func(entries []int64) (*
 // parking holds the types that are parked.
 type parking struct {
 	types   []parkedType // that which ended last is the last
-	bytes   int64
+	bytes   int
 	seed    maphash.Seed
 	scratch []int64 // the words of a call
 }
@@ -129,8 +129,7 @@ func (p *parking) find(c *typeCall, out uintptr) *dataType {
 		put(out, h)
 		return nil
 	}
-	d := &dataType{hash: hash}
-	d.call = append(d.few[:0], words...)
+	d := &dataType{hash: hash, call: slices.Clone(words)}
 	publishing.Unlock()
 	return d
 }
@@ -163,7 +162,7 @@ func (p *parking) revive(words []int64, hash uint64) uintptr {
 // park keeps a type that has ended, and lets go of others.
 func (p *parking) park(slot uint32, d *dataType) {
 	if d.memory == 0 {
-		d.memory = d.Memory(mostParkedBytes + 1)
+		d.memory = int32(min(d.Memory(mostParkedBytes+1), mostParkedBytes+1))
 	}
 	if d.memory > mostParkedBytes {
 		dropType(slot)
@@ -173,7 +172,7 @@ func (p *parking) park(slot uint32, d *dataType) {
 		d.name = ""
 	}
 	p.types = append(p.types, parkedType{d.hash, slot})
-	p.bytes += d.memory
+	p.bytes += int(d.memory)
 	for len(p.types) > mostParked || p.bytes > mostParkedBytes {
 		oldest := p.types[0].slot
 		_, d := types.At(oldest)
@@ -183,6 +182,6 @@ func (p *parking) park(slot uint32, d *dataType) {
 }
 
 func (p *parking) remove(i int, d *dataType) {
-	p.bytes -= d.memory
+	p.bytes -= int(d.memory)
 	p.types = slices.Delete(p.types, i, i+1)
 }

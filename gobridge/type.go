@@ -21,10 +21,9 @@ type dataType struct {
 	fixed bool // of MPI_Type_create_f90_x: the program cannot free it
 
 	// What brings it back (again.go).
+	memory int32   // in bytes, 0 if not known yet
 	call   []int64 // nil: nothing does
 	hash   uint64  // of call
-	memory int64   // in bytes, 0 if not known yet
-	few    [6]int64
 }
 
 // The values of MPI_LB and MPI_UB in mpi.h: MPI-1's markers, outside the range of the ABI.

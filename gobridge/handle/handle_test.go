@@ -233,3 +233,22 @@ func TestASlotKnowsItsObject(t *testing.T) {
 		}
 	}
 }
+
+func TestARenewedHandleIsAnotherOfTheSameObject(t *testing.T) {
+	table := &Table[thing]{Kind: 7}
+	x := &thing{1}
+	h := table.Add(x)
+	next := table.Renew(h)
+	if next == h || table.Find(h) != nil || table.Find(next) != x || Int(next) != Int(h) || table.FromInt(Int(h)) != next {
+		t.Errorf("%#x and then %#x, which find %v and %v", h, next, table.Find(h), table.Find(next))
+	}
+	if table.Renew(h) != 0 || table.Drop(h) || !table.Drop(next) || table.Renew(next) != 0 || table.Renew(next+1<<32) != 0 {
+		t.Error("a handle that has ended was renewed, or ended the object")
+	}
+	h = table.Add(x)
+	table.slot(0).generation.Store(Generations - 2) // as after many more
+	last := table.Renew(h&^(0xffffff<<32) | (Generations-2)<<32)
+	if table.Find(last) != x || table.Renew(last) != 0 || table.Find(last) != x || !table.Drop(last) {
+		t.Error("the last handle of a slot was renewed, or did not lead to its object")
+	}
+}
