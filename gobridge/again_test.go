@@ -172,8 +172,8 @@ func TestFewTypesAreParked(t *testing.T) {
 	}
 	check("types of 80 kB", 40, mostParkedBytes/80000)
 	of := constructed(t, blocksAt(make([]int64, mostParkedBytes/8)...), &made)
-	small := constructed(t, typeCall{abi.MPI_COMBINER_HINDEXED_BLOCK, 0, []int64{1, 1}, []*datatype.Type{published(of).Type},
-		[]list{wideList(0)}}, &made)
+	small := constructed(t, typeCall{abi.MPI_COMBINER_HINDEXED_BLOCK, 0, []int64{1, 1},
+		[]*datatype.Type{published(of).Type}, []list{wideList(0)}}, &made)
 	for _, h := range []uintptr{of, small} {
 		if endType(h); types.Find(h) != nil {
 			t.Error("a type of 1 MiB is kept")

@@ -242,7 +242,8 @@ func TestARenewedHandleIsAnotherOfTheSameObject(t *testing.T) {
 	if next == h || table.Find(h) != nil || table.Find(next) != x || Int(next) != Int(h) || table.FromInt(Int(h)) != next {
 		t.Errorf("%#x and then %#x, which find %v and %v", h, next, table.Find(h), table.Find(next))
 	}
-	if table.Renew(h) != 0 || table.Drop(h) || !table.Drop(next) || table.Renew(next) != 0 || table.Renew(next+1<<32) != 0 {
+	if table.Renew(h) != 0 || table.Drop(h) || !table.Drop(next) || table.Renew(next) != 0 ||
+		table.Renew(next+1<<32) != 0 {
 		t.Error("a handle that has ended was renewed, or ended the object")
 	}
 	h = table.Add(x)

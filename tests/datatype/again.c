@@ -55,7 +55,7 @@ static struct answers asked(MPI_Datatype t)
 /* The bytes of a packed element. */
 static void packed(MPI_Datatype t, char *out, int *n)
 {
-    static char in[1024];
+    char in[1024];
     for (int i = 0; i < (int)sizeof in; i++) in[i] = (char)i;
     *n = 0;
     MPI_Pack(in + 64, 1, t, out, 1024, n, MPI_COMM_SELF);
