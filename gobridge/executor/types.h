@@ -30,11 +30,11 @@ struct impi_shape {
     int64_t elems;
 };
 
-enum { /* what an entry's flags say */
-    IMPI_TYPE_COMMITTED = 1,
-    IMPI_TYPE_PLANNED = 2, /* there is a plan */
-    IMPI_TYPE_PLAIN = 4,   /* to end the handle is all that MPI_Type_free has to do */
-    IMPI_TYPE_COMPILED = 8, /* Go has looked whether there is a plan */
+enum {
+    IMPI_TYPE_COMMITTED = 1, /* flags of an entry: the program has committed the type */
+    IMPI_TYPE_PLANNED = 2,   /* there is a plan */
+    IMPI_TYPE_PLAIN = 4,     /* to end the handle is all that MPI_Type_free has to do */
+    IMPI_TYPE_COMPILED = 8,  /* Go has looked whether there is a plan */
     IMPI_TYPE_USABLE = IMPI_TYPE_COMMITTED | IMPI_TYPE_PLANNED
 };
 

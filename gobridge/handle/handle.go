@@ -7,7 +7,7 @@
 //	Renew ends the handle, and gives the object another
 //
 // Slots are used again, with the next generation, so that memory is bounded by the most handles that there were at
-// once. A slot that has had all Generations is not used again: no handle ever names a second object.
+// once. A slot that has had all generations is not used again: no handle ever names a second object.
 package handle
 
 import (
@@ -21,7 +21,7 @@ type Kind uint64
 // First is the smallest integer of a run-time handle (MPI 5.0, 20.3.1: predefined ones are below).
 const First = 4096
 
-// A table has Chunks times Chunk slots, which have so many Generations.
+// A table has Chunks times Chunk slots, which have so many generations.
 const (
 	Chunk       = 1024
 	Chunks      = 1 << 12
@@ -51,7 +51,7 @@ type Table[T any] struct {
 // whoever reads the object, and then the generation of its handle, has the handle's object.
 type slot[T any] struct {
 	object     atomic.Pointer[T]
-	generation atomic.Uint32 // Generations: the slot is used up
+	generation atomic.Uint32 // generations: the slot is used up
 	taken      bool
 }
 
@@ -141,7 +141,7 @@ func (t *Table[T]) Drop(h uintptr) bool {
 // has ended already or is the last that its slot has. No other call may end the handle meanwhile.
 func (t *Table[T]) Renew(h uintptr) uintptr {
 	s, generation := t.of(h)
-	if s == nil || s.object.Load() == nil || generation+1 == Generations ||
+	if s == nil || s.object.Load() == nil || generation+1 == generations ||
 		!s.generation.CompareAndSwap(generation, generation+1) {
 		return 0
 	}

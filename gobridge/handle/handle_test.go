@@ -108,7 +108,7 @@ func TestADroppedHandleCannotBeDroppedAgain(t *testing.T) {
 	}
 }
 
-// A slot goes through all of its Generations. No handle comes twice, so the slot is not used any more.
+// A slot goes through all of its generations. No handle comes twice, so the slot is not used any more.
 func TestAHandleNeverComesAgain(t *testing.T) {
 	table := &Table[thing]{Kind: 7}
 	first := table.Add(&thing{})
@@ -247,8 +247,8 @@ func TestARenewedHandleIsAnotherOfTheSameObject(t *testing.T) {
 		t.Error("a handle that has ended was renewed, or ended the object")
 	}
 	h = table.Add(x)
-	table.slot(0).generation.Store(Generations - 2) // as after many more
-	last := table.Renew(h&^(0xffffff<<32) | (Generations-2)<<32)
+	table.slot(0).generation.Store(generations - 2) // as after many more
+	last := table.Renew(h&^(0xffffff<<32) | (generations-2)<<32)
 	if table.Find(last) != x || table.Renew(last) != 0 || table.Find(last) != x || !table.Drop(last) {
 		t.Error("the last handle of a slot was renewed, or did not lead to its object")
 	}
