@@ -19,7 +19,7 @@ import (
 //	                     -> none: make, addType -> MPI_Type_free -> forgetEnded: park, or dropType
 //
 // All of it happens under the lock publishing. Types with attributes, and those that no constructor's call describes
-// (MPI_Type_dup, what MPI_Type_get_contents answers), are not parked.
+// (what MPI_Type_get_contents answers), are not parked.
 
 // What is parked at most: so many types, of so many bytes together with the types they are made of. What has been there
 // longest goes first.

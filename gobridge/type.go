@@ -372,11 +372,20 @@ func impi_Type_dup(oldtype, newtype uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
+	from, ready := usable(oldtype)
+	if _, some := from.attrs.last(); !some {
+		code := k.construct(newtype, typeCall{abi.MPI_COMBINER_DUP, 0, nil, []*datatype.Type{old}, nil},
+			func([]int64) (*datatype.Type, error) { return datatype.Dup(old), nil })
+		if code == 0 && ready {
+			commitType(*ref[uintptr](newtype))
+		}
+		return code
+	}
 	d := &dataType{Type: datatype.Dup(old)}
-	if _, ok := usable(oldtype); ok {
+	if ready {
 		d.Commit()
 	}
-	if code := dataTypeOf(oldtype).attrs.copyAll(oldtype, &d.attrs); code != 0 {
+	if code := from.attrs.copyAll(oldtype, &d.attrs); code != 0 {
 		return k.refused(code, "copy")
 	}
 	return k.answer(addType(d), newtype)
