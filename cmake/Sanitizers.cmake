@@ -85,7 +85,7 @@ foreach(test IN LISTS asan_tests)
   endforeach()
 endforeach()
 
-# Threads of one process: its locks, tables, requests, boards and attributes. Go's accesses are not seen; each call into Go and
+# Threads of one process: its locks, tables, requests and boards. Go's accesses are not seen; each call into Go and
 # back orders what C does before and after it. What two processes share, tests/tsan looks at.
 sanitized_library(tsan)
 foreach(test env/threads env/threads_hand_over env/threads_load coll/threads datatype/again pt2pt/derived_threads errors/stale_threads)

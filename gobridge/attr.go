@@ -1,7 +1,6 @@
 package main
 
 // #include "shim/shim.h"
-// #include "executor/attr_fast.h"
 import "C"
 
 import (
@@ -56,7 +55,6 @@ func keyvalOf(key int32, k handle.Kind) *keyval {
 type attributes struct {
 	mu     sync.Mutex
 	values ordered[int32, attribute]
-	shown  *C.struct_impi_attr_comm // where C sees the values; nil if it does not
 }
 
 type attribute struct {
@@ -79,7 +77,6 @@ func (a *attributes) put(key int32, v attribute) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.values.set(key, v)
-	a.show()
 }
 
 // set stores a value; an old one is deleted first. It answers the delete function's code.
@@ -106,7 +103,6 @@ func (a *attributes) remove(object uintptr, key int32) int32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.values.remove(key)
-	a.show()
 	return 0
 }
 
@@ -188,9 +184,6 @@ func createKeyval(fn string, forKind handle.Kind, copyFn, deleteFn, key, extra u
 	keyvals.Lock()
 	keyvals.all = append(keyvals.all, &keyval{forKind: forKind, copy: copyFn, free: deleteFn, extra: extra})
 	n := len(keyvals.all) - 1
-	if forKind == kindComm {
-		showKey(n, 1)
-	}
 	put(key, int32(firstKeyval+n))
 	keyvals.Unlock()
 	return 0
@@ -211,7 +204,6 @@ func freeKeyval(fn string, forKind handle.Kind, key uintptr) int32 {
 	}
 	keyvals.Lock()
 	keyvals.all[n-firstKeyval] = nil
-	showKey(int(n-firstKeyval), 0)
 	keyvals.Unlock()
 	put[int32](key, abi.MPI_KEYVAL_INVALID)
 	return 0

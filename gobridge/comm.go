@@ -26,9 +26,8 @@ type communicator struct {
 	attached attachedMemory // for buffered sends
 	board    board
 
-	coloring  sync.Once
-	colors    *[4]int32
-	ownColors bool // the memory is this communicator's, not of the tables for C
+	coloring sync.Once
+	colors   *[4]int32 // in C memory; nil until they are asked for
 }
 
 func (c *communicator) errhandler() *errhandler { return c.handler.Load() }
@@ -108,7 +107,6 @@ func newHandle(c *libimpi.Comm, h *errhandler, of *session, out uintptr) *commun
 	b.join(of)
 	b.handle = comms.Add(b)
 	b.openFast(engine())
-	b.openQueries()
 	put(out, b.handle)
 	return b
 }
@@ -201,7 +199,6 @@ func dup(fn string, comm, newcomm uintptr, with *info) int32 {
 	if code := k.c.attrs.copyAll(comm, &b.attrs); code != 0 {
 		put[uintptr](newcomm, abi.MPI_COMM_NULL)
 		b.closeFast()
-		b.closeQueries()
 		comms.Drop(b.handle)
 		c.Discard()
 		return k.refused(code, "copy")
@@ -330,14 +327,11 @@ func freeComm(fn string, comm uintptr, give func(*libimpi.Comm) error) int32 {
 	}
 	c.closeFast()
 	c.closeBoard()
-	c.closeQueries()
 	if err := give(c.Comm); err != nil {
 		return k.failed(err)
 	}
 	comms.Drop(h)
-	if c.ownColors {
-		freeColors(c.colors)
-	}
+	freeColors(c.colors)
 	put[uintptr](comm, abi.MPI_COMM_NULL)
 	return 0
 }
@@ -398,16 +392,32 @@ func (k *check) predefinedAttr(c *communicator, key int32, value, flag uintptr) 
 
 // impiColors are the values of IMPI's attributes, made when they are first asked for.
 func (c *communicator) impiColors() *[4]int32 {
-	c.coloring.Do(func() {
-		values := c.Colors()
-		if c.colors = c.attrs.showColors(values); c.colors == nil {
-			c.colors, c.ownColors = newColors(values), true
-		}
-	})
+	c.coloring.Do(func() { c.colors = newColors(c.Colors()) })
 	return c.colors
 }
 
 // predefinedValues stand in C memory: the program holds their addresses.
 type predefinedValues struct {
 	tagUB, io, host, wtimeIsGlobal, appnum, universe, lastCode int32
+}
+
+// at is where a predefined attribute's value stands.
+func (v *predefinedValues) at(key int32) *int32 {
+	switch key {
+	case abi.MPI_TAG_UB:
+		return &v.tagUB
+	case abi.MPI_IO:
+		return &v.io
+	case abi.MPI_HOST:
+		return &v.host
+	case abi.MPI_WTIME_IS_GLOBAL:
+		return &v.wtimeIsGlobal
+	case abi.MPI_APPNUM:
+		return &v.appnum
+	case abi.MPI_UNIVERSE_SIZE:
+		return &v.universe
+	case abi.MPI_LASTUSEDCODE:
+		return &v.lastCode
+	}
+	return nil
 }

@@ -1,10 +1,12 @@
 package main
 
 // #include <stdlib.h>
+// #include "executor/direct.h"
 // #include "executor/fast.h"
 import "C"
 
 import (
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -58,6 +60,13 @@ func looksIn(d time.Duration) int {
 	}
 	return int(d) * sample / max(int(best), 1)
 }
+
+// setInUse tells C whether anything of MPI is in use.
+func setInUse(on uint32) { atomic.StoreUint32((*uint32)(unsafe.Pointer(&C.impi_in_use)), on) }
+
+// showHandle stores the handle of an entry of which the rest is there; 0 takes the entry back. It is no call of C: that
+// would cost more than all else about a communicator that is made and freed.
+func showHandle(at *C.uintptr_t, h uintptr) { atomic.StoreUintptr((*uintptr)(unsafe.Pointer(at)), h) }
 
 // openFast lets C go ahead; called once the process has joined its job.
 func openFast(p *process) {

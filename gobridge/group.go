@@ -38,9 +38,7 @@ func saveGroup(g *libimpi.Group, of *session) uintptr {
 	if g.Size() == 0 {
 		return abi.MPI_GROUP_EMPTY
 	}
-	h := groups.Add(&group{g, of})
-	openFastGroup(h, g)
-	return h
+	return groups.Add(&group{g, of})
 }
 
 func groupQuery(fn string, group uintptr) (k check, g *libimpi.Group) {
@@ -85,7 +83,6 @@ func impi_Group_free(group uintptr) int32 {
 		return k.fail()
 	}
 	if h != abi.MPI_GROUP_EMPTY {
-		closeFastGroup(h)
 		if !groups.Drop(h) { // another thread was faster
 			k.badGroup(h, "group")
 			return k.fail()

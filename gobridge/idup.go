@@ -42,7 +42,6 @@ func (k *check) idup(with *info, newcomm, request uintptr) int32 {
 	put(newcomm, b.handle)
 	put(request, k.c.Idup(b.Comm, func() {
 		b.openFast(engine())
-		b.openQueries()
 		b.pending.Store(false)
 	}))
 	return 0

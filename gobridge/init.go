@@ -141,8 +141,6 @@ func initialize(fn string, level int32) int32 {
 	p.self.Store(self)
 	world.openFast(p.engine)
 	self.openFast(p.engine)
-	world.openQueries()
-	self.openQueries()
 	initialized.Store(true)
 	return 0
 }
@@ -180,7 +178,7 @@ func enter() (*process, error) {
 		current.Store(p)
 		openFast(p)
 		openBoards(p.engine)
-		openFastQueries(1)
+		setInUse(1)
 		watchFaults()
 	}
 	return p, nil
@@ -197,7 +195,6 @@ func (p *process) describe() {
 	if onOneMachine(p.engine.Job()) {
 		v.wtimeIsGlobal = 1
 	}
-	openFastValues(v)
 	publishNamed()
 }
 
@@ -227,7 +224,7 @@ func (p *process) end(meet bool) error {
 // rest is the state in which nothing of MPI is in use.
 func (p *process) rest() {
 	closeFast()
-	openFastQueries(0)
+	setInUse(0)
 	current.Store(nil)
 	p.segment.Leave()
 }
@@ -386,8 +383,6 @@ func impi_Finalize() int32 {
 	world.closeFast()
 	self.closeFast()
 	world.closeBoard()
-	world.closeQueries()
-	self.closeQueries()
 	p.world.Store(nil)
 	p.self.Store(nil)
 	finalized.Store(true)

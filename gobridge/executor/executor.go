@@ -5,7 +5,6 @@
 //	fast*.{h,c}   messages of up to some KiB inside a machine and to oneself, on the rings of transport/shm; waits
 //	board*.{h,c}  short collectives, on lines of shared memory
 //	types.{h,c}   what C is shown of datatypes; pack.c
-//	attr_fast.*   attributes, ranks and sizes of groups
 package executor
 
 import "C"
@@ -19,8 +18,6 @@ import (
 // The go command does not look at the headers of other packages when it decides what to compile anew. With the text of
 // these in this package, what imports it follows their changes.
 var (
-	//go:embed attr_fast.h
-	_ string
 	//go:embed board.h
 	_ string
 	//go:embed direct.h

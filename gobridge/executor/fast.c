@@ -4,6 +4,7 @@
 #include "store.h"
 
 struct impi_fast impi_fast;
+uint32_t impi_in_use;
 
 /* Gathers n bytes of rows, and publishes them as they come: a few at first, so that the receiver begins. */
 static void send_growing(struct impi_shm_record *r, const struct impi_plan *plan, const void *buf, int64_t n,

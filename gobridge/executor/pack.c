@@ -3,12 +3,10 @@
 #define _GNU_SOURCE
 #include "fast_ring.h"
 
-/* MPI_COMM_SELF is alike in itself, from MPI_Init to MPI_Finalize. */
 static inline int native(MPI_Comm comm)
 {
     struct impi_fast_comm *c = find(comm);
-    return LIKELY(c) ? c->native : comm == MPI_COMM_SELF && __atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED)
-        && __atomic_load_n(&impi_attr.comms[IMPI_ATTR_COMMS].handle, __ATOMIC_ACQUIRE) == (uintptr_t)comm;
+    return LIKELY(c) && c->native;
 }
 
 /* Is there room for n bytes from position on, in a buffer that may be one? */

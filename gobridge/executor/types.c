@@ -37,7 +37,7 @@ const struct impi_plan *impi_type_planned(const void *typed, int64_t count, uint
 /* What follows from it, Go does when the type is used. */
 int impi_exec_Type_commit(MPI_Datatype *datatype)
 {
-    if (UNLIKELY(!datatype || !__atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED))) return IMPI_IN_GO;
+    if (UNLIKELY(!datatype || !__atomic_load_n(&impi_in_use, __ATOMIC_RELAXED))) return IMPI_IN_GO;
     struct impi_type *t = impi_type_find((uintptr_t)*datatype);
     if (UNLIKELY(!t)) return IMPI_IN_GO;
     __atomic_fetch_or(&t->flags, IMPI_TYPE_COMMITTED, __ATOMIC_RELAXED);
@@ -46,7 +46,7 @@ int impi_exec_Type_commit(MPI_Datatype *datatype)
 
 int impi_exec_Type_free(MPI_Datatype *datatype)
 {
-    if (UNLIKELY(!datatype || !__atomic_load_n(&impi_attr.open, __ATOMIC_RELAXED))) return IMPI_IN_GO;
+    if (UNLIKELY(!datatype || !__atomic_load_n(&impi_in_use, __ATOMIC_RELAXED))) return IMPI_IN_GO;
     uintptr_t handle = (uintptr_t)*datatype;
     struct impi_type *t = impi_type_find(handle);
     if (UNLIKELY(!t || !(__atomic_load_n(&t->flags, __ATOMIC_ACQUIRE) & IMPI_TYPE_PLAIN))) return IMPI_IN_GO;

@@ -11,7 +11,6 @@
 #define IMPI_TYPES_H
 
 #include <stdint.h>
-#include "attr_fast.h"
 #include "direct.h"
 #include "../kernel/plan.h"
 
@@ -73,7 +72,7 @@ static inline struct impi_type *impi_type_find(uintptr_t handle)
 static inline const struct impi_shape *impi_type_shape(MPI_Datatype datatype)
 {
     uintptr_t handle = (uintptr_t)datatype, named = handle - (uintptr_t)MPI_DATATYPE_NULL;
-    if (UNLIKELY(!__atomic_load_n(&impi_attr.open, __ATOMIC_ACQUIRE))) return NULL;
+    if (UNLIKELY(!__atomic_load_n(&impi_in_use, __ATOMIC_ACQUIRE))) return NULL;
     if (named < IMPI_TYPE_NAMED) return LIKELY(impi_types.named[named].size >= 0) ? &impi_types.named[named] : NULL;
     const struct impi_type *t = impi_type_find(handle);
     return LIKELY(t) ? &t->shape : NULL;

@@ -28,8 +28,7 @@ int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
         "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
-    impi_err = impi_exec_Comm_get_attr(comm, keyval, attribute_val, flag);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Comm_get_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    impi_err = impi_Comm_get_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -308,8 +307,7 @@ int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int 
         "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
-    impi_err = impi_exec_Comm_get_attr(comm, comm_keyval, attribute_val, flag);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    impi_err = impi_Comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -804,8 +802,7 @@ int PMPI_Group_rank(MPI_Group group, int *rank)
     impi_call.names = "MPI_Group_rank"
         "\0rank\0";
     impi_call.at[0] = rank;
-    impi_err = impi_exec_Group_rank(group, rank);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Group_rank((uintptr_t)group, (uintptr_t)rank);
+    impi_err = impi_Group_rank((uintptr_t)group, (uintptr_t)rank);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -818,8 +815,7 @@ int PMPI_Group_size(MPI_Group group, int *size)
     impi_call.names = "MPI_Group_size"
         "\0size\0";
     impi_call.at[0] = size;
-    impi_err = impi_exec_Group_size(group, size);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Group_size((uintptr_t)group, (uintptr_t)size);
+    impi_err = impi_Group_size((uintptr_t)group, (uintptr_t)size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

@@ -1343,8 +1343,7 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
         "\0status\0flag\0";
     impi_call.at[0] = status;
     impi_call.at[1] = flag;
-    impi_err = impi_exec_Test_cancelled(status, flag);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag);
+    impi_err = impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

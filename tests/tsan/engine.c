@@ -417,33 +417,6 @@ static void open_boards(void *memory[COMMS])
     impi_boards.types[type].element = IMPI_ELEMENT_SIGNED + 2;
 }
 
-/* Attributes of the world. */
-static struct impi_attr_comm *attributes(void) { return &impi_attr.comms[0]; }
-
-void set_attribute(uintptr_t turn)
-{
-    struct impi_attr_comm *c = attributes();
-    lock();
-    __atomic_add_fetch(&c->version, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&c->values[0].key, KEY + (int)(turn & 1), __ATOMIC_RELAXED);
-    __atomic_store_n(&c->values[0].value, turn, __ATOMIC_RELAXED);
-    __atomic_store_n(&c->count, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&c->version, 1, __ATOMIC_SEQ_CST);
-    unlock(shm);
-}
-
-GoInt32 impi_Comm_get_attr(GoUintptr comm, GoInt32 key, GoUintptr value, GoUintptr flag)
-{
-    struct impi_attr_comm *c = attributes();
-    (void)comm;
-    enter();
-    int found = c->count > 0 && c->values[0].key == key;
-    if (found) *(uintptr_t *)value = c->values[0].value;
-    *(int *)flag = found;
-    unlock(shm);
-    return 0;
-}
-
 void counts(unsigned long *entered, unsigned long *adopted)
 {
     lock();
@@ -465,7 +438,6 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
     impi_fast.tag_ub = 1 << 20, impi_fast.eager = impi_fast.growing = EAGER, impi_fast.looks = 50;
     impi_fast.dense[(uintptr_t)MPI_INT - 0x200] = 4;
     impi_types.named[(uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL].size = 4;
-    impi_attr.keys[0] = impi_attr.keys[1] = 1;
     for (int i = 0; i < COMMS; i++) {
         struct impi_fast_comm *c = &impi_fast.comms[i];
         comms[i] = i == 0 ? MPI_COMM_WORLD : i == 1 ? MPI_COMM_SELF : (MPI_Comm)(uintptr_t)(4094 + i);
@@ -473,10 +445,8 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
         __atomic_store_n(&c->handle, (uintptr_t)comms[i], __ATOMIC_RELEASE);
     }
     open_boards(boards);
-    impi_attr.open = 1;
+    impi_in_use = 1;
     impi_fast.shm = shm;
-    set_attribute(0);
-    __atomic_store_n(&impi_attr.comms[0].handle, (uintptr_t)MPI_COMM_WORLD, __ATOMIC_RELEASE);
 }
 
 /* What must not happen here. */
@@ -505,11 +475,8 @@ NEVER(GoInt32 impi_Start(GoUintptr request))
 NEVER(GoInt32 impi_startall_rest(GoInt32 count, GoUintptr requests, GoInt32 first))
 NEVER(GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank))
 NEVER(GoInt32 impi_Comm_size(GoUintptr comm, GoUintptr size))
-NEVER(GoInt32 impi_Group_rank(GoUintptr group, GoUintptr rank))
-NEVER(GoInt32 impi_Group_size(GoUintptr group, GoUintptr size))
 NEVER(GoInt32 impi_Type_size(GoUintptr datatype, GoUintptr size))
 NEVER(GoInt32 impi_Get_count(GoUintptr status, GoUintptr datatype, GoUintptr count))
-NEVER(GoInt32 impi_Test_cancelled(GoUintptr status, GoUintptr flag))
 NEVER(GoInt32 impi_board_truncated(GoUintptr comm, char *function, GoInt32 rank, GoInt32 got, GoInt32 want))
 NEVER(GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm,
                               GoUintptr part, GoInt32 pack))

@@ -3,16 +3,12 @@
 #define ENGINE_H
 
 #include "../../gobridge/executor/fast.h"
-#include "../../gobridge/executor/attr_fast.h"
 #include "../../mpi.h"
 
-enum { RANKS = 2, THREADS = 4, COMMS = THREADS + 1, RING = 1 << 14, MAX_PAYLOAD = 4096, EAGER = 2048, KEY = 1 << 20 };
+enum { RANKS = 2, THREADS = 4, COMMS = THREADS + 1, RING = 1 << 14, MAX_PAYLOAD = 4096, EAGER = 2048 };
 
 /* Starts the rank. comms[0] is MPI_COMM_WORLD; boards are the memory of their boards. */
 typedef void engine_open(struct impi_shm_private *shm, MPI_Comm comms[COMMS], void *boards[COMMS]);
-
-/* Gives the world another attribute: of two keys the one that is odd or even as turn is, with turn as its value. */
-typedef void engine_set_attribute(uintptr_t turn);
 
 /* How often the engine has been entered, and how many receives it has taken over from C. */
 typedef void engine_counts(unsigned long *calls, unsigned long *adopted);
