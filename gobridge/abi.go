@@ -13,6 +13,19 @@ import (
 // What the binary interface says of itself (MPI 5.0, 20.1 and 20.2). All of it works before MPI_Init and after
 // MPI_Finalize.
 
+//export impi_Abi_get_version
+func impi_Abi_get_version(abi_major, abi_minor uintptr) int32 {
+	k := check{fn: "MPI_Abi_get_version"}
+	k.result(abi_major, "abi_major")
+	k.result(abi_minor, "abi_minor")
+	if k.err != nil {
+		return k.fail()
+	}
+	put[int32](abi_major, abi.MPI_ABI_VERSION)
+	put[int32](abi_minor, abi.MPI_ABI_SUBVERSION)
+	return 0
+}
+
 //export impi_Abi_get_info
 func impi_Abi_get_info(newinfo uintptr) int32 {
 	k := check{fn: "MPI_Abi_get_info"}

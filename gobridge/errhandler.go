@@ -1,6 +1,5 @@
 package main
 
-// #include "shim/shim.h"
 import "C"
 
 import (
@@ -83,31 +82,24 @@ func impi_Errhandler_free(errhandler uintptr) int32 {
 	return 0
 }
 
-// impi_Comm_call_errhandler raises a code of the program's choice; the handler is called by the shim, and the
-// answer for the caller is success if it returns (direct.c turns the code into that).
-//
-//export impi_call_errhandler
-func impi_call_errhandler(comm uintptr, errorcode int32, action *C.struct_impi_action) int32 {
+// The handler of MPI_X_call_errhandler is called by the shim, as that of an error, and is told the program's code.
+
+//export impi_Comm_call_errhandler
+func impi_Comm_call_errhandler(comm uintptr, errorcode int32) int32 {
 	k := objectQuery("MPI_Comm_call_errhandler", comm)
 	if k.err != nil {
 		return k.fail()
 	}
-	h := k.c.errhandler()
-	action.what, action.fn, action.handle = C.int(h.action), C.uintptr_t(h.fn), C.uintptr_t(comm)
-	return 0
+	return callHandler(k.c.errhandler(), comm, errorcode)
 }
 
-// impi_call_session_errhandler is impi_call_errhandler for sessions.
-//
-//export impi_call_session_errhandler
-func impi_call_session_errhandler(session uintptr, errorcode int32, action *C.struct_impi_action) int32 {
+//export impi_Session_call_errhandler
+func impi_Session_call_errhandler(session uintptr, errorcode int32) int32 {
 	k := sessionQuery("MPI_Session_call_errhandler", session)
 	if k.err != nil {
 		return k.fail()
 	}
-	h := k.s.errhandler()
-	action.what, action.fn, action.handle = C.int(h.action), C.uintptr_t(h.fn), C.uintptr_t(session)
-	return 0
+	return callHandler(k.s.errhandler(), session, errorcode)
 }
 
 //export impi_Error_class

@@ -35,6 +35,7 @@ type raised struct {
 	text    string
 	handler *errhandler
 	object  uintptr // the handle that the handler gets
+	called  *int32  // the code that the handler is told by MPI_X_call_errhandler; nil: code
 }
 
 var recent struct {
@@ -45,6 +46,16 @@ var recent struct {
 
 // register keeps an error and answers its code.
 func register(class int, text string, h *errhandler, object uintptr) int32 {
+	return keep(class, raised{text: text, handler: h, object: object})
+}
+
+// callHandler answers a code with which the shim calls an error handler, and succeeds if that returns.
+func callHandler(h *errhandler, object uintptr, code int32) int32 {
+	return keep(abi.MPI_ERR_OTHER, raised{text: "an error handler was called", handler: h, object: object, called: &code})
+}
+
+// keep stores an error of a class, and answers its code.
+func keep(class int, r raised) int32 {
 	noteLoss()
 	recent.Lock()
 	defer recent.Unlock()
@@ -58,7 +69,8 @@ func register(class int, text string, h *errhandler, object uintptr) int32 {
 		code = int32(class) // added by the program: no room for particulars in the code
 		k = 0
 	}
-	recent.slots[k] = raised{code, text, h, object}
+	r.code = code
+	recent.slots[k] = r
 	return code
 }
 
@@ -203,6 +215,10 @@ func impi_error_action(code int32, action *C.struct_impi_action) {
 	action.what = C.int(r.handler.action)
 	action.fn = C.uintptr_t(r.handler.fn)
 	action.handle = C.uintptr_t(r.object)
+	action.code, action.answer = C.int(code), C.int(code)
+	if r.called != nil {
+		action.code, action.answer = C.int(*r.called), abi.MPI_SUCCESS
+	}
 }
 
 // impi_error_fatal ends the job because of an error whose handler is MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT.

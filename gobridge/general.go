@@ -1,6 +1,6 @@
 package main
 
-// #include "shim/general.h"
+// #include "shim/shim.h"
 import "C"
 
 import (

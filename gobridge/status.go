@@ -30,6 +30,49 @@ func representation(st *libimpi.CStatus) datatype.Rep {
 	return datatype.Native
 }
 
+// copyStatus converts a status between C and Fortran: in all three forms it is the same eight integers (MPI 5.0, 20.3
+// and 18.2.5).
+func copyStatus(fn string, from, to uintptr) int32 {
+	k := check{fn: fn}
+	k.result(from, "status, which is given,")
+	k.result(to, "status, which is wanted,")
+	if k.err != nil {
+		return k.fail()
+	}
+	put(to, *ref[libimpi.CStatus](from))
+	return 0
+}
+
+//export impi_Status_c2f
+func impi_Status_c2f(c_status, f_status uintptr) int32 {
+	return copyStatus("MPI_Status_c2f", c_status, f_status)
+}
+
+//export impi_Status_f2c
+func impi_Status_f2c(f_status, c_status uintptr) int32 {
+	return copyStatus("MPI_Status_f2c", f_status, c_status)
+}
+
+//export impi_Status_c2f08
+func impi_Status_c2f08(c_status, f08_status uintptr) int32 {
+	return copyStatus("MPI_Status_c2f08", c_status, f08_status)
+}
+
+//export impi_Status_f082c
+func impi_Status_f082c(f08_status, c_status uintptr) int32 {
+	return copyStatus("MPI_Status_f082c", f08_status, c_status)
+}
+
+//export impi_Status_f2f08
+func impi_Status_f2f08(f_status, f08_status uintptr) int32 {
+	return copyStatus("MPI_Status_f2f08", f_status, f08_status)
+}
+
+//export impi_Status_f082f
+func impi_Status_f082f(f08_status, f_status uintptr) int32 {
+	return copyStatus("MPI_Status_f082f", f08_status, f_status)
+}
+
 //export impi_Get_count
 func impi_Get_count(status, datatype, count uintptr) int32 {
 	k, st, t := statusArgs("MPI_Get_count", status, datatype, count)

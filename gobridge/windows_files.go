@@ -131,17 +131,13 @@ func impi_File_get_errhandler(file, errhandler uintptr) int32 {
 	return k.answer(fileErrhandler().hold(), errhandler)
 }
 
-// impi_call_file_errhandler is impi_call_errhandler for files.
-//
-//export impi_call_file_errhandler
-func impi_call_file_errhandler(file uintptr, errorcode int32, action *C.struct_impi_action) int32 {
+//export impi_File_call_errhandler
+func impi_File_call_errhandler(file uintptr, errorcode int32) int32 {
 	k := fileQuery("MPI_File_call_errhandler", file)
 	if k.err != nil {
 		return k.fail()
 	}
-	h := fileErrhandler()
-	action.what, action.fn, action.handle = C.int(h.action), C.uintptr_t(h.fn), C.uintptr_t(file)
-	return 0
+	return callHandler(fileErrhandler(), file, errorcode)
 }
 
 //export impi_File_toint

@@ -64,7 +64,9 @@ type shim struct {
 func (s shim) line(format string, a ...any) { fmt.Fprintf(s, format+"\n", a...) }
 
 func (s shim) forkCheck() {
-	if s.ReturnsCode() {
+	if flagAfterFork[s.Name] {
+		s.line("    if (__builtin_expect(impi_forked, 0)) return impi_flag_after_fork(%q, %s);", s.Name, s.Params[0].Name)
+	} else if s.ReturnsCode() {
 		s.line("    if (__builtin_expect(impi_forked, 0)) return impi_after_fork(%q);", s.Name)
 	} else {
 		s.line("    if (__builtin_expect(impi_forked, 0)) { impi_after_fork(%q); return %s; }", s.Name, s.null())
@@ -104,15 +106,13 @@ func (s shim) null() string {
 	return "0"
 }
 
-// afterFork are the direct functions that look for themselves whether they are in a forked child.
-var afterFork = map[string]bool{"MPI_Initialized": true, "MPI_Finalized": true}
+// flagAfterFork are the functions that answer in a forked child, too.
+var flagAfterFork = map[string]bool{"MPI_Initialized": true, "MPI_Finalized": true}
 
 // direct: values such as MPI_Wtime never enter Go and work after fork too.
 func (s shim) direct() {
-	if s.ReturnsCode() && !afterFork[s.Name] {
-		s.forkCheck()
-	}
 	if s.ReturnsCode() {
+		s.forkCheck()
 		s.note()
 	}
 	var args []string
@@ -313,6 +313,8 @@ static inline int impi_narrow(int64_t value)
 _Static_assert(sizeof(MPI_Aint) == 8 && sizeof(MPI_Count) == 8 && sizeof(uintptr_t) == 8,
         "libimpi needs a 64-bit machine");
 _Static_assert(sizeof(MPI_Status) == 32 && _Alignof(MPI_Status) == 4, "MPI_Status of the ABI");
+_Static_assert(sizeof(MPI_F08_status) == sizeof(MPI_Status) && MPI_F_STATUS_SIZE * sizeof(MPI_Fint) == sizeof(MPI_Status),
+        "statuses of C and Fortran");
 
 #endif
 `, sha256.Sum256(publicHeader))

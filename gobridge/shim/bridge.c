@@ -14,24 +14,13 @@
 
 typedef void handler_function(uintptr_t *object, int *code, ...);
 
-/* Does what an error handler wants done about a code. */
-static int act(const struct impi_action *action, int code)
-{
-    if (action->what == IMPI_CALL) {
-        uintptr_t object = action->handle;
-        int copy = code;
-        ((handler_function *)action->fn)(&object, &copy);
-    } else if (action->what != IMPI_RETURN) {
-        impi_error_fatal(code);
-    }
-    return code;
-}
-
 int impi_raise(int code)
 {
     struct impi_action action;
     impi_error_action(code, &action);
-    return act(&action, code);
+    if (action.what == IMPI_CALL) ((handler_function *)action.fn)(&action.handle, &action.code);
+    else if (action.what != IMPI_RETURN) impi_error_fatal(action.code);
+    return action.answer;
 }
 
 int impi_unsupported(const char *function, int kind, uintptr_t handle)
@@ -68,19 +57,9 @@ int impi_after_fork(const char *function)
     return MPI_ERR_OTHER;
 }
 
-/* What a library asks at the end of a process, before it finalizes MPI: a child has nothing to finalize. */
-int impi_direct_Initialized(int *flag)
+int impi_flag_after_fork(const char *function, int *flag)
 {
-    if (!impi_forked) IN_GO(impi_Initialized((uintptr_t)flag));
-    if (!flag) return impi_after_fork("MPI_Initialized");
-    *flag = up;
-    return MPI_SUCCESS;
-}
-
-int impi_direct_Finalized(int *flag)
-{
-    if (!impi_forked) IN_GO(impi_Finalized((uintptr_t)flag));
-    if (!flag) return impi_after_fork("MPI_Finalized");
+    if (!flag) return impi_after_fork(function);
     *flag = up;
     return MPI_SUCCESS;
 }
@@ -112,33 +91,24 @@ int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value
     return ((delete_function *)fn)(object, keyval, (void *)value, (void *)extra);
 }
 
+int impi_call_query(uintptr_t fn, uintptr_t extra, uintptr_t status)
+{
+    MPI_Status own;
+    if (!status) {
+        memset(&own, 0, sizeof own);
+        status = (uintptr_t)&own;
+    }
+    return ((MPI_Grequest_query_function *)fn)((void *)extra, (MPI_Status *)status);
+}
+
+int impi_call_free(uintptr_t fn, uintptr_t extra) { return ((MPI_Grequest_free_function *)fn)((void *)extra); }
+
+int impi_call_cancel(uintptr_t fn, uintptr_t extra, int complete)
+{
+    return ((MPI_Grequest_cancel_function *)fn)((void *)extra, complete);
+}
+
 void impi_exit_now(int code) { _exit(code); }
-
-/* MPI_X_call_errhandler: the handler runs here, with no Go frame below it, and success follows if it returns. */
-static int called(int err, const struct impi_action *action, int code)
-{
-    if (err) return impi_raise(err);
-    act(action, code);
-    return MPI_SUCCESS;
-}
-
-int impi_direct_Comm_call_errhandler(MPI_Comm comm, int errorcode)
-{
-    struct impi_action action;
-    return called(impi_call_errhandler((uintptr_t)comm, errorcode, &action), &action, errorcode);
-}
-
-int impi_direct_Session_call_errhandler(MPI_Session session, int errorcode)
-{
-    struct impi_action action;
-    return called(impi_call_session_errhandler((uintptr_t)session, errorcode, &action), &action, errorcode);
-}
-
-int impi_direct_File_call_errhandler(MPI_File fh, int errorcode)
-{
-    struct impi_action action;
-    return called(impi_call_file_errhandler((uintptr_t)fh, errorcode, &action), &action, errorcode);
-}
 
 /* The end of a process that has used sessions. */
 static void at_exit(int status, void *process)

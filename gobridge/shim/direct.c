@@ -37,11 +37,4 @@ int impi_direct_Status_set_source(MPI_Status *status, int source) { status->MPI_
 int impi_direct_Status_set_tag(MPI_Status *status, int tag) { status->MPI_TAG = tag; return MPI_SUCCESS; }
 int impi_direct_Status_set_error(MPI_Status *status, int err) { status->MPI_ERROR = err; return MPI_SUCCESS; }
 
-int impi_direct_Abi_get_version(int *abi_major, int *abi_minor)
-{
-    *abi_major = MPI_ABI_VERSION;
-    *abi_minor = MPI_ABI_SUBVERSION;
-    return MPI_SUCCESS;
-}
-
 int impi_direct_Pcontrol(const int level, ...) { (void)level; return MPI_SUCCESS; }

@@ -19,6 +19,8 @@ struct impi_action {
     int what;         /* enum impi_what */
     uintptr_t fn;     /* IMPI_CALL: the program's handler */
     uintptr_t handle; /* and the object it is called for */
+    int code;         /* what it is told */
+    int answer;       /* what the MPI call answers, if the handler returns */
 };
 
 /* The first handle of an object that the program makes; handles.go has it from here. */
@@ -29,14 +31,21 @@ __attribute__((visibility("hidden")))
 extern int impi_forked;
 void impi_note_init(void);
 
-/* Answers an MPI call of such a child. */
+/* Answers an MPI call of such a child. A library may ask whether MPI is initialized or finalized before it finalizes
+ * MPI at the end of a process: a child has nothing to finalize, and both are true if MPI was ever initialized. */
 int impi_after_fork(const char *function);
+int impi_flag_after_fork(const char *function, int *flag);
 
 /* Calls of the program's functions. */
 void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t type, int wide);
 int impi_call_copy(uintptr_t fn, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value, uintptr_t *out,
                    int *flag);
 int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra);
+
+/* Those of generalized requests. status may be 0: the program wants none, but the function expects one. */
+int impi_call_query(uintptr_t fn, uintptr_t extra, uintptr_t status);
+int impi_call_free(uintptr_t fn, uintptr_t extra);
+int impi_call_cancel(uintptr_t fn, uintptr_t extra, int complete);
 
 /* The MPI call that a thread has made last, for who reports a fault (fault.c): the names of the function and of those
  * of its arguments that are addresses, each with its 0, and their values. */

@@ -23,11 +23,6 @@ extern GoInt32 impi_board_truncated(GoUintptr comm, char * function, GoInt32 ran
         GoInt32 want);
 extern void impi_board_turn(void);
 extern GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char * function);
-extern GoInt32 impi_call_errhandler(GoUintptr comm, GoInt32 errorcode, struct impi_action * action);
-extern GoInt32 impi_call_file_errhandler(GoUintptr file, GoInt32 errorcode,
-        struct impi_action * action);
-extern GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 errorcode,
-        struct impi_action * action);
 extern void impi_error_action(GoInt32 code, struct impi_action * action);
 extern void impi_error_fatal(GoInt32 code);
 extern GoInt32 impi_missing(char * function, GoInt32 kind, GoUintptr handle);
@@ -41,6 +36,7 @@ extern GoInt32 impi_Abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr log
         GoUintptr logical_false, GoUintptr is_set);
 extern GoInt32 impi_Abi_get_fortran_info(GoUintptr info);
 extern GoInt32 impi_Abi_get_info(GoUintptr info);
+extern GoInt32 impi_Abi_get_version(GoUintptr abi_major, GoUintptr abi_minor);
 extern GoInt32 impi_Abi_set_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true,
         GoUintptr logical_false);
 extern GoInt32 impi_Abi_set_fortran_info(GoUintptr info);
@@ -109,6 +105,7 @@ extern GoInt32 impi_Cart_shift(GoUintptr comm, GoInt32 direction, GoInt32 disp,
 extern GoInt32 impi_Cart_sub(GoUintptr comm, GoUintptr remain_dims, GoUintptr newcomm);
 extern GoInt32 impi_Cartdim_get(GoUintptr comm, GoUintptr ndims);
 extern GoInt32 impi_Comm_attach_buffer(GoUintptr comm, GoUintptr buffer, GoInt64 size);
+extern GoInt32 impi_Comm_call_errhandler(GoUintptr comm, GoInt32 errorcode);
 extern GoInt32 impi_Comm_compare(GoUintptr comm1, GoUintptr comm2, GoUintptr result);
 extern GoInt32 impi_Comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 impi_Comm_create_errhandler(GoUintptr comm_errhandler_fn, GoUintptr errhandler);
@@ -173,6 +170,7 @@ extern GoInt32 impi_Exscan(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
 extern GoInt32 impi_Exscan_init(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
         GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 impi_File_c2f(GoUintptr file);
+extern GoInt32 impi_File_call_errhandler(GoUintptr fh, GoInt32 errorcode);
 extern GoInt32 impi_File_create_errhandler(GoUintptr file_errhandler_fn, GoUintptr errhandler);
 extern GoUintptr impi_File_f2c(GoInt32 file);
 extern GoUintptr impi_File_fromint(GoInt32 file);
@@ -462,6 +460,7 @@ extern GoInt32 impi_Sendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr dat
         GoInt32 dest, GoInt32 sendtag, GoInt32 source, GoInt32 recvtag, GoUintptr comm,
         GoUintptr status);
 extern GoInt32 impi_Session_attach_buffer(GoUintptr session, GoUintptr buffer, GoInt64 size);
+extern GoInt32 impi_Session_call_errhandler(GoUintptr session, GoInt32 errorcode);
 extern GoInt32 impi_Session_create_errhandler(GoUintptr session_errhandler_fn,
         GoUintptr errhandler);
 extern GoInt32 impi_Session_detach_buffer(GoUintptr session, GoUintptr buffer_addr, GoUintptr size);
@@ -484,6 +483,12 @@ extern GoInt32 impi_Ssend_init(GoUintptr buf, GoInt64 count, GoUintptr datatype,
         GoInt32 tag, GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Start(GoUintptr request);
 extern GoInt32 impi_Startall(GoInt32 count, GoUintptr array_of_requests);
+extern GoInt32 impi_Status_c2f(GoUintptr c_status, GoUintptr f_status);
+extern GoInt32 impi_Status_c2f08(GoUintptr c_status, GoUintptr f08_status);
+extern GoInt32 impi_Status_f082c(GoUintptr f08_status, GoUintptr c_status);
+extern GoInt32 impi_Status_f082f(GoUintptr f08_status, GoUintptr f_status);
+extern GoInt32 impi_Status_f2c(GoUintptr f_status, GoUintptr c_status);
+extern GoInt32 impi_Status_f2f08(GoUintptr f_status, GoUintptr f08_status);
 extern GoInt32 impi_Status_set_cancelled(GoUintptr status, GoInt32 flag);
 extern GoInt32 impi_Status_set_elements(GoUintptr status, GoUintptr datatype, GoInt64 count);
 extern GoInt32 impi_Test(GoUintptr request, GoUintptr flag, GoUintptr status);

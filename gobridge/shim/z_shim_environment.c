@@ -53,12 +53,15 @@ WEAK(MPI_Abi_get_info);
 
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_version");
     impi_call.names = "MPI_Abi_get_version"
         "\0abi_major\0abi_minor\0";
     impi_call.at[0] = abi_major;
     impi_call.at[1] = abi_minor;
-    return impi_direct_Abi_get_version(abi_major, abi_minor);
+    impi_err = impi_Abi_get_version((uintptr_t)abi_major, (uintptr_t)abi_minor);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Abi_get_version);
 
@@ -169,10 +172,13 @@ WEAK(MPI_Comm_accept);
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_call_errhandler");
     impi_call.names = "MPI_Comm_call_errhandler"
         "\0";
-    return impi_direct_Comm_call_errhandler(comm, errorcode);
+    impi_err = impi_Comm_call_errhandler((uintptr_t)comm, errorcode);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_call_errhandler);
 
@@ -355,10 +361,13 @@ WEAK(MPI_Error_string);
 
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_call_errhandler");
     impi_call.names = "MPI_File_call_errhandler"
         "\0";
-    return impi_direct_File_call_errhandler(fh, errorcode);
+    impi_err = impi_File_call_errhandler((uintptr_t)fh, errorcode);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_call_errhandler);
 
@@ -416,10 +425,14 @@ WEAK(MPI_Finalize);
 
 int PMPI_Finalized(int *flag)
 {
+    int impi_err;
+    if (__builtin_expect(impi_forked, 0)) return impi_flag_after_fork("MPI_Finalized", flag);
     impi_call.names = "MPI_Finalized"
         "\0flag\0";
     impi_call.at[0] = flag;
-    return impi_direct_Finalized(flag);
+    impi_err = impi_Finalized((uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Finalized);
 
@@ -721,10 +734,14 @@ WEAK(MPI_Init_thread);
 
 int PMPI_Initialized(int *flag)
 {
+    int impi_err;
+    if (__builtin_expect(impi_forked, 0)) return impi_flag_after_fork("MPI_Initialized", flag);
     impi_call.names = "MPI_Initialized"
         "\0flag\0";
     impi_call.at[0] = flag;
-    return impi_direct_Initialized(flag);
+    impi_err = impi_Initialized((uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Initialized);
 
@@ -822,10 +839,13 @@ WEAK(MPI_Remove_error_string);
 
 int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_call_errhandler");
     impi_call.names = "MPI_Session_call_errhandler"
         "\0";
-    return impi_direct_Session_call_errhandler(session, errorcode);
+    impi_err = impi_Session_call_errhandler((uintptr_t)session, errorcode);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Session_call_errhandler);
 

@@ -334,67 +334,85 @@ WEAK(MPI_Session_toint);
 
 int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_c2f");
     impi_call.names = "MPI_Status_c2f"
         "\0c_status\0f_status\0";
     impi_call.at[0] = c_status;
     impi_call.at[1] = f_status;
-    return impi_direct_Status_c2f(c_status, f_status);
+    impi_err = impi_Status_c2f((uintptr_t)c_status, (uintptr_t)f_status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_c2f);
 
 int PMPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_c2f08");
     impi_call.names = "MPI_Status_c2f08"
         "\0c_status\0f08_status\0";
     impi_call.at[0] = c_status;
     impi_call.at[1] = f08_status;
-    return impi_direct_Status_c2f08(c_status, f08_status);
+    impi_err = impi_Status_c2f08((uintptr_t)c_status, (uintptr_t)f08_status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_c2f08);
 
 int PMPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f082c");
     impi_call.names = "MPI_Status_f082c"
         "\0f08_status\0c_status\0";
     impi_call.at[0] = f08_status;
     impi_call.at[1] = c_status;
-    return impi_direct_Status_f082c(f08_status, c_status);
+    impi_err = impi_Status_f082c((uintptr_t)f08_status, (uintptr_t)c_status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_f082c);
 
 int PMPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f082f");
     impi_call.names = "MPI_Status_f082f"
         "\0f08_status\0f_status\0";
     impi_call.at[0] = f08_status;
     impi_call.at[1] = f_status;
-    return impi_direct_Status_f082f(f08_status, f_status);
+    impi_err = impi_Status_f082f((uintptr_t)f08_status, (uintptr_t)f_status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_f082f);
 
 int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f2c");
     impi_call.names = "MPI_Status_f2c"
         "\0f_status\0c_status\0";
     impi_call.at[0] = f_status;
     impi_call.at[1] = c_status;
-    return impi_direct_Status_f2c(f_status, c_status);
+    impi_err = impi_Status_f2c((uintptr_t)f_status, (uintptr_t)c_status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_f2c);
 
 int PMPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f2f08");
     impi_call.names = "MPI_Status_f2f08"
         "\0f_status\0f08_status\0";
     impi_call.at[0] = f_status;
     impi_call.at[1] = f08_status;
-    return impi_direct_Status_f2f08(f_status, f08_status);
+    impi_err = impi_Status_f2f08((uintptr_t)f_status, (uintptr_t)f08_status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_f2f08);
 

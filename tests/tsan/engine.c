@@ -456,11 +456,6 @@ void impi_error_fatal(GoInt32 code) { (void)code; fail("a fatal error"); }
 void impi_process_ends(uintptr_t exit) { (void)exit; fail("the end"); }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 NEVER(GoInt32 impi_missing(char *function, GoInt32 kind, GoUintptr handle))
-NEVER(GoInt32 impi_call_errhandler(GoUintptr comm, GoInt32 code, struct impi_action *action))
-NEVER(GoInt32 impi_call_session_errhandler(GoUintptr session, GoInt32 code, struct impi_action *action))
-NEVER(GoInt32 impi_call_file_errhandler(GoUintptr file, GoInt32 code, struct impi_action *action))
-NEVER(GoInt32 impi_Initialized(GoUintptr flag))
-NEVER(GoInt32 impi_Finalized(GoUintptr flag))
 NEVER(GoInt32 impi_Sendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 sendtag,
                                     GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr status))
 NEVER(GoInt32 impi_Probe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status))
