@@ -313,8 +313,8 @@ static inline int impi_narrow(int64_t value)
 _Static_assert(sizeof(MPI_Aint) == 8 && sizeof(MPI_Count) == 8 && sizeof(uintptr_t) == 8,
         "libimpi needs a 64-bit machine");
 _Static_assert(sizeof(MPI_Status) == 32 && _Alignof(MPI_Status) == 4, "MPI_Status of the ABI");
-_Static_assert(sizeof(MPI_F08_status) == sizeof(MPI_Status) && MPI_F_STATUS_SIZE * sizeof(MPI_Fint) == sizeof(MPI_Status),
-        "statuses of C and Fortran");
+_Static_assert(sizeof(MPI_F08_status) == sizeof(MPI_Status) &&
+        MPI_F_STATUS_SIZE * sizeof(MPI_Fint) == sizeof(MPI_Status), "statuses of C and Fortran");
 
 #endif
 `, sha256.Sum256(publicHeader))

@@ -26,8 +26,8 @@ static inline int moved(const void *typed, int64_t count, MPI_Datatype datatype,
     if (UNLIKELY(!fits(n, buffer, size, *position))) return IMPI_IN_GO;
     char *packed = (char *)(uintptr_t)buffer + *position;
     if (p) impi_plan_move(p, at, packed, n, unpack);
-    else if (unpack) impi_move_run((void *)(uintptr_t)at, packed, n, 1);
-    else impi_move_run(packed, at, n, 0);
+    else if (unpack) impi_move_run((void *)(uintptr_t)at, packed, n);
+    else impi_move_run(packed, at, n);
     *position += n;
     return MPI_SUCCESS;
 }
@@ -42,13 +42,4 @@ int impi_exec_Unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, v
                      MPI_Datatype datatype, MPI_Comm comm)
 {
     return moved(outbuf, outcount, datatype, inbuf, insize, position, comm, 1);
-}
-
-int impi_exec_Pack_size(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
-{
-    int64_t unit = impi_type_size(datatype), n;
-    if (UNLIKELY(!size || incount < 0 || unit < 0 || !native(comm) || __builtin_mul_overflow(incount, unit, &n)))
-        return IMPI_IN_GO;
-    *size = n;
-    return MPI_SUCCESS;
 }

@@ -25,6 +25,7 @@ typedef uint32_t u32 __attribute__((may_alias, aligned(1)));
 typedef uint64_t u64 __attribute__((may_alias, aligned(1)));
 typedef unsigned char u8x16 __attribute__((vector_size(16), may_alias, aligned(1)));
 typedef unsigned char u8x32 __attribute__((vector_size(32), may_alias, aligned(1)));
+typedef uint64_t u64x4 __attribute__((vector_size(32), may_alias, aligned(1)));
 
 /* Elements of one or two vectors in another order. */
 #ifdef __clang__
@@ -69,32 +70,5 @@ STRIDED(strided_2, u16)
 STRIDED(strided_4, u32)
 STRIDED(strided_8, u64)
 STRIDED(strided_16, u8x16)
-
-/* Every other word becomes one of a run. The last has nothing behind it. */
-typedef uint64_t u64x4 __attribute__((vector_size(32), may_alias, aligned(1)));
-typedef uint32_t u32x8 __attribute__((vector_size(32), may_alias, aligned(1)));
-
-INLINE void every_other_8(char *restrict dst, const char *restrict src, int64_t n)
-{
-    int64_t i = 0;
-    for (; i < n - 8; i += 8) {
-        const u64x4 *from = (const u64x4 *)(src + 16 * i);
-        u64x4 v0 = SHUFFLED(from[0], from[1], 0, 2, 4, 6), v1 = SHUFFLED(from[2], from[3], 0, 2, 4, 6);
-        ((u64x4 *)(dst + 8 * i))[0] = v0, ((u64x4 *)(dst + 8 * i))[1] = v1;
-    }
-    for (; i < n; i++) *(u64 *)(dst + 8 * i) = *(const u64 *)(src + 16 * i);
-}
-
-INLINE void every_other_4(char *restrict dst, const char *restrict src, int64_t n)
-{
-    int64_t i = 0;
-    for (; i < n - 16; i += 16) {
-        const u32x8 *from = (const u32x8 *)(src + 8 * i);
-        u32x8 v0 = SHUFFLED(from[0], from[1], 0, 2, 4, 6, 8, 10, 12, 14);
-        u32x8 v1 = SHUFFLED(from[2], from[3], 0, 2, 4, 6, 8, 10, 12, 14);
-        ((u32x8 *)(dst + 4 * i))[0] = v0, ((u32x8 *)(dst + 4 * i))[1] = v1;
-    }
-    for (; i < n; i++) *(u32 *)(dst + 4 * i) = *(const u32 *)(src + 8 * i);
-}
 
 #endif

@@ -26,7 +26,7 @@ void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest);
 void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, int depth, int64_t block, int unpack);
 
 /* n bytes. */
-void impi_move_run(void *dst, const void *src, int64_t n, int unpack);
+void impi_move_run(void *dst, const void *src, int64_t n);
 
 /* n blocks at mem + offs[i]*scale; in the buffer they follow each other. */
 void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block,

@@ -21,7 +21,7 @@ void impi_plan_move(const struct impi_plan *p, const void *typed, const void *pa
 {
     uintptr_t mem = (uintptr_t)typed + (uintptr_t)p->at, buf = (uintptr_t)packed;
     if (p->dense) {
-        impi_move_run((void *)(unpack ? mem : buf), (const void *)(unpack ? buf : mem), n, unpack);
+        impi_move_run((void *)(unpack ? mem : buf), (const void *)(unpack ? buf : mem), n);
         return;
     }
     if (!p->list.offs) {

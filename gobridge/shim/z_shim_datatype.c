@@ -209,8 +209,7 @@ int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     impi_call.names = "MPI_Pack_size"
         "\0size\0";
     impi_call.at[0] = size;
-    impi_err = impi_exec_Pack_size(incount, datatype, comm, size ? &impi_size : NULL);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, size ? (uintptr_t)&impi_size : 0);
+    impi_err = impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, size ? (uintptr_t)&impi_size : 0);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (size) *size = impi_narrow(impi_size);
     return 0;
@@ -224,8 +223,7 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MP
     impi_call.names = "MPI_Pack_size_c"
         "\0size\0";
     impi_call.at[0] = size;
-    impi_err = impi_exec_Pack_size(incount, datatype, comm, size);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)size);
+    impi_err = impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)size);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
