@@ -322,7 +322,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if p.link != nil {
 		p.link.Watch(func(err error) {
 			fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), err)
-			C.impi_exit_now(1)
+			unix.Exit(1)
 		})
 	}
 	return nil
@@ -452,11 +452,11 @@ func endJob(why boot.Abort) {
 	if p != nil && p.engine != nil {
 		p.engine.Abort()
 	}
-	status := C.int(why.Code & 0xff)
+	status := why.Code & 0xff
 	if status == 0 {
 		status = 1
 	}
-	C.impi_exit_now(status)
+	unix.Exit(status)
 }
 
 // lostPeer is why the process has lost a peer; nil: it has lost none.

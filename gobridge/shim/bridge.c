@@ -108,8 +108,6 @@ int impi_call_cancel(uintptr_t fn, uintptr_t extra, int complete)
     return ((MPI_Grequest_cancel_function *)fn)((void *)extra, complete);
 }
 
-void impi_exit_now(int code) { _exit(code); }
-
 /* The end of a process that has used sessions. */
 static void at_exit(int status, void *process)
 {

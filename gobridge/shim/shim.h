@@ -59,12 +59,6 @@ extern __thread struct impi_call impi_call __attribute__((visibility("hidden"), 
 /* Reports faults inside the library from now on; who begins the line. */
 void impi_watch_faults(const char *who);
 
-/* Ends the process with a line if Go's threads cannot be made; err is pthread_create's. */
-__attribute__((visibility("hidden")))
-void impi_thread_made(int err);
-
-void impi_exit_now(int code);
-
 /* Has impi_process_ends called with this when the process exits; not 0 if the C library cannot promise that. */
 int impi_watch_exit(uintptr_t process);
 

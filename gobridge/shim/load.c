@@ -1,0 +1,77 @@
+/* What a process needs of C while Go's runtime starts: limits under which Go cannot live (ulimit -v, ulimit -u) are
+ * said in one line, before Go says them in a hundred; and Go's monitor thread is kept from disturbing programs. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static void give_up(const char *why)
+{
+    char text[300];
+    int n = snprintf(text, sizeof text, "libimpi: pid %ld: %s\n", (long)getpid(), why);
+    if (write(STDERR_FILENO, text, (size_t)n) < 0) _exit(2);
+    _exit(1);
+}
+
+/* Go reserves some 600 MiB of address space when it starts, nearly none of which it uses. This runs before that. */
+__attribute__((constructor(101))) static void look_for_room(void)
+{
+    const size_t room = (size_t)768 << 20;
+    void *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        give_up("the limit of address space (ulimit -v) leaves less than 768 MiB, which Go's memory needs; "
+                "raise it, to 4 GiB say");
+    munmap(p, room);
+}
+
+/* cgo tries 20 times before it aborts the process, if there is no room for a thread for the moment. */
+static void thread_made(int err)
+{
+    enum { TRIES = 20 };
+    static int failed;
+    if (!err) {
+        __atomic_store_n(&failed, 0, __ATOMIC_RELAXED);
+    } else if (err != EAGAIN || __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED) >= TRIES) {
+        char why[200];
+        snprintf(why, sizeof why, "no more threads can be made (%s); raise the limit of processes (ulimit -u) or of "
+                                  "address space (ulimit -v)", strerror(err));
+        give_up(why);
+    }
+}
+
+/* sysmon, Go's monitor thread, sleeps deeply while nobody is in Go. A call from C into Go wakes it, and from then on
+ * it looks around every 20 us for at least a millisecond, and again and again while calls follow. On a core that
+ * computes each look is a timer interrupt and two switches of threads: some thousand a second. What it looks for can
+ * wait here: it takes the place of a thread that stays in a system call, and there are more places than threads that
+ * need one (minProcs in init.go).
+ *
+ * So sysmon gets a timer slack of SLACK: the kernel may wake it that much later than it asks for. Slack belongs to a
+ * thread and is inherited by those it makes, and only sysmon is to have it: other threads of the runtime sleep for a
+ * few microseconds and mean it. Go makes its threads with pthread_create, which the linker wraps for this library
+ * (main.go). The first is the one that starts the runtime, and the first that this one makes, before any other, is
+ * sysmon (runtime.main, proc.go). Where the kernel or a sandbox has no slack to give, everything works as it does
+ * without. */
+typedef void *start_function(void *);
+
+/* Weak: only the library is linked with the wrapper, not the tests of this package. */
+__attribute__((weak)) int __real_pthread_create(pthread_t *, const pthread_attr_t *, start_function *, void *);
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, start_function *, void *);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_function *start, void *arg)
+{
+    enum { SLACK = 50 * 1000 * 1000 /* ns */, SYSMON = 2 };
+    static int made;
+    int own = -1;
+    if (__atomic_add_fetch(&made, 1, __ATOMIC_RELAXED) == SYSMON) {
+        own = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+        if (own > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK, 0, 0, 0);
+    }
+    int err = __real_pthread_create(thread, attr, start, arg);
+    thread_made(err);
+    if (own > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)own, 0, 0, 0);
+    return err;
+}
