@@ -17,13 +17,6 @@
 /* Apart from what usually happens, which then needs no memory of its own. */
 #define RARE static __attribute__((noinline))
 
-/* The call that Go has to make. A child of fork() does not come here: the shim sees to that. */
-#define IN_GO(call)                                           \
-    do {                                                      \
-        int err = (call);                                     \
-        return UNLIKELY(err) ? impi_raise(err) : MPI_SUCCESS; \
-    } while (0)
-
 /* Not 0 while anything of MPI is in use: before and after, Go says what is wrong with a call. */
 __attribute__((visibility("hidden")))
 extern uint32_t impi_in_use;

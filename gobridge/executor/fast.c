@@ -1,27 +1,9 @@
 /* The fast path of sends (fast.h), and what a program asks of a communicator most. */
 #define _GNU_SOURCE
 #include "fast_match.h"
-#include "store.h"
 
 struct impi_fast impi_fast;
 uint32_t impi_in_use;
-
-/* Gathers n bytes of rows, and publishes them as they come: a few at first, so that the receiver begins. */
-static void send_growing(struct impi_shm_record *r, const struct impi_plan *plan, const void *buf, int64_t n,
-                         int64_t row)
-{
-    enum { FIRST = 256, PART = 1024 };
-    uint32_t *filled = filled_of(r);
-    int64_t part = row < FIRST ? FIRST / row * row : row;
-    for (int64_t done = 0; done < n; done += part, part = row < PART ? PART / row * row : row) {
-        if (part > n - done) part = n - done;
-        impi_plan_move_rows(plan, buf, (unsigned char *)r + LINE, done, part, 0);
-        __atomic_store_n(filled, (uint32_t)(done + part), __ATOMIC_RELEASE);
-        if (done == 0)
-            __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_GROWING | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
-                             __ATOMIC_RELEASE);
-    }
-}
 
 /* Gives a message to oneself to a receive that is posted here, if nothing stands in the ring before it. Lock held. */
 static int hand_over(struct impi_shm_private *shm, const struct impi_fast_comm *c, int local, int tag, const void *buf,
@@ -37,16 +19,22 @@ static int hand_over(struct impi_shm_private *shm, const struct impi_fast_comm *
     return 1;
 }
 
-/* Copies a longer run of bytes, and publishes it as it comes. */
-RARE void send_pieces(struct impi_shm_outbound *o, struct impi_shm_record *r, const unsigned char *buf, uint64_t n)
+/* Publishes a payload while it is copied, or gathered by rows: a little at first, so that the receiver begins. */
+RARE void send_growing(struct impi_shm_outbound *o, struct impi_shm_record *r, const struct impi_plan *plan,
+                       const unsigned char *buf, int64_t n, int64_t row)
 {
-    enum { FIRST = IMPI_SHM_PAST_BYTES, PIECE_BYTES = 2 * FIRST };
+    enum { BYTES = IMPI_SHM_PAST_BYTES, ROWS = 1024, FIRST_ROWS = 256 };
+    unsigned char *to = (unsigned char *)r + LINE;
     uint32_t *filled = filled_of(r);
+    int64_t piece = !row ? BYTES : row < FIRST_ROWS ? FIRST_ROWS / row * row : row;
+    const int64_t next = !row ? 2 * BYTES : row < ROWS ? ROWS / row * row : row, least = row ? 0 : BYTES;
     *filled = 0;
-    __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_GROWING | n << IMPI_SHM_LENGTH_SHIFT), __ATOMIC_RELEASE);
-    for (uint64_t done = 0, piece = FIRST; done < n; piece = PIECE_BYTES) {
-        if (n - done < piece + FIRST) piece = n - done;
-        impi_store_payload(o, (unsigned char *)r + LINE + done, buf + done, piece);
+    __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_GROWING | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
+                     __ATOMIC_RELEASE);
+    for (int64_t done = 0; done < n; piece = next) {
+        if (n - done < piece + least) piece = n - done;
+        if (row) impi_plan_move_rows(plan, buf, to, done, piece, 0);
+        else impi_store_payload(o, to + done, buf + done, (uint64_t)piece);
         done += piece;
         __atomic_store_n(filled, (uint32_t)done, __ATOMIC_RELEASE);
     }
@@ -86,10 +74,8 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
     int64_t row = UNLIKELY(plan) && plan->growing && n == plan->size && f->looks && !f->crowded && dest != c->rank
                       ? plan->row
                       : 0;
-    if (UNLIKELY(n > f->eager)) {
-        send_pieces(o, r, buf, (uint64_t)n);
-    } else if (UNLIKELY(row)) {
-        send_growing(r, plan, buf, n, row);
+    if (UNLIKELY(n > f->eager || row)) {
+        send_growing(o, r, plan, buf, n, row);
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
         if (UNLIKELY(plan)) impi_plan_move(plan, buf, to, n, 0);

@@ -1,9 +1,10 @@
-/* The fast path of receives and probes (fast.h). Order: what a call asks for, blocking receives, posted receives,
- * probes. */
+/* The fast path of receives, probes and persistent requests (fast.h). Order: what a call asks for, blocking receives,
+ * posted receives, the start of persistent requests, which the engine has made, probes. */
 #define _GNU_SOURCE
 #include "fast_match.h"
 
 struct impi_quick impi_quick;
+struct impi_persistent impi_persistent[IMPI_PERSISTENT_SLOTS];
 
 /* The checked arguments of a receive. */
 struct wish {
@@ -165,18 +166,6 @@ HOT struct impi_quick_slot *post(void *buf, int64_t count, MPI_Datatype datatype
 
 static inline uint32_t number_of(const struct impi_quick_slot *s) { return (uint32_t)(s - impi_quick.slots) + 1; }
 
-int impi_fast_post(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                   struct impi_persistent *p)
-{
-    struct impi_quick_slot *s = post(buf, count, datatype, source, tag, comm);
-    if (UNLIKELY(!s)) return 0;
-    s->persistent = (uint32_t)(p - impi_persistent) + 1;
-    p->slot = number_of(s);
-    __atomic_store_n(&p->state, IMPI_PERSISTENT_POSTED, __ATOMIC_RELAXED);
-    unlock(impi_fast.shm);
-    return 1;
-}
-
 int impi_exec_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                     MPI_Request *request)
 {
@@ -185,6 +174,39 @@ int impi_exec_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
     *request = (MPI_Request)((uintptr_t)s->generation << 32 | IMPI_QUICK_BIT | (number_of(s) - 1));
     unlock(impi_fast.shm);
     return MPI_SUCCESS;
+}
+
+/* Starts a persistent request; 0 if Go has to. */
+static inline int start(MPI_Request request)
+{
+    uint32_t n = (uint32_t)(uintptr_t)request - 1;
+    struct impi_persistent *p = &impi_persistent[n < IMPI_PERSISTENT_SLOTS ? n : 0];
+    if (UNLIKELY(!request || p->request != (uintptr_t)request || p->state != IMPI_PERSISTENT_INACTIVE)) return 0;
+    void *buf = (void *)(uintptr_t)p->buf;
+    MPI_Datatype datatype = (MPI_Datatype)(uintptr_t)p->datatype;
+    MPI_Comm comm = (MPI_Comm)(uintptr_t)p->comm;
+    if (!p->receives) {
+        if (impi_exec_Send(buf, p->count, datatype, p->peer, p->tag, comm)) return 0;
+        __atomic_store_n(&p->state, IMPI_PERSISTENT_SENT, __ATOMIC_RELAXED);
+        return 1;
+    }
+    struct impi_quick_slot *s = post(buf, p->count, datatype, p->peer, p->tag, comm);
+    if (UNLIKELY(!s)) return 0;
+    s->persistent = n + 1;
+    p->slot = number_of(s);
+    __atomic_store_n(&p->state, IMPI_PERSISTENT_POSTED, __ATOMIC_RELAXED);
+    unlock(impi_fast.shm);
+    return 1;
+}
+
+int impi_exec_Start(MPI_Request *request) { return LIKELY(request && start(*request)) ? MPI_SUCCESS : IMPI_IN_GO; }
+
+int impi_exec_Startall(int count, MPI_Request requests[])
+{
+    int n = 0;
+    while (LIKELY(requests && n < count) && start(requests[n])) n++;
+    if (LIKELY(n == count && count > 0)) return MPI_SUCCESS;
+    return n > 0 ? impi_startall_rest(count, (uintptr_t)requests, n) : IMPI_IN_GO;
 }
 
 /* Describes a message that can be received, and leaves it where it is. */

@@ -159,8 +159,8 @@ static inline struct impi_shm_record *place(const struct impi_shm_private *shm, 
     return (struct impi_shm_record *)(o->ring + at);
 }
 
-/* Posts the receive of a persistent request; 0 if that cannot be done here (fast_recv.c). */
-__attribute__((visibility("hidden"))) int impi_fast_post(void *buf, int64_t count, MPI_Datatype datatype, int source,
-                                                         int tag, MPI_Comm comm, struct impi_persistent *p);
+/* Stores a payload of at least IMPI_SHM_PAST_BYTES into a ring (store.c). Lock held. */
+__attribute__((visibility("hidden")))
+void impi_store_payload(struct impi_shm_outbound *o, unsigned char *to, const unsigned char *from, uint64_t n);
 
 #endif

@@ -1,9 +1,9 @@
-/* As transport/shm/past_unsafe.go does it in Go: from time to time some bytes are stored in the usual way, and the time
- * that takes says whether the others go past the caches. */
+/* Payloads of some kilobytes on their way to a core that shares no cache with this one. As transport/shm/past_unsafe.go
+ * does it in Go: from time to time some bytes are stored in the usual way, and the time that takes says whether the
+ * others go past the caches. */
 #define _GNU_SOURCE
 #include <time.h>
 #include "fast_ring.h"
-#include "store.h"
 
 #if defined __x86_64__
 #include <emmintrin.h>
@@ -11,13 +11,8 @@
 /* n bytes, whole lines, that are there before anything that is stored later. */
 static void store_past(unsigned char *to, const unsigned char *from, uint64_t n)
 {
-    for (uint64_t i = 0; i < n; i += LINE) {
-        __m128i a = _mm_loadu_si128((const __m128i *)(from + i)), b = _mm_loadu_si128((const __m128i *)(from + i + 16));
-        __m128i c = _mm_loadu_si128((const __m128i *)(from + i + 32)),
-                d = _mm_loadu_si128((const __m128i *)(from + i + 48));
-        _mm_stream_si128((__m128i *)(to + i), a), _mm_stream_si128((__m128i *)(to + i + 16), b);
-        _mm_stream_si128((__m128i *)(to + i + 32), c), _mm_stream_si128((__m128i *)(to + i + 48), d);
-    }
+    for (uint64_t i = 0; i < n; i += 16)
+        _mm_stream_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
     _mm_sfence();
 }
 

@@ -1248,11 +1248,15 @@ WEAK(MPI_Start);
 
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Startall");
     impi_call.names = "MPI_Startall"
         "\0array_of_requests\0";
     impi_call.at[0] = array_of_requests;
-    return impi_direct_Startall(count, array_of_requests);
+    impi_err = impi_exec_Startall(count, array_of_requests);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Startall(count, (uintptr_t)array_of_requests);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Startall);
 
