@@ -62,6 +62,18 @@ static inline int is_short(int64_t count, int64_t size)
 
 static inline int readable(const void *buf) { return (uintptr_t)buf >= 4096; } /* else it is NULL, or a sentinel */
 
+/* A reduction whose result is its only vector, of any length. */
+static inline int reduce_alone(const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op)
+{
+    struct pair p;
+    int64_t n = bytes(recvbuf, count, datatype);
+    if (UNLIKELY(n < 0 || !paired(datatype, op, &p))) return IMPI_IN_GO;
+    if (sendbuf == MPI_IN_PLACE || n == 0) return MPI_SUCCESS;
+    if (UNLIKELY(!readable(sendbuf) || sendbuf == recvbuf)) return IMPI_IN_GO;
+    copy_payload(recvbuf, sendbuf, (uint64_t)n);
+    return MPI_SUCCESS;
+}
+
 /* Copies what the program sees of a part. */
 static inline void copy_part(void *to, const void *from, int n)
 {
@@ -81,7 +93,8 @@ HOT int reduce(const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype d
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b;
     struct pair p;
-    if (UNLIKELY(alone(c))) return IMPI_IN_GO;
+    if (UNLIKELY(alone(c)))
+        return everybody || root == 0 ? reduce_alone(sendbuf, recvbuf, count, datatype, op) : IMPI_IN_GO;
     if (UNLIKELY(!paired(datatype, op, &p) || !p.combine || !is_short(count, p.size))) return IMPI_IN_GO;
     int err = board_of(comm, c, everybody ? 0 : root, t.name, &b);
     if (UNLIKELY(err || !b)) return err ? err : IMPI_IN_GO;

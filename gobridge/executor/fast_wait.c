@@ -1,7 +1,7 @@
 /* The fast path of waits and tests (fast.h). Requests that can be completed here are null ones, sends that were over
  * when they started, receives that C has posted, and persistent requests that C has started. If a call has any other,
  * or if what has arrived is not for such a receive, Go does all of it. Order: what has become of a request, its end,
- * the functions for one request, all, any. What MPI_Waitsome and MPI_Testsome complete, Go does. */
+ * the functions for one request, all, any, some. */
 #define _GNU_SOURCE
 #include "fast_match.h"
 
@@ -171,18 +171,13 @@ int impi_exec_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     return LIKELY(complete(count, requests, statuses, patience()) == READY) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
-/* The answer of a test. */
-static inline int tested(enum progress got, int *flag)
-{
-    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
-    *flag = got == READY;
-    return MPI_SUCCESS;
-}
-
 int impi_exec_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     if (UNLIKELY(count <= 0 || !requests || !flag)) return IMPI_IN_GO;
-    return tested(complete(count, requests, statuses, 0), flag);
+    enum progress got = complete(count, requests, statuses, 0);
+    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
+    *flag = got == READY;
+    return MPI_SUCCESS;
 }
 
 int impi_exec_Test(MPI_Request *request, int *flag, MPI_Status *status)
@@ -259,5 +254,47 @@ int impi_exec_Waitany(int count, MPI_Request requests[], int *index, MPI_Status 
 int impi_exec_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     if (UNLIKELY(count <= 0 || !requests || !index || !flag)) return IMPI_IN_GO;
-    return tested(complete_any(count, requests, 0, index, status), flag);
+    enum progress got = complete_any(count, requests, 0, index, status);
+    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
+    *flag = got == READY;
+    return MPI_SUCCESS;
+}
+
+/* Completes all requests that can be completed now, if at least one can. */
+static inline enum progress complete_some(int count, MPI_Request requests[], uint32_t looks, int *outcount,
+                                          int indices[], MPI_Status statuses[])
+{
+    if (UNLIKELY(!may_complete())) return FOR_GO;
+    int index, n = 0;
+    enum progress got = find_ended(count, requests, looks, &index);
+    if (got != READY) return got;
+    count_turn();
+    *outcount = MPI_UNDEFINED;
+    if (index == MPI_UNDEFINED) return READY;
+    if (UNLIKELY(!try_lock(impi_fast.shm))) return FOR_GO;
+    for (int i = 0; i < count; i++) {
+        struct impi_quick_slot *s = NULL;
+        if (!settled(requests[i]) && known(requests[i], &s) != READY) continue;
+        if (!operation(requests[i], s) || !settle(&requests[i], element(statuses, n))) continue;
+        indices[n++] = i;
+    }
+    unlock(impi_fast.shm);
+    *outcount = n;
+    return n > 0 ? READY : FOR_GO;
+}
+
+int impi_exec_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+{
+    if (UNLIKELY(incount <= 0 || !requests || !outcount || !indices)) return IMPI_IN_GO;
+    enum progress got = complete_some(incount, requests, patience(), outcount, indices, statuses);
+    return LIKELY(got == READY) ? MPI_SUCCESS : IMPI_IN_GO;
+}
+
+int impi_exec_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+{
+    if (UNLIKELY(incount <= 0 || !requests || !outcount || !indices)) return IMPI_IN_GO;
+    enum progress got = complete_some(incount, requests, 0, outcount, indices, statuses);
+    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
+    if (got == WAITING) *outcount = 0;
+    return MPI_SUCCESS;
 }

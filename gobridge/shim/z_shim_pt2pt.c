@@ -1400,7 +1400,9 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
     impi_call.at[1] = outcount;
     impi_call.at[2] = array_of_indices;
     impi_call.at[3] = array_of_statuses;
-    impi_err = impi_Testsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
+    impi_err = impi_exec_Testsome(incount, array_of_requests, outcount, array_of_indices,
+        array_of_statuses);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Testsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
         (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1464,7 +1466,9 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
     impi_call.at[1] = outcount;
     impi_call.at[2] = array_of_indices;
     impi_call.at[3] = array_of_statuses;
-    impi_err = impi_Waitsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
+    impi_err = impi_exec_Waitsome(incount, array_of_requests, outcount, array_of_indices,
+        array_of_statuses);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Waitsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
         (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;

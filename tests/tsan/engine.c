@@ -462,6 +462,10 @@ NEVER(GoInt32 impi_Probe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr 
 NEVER(GoInt32 impi_Iprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag, GoUintptr status))
 NEVER(GoInt32 impi_Waitany(GoInt32 count, GoUintptr requests, GoUintptr index, GoUintptr status))
 NEVER(GoInt32 impi_Testany(GoInt32 count, GoUintptr requests, GoUintptr index, GoUintptr flag, GoUintptr status))
+NEVER(GoInt32 impi_Waitsome(GoInt32 count, GoUintptr requests, GoUintptr outcount, GoUintptr indices,
+                            GoUintptr statuses))
+NEVER(GoInt32 impi_Testsome(GoInt32 count, GoUintptr requests, GoUintptr outcount, GoUintptr indices,
+                            GoUintptr statuses))
 NEVER(GoInt32 impi_Start(GoUintptr request))
 NEVER(GoInt32 impi_startall_rest(GoInt32 count, GoUintptr requests, GoInt32 first))
 NEVER(GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank))
