@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
@@ -16,8 +15,7 @@ import (
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
-// The Go side of boards (board.h): the tables by which C decides, the agreement on a board, the waits of C, and the
-// data of broadcasts that C cannot move.
+// The Go side of boards (board.h): the tables by which C decides, the agreement on a board, and the waits of C.
 
 // board is what a communicator has for its short collective operations.
 type board struct {
@@ -62,6 +60,7 @@ func impi_board_open(comm uintptr, root int32, function *C.char, out uintptr) in
 	return 0
 }
 
+// openBoard finds the board of a communicator, once. All members call it before their first operation that can use one.
 func (c *communicator) openBoard() error {
 	b := &c.board
 	if b.decided {
@@ -92,16 +91,18 @@ func (c *communicator) agreeOnBoard() error {
 		r := p.engine.LocalRank(c.Group().World(i))
 		local[i], controls[i] = int32(r), p.segment.Control(r)
 	}
-	c.board.c = C.impi_board_new(C.uintptr_t(c.handle), shared.(*shm.Board).Memory(), C.int(c.Rank()), C.int(len(local)),
+	b := C.impi_board_new(C.uintptr_t(c.handle), shared.(*shm.Board).Memory(), C.int(c.Rank()), C.int(len(local)),
 		(*C.int32_t)(&local[0]), &controls[0])
-	if c.board.c == nil {
+	if c.board.c = b; b == nil {
 		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
 	}
+	c.UseBoard(libimpi.BoardCounters{Begun: (*uint64)(&b.begun), Known: (*uint64)(&b.known)})
 	return nil
 }
 
 // closeBoard gives up what C knows of the board; the engine leaves it when it frees the communicator.
 func (c *communicator) closeBoard() {
+	c.NoBoard()
 	C.free(unsafe.Pointer(c.board.c))
 	c.board = board{decided: true}
 }
@@ -137,30 +138,4 @@ func impi_board_truncated(comm uintptr, function *C.char, rank, got, want int32)
 	c := commOf(comm)
 	err := libimpi.Errorf(abi.MPI_ERR_TRUNCATE, "rank %d has %d bytes, and this rank %d, on %s", rank, got, want, c)
 	return fail(C.GoString(function), c, err)
-}
-
-// impi_bcast_part looks at the arguments of a broadcast whose data C cannot move, and packs the data at the root.
-//
-//export impi_bcast_part
-func impi_bcast_part(buffer uintptr, count int64, dt uintptr, root int32, comm, part uintptr, pack int32) int32 {
-	k, b := bcastArgs("MPI_Bcast", block{buffer, count, dt}, root, comm)
-	if k.err != nil {
-		return k.fail()
-	}
-	if pack == 0 {
-		return 0
-	}
-	return k.done(coll.Pack(slice[byte](part, int(b.Size())), b, datatype.Native))
-}
-
-// impi_bcast_rest unpacks what has come.
-//
-//export impi_bcast_rest
-func impi_bcast_rest(buffer uintptr, count int64, dt uintptr, comm, part uintptr) int32 {
-	k := collective("MPI_Bcast", comm)
-	b := k.buf(block{buffer, count, dt}, recvNames)
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(coll.Unpack(b, slice[byte](part, int(b.Size())), datatype.Native))
 }

@@ -48,8 +48,7 @@ func publishNamed() {
 }
 
 func shapeOf(t *datatype.Type) C.struct_impi_shape {
-	return C.struct_impi_shape{size: C.int64_t(t.Size()), lb: C.int64_t(t.LB()), ub: C.int64_t(t.UB()),
-		lo: C.int64_t(t.TrueLB()), hi: C.int64_t(t.TrueUB()), elems: C.int64_t(t.Elements(t.Size(), datatype.Native))}
+	return C.struct_impi_shape{size: C.int64_t(t.Size()), lb: C.int64_t(t.LB()), ub: C.int64_t(t.UB())}
 }
 
 // entryOf is the entry of a handle's slot, nil if there was never one.

@@ -3,12 +3,40 @@ package libimpi
 import (
 	"sync/atomic"
 
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/futex"
 )
 
-// Boards: lines of a machine's shared memory on which the members of a communicator meet for short collective
-// operations. What happens on them is the bridge's affair (gobridge/executor/board.h); the engine says which
-// communicators have one, and waits.
+// Boards: memory of a machine on which the members of a communicator meet for short collective operations. The shortest
+// and most frequent ones the bridge's C carries out there (gobridge/executor/board.h), the others package coll; both
+// follow one protocol (transport/shm/layout.go) and share the counters of operations. Which operations take place on
+// the board is decided by what is the same at all members.
+
+// BoardCounters are what a member has to remember of a board.
+type BoardCounters struct {
+	Begun *uint64 // operations that this member has begun
+	Known *uint64 // all members have completed so many, as far as is known
+}
+
+// commBoard is a communicator's board (coll.Board).
+type commBoard struct {
+	c      *Comm
+	shared transport.Board
+	BoardCounters
+	local []int32 // local ranks of the members
+	none  bool    // there is none, for good
+
+	wideTurns uint64   // operations that have used wide slots
+	wideUsers []uint64 // the last one to use each wide slot
+
+	// The operation under way.
+	number uint64
+	wide   bool
+	slot   int
+	free   uint64 // so many operations have to be completed by all before the slot is free
+	read   int    // parts of others that have been read
+}
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
 func (c *Comm) MayHaveBoard() bool {
@@ -34,15 +62,173 @@ func (c *Comm) OpenBoard() (transport.Board, error) {
 			number[0] = uint64(taken)
 		}
 	}
-	if err := c.Bcast(countBuf(number), 0); err != nil || number[0] == none {
+	if err := coll.Bcast(&c.ops, countBuf(number), 0); err != nil || number[0] == none {
 		return nil, err
 	}
 	board, err := c.engine.home.Boards.OpenBoard(int(number[0]))
 	if err != nil {
 		return nil, err
 	}
-	c.board = board
+	c.board.shared = board
 	return board, nil
+}
+
+// UseBoard makes the board that OpenBoard has answered the one of the communicator's operations. If there is none, or
+// UseBoard is not called, they go by messages.
+func (c *Comm) UseBoard(counters BoardCounters) {
+	b := &c.board
+	b.c, b.BoardCounters = c, counters
+	b.local = make([]int32, c.group.Size())
+	for r := range b.local {
+		b.local[r] = int32(c.engine.LocalRank(c.group.World(r)))
+	}
+	slots, _, _ := b.shared.Slots(true)
+	b.wideUsers = make([]uint64, slots)
+}
+
+// NoBoard ends the operations on the communicator's board, before the memory of its counters goes.
+func (c *Comm) NoBoard() { c.board.BoardCounters, c.board.none = BoardCounters{}, true }
+
+// boardFor answers the board for an operation of so many bytes, nil if it does not take place on one.
+func (v Collectives) boardFor(n int64) (*commBoard, error) {
+	c := v.c
+	if v.task != nil || n <= 0 || n > longestOnBoard || c.engine.openBoard == nil || c.board.none {
+		return nil, nil
+	}
+	if c.board.Begun == nil {
+		if c.Bridge == nil || !c.MayHaveBoard() {
+			c.board.none = true
+			return nil, nil
+		}
+		if err := c.engine.openBoard(c); err != nil {
+			return nil, err
+		}
+		if c.board.Begun == nil {
+			c.board.none = true
+			return nil, nil
+		}
+	}
+	return &c.board, nil
+}
+
+// boardForVector is boardFor a reduction of a vector, whose elements have no gaps.
+func (v Collectives) boardForVector(vector coll.Buf) (*commBoard, error) {
+	if vector.Count == 0 || !coll.Dense(vector.Type) {
+		return nil, nil
+	}
+	return v.boardFor(vector.Size())
+}
+
+// longestOnBoard is the largest part, in bytes, of an operation on a board.
+const longestOnBoard = 16 << 10
+
+// Rank implements coll.Board.
+func (b *commBoard) Rank() int { return int(b.c.rank) }
+
+// Size implements coll.Board.
+func (b *commBoard) Size() int { return len(b.local) }
+
+// Begin implements coll.Board.
+func (b *commBoard) Begin(n int64) {
+	if e := b.c.engine; e.shared.hasWork() {
+		e.Turn()
+	}
+	*b.Begun++
+	b.number, b.read, b.free = *b.Begun, 0, 0
+	slots, bytes, _ := b.shared.Slots(false)
+	if b.wide = n > int64(bytes); !b.wide {
+		b.slot = int(b.number % uint64(slots))
+		b.free = max(b.number, uint64(slots)) - uint64(slots)
+		return
+	}
+	b.slot = int(b.wideTurns % uint64(len(b.wideUsers)))
+	b.wideTurns++
+	b.free, b.wideUsers[b.slot] = b.wideUsers[b.slot], b.number
+}
+
+// Put implements coll.Board.
+func (b *commBoard) Put() ([]byte, error) {
+	if *b.Known < b.free {
+		if err := b.allDone(b.free); err != nil {
+			return nil, err
+		}
+	}
+	_, mem := b.shared.Slot(b.wide, b.Rank(), b.slot)
+	return mem, nil
+}
+
+// allDone waits until all members have completed so many operations, fewer than this one has.
+func (b *commBoard) allDone(least uint64) error {
+	known := ^uint64(0)
+	for r := range b.local {
+		done := b.shared.Done(r)
+		if err := b.await(done, least); err != nil {
+			return err
+		}
+		known = min(known, atomic.LoadUint64(done))
+	}
+	*b.Known = known
+	return nil
+}
+
+// await returns when a word of the board is at least so large.
+func (b *commBoard) await(word *uint64, least uint64) error {
+	if atomic.LoadUint64(word) >= least {
+		return nil
+	}
+	e := b.c.engine
+	b.wake()
+	if !e.patient && !e.shared.hasWork() {
+		for range boardLooks {
+			futex.Pause(1)
+			if atomic.LoadUint64(word) >= least {
+				return nil
+			}
+		}
+	}
+	return e.AwaitWord(word, least)
+}
+
+// boardLooks is how often a word is looked at before the engine waits, which costs a lock and polls.
+const boardLooks = 500
+
+// Publish implements coll.Board.
+func (b *commBoard) Publish(n int64) {
+	word, _ := b.shared.Slot(b.wide, b.Rank(), b.slot)
+	_, _, shift := b.shared.Slots(b.wide)
+	atomic.StoreUint64(word, b.number<<shift|uint64(n))
+}
+
+// Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.
+func (b *commBoard) Get(rank int) ([]byte, error) {
+	word, mem := b.shared.Slot(b.wide, rank, b.slot)
+	_, _, shift := b.shared.Slots(b.wide)
+	if err := b.await(word, b.number<<shift); err != nil {
+		return nil, err
+	}
+	if rank != b.Rank() {
+		b.read++
+	}
+	n := atomic.LoadUint64(word) & (1<<shift - 1)
+	return mem[:min(n, uint64(len(mem)))], nil
+}
+
+// End implements coll.Board.
+func (b *commBoard) End() {
+	if b.read == len(b.local)-1 {
+		*b.Known = b.number - 1 // each member has done what was before this one
+	}
+	atomic.StoreUint64(b.shared.Done(b.Rank()), b.number)
+	b.wake()
+}
+
+// wake wakes the members that sleep, after something was stored that they may wait for.
+func (b *commBoard) wake() {
+	for r, local := range b.local {
+		if r != b.Rank() {
+			b.shared.Wake(int(local))
+		}
+	}
 }
 
 // none is no board's number.
@@ -50,9 +236,9 @@ const none = ^uint64(0)
 
 // leaveBoard gives the communicator's board up, if it has one.
 func (c *Comm) leaveBoard() {
-	if c.board != nil {
-		c.board.Leave()
-		c.board = nil
+	if c.board.shared != nil {
+		c.board.shared.Leave()
+		c.board.shared = nil
 	}
 }
 

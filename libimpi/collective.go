@@ -118,6 +118,12 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 			return err
 		}
 	}
+	if board, err := v.boardFor(b.Size()); board != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardBcast(board, b, root)
+	}
 	if v.c.local != nil {
 		return v.interBcast(b, root)
 	}
@@ -133,6 +139,12 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 		if err := v.verify(uniform(coll.OpReduce, root, op, recv)); err != nil {
 			return err
 		}
+	}
+	if b, err := v.boardForVector(recv); b != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardReduce(b, send, recv, op, root)
 	}
 	if v.c.local != nil {
 		return v.interReduce(send, recv, op, root)
@@ -150,6 +162,12 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 			return err
 		}
 	}
+	if b, err := v.boardForVector(recv); b != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardAllreduce(b, send, recv, op)
+	}
 	if v.c.local != nil {
 		return v.interAllreduce(send, recv, op)
 	}
@@ -165,6 +183,16 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 		if err := v.verify(v.gathering(coll.OpGather, root, send, recv)); err != nil {
 			return err
 		}
+	}
+	size := send.Size()
+	if send.IsInPlace() {
+		size = recv.Size()
+	}
+	if b, err := v.boardFor(size); b != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardGather(b, send, recv, root, size)
 	}
 	if v.c.local != nil {
 		return v.interGather(send, recv, root)
@@ -198,6 +226,16 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 			return err
 		}
 	}
+	size := recv.Size()
+	if recv.IsInPlace() {
+		size = send.Size()
+	}
+	if b, err := v.boardFor(size * int64(v.c.Size())); b != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardScatter(b, send, recv, root, size)
+	}
 	if v.c.local != nil {
 		return v.interScatter(send, recv, root)
 	}
@@ -229,6 +267,12 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 		if err := v.verify(exchanging(coll.OpAllgather, v.contribution(send, recv), recv)); err != nil {
 			return err
 		}
+	}
+	if b, err := v.boardFor(recv.Size()); b != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardAllgather(b, send, recv)
 	}
 	if v.c.local != nil {
 		whole := recv
@@ -267,6 +311,12 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 		if err := v.verify(exchanging(coll.OpAlltoall, given(send, recv, send.IsInPlace()), recv)); err != nil {
 			return err
 		}
+	}
+	if b, err := v.boardFor(recv.Size() * int64(v.c.Size())); b != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardAlltoall(b, send, recv)
 	}
 	if v.c.local != nil {
 		return v.interAlltoall(send, recv)
@@ -316,6 +366,12 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 			return err
 		}
 	}
+	if b, err := v.boardForVector(recv); b != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardScan(b, send, recv, op, false)
+	}
 	if v.spans() {
 		return span.Scan(v.on, v.c.layout, send, recv, op)
 	}
@@ -329,6 +385,12 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 			return err
 		}
 	}
+	if b, err := v.boardForVector(recv); b != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardScan(b, send, recv, op, true)
+	}
 	if v.spans() {
 		return span.Exscan(v.on, v.c.layout, send, recv, op)
 	}
@@ -341,6 +403,13 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 		if err := v.verify(uniform(coll.OpReduceScatterBlock, 0, op, recv)); err != nil {
 			return err
 		}
+	}
+	total := recv.Count * int64(v.c.Size())
+	if b, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type}); b != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardReduceScatter(b, send, recv, total, recv.Count*int64(v.c.rank), op)
 	}
 	if v.c.local != nil {
 		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
@@ -360,6 +429,18 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 		if err := v.verify(v.sharing(recv, counts, op)); err != nil {
 			return err
 		}
+	}
+	total, at := int64(0), int64(0)
+	for r, n := range counts {
+		if total += n; r < int(v.c.rank) {
+			at += n
+		}
+	}
+	if b, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type}); b != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return coll.BoardReduceScatter(b, send, recv, total, at, op)
 	}
 	if v.c.local != nil {
 		return v.interReduceScatterV(send, recv, counts, op)

@@ -13,7 +13,6 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/topo"
-	"github.com/libimpi/libimpi/transport"
 )
 
 // Comm is a communicator: a group and two message spaces, one for point-to-point and one for
@@ -51,7 +50,7 @@ type Comm struct {
 	idups  int // nonblocking duplications that have been started
 	tasks  taskCounter
 
-	board transport.Board // of its short collective operations; nil if it has none (board.go)
+	board commBoard // of its short collective operations (board.go)
 }
 
 // Rank is the calling process's rank.

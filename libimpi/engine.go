@@ -61,11 +61,12 @@ type Engine struct {
 	world, self   *Comm
 	tagUB         int32
 
-	pulling   []*Request       // receives that share their message with the sender, the oldest first (claims.go)
-	pullSince time.Time        // since when nothing has come for the first of them; zero: not known
-	now       func() time.Time // Home.Now
-	verifies  bool             // compare the calls of collective operations (verify.go)
-	readAll   bool             // never stream what can be read
+	pulling   []*Request        // receives that share their message with the sender, the oldest first (claims.go)
+	pullSince time.Time         // since when nothing has come for the first of them; zero: not known
+	now       func() time.Time  // Home.Now
+	openBoard func(*Comm) error // Config.OpenBoard
+	verifies  bool              // compare the calls of collective operations (verify.go)
+	readAll   bool              // never stream what can be read
 
 	ready []*Task // collective operations that can go on (task.go)
 	calls []*Task // those whose next step is to call a function of the program
@@ -129,6 +130,11 @@ type Shared struct {
 	Gathered uint32 // not 0: something waits to leave until the program waits or tests
 	Turns    uint32 // not the engine's: how often the fast path has completed requests
 }
+
+// hasWork says, without the lock, whether somebody had better poll. It need not be up to date.
+//
+//go:norace
+func (s *Shared) hasWork() bool { return s.UnderWay|s.Queued != 0 }
 
 // sentRequest is the id of the request that stands for every send that is complete already.
 const sentRequest = 1<<32 | 1

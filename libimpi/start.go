@@ -14,17 +14,18 @@ import (
 
 // Config is what a process has learned of its job before it can take part in it.
 type Config struct {
-	Job      *transport.Job
-	Home     transport.Home   // the process's lock, bell, and place in its machine
-	Open     transport.Open   // makes its transports
-	ReadAll  bool             // read every long message that can be read
-	Verify   bool             // compare what all members of a collective operation say, before it moves data
-	Help     Help             // when a thread of our own goes on with long messages
-	Shared   *Shared          // where to count for the fast path; may be nil
-	Quick    *Quick           // the receives that the fast path posts; may be nil
-	HeldType HeldType         // the types of such receives
-	Started  *PersistentTable // the persistent requests that the fast path starts; may be nil
-	OnLost   func(*Error)     // a peer is lost: ends the job
+	Job       *transport.Job
+	Home      transport.Home    // the process's lock, bell, and place in its machine
+	Open      transport.Open    // makes its transports
+	ReadAll   bool              // read every long message that can be read
+	Verify    bool              // compare what all members of a collective operation say, before it moves data
+	Help      Help              // when a thread of our own goes on with long messages
+	Shared    *Shared           // where to count for the fast path; may be nil
+	Quick     *Quick            // the receives that the fast path posts; may be nil
+	HeldType  HeldType          // the types of such receives
+	Started   *PersistentTable  // the persistent requests that the fast path starts; may be nil
+	OpenBoard func(*Comm) error // calls Comm.OpenBoard and UseBoard, if there is a board; nil: boards are not used
+	OnLost    func(*Error)      // a peer is lost: ends the job
 }
 
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
@@ -52,7 +53,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.heldAt, e.restrainAt = limit(size), limit(len(e.peers)-size)
 	e.budget = longSpin
 	e.patient = e.cohabitants() > c.Home.Cores
-	e.verifies = c.Verify
+	e.verifies, e.openBoard = c.Verify, c.OpenBoard
 	e.readAll = c.ReadAll || e.patient // the ring needs both sides at once
 	e.thread.on = size > 1 && c.Home.Attention != nil && (c.Help == HelpAlways || c.Help == HelpWhereFree && !e.patient)
 	everybody := make([]int32, len(c.Job.Procs))

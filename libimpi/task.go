@@ -18,8 +18,8 @@ type Task struct {
 	comm     *Comm
 	form     coll.Form
 	schedule *coll.Schedule
-	shift    int      // added to tags
-	sides    [2]side  // by coll.Step.Of: comm, and the communicator of its local group
+	shift    int     // added to tags
+	sides    [2]side // by coll.Step.Of: comm, and the communicator of its local group
 
 	parts   []partState // of messages, by number
 	special []coll.Step // receives whose length matters

@@ -121,18 +121,6 @@ static inline int short_signature(int64_t count, MPI_Datatype datatype)
     return LIKELY(is_short(count, size)) ? (int)(count * size) : 0;
 }
 
-/* The data of a type that C cannot lay out. Go looks at the arguments, too. */
-RARE int pack_in_go(void *buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, struct part *part,
-                    int pack)
-{
-    return impi_bcast_part((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm, (uintptr_t)part, pack);
-}
-
-RARE int unpack_in_go(void *buffer, int64_t count, MPI_Datatype datatype, MPI_Comm comm, const struct part *part)
-{
-    return impi_bcast_rest((uintptr_t)buffer, count, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)part);
-}
-
 int impi_exec_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     struct turn t = {.name = "MPI_Bcast"};
@@ -148,17 +136,14 @@ int impi_exec_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int ro
     struct part part = {{0}};
     const struct impi_plan *plan;
     const void *at = buffer;
-    const int here = laid_out(&at, count, datatype, &plan) == t.n;
+    if (UNLIKELY(laid_out(&at, count, datatype, &plan) != t.n)) return IMPI_IN_GO; /* on the same board */
     t.publish = b->rank == root;
-    if (UNLIKELY(!here)) err = pack_in_go(buffer, count, datatype, root, comm, &part, t.publish);
-    else if (t.publish && UNLIKELY(plan)) impi_plan_move(plan, at, &part, t.n, 0);
+    if (t.publish && UNLIKELY(plan)) impi_plan_move(plan, at, &part, t.n, 0);
     else if (t.publish) copy_part(&part, at, t.n);
-    if (UNLIKELY(err)) return err;
     t.first = root;
     t.end = t.publish ? root : root + 1;
     err = operate(b, &t, &part, &part);
     if (err || t.publish) return err;
-    if (UNLIKELY(!here)) return unpack_in_go(buffer, count, datatype, comm, &part);
     if (UNLIKELY(plan)) impi_plan_move(plan, at, &part, t.n, 1);
     else copy_part((void *)(uintptr_t)at, &part, t.n);
     return MPI_SUCCESS;

@@ -1,4 +1,4 @@
-/* Short collective operations inside a machine without entering Go: boards.
+/* The shortest collective operations inside a machine without entering Go: boards.
  *
  * The members of a communicator meet on lines of shared memory (transport/shm/layout.go). In operation s of the
  * communicator, counted from 1, each member whose data others need writes it into its own slot, number
@@ -7,10 +7,10 @@
  * done with what it held. Where everybody's slot has been seen to have s, all are done with s-1, and nobody's `done`
  * needs to be read.
  *
- * Whether an operation takes place on the board is decided here alone (board.c), by arguments that MPI wants to be the
- * same at all members. What Go is given it does with messages, and the two never meet. Go opens the board, before the
- * first operation that can use it; it waits where looking has not helped, and moves the data of types that C cannot
- * lay out. The rest is C's. */
+ * Barriers, broadcasts and reductions of no more than a slot are carried out here, longer and other ones by Go, on the
+ * same board (libimpi/board.go). Which is decided by arguments that MPI wants to be the same at all members; only
+ * the types of a broadcast may differ, and one that C cannot lay out is Go's. Go opens the board, before the first
+ * operation that can use it, and waits where looking has not helped. */
 #ifndef IMPI_BOARD_H
 #define IMPI_BOARD_H
 

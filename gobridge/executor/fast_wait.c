@@ -171,13 +171,18 @@ int impi_exec_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     return LIKELY(complete(count, requests, statuses, patience()) == READY) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
-int impi_exec_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+/* The answer of a test. */
+static inline int tested(enum progress got, int *flag)
 {
-    if (UNLIKELY(count <= 0 || !requests || !flag)) return IMPI_IN_GO;
-    enum progress got = complete(count, requests, statuses, 0);
     if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
     *flag = got == READY;
     return MPI_SUCCESS;
+}
+
+int impi_exec_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    if (UNLIKELY(count <= 0 || !requests || !flag)) return IMPI_IN_GO;
+    return tested(complete(count, requests, statuses, 0), flag);
 }
 
 int impi_exec_Test(MPI_Request *request, int *flag, MPI_Status *status)
@@ -254,10 +259,7 @@ int impi_exec_Waitany(int count, MPI_Request requests[], int *index, MPI_Status 
 int impi_exec_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     if (UNLIKELY(count <= 0 || !requests || !index || !flag)) return IMPI_IN_GO;
-    enum progress got = complete_any(count, requests, 0, index, status);
-    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
-    *flag = got == READY;
-    return MPI_SUCCESS;
+    return tested(complete_any(count, requests, 0, index, status), flag);
 }
 
 /* Completes all requests that can be completed now, if at least one can. */
@@ -293,8 +295,7 @@ int impi_exec_Waitsome(int incount, MPI_Request requests[], int *outcount, int i
 int impi_exec_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
     if (UNLIKELY(incount <= 0 || !requests || !outcount || !indices)) return IMPI_IN_GO;
-    enum progress got = complete_some(incount, requests, 0, outcount, indices, statuses);
-    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
-    if (got == WAITING) *outcount = 0;
-    return MPI_SUCCESS;
+    int some, code = tested(complete_some(incount, requests, 0, outcount, indices, statuses), &some);
+    if (code == MPI_SUCCESS && !some) *outcount = 0;
+    return code;
 }

@@ -74,50 +74,12 @@ int impi_exec_Type_get_extent(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *e
     return MPI_SUCCESS;
 }
 
-int impi_exec_Type_get_true_extent(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
-{
-    const struct impi_shape *s = impi_type_shape(datatype);
-    if (UNLIKELY(!s || !true_lb || !true_extent)) return IMPI_IN_GO;
-    *true_lb = s->lo;
-    *true_extent = s->hi - s->lo;
-    return MPI_SUCCESS;
-}
-
-/* How often a unit of size bytes is in what a status counts, in *n: -1 if not a whole number of times. 0 if Go has to
- * say. */
-static inline int units(const MPI_Status *status, const struct impi_shape *s, int64_t *n)
-{
-    if (UNLIKELY(!s || !status || status->MPI_internal[2] & IMPI_STATUS_EXTERNAL)) return 0;
-    uint64_t bytes = (uint64_t)impi_status_bytes(status), size = (uint64_t)s->size;
-    if (LIKELY(size > 0 && (bytes | size) <= UINT32_MAX)) { /* a division that is short */
-        uint32_t q = (uint32_t)bytes / (uint32_t)size;
-        *n = q * (uint32_t)size == (uint32_t)bytes ? (int64_t)q : -1;
-    } else {
-        *n = bytes == 0 ? 0 : size == 0 || (int64_t)bytes < 0 || bytes % size ? -1 : (int64_t)(bytes / size);
-    }
-    return 1;
-}
-
 int impi_exec_Get_count(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    int64_t n;
-    if (UNLIKELY(!count || !units(status, impi_type_shape(datatype), &n))) return IMPI_IN_GO;
-    *count = n < 0 ? MPI_UNDEFINED : n;
-    return MPI_SUCCESS;
-}
-
-int impi_exec_Get_elements(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
     const struct impi_shape *s = impi_type_shape(datatype);
-    int64_t n;
-    if (UNLIKELY(!count || !units(status, s, &n) || n < 0)) return IMPI_IN_GO;
-    *count = n * s->elems;
-    return MPI_SUCCESS;
-}
-
-int impi_exec_Get_address(const void *location, MPI_Aint *address)
-{
-    if (UNLIKELY(!address)) return IMPI_IN_GO;
-    *address = (MPI_Aint)location;
+    if (UNLIKELY(!s || !count || !status || status->MPI_internal[2] & IMPI_STATUS_EXTERNAL)) return IMPI_IN_GO;
+    uint64_t bytes = (uint64_t)impi_status_bytes(status), size = (uint64_t)s->size;
+    int whole = bytes == 0 || (size > 0 && (int64_t)bytes > 0 && bytes % size == 0);
+    *count = !whole ? MPI_UNDEFINED : bytes == 0 ? 0 : (MPI_Count)(bytes / size);
     return MPI_SUCCESS;
 }

@@ -21,12 +21,10 @@ enum {
     IMPI_TYPE_BLOCKS = 16      /* a list of so many blocks stands in the entry */
 };
 
-/* In bytes; elems counts basic elements. */
+/* In bytes. */
 struct impi_shape {
     int64_t size; /* -1: there is no such type */
     int64_t lb, ub;
-    int64_t lo, hi; /* the bounds of the data itself */
-    int64_t elems;
 };
 
 enum {

@@ -14,10 +14,6 @@ typedef size_t GoUintptr;
 typedef double GoFloat64;
 #endif
 
-extern GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr dt, GoInt32 root,
-        GoUintptr comm, GoUintptr part, GoInt32 pack);
-extern GoInt32 impi_bcast_rest(GoUintptr buffer, GoInt64 count, GoUintptr dt, GoUintptr comm,
-        GoUintptr part);
 extern GoInt32 impi_board_open(GoUintptr comm, GoInt32 root, char * function, GoUintptr out);
 extern GoInt32 impi_board_truncated(GoUintptr comm, char * function, GoInt32 rank, GoInt32 got,
         GoInt32 want);

@@ -16,8 +16,7 @@ int PMPI_Address(void *location, MPI_Aint *address)
         "\0location\0address\0";
     impi_call.at[0] = location;
     impi_call.at[1] = address;
-    impi_err = impi_exec_Get_address(location, address);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_address((uintptr_t)location, (uintptr_t)address);
+    impi_err = impi_Get_address((uintptr_t)location, (uintptr_t)address);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -43,8 +42,7 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
         "\0location\0address\0";
     impi_call.at[0] = location;
     impi_call.at[1] = address;
-    impi_err = impi_exec_Get_address(location, address);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_address((uintptr_t)location, (uintptr_t)address);
+    impi_err = impi_Get_address((uintptr_t)location, (uintptr_t)address);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -59,8 +57,7 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *coun
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
-    impi_err = impi_exec_Get_elements(status, datatype, count ? &impi_count : NULL);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
+    impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (count) *count = impi_narrow(impi_count);
     return 0;
@@ -75,8 +72,7 @@ int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
-    impi_err = impi_exec_Get_elements(status, datatype, count);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -90,8 +86,7 @@ int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
-    impi_err = impi_exec_Get_elements(status, datatype, count);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -733,9 +728,7 @@ int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint
         "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
-    impi_err = impi_exec_Type_get_true_extent(datatype, (MPI_Count *)true_lb,
-        (MPI_Count *)true_extent);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -749,8 +742,7 @@ int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
         "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
-    impi_err = impi_exec_Type_get_true_extent(datatype, true_lb, true_extent);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -764,8 +756,7 @@ int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
         "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
-    impi_err = impi_exec_Type_get_true_extent(datatype, true_lb, true_extent);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

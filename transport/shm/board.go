@@ -70,6 +70,38 @@ func (s *Segment) reserveBoard(number int) error {
 	return nil
 }
 
+// Slots implements transport.Board.
+func (b *Board) Slots(wide bool) (slots, bytes int, shift uint) {
+	if wide {
+		return boardWideSlots, boardWidePayload, boardWideShift
+	}
+	return boardSlots, boardPayload, boardWordShift
+}
+
+// Slot implements transport.Board.
+func (b *Board) Slot(wide bool, member, i int) (word *uint64, payload []byte) {
+	if wide {
+		return b.segment.wideSlot(b.number, member, i)
+	}
+	slot := &b.member(member).slots[i]
+	return &slot.word, slot.payload[:]
+}
+
+func (b *Board) member(m int) *boardMember {
+	_, at := b.segment.boardAt(b.number)
+	return &b.segment.membersOf(at)[m]
+}
+
+// Done implements transport.Board.
+func (b *Board) Done(m int) *uint64 { return &b.member(m).done }
+
+// Wake implements transport.Board.
+func (b *Board) Wake(local int) {
+	if c := b.segment.control(local); atomic.LoadUint32(&c.sleepers)|b.segment.priv.fence != 0 {
+		ring(c)
+	}
+}
+
 // Leave gives the board up. The caller has completed all its operations on it, and makes no more.
 func (b *Board) Leave() {
 	s := b.segment
@@ -77,6 +109,13 @@ func (b *Board) Leave() {
 	if atomic.AddUint32(&at.present, ^uint32(0)) != 0 {
 		return
 	}
-	clear(s.membersOf(at))
+	members := s.membersOf(at)
+	clear(members)
+	for m := range members {
+		for i := range boardWideSlots {
+			word, _ := s.wideSlot(b.number, m, i)
+			atomic.StoreUint64(word, 0)
+		}
+	}
 	atomic.AndUint64(&s.boardMap()[b.number/64], ^(uint64(1) << (b.number % 64)))
 }

@@ -80,8 +80,11 @@ import (
 //	  64       slots of 64 bytes: that of operation s, counted from 1, is number s%BoardSlots:
 //	     0  u64  word: bits 0-7 the length of the payload in bytes, bits 8-63 the operation, stored last
 //	     8       payload of at most 56 bytes
+//	         for each member 4 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
+//	         payload of at most 16 KiB follows
 //
-// A member writes the slot of operation s when all members have completed operation s-BoardSlots.
+// A member writes the slot of operation s when all members have completed operation s-BoardSlots. Operations with more
+// data use the wide slots in turn, each when all members have completed the operation that had it before.
 //
 // Private memory, one anonymous mapping in each process: the positions that a peer must not be able to
 // change, and the engine's lock, where C can reach them.
@@ -141,6 +144,11 @@ const (
 	boardWordShift  = 8
 	boardMemberSize = (1 + boardSlots) * lineBytes
 
+	boardWideSlots   = 4
+	boardWidePayload = 16 << 10
+	boardWideShift   = 16
+	boardWideSize    = lineBytes + boardWidePayload
+
 	privateHead = 2 * lineBytes
 	privatePeer = 2 * lineBytes
 )
@@ -189,7 +197,12 @@ func ringOffset(n int) int { return alignPage(positionOffset(n) + n*n*lineBytes)
 func boardOffset(n int) int { return ringOffset(n) + n*n*ringSize(n) }
 
 // boardBytes is the size in bytes of each board of a segment for n ranks.
-func boardBytes(n int) int { return alignPage(lineBytes + min(n, BoardMembers)*boardMemberSize) }
+func boardBytes(n int) int {
+	return alignPage(boardWideOffset(n) + min(n, BoardMembers)*boardWideSlots*boardWideSize)
+}
+
+// boardWideOffset is where the wide slots of a board begin.
+func boardWideOffset(n int) int { return lineBytes + min(n, BoardMembers)*boardMemberSize }
 
 func segmentBytes(n int) int { return boardOffset(n) + Boards*boardBytes(n) }
 

@@ -180,6 +180,13 @@ func (s *Segment) membersOf(b *board) []boardMember {
 	return unsafe.Slice((*boardMember)(unsafe.Add(unsafe.Pointer(b), lineBytes)), min(s.n, BoardMembers))
 }
 
+// wideSlot is the word of a wide slot of a board, and its payload.
+func (s *Segment) wideSlot(number, member, i int) (*uint64, []byte) {
+	off := boardOffset(s.n) + number*boardBytes(s.n) + boardWideOffset(s.n) + (member*boardWideSlots+i)*boardWideSize
+	payload := s.mem[off+lineBytes : off+boardWideSize : off+boardWideSize]
+	return (*uint64)(unsafe.Pointer(&s.mem[off])), payload
+}
+
 func headerOf(b []byte) *header { return (*header)(unsafe.Pointer(&b[0])) }
 
 // Control is the address of a local rank's control block, for a fast path in C.
