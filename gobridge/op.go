@@ -43,11 +43,16 @@ func (o *userOp) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) 
 	if o.wide {
 		most, wide = math.MaxInt64, 1
 	}
+	h := o.handle
+	if typeOf(h) == nil { // the program has freed the type since: it gets a handle for this call
+		h = handleOfType(t)
+		defer endType(h)
+	}
 	for count > 0 {
 		n := min(count, most)
 		// As numbers: the memory may be Go's, which does not move and which the caller holds on to.
 		C.impi_call_op(C.uintptr_t(o.fn), C.uintptr_t(uintptr(in)), C.uintptr_t(uintptr(inout)), C.int64_t(n),
-			C.uintptr_t(o.handle), wide)
+			C.uintptr_t(h), wide)
 		in, inout = unsafe.Add(in, n*t.Extent()), unsafe.Add(inout, n*t.Extent())
 		count -= n
 	}
