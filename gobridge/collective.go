@@ -125,6 +125,7 @@ func (k *check) wbuf(b blocks, n int, aints bool, side string) coll.WBuf {
 	w := coll.WBuf{Base: at(b.p), Counts: integers(b.counts, n, b.wide != 0),
 		Displs: integers(b.displs, n, b.wide != 0 || aints), Types: make([]*datatype.Type, n)}
 	k.counts(w.Counts, side+"counts")
+	k.buffer(b.p, 0, nil, side+"buf") // it may be MPI_BOTTOM: displacements may be addresses
 	for i, h := range slice[uintptr](b.dt, n) {
 		w.Types[i] = k.typ(h, side+"types")
 		k.volume(w.Counts[i], 1, w.Types[i], side+"buf")

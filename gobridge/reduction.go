@@ -165,7 +165,7 @@ func impi_Reduce_scatter_block_init(sendbuf, recvbuf uintptr, recvcount int64, d
 
 func reduceScatterBlock(fn string, f form, a vectors, comm uintptr) int32 {
 	k := collective(fn, comm)
-	if k.err == nil && a.count > 0 {
+	if k.count(a.count, "recvcount"); k.err == nil && a.count > 0 {
 		k.volume(a.count, int64(max(k.c.Size(), k.c.Ranks())), typeOf(a.dt), "recvbuf")
 	}
 	send, recv, o := k.reduction(a, true, !k.between())
