@@ -445,6 +445,9 @@ func (e *Engine) FreeRequest(id *uint64) error {
 	if r == nil {
 		return errorf(abi.MPI_ERR_REQUEST, "argument request is MPI_REQUEST_NULL, which cannot be freed")
 	}
+	if r.active && r.isTask() {
+		return errorf(abi.MPI_ERR_REQUEST, "a collective operation is under way, whose request cannot be freed")
+	}
 	*id = nullRequest
 	if r.done || r.persistent && !r.active {
 		return e.dispose(r)
@@ -468,6 +471,9 @@ func (e *Engine) Cancel(id uint64) error {
 	}
 	if r.kind == generalRequest {
 		return e.cancelGeneral(r)
+	}
+	if r.isTask() {
+		return errorf(abi.MPI_ERR_REQUEST, "a collective operation cannot be cancelled")
 	}
 	if r.done || r.cancelAsked {
 		return nil

@@ -146,6 +146,13 @@ func (t *Task) newRequest(e *Engine) *Request {
 	return r
 }
 
+// isTask says whether a request stands for a collective operation, which can neither be cancelled nor, while it is
+// under way, be freed (MPI 5.0, 6.12 and 6.13).
+func (r *Request) isTask() bool {
+	_, is := r.of.(*Task)
+	return is && r.kind == compoundRequest
+}
+
 // Drop gives up what has been recorded.
 func (t *Task) Drop() {
 	e := t.comm.engine
