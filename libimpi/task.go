@@ -46,15 +46,16 @@ const (
 
 // taskCounter counts the tasks of a communicator.
 type taskCounter struct {
-	last  uint32  // number of the last one
+	last  [2]int  // the last one, of those that are started once, and of persistent ones
 	turns []*Task // under way or waiting to begin, in this order; only if takesTurns
 }
 
 // Tags of tasks are those of package coll and of others inside a collective, below 1 << taskTagBits, plus the number of
-// the task, which is never 0. They stay below subsetTags. After mostTasks tasks the numbers begin anew.
+// the task, which is never 0. They stay below subsetTags. After mostTasks tasks the numbers begin anew. Persistent
+// tasks, which live long, have numbers of their own, above those of the others.
 const (
 	taskTagBits = 11
-	mostTasks   = subsetTags>>taskTagBits - 1
+	mostTasks   = (subsetTags>>taskTagBits - 1) / 2
 )
 
 // takesTurns says whether one member belongs to a client that is not libimpi: it only knows the tags of IMPI 0.0, so
@@ -68,16 +69,20 @@ func (c *Comm) Later(form coll.Form) *Task {
 	defer e.mu.Unlock()
 	t := e.newTask()
 	t.comm, t.form, t.schedule = c, form, coll.NewSchedule()
-	if number := c.nextNumber(); !c.takesTurns() {
-		t.shift = int(number) << taskTagBits
+	if number := c.nextNumber(form); !c.takesTurns() {
+		t.shift = number << taskTagBits
 	}
 	return t
 }
 
 // nextNumber is that of one more task. Engine lock held.
-func (c *Comm) nextNumber() uint32 {
-	c.tasks.last = c.tasks.last%mostTasks + 1
-	return c.tasks.last
+func (c *Comm) nextNumber(form coll.Form) int {
+	kind := 0
+	if form == coll.Persistent {
+		kind = 1
+	}
+	c.tasks.last[kind] = c.tasks.last[kind]%mostTasks + 1
+	return kind*mostTasks + c.tasks.last[kind]
 }
 
 func (e *Engine) newTask() *Task {

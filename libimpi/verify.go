@@ -8,7 +8,7 @@ import (
 // Verification of collective operations (IMPI_CHECK=1): all members say what they are about to do before they do it,
 // and an error names those who do not agree. It is the same setting at all processes of the job. Operations on
 // communicators with a client that is not libimpi are not verified, and those on intercommunicators only as to which
-// operation it is.
+// operation it is. A persistent operation is compared with persistent ones: a call of another form does not meet it.
 
 // checks says whether operations are verified.
 func (v Collectives) checks() bool { return v.c.engine.verifies && !v.c.takesTurns() }
@@ -34,7 +34,7 @@ func (v Collectives) numbered() coll.Comm {
 	e := v.c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return coll.Shifted(v.on, int(v.c.nextNumber())<<taskTagBits)
+	return coll.Shifted(v.on, v.c.nextNumber(coll.Blocking)<<taskTagBits)
 }
 
 // verifyInter compares operation and form: inside each group, and between the leaders, who tell the others.
