@@ -72,10 +72,11 @@ set(asan_tests
   pt2pt/traffic pt2pt/unexpected
   datatype/again datatype/columns datatype/constructors datatype/nested datatype/pack datatype/pack_spans datatype/packed_typed
   datatype/partial datatype/special datatype/transfer
-  coll/allgather coll/alltoall coll/barrier coll/bcast coll/gather coll/inter coll/large coll/layouts coll/reduce
-  coll/reduce_scatter coll/scan coll/short coll/typed coll/user_op
+  coll/allgather coll/alltoall coll/barrier coll/bcast coll/forms coll/forms_inter coll/gather coll/inter coll/large
+  coll/layouts coll/outstanding coll/reduce coll/reduce_scatter coll/scan coll/short coll/typed coll/user_op
+  coll/user_op_nonblocking neighbor/cart neighbor/dist_graph neighbor/graph
   errors/arguments errors/buffers errors/datatypes errors/handlers errors/overflow errors/stale errors/strings
-  errors/truncate errors/wrong_calls)
+  errors/nonblocking_collectives errors/truncate errors/wrong_calls)
 foreach(test IN LISTS asan_tests)
   setting(ranks ranks ${CMAKE_SOURCE_DIR}/tests/${test}.c "1;2;4")
   foreach(n 1 2 4)
@@ -88,7 +89,8 @@ endforeach()
 # Threads of one process: its locks, tables, requests and boards. Go's accesses are not seen; each call into Go and
 # back orders what C does before and after it. What two processes share, tests/tsan looks at.
 sanitized_library(tsan)
-foreach(test env/threads env/threads_hand_over env/threads_load coll/threads datatype/again pt2pt/derived_threads errors/stale_threads)
+foreach(test env/threads env/threads_hand_over env/threads_load coll/threads coll/threads_nonblocking
+  datatype/again pt2pt/derived_threads errors/stale_threads)
   sanitized_test(tsan ${test} "" TSAN_OPTIONS=atexit_sleep_ms=0 2)
 endforeach()
 sanitized_test(tsan comm/inter_threads "" TSAN_OPTIONS=atexit_sleep_ms=0 2)
