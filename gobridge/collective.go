@@ -43,13 +43,9 @@ func (k *check) carryOut(f form, operation func(v libimpi.Collectives) error) in
 	}
 	if f.Form == coll.Persistent {
 		put(f.request, task.Keep())
-		return 0
+	} else {
+		put(f.request, task.Start())
 	}
-	request, err := task.Start()
-	if err != nil {
-		return k.failed(err)
-	}
-	put(f.request, request)
 	return 0
 }
 

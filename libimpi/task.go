@@ -111,7 +111,7 @@ func (t *Task) of(c *Comm) Collectives {
 
 // Start starts what has been recorded and answers its request. If all is done at once, that is the one of everything
 // that is complete.
-func (t *Task) Start() (uint64, error) {
+func (t *Task) Start() uint64 {
 	e := t.comm.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -119,16 +119,17 @@ func (t *Task) Start() (uint64, error) {
 	if !t.over {
 		e.pollLocal() // what it waits for may be here
 	}
-	if t.over {
-		if t.err != nil {
-			return nullRequest, t.err
-		}
+	if t.over && t.err == nil {
 		t.recycle(e)
-		return sentRequest, nil
+		return sentRequest
 	}
 	r := t.newRequest(e)
+	if t.over {
+		r.status.Err = AsError(t.err)
+		e.complete(r)
+	}
 	e.leaveRunning(r)
-	return r.id, nil
+	return r.id
 }
 
 // Keep answers a persistent request for what has been recorded.
