@@ -1,10 +1,23 @@
 package coll
 
+type (
+	allgatherBy  = algorithm[func(s *Scratch, c Comm, recv Buf) error]
+	allgathervBy = algorithm[func(s *Scratch, c Comm, recv VBuf) error]
+)
+
+var (
+	allgathers = newOperation("allgather", "all blocks", allgatherTable,
+		&allgatherBy{name: "doubling", run: (*Scratch).allgatherDoubling, needs: powerOfTwo},
+		&allgatherBy{name: "bruck", run: (*Scratch).allgatherBruck},
+		&allgatherBy{name: "ring", run: (*Scratch).allgatherRing},
+	)
+	allgathervs = newOperation("allgatherv", "all blocks", allgathervTable,
+		&allgathervBy{name: "ring", run: (*Scratch).allgathervRing},
+	)
+)
+
 // Allgather collects the block of every rank in everybody's recv, in rank order. recv.Count is the count of
 // one block. send may be InPlace (at all ranks): the own block is then in recv.
-//
-// Short: recursive doubling if p is a power of two, else Bruck's algorithm on packed blocks; log p rounds.
-// Long: around a ring, p-1 rounds.
 func Allgather(c Comm, send, recv Buf) (err error) {
 	p, r, block := c.Size(), c.Rank(), recv.Size()
 	if block == 0 {
@@ -15,23 +28,31 @@ func Allgather(c Comm, send, recv Buf) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	switch {
-	case int64(p)*block >= allgatherLong:
-		return s.ring(c, &Blocks{buf: recv}, tagAllgather)
-	case p&(p-1) == 0:
-		return s.allgatherDoubling(c, recv)
-	}
-	return s.allgatherBruck(c, recv, block)
+	return allgathers.pick(Case{Ranks: p, Bytes: int64(p) * block})(s, c, recv)
 }
 
 // Allgatherv collects blocks of different sizes: the block of rank i goes to recv.Block(i). send may be InPlaceV
-// or InPlace (at all ranks). Around a ring.
+// or InPlace (at all ranks).
 func Allgatherv(c Comm, send Buf, recv VBuf) (err error) {
 	if err := copyOwn(c, recv.Block(c.Rank()), send); err != nil || c.Size() == 1 {
 		return err
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
+	k, size := Case{Ranks: c.Size()}, recv.Type.Size()
+	for _, n := range recv.Counts {
+		k.Bytes, k.Longest = k.Bytes+n*size, max(k.Longest, n*size)
+	}
+	return allgathervs.pick(k)(s, c, recv)
+}
+
+// allgatherRing: p-1 rounds of a block.
+func (s *Scratch) allgatherRing(c Comm, recv Buf) error {
+	return s.ring(c, &Blocks{buf: recv}, tagAllgather)
+}
+
+// allgathervRing: p-1 rounds, in each of which the longest block may be under way somewhere.
+func (s *Scratch) allgathervRing(c Comm, recv VBuf) error {
 	return s.ring(c, &Blocks{v: recv, kind: varying}, tagAllgather)
 }
 
@@ -47,6 +68,7 @@ func (s *Scratch) ring(c Comm, b *Blocks, tag int) error {
 	return nil
 }
 
+// allgatherDoubling: log2 p rounds, each of twice as many blocks as the one before; (p-1)/p of all bytes.
 func (s *Scratch) allgatherDoubling(c Comm, recv Buf) error {
 	p, r := c.Size(), c.Rank()
 	for mask := 1; mask < p; mask <<= 1 {
@@ -59,9 +81,10 @@ func (s *Scratch) allgatherDoubling(c Comm, recv Buf) error {
 	return nil
 }
 
-// allgatherBruck: place i of the temporary holds the block of rank r+i; d of them are full after log2 d rounds.
-func (s *Scratch) allgatherBruck(c Comm, recv Buf, block int64) error {
-	p, r := c.Size(), c.Rank()
+// allgatherBruck: ceil(log2 p) rounds of packed blocks, (p-1)/p of all bytes. Place i of the temporary holds the block
+// of rank r+i; d of them are full after log2 d rounds.
+func (s *Scratch) allgatherBruck(c Comm, recv Buf) error {
+	p, r, block := c.Size(), c.Rank(), recv.Size()
 	mem, err := s.Alloc(int64(p) * block)
 	if err != nil {
 		return err

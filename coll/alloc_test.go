@@ -20,7 +20,7 @@ func TestShortCollectivesDoNotAllocate(t *testing.T) {
 	counts, displs := []int64{1, 1, 1, 1, 1}, []int64{0, 1, 2, 3, 4}
 	for name, f := range map[string]func(c *colltest.Comm, a, b *colltest.Mem) error{
 		"Barrier":   func(c *colltest.Comm, a, b *colltest.Mem) error { return coll.Barrier(c) },
-		"Central":   func(c *colltest.Comm, a, b *colltest.Mem) error { return coll.BarrierCentral(c) },
+		"Central":   func(c *colltest.Comm, a, b *colltest.Mem) error { return coll.BarrierAmong(c, true) },
 		"Bcast":     func(c *colltest.Comm, a, b *colltest.Mem) error { return coll.Bcast(c, a.Of(4), 1) },
 		"Reduce":    func(c *colltest.Comm, a, b *colltest.Mem) error { return coll.Reduce(c, a.Of(4), b.Of(4), sum, 2) },
 		"Allreduce": func(c *colltest.Comm, a, b *colltest.Mem) error { return coll.Allreduce(c, a.Of(4), b.Of(4), sum) },

@@ -1,10 +1,15 @@
 package coll
 
+type allreduceBy = algorithm[func(s *Scratch, c Comm, acc Buf, op Op) error]
+
+var allreduces = newOperation("allreduce", "the vector", allreduceTable,
+	&allreduceBy{name: "doubling", run: (*Scratch).allreduceAll},
+	&allreduceBy{name: "halving", run: (*Scratch).allreduceHalving, needs: powerOfTwo | commuting | pieceEach},
+	&allreduceBy{name: "ring", run: (*Scratch).allreduceRing, needs: commuting | pieceEach},
+)
+
 // Allreduce combines the vectors of all ranks into everybody's recv; all ranks get the same bits. recv.Count
 // and recv.Type count, and of send only the address. send may be InPlace (at all ranks).
-//
-// Short, or the operation does not commute: recursive doubling, in rank order. Long: Rabenseifner's
-// algorithm if p is a power of two, else a ring that first reduces and then collects the pieces.
 func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	if recv.Count == 0 {
 		return nil
@@ -22,17 +27,18 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	tmp, err := s.Typed(recv.Count, recv.Type)
+	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative()}
+	return allreduces.pick(k)(s, c, recv, op)
+}
+
+// allreduceAll: recursive doubling, in rank order. log2 p rounds of the whole vector, and two more if p is not a power
+// of two.
+func (s *Scratch) allreduceAll(c Comm, acc Buf, op Op) error {
+	tmp, err := s.Typed(acc.Count, acc.Type)
 	if err != nil {
 		return err
 	}
-	switch {
-	case !op.Commutative() || recv.Size() < allreduceLong || recv.Count < int64(p) || p < 3:
-		return s.allreduceDoubling(c, recv, tmp, op, tagAllreduce)
-	case p&(p-1) == 0:
-		return s.allreduceHalving(c, recv, tmp, op)
-	}
-	return s.allreduceRing(c, recv, tmp, op)
+	return s.allreduceDoubling(c, acc, tmp, op, tagAllreduce)
 }
 
 // allreduceDoubling: before the round of distance d every place holds the result of an aligned group of d
@@ -62,8 +68,13 @@ func (s *Scratch) allreduceDoubling(c Comm, recv, tmp Buf, op Op, tag int) error
 	return foldOut(c, h, recv, tag)
 }
 
-// allreduceHalving is Rabenseifner's algorithm: reduce and scatter by recursive halving, collect by doubling.
-func (s *Scratch) allreduceHalving(c Comm, acc, tmp Buf, op Op) error {
+// allreduceHalving is Rabenseifner's algorithm: reduce and scatter by recursive halving, collect by doubling. 2 log2 p
+// rounds, 2 n (p-1)/p bytes.
+func (s *Scratch) allreduceHalving(c Comm, acc Buf, op Op) error {
+	tmp, err := s.Typed(acc.Count, acc.Type)
+	if err != nil {
+		return err
+	}
 	h := halve(c.Size(), c.Rank())
 	if err := s.reduceHalving(c, h, acc, tmp, op, tagAllreduce); err != nil {
 		return err
@@ -79,8 +90,13 @@ func (s *Scratch) allreduceHalving(c Comm, acc, tmp Buf, op Op) error {
 	return nil
 }
 
-// allreduceRing: piece i starts at rank i+1 and is complete when it reaches rank i, p-1 steps later.
-func (s *Scratch) allreduceRing(c Comm, acc, tmp Buf, op Op) error {
+// allreduceRing: piece i starts at rank i+1 and is complete when it reaches rank i, p-1 steps later. 2 (p-1) rounds,
+// 2 n (p-1)/p bytes.
+func (s *Scratch) allreduceRing(c Comm, acc Buf, op Op) error {
+	tmp, err := s.Typed(acc.Count, acc.Type)
+	if err != nil {
+		return err
+	}
 	p, r := c.Size(), c.Rank()
 	next, prev := (r+1)%p, (r-1+p)%p
 	piece := func(b Buf, i int) Buf { i = (i + 2*p) % p; return pieces(b, p, i, i+1) }

@@ -52,11 +52,25 @@ func (b *Blocks) within(all Buf, i int) Buf {
 	return all.Slice(from, b.v.Counts[i])
 }
 
+type (
+	alltoallBy  = algorithm[func(s *Scratch, c Comm, send, recv Buf) error]
+	alltoallvBy = algorithm[func(s *Scratch, c Comm, send, recv Blocks) error]
+)
+
+var (
+	alltoalls = newOperation("alltoall", "a block", alltoallTable,
+		&alltoallBy{name: "bruck", run: (*Scratch).alltoallBruck},
+		&alltoallBy{name: "window", run: (*Scratch).alltoallWindow},
+		&alltoallBy{name: "pairwise", run: (*Scratch).alltoallPairwise},
+	)
+	alltoallvs = newOperation("alltoallv", "", alltoallvTable, // and alltoallw
+		&alltoallvBy{name: "window", run: (*Scratch).alltoallvWindow},
+		&alltoallvBy{name: "pairwise", run: (*Scratch).alltoallvPairwise},
+	)
+)
+
 // Alltoall gives block i of send to rank i, which keeps it as block r of recv. Both counts are those of one
-// block. send may be InPlace (at all ranks).
-//
-// Short: Bruck's algorithm, log p rounds in which each block travels once for every bit set in its distance. Otherwise
-// each block goes directly to its rank, several messages at a time, or one at a time if they are long.
+// block. send may be InPlace (at all ranks): then pairs of ranks swap their blocks.
 func Alltoall(c Comm, send, recv Buf) (err error) {
 	block := recv.Size()
 	if block == 0 {
@@ -70,11 +84,17 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 		return copyOwn(c, recv, send)
 	case send.IsInPlace():
 		return s.swapAll(c, &Blocks{buf: recv})
-	case block < bruckLong && p >= bruckRanks:
-		return s.alltoallBruck(c, send, recv, block)
-	case block < overlapLong:
-		return s.pairwise(c, &Blocks{buf: send}, &Blocks{buf: recv}, window/2)
 	}
+	return alltoalls.pick(Case{Ranks: p, Bytes: block})(s, c, send, recv)
+}
+
+// alltoallWindow: each block goes directly to its rank, many of them at a time; p-1 messages.
+func (s *Scratch) alltoallWindow(c Comm, send, recv Buf) error {
+	return s.pairwise(c, &Blocks{buf: send}, &Blocks{buf: recv}, window/2)
+}
+
+// alltoallPairwise: p-1 rounds of one block.
+func (s *Scratch) alltoallPairwise(c Comm, send, recv Buf) error {
 	return s.pairwise(c, &Blocks{buf: send}, &Blocks{buf: recv}, 1)
 }
 
@@ -83,22 +103,30 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 func Alltoallv(c Comm, send, recv VBuf) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)
-	r := &Blocks{v: recv, kind: varying}
 	if send.IsInPlace() {
-		return s.swapAll(c, r)
+		return s.swapAll(c, &Blocks{v: recv, kind: varying})
 	}
-	return s.pairwise(c, &Blocks{v: send, kind: varying}, r, window/4)
+	return alltoallvs.pick(Case{Ranks: c.Size()})(s, c, Varying(send), Varying(recv))
+}
+
+// alltoallvWindow: each block goes directly to its rank, several of them at a time; p-1 messages.
+func (s *Scratch) alltoallvWindow(c Comm, send, recv Blocks) error {
+	return s.pairwise(c, &send, &recv, window/4)
+}
+
+// alltoallvPairwise: p-1 rounds, in each of which the longest block may be under way somewhere.
+func (s *Scratch) alltoallvPairwise(c Comm, send, recv Blocks) error {
+	return s.pairwise(c, &send, &recv, 1)
 }
 
 // Alltoallw is Alltoallv with a type for each block and displacements in bytes.
 func Alltoallw(c Comm, send, recv WBuf) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)
-	r := &Blocks{w: recv, kind: each}
 	if send.IsInPlace() {
-		return s.swapAll(c, r)
+		return s.swapAll(c, &Blocks{w: recv, kind: each})
 	}
-	return s.pairwise(c, &Blocks{w: send, kind: each}, r, window/4)
+	return alltoallvs.pick(Case{Ranks: c.Size()})(s, c, Each(send), Each(recv))
 }
 
 // pairwise: in step i a rank sends to the one i above it and receives from the one i below; width steps are
@@ -158,10 +186,11 @@ func (s *Scratch) swapAll(c Comm, b *Blocks) error {
 	return nil
 }
 
-// alltoallBruck: place i of the temporary holds the block that has i ranks to travel. In the round of distance
+// alltoallBruck: ceil(log2 p) rounds, in which each block travels once for every bit set in its distance: half of all
+// bytes in each round. Place i of the temporary holds the block that has i ranks to travel. In the round of distance
 // d all blocks with bit d in i move up by d ranks. Then place i holds the block from i ranks below.
-func (s *Scratch) alltoallBruck(c Comm, send, recv Buf, block int64) error {
-	p, r := c.Size(), c.Rank()
+func (s *Scratch) alltoallBruck(c Comm, send, recv Buf) error {
+	p, r, block := c.Size(), c.Rank(), recv.Size()
 	half := int64(p+1) / 2 * block // no more than half of the blocks have a given bit
 	mem, err := s.Alloc(int64(p)*block + 2*half)
 	if err != nil {

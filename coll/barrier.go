@@ -1,12 +1,25 @@
 package coll
 
-// Barrier returns when all ranks have entered it: dissemination, ceil(log2 p) rounds. In round k a rank tells
-// the one 2^k above it, and hears from the one 2^k below it, that 2^k ranks have entered.
-func Barrier(c Comm) (err error) {
-	p, r := c.Size(), c.Rank()
-	if p == 1 {
+var barriers = newOperation("barrier", "", barrierTable,
+	&algorithm[func(Comm) error]{name: "dissemination", run: barrierDissemination},
+	&algorithm[func(Comm) error]{name: "central", run: barrierCentral},
+)
+
+// Barrier returns when all ranks have entered it.
+func Barrier(c Comm) error { return BarrierAmong(c, false) }
+
+// BarrierAmong is Barrier for ranks that are known to outnumber their cores, or not.
+func BarrierAmong(c Comm, crowded bool) error {
+	if c.Size() == 1 {
 		return nil
 	}
+	return barriers.pick(Case{Ranks: c.Size(), Crowded: crowded})(c)
+}
+
+// barrierDissemination takes ceil(log2 p) rounds. In round k a rank tells the one 2^k above it, and hears from the one
+// 2^k below it, that 2^k ranks have entered.
+func barrierDissemination(c Comm) (err error) {
+	p, r := c.Size(), c.Rank()
 	s := c.Scratch()
 	defer s.Done(&err)
 	for d := 1; d < p; d <<= 1 {

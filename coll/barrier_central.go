@@ -1,10 +1,10 @@
 package coll
 
-// BarrierCentral is Barrier for ranks that outnumber their cores: all tell rank 0, and rank 0 tells all. Its messages
+// barrierCentral is Barrier for ranks that outnumber their cores: all tell rank 0, and rank 0 tells all. Its messages
 // are sequential, p-1 in each direction, but each rank needs a core only once. Where cores are short a context switch
 // costs more than all the messages: a rank that has been told goes on into the next barrier and tells rank 0 before it
 // loses its core.
-func BarrierCentral(c Comm) error {
+func barrierCentral(c Comm) error {
 	if c.Rank() != 0 {
 		if err := c.Send(Bytes(nil), 0, tagBarrier); err != nil {
 			return err

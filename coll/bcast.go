@@ -1,22 +1,22 @@
 package coll
 
+type bcastBy = algorithm[func(c Comm, b Buf, root int) error]
+
+var bcasts = newOperation("bcast", "the message", bcastTable,
+	&bcastBy{name: "binomial", run: bcastTree},
+	&bcastBy{name: "scatter-ring", run: bcastScatterRing, needs: threeRanks},
+)
+
 // Bcast gives the data in root's buffer to all ranks. Counts and types may differ, their signatures not.
-//
-// Short: a binomial tree. Long: the message as bytes, cut into p pieces, is scattered along the same tree,
-// and then every rank collects the pieces of the others around a ring.
 func Bcast(c Comm, b Buf, root int) (err error) {
 	p, n := c.Size(), b.Size()
 	if p == 1 || n == 0 {
 		return nil
 	}
-	if n < bcastLong || p < 3 {
-		return bcastTree(c, b, root)
-	}
-	s := c.Scratch()
-	defer s.Done(&err)
-	return s.bcastLong(c, b, root)
+	return bcasts.pick(Case{Ranks: p, Bytes: n})(c, b, root)
 }
 
+// bcastTree: a binomial tree, ceil(log2 p) rounds of the whole message.
 func bcastTree(c Comm, b Buf, root int) error {
 	p := c.Size()
 	v := (c.Rank() - root + p) % p
@@ -49,23 +49,38 @@ func lowBit(v, p int) int {
 	return mask
 }
 
-func (s *Scratch) bcastLong(c Comm, b Buf, root int) error {
+// flat is the message of a broadcast as bytes: its own memory, or else a copy, which is packed at root. The other
+// ranks end with unflat.
+func (s *Scratch) flat(c Comm, b Buf, isRoot bool) (m Buf, err error) {
+	m, ok := contiguous(b)
+	if ok {
+		return m, nil
+	}
+	mem, err := s.Alloc(b.Size())
+	if err == nil && isRoot {
+		err = c.Pack(mem, b, 0)
+	}
+	return Bytes(mem), err
+}
+
+// unflat unpacks the message, if it has been received in a copy.
+func unflat(c Comm, b, m Buf, isRoot bool) error {
+	if _, ok := contiguous(b); ok || isRoot {
+		return nil
+	}
+	return c.Unpack(b, m.bytes(), 0)
+}
+
+// bcastScatterRing: the message as bytes, cut into p pieces, is scattered along a binomial tree, and then every rank
+// collects the pieces of the others around a ring. ceil(log2 p) + p-1 rounds, 2 n (p-1)/p bytes.
+func bcastScatterRing(c Comm, b Buf, root int) (err error) {
+	s := c.Scratch()
+	defer s.Done(&err)
 	p := c.Size()
 	v := (c.Rank() - root + p) % p
-	var m Buf
-	var mem []byte // the packed copy, if there must be one
-	var ok bool
-	var err error
-	if m, ok = contiguous(b); !ok {
-		if mem, err = s.Alloc(b.Size()); err != nil {
-			return err
-		}
-		m = Bytes(mem)
-		if v == 0 {
-			if err = c.Pack(mem, b, 0); err != nil {
-				return err
-			}
-		}
+	m, err := s.flat(c, b, v == 0)
+	if err != nil {
+		return err
 	}
 	piece := (m.Count + int64(p) - 1) / int64(p)
 	part := func(i, n int) Buf {
@@ -91,8 +106,5 @@ func (s *Scratch) bcastLong(c Comm, b Buf, root int) error {
 			return err
 		}
 	}
-	if mem != nil && v != 0 {
-		return c.Unpack(b, mem, 0)
-	}
-	return nil
+	return unflat(c, b, m, v == 0)
 }

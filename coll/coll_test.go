@@ -80,20 +80,25 @@ func worlds(p int) []*colltest.World {
 }
 
 func rooted(t *testing.T, f func(c *colltest.Comm, root int, s shape) error) {
-	onAll(t, true, func(c *colltest.Comm, p int, s shape) error {
+	onAll(t, true, atRoots(f))
+}
+
+// atRoots tries a collective with several roots.
+func atRoots(f func(c *colltest.Comm, root int, s shape) error) func(c *colltest.Comm, p int, s shape) error {
+	return func(c *colltest.Comm, p int, s shape) error {
 		for _, root := range roots(p) {
 			if err := f(c, root, s); err != nil {
 				return fmt.Errorf("root=%d: %w", root, err)
 			}
 		}
 		return nil
-	})
+	}
 }
 
 func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
 	t.Parallel()
 	for name, barrier := range map[string]func(coll.Comm) error{"dissemination": coll.Barrier,
-		"central": coll.BarrierCentral} {
+		"central": func(c coll.Comm) error { return coll.BarrierAmong(c, true) }} {
 		for p := 1; p <= 32; p++ {
 			w := colltest.New(p)
 			entered := make(chan int, p)
@@ -113,10 +118,10 @@ func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
 	}
 }
 
-func TestBcast(t *testing.T) {
-	rooted(t, func(c *colltest.Comm, root int, s shape) error {
-		return colltest.TryBcast(c, root, s.count, s.typ, func(b coll.Buf) error { return coll.Bcast(c, b, root) })
-	})
+func TestBcast(t *testing.T) { rooted(t, tryBcast) }
+
+func tryBcast(c *colltest.Comm, root int, s shape) error {
+	return colltest.TryBcast(c, root, s.count, s.typ, func(b coll.Buf) error { return coll.Bcast(c, b, root) })
 }
 
 // Ranks may describe the same signature in different ways: root sends a vector, odd ranks receive ints.
@@ -139,113 +144,113 @@ func TestBcastOfOneSignatureInTwoTypes(t *testing.T) {
 	}
 }
 
-func TestGather(t *testing.T) {
-	rooted(t, func(c *colltest.Comm, root int, s shape) error {
-		return colltest.TryGather(c, root, s.count, s.typ, func(out, in coll.Buf) error {
-			return coll.Gather(c, out, in, root)
-		})
+func TestGather(t *testing.T) { rooted(t, tryGather) }
+
+func tryGather(c *colltest.Comm, root int, s shape) error {
+	return colltest.TryGather(c, root, s.count, s.typ, func(out, in coll.Buf) error {
+		return coll.Gather(c, out, in, root)
 	})
 }
 
-func TestScatter(t *testing.T) {
-	rooted(t, func(c *colltest.Comm, root int, s shape) error {
-		return colltest.TryScatter(c, root, s.count, s.typ, func(out, in coll.Buf) error {
-			return coll.Scatter(c, out, in, root)
-		})
+func TestScatter(t *testing.T) { rooted(t, tryScatter) }
+
+func tryScatter(c *colltest.Comm, root int, s shape) error {
+	return colltest.TryScatter(c, root, s.count, s.typ, func(out, in coll.Buf) error {
+		return coll.Scatter(c, out, in, root)
 	})
 }
 
-func TestGatherv(t *testing.T) {
-	rooted(t, func(c *colltest.Comm, root int, s shape) error {
-		return colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-			return coll.Gatherv(c, out, in, root)
-		})
+func TestGatherv(t *testing.T) { rooted(t, tryGatherv) }
+
+func tryGatherv(c *colltest.Comm, root int, s shape) error {
+	return colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+		return coll.Gatherv(c, out, in, root)
 	})
 }
 
-func TestScatterv(t *testing.T) {
-	rooted(t, func(c *colltest.Comm, root int, s shape) error {
-		return colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
-			return coll.Scatterv(c, out, in, root)
-		})
+func TestScatterv(t *testing.T) { rooted(t, tryScatterv) }
+
+func tryScatterv(c *colltest.Comm, root int, s shape) error {
+	return colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
+		return coll.Scatterv(c, out, in, root)
 	})
 }
 
-func TestAllgather(t *testing.T) {
-	everywhere(t, func(c *colltest.Comm, p int, s shape) error {
-		return colltest.TryAllgather(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.Allgather(c, out, in) })
+func TestAllgather(t *testing.T) { everywhere(t, tryAllgather) }
+
+func tryAllgather(c *colltest.Comm, p int, s shape) error {
+	return colltest.TryAllgather(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.Allgather(c, out, in) })
+}
+
+func TestAllgatherv(t *testing.T) { everywhere(t, tryAllgatherv) }
+
+func tryAllgatherv(c *colltest.Comm, p int, s shape) error {
+	return colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+		return coll.Allgatherv(c, out, in)
 	})
 }
 
-func TestAllgatherv(t *testing.T) {
-	everywhere(t, func(c *colltest.Comm, p int, s shape) error {
-		return colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-			return coll.Allgatherv(c, out, in)
-		})
-	})
+func TestAlltoall(t *testing.T) { everywhere(t, tryAlltoall) }
+
+func tryAlltoall(c *colltest.Comm, p int, s shape) error {
+	if p > 4 {
+		s.count = min(s.count, 800)
+	}
+	return colltest.TryAlltoall(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.Alltoall(c, out, in) })
 }
 
-func TestAlltoall(t *testing.T) {
-	everywhere(t, func(c *colltest.Comm, p int, s shape) error {
-		if p > 4 {
-			s.count = min(s.count, 800)
+func TestAlltoallvAndAlltoallw(t *testing.T) { everywhere(t, tryAlltoallvAndAlltoallw) }
+
+func tryAlltoallvAndAlltoallw(c *colltest.Comm, p int, s shape) error {
+	s.count = min(s.count, 300)
+	types := make([]*datatype.Type, p)
+	for i := range types {
+		types[i] = s.typ
+	}
+	bytesOf := func(displs []int64) []int64 {
+		b := make([]int64, p)
+		for i := range b {
+			b[i] = displs[i] * s.typ.Extent()
 		}
-		return colltest.TryAlltoall(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.Alltoall(c, out, in) })
-	})
-}
-
-func TestAlltoallvAndAlltoallw(t *testing.T) {
-	everywhere(t, func(c *colltest.Comm, p int, s shape) error {
-		s.count = min(s.count, 300)
-		types := make([]*datatype.Type, p)
-		for i := range types {
-			types[i] = s.typ
+		return b
+	}
+	for mode := range 4 {
+		inPlace, w := mode&1 != 0, mode&2 != 0
+		sc, sd, sroom := colltest.Matrix(p, c.Rank(), s.count, true, inPlace)
+		rc, rd, rroom := colltest.Matrix(p, c.Rank(), s.count, false, inPlace)
+		send, recv := colltest.NewMem(sroom, s.typ), colltest.NewMem(rroom, s.typ)
+		from := send
+		if inPlace {
+			from = recv
 		}
-		bytesOf := func(displs []int64) []int64 {
-			b := make([]int64, p)
-			for i := range b {
-				b[i] = displs[i] * s.typ.Extent()
-			}
-			return b
+		for i := range p {
+			from.Put(sd[i], colltest.Pattern(sc[i], s.typ, c.Rank(), i))
 		}
-		for mode := range 4 {
-			inPlace, w := mode&1 != 0, mode&2 != 0
-			sc, sd, sroom := colltest.Matrix(p, c.Rank(), s.count, true, inPlace)
-			rc, rd, rroom := colltest.Matrix(p, c.Rank(), s.count, false, inPlace)
-			send, recv := colltest.NewMem(sroom, s.typ), colltest.NewMem(rroom, s.typ)
-			from := send
+		var err error
+		if w {
+			out := coll.WBuf{Base: send.Base, Counts: sc, Displs: bytesOf(sd), Types: types}
 			if inPlace {
-				from = recv
+				out = coll.InPlaceW()
 			}
-			for i := range p {
-				from.Put(sd[i], colltest.Pattern(sc[i], s.typ, c.Rank(), i))
+			in := coll.WBuf{Base: recv.Base, Counts: rc, Displs: bytesOf(rd), Types: types}
+			err = c.Call(func() error { return coll.Alltoallw(c, out, in) })
+		} else {
+			out := send.V(sc, sd)
+			if inPlace {
+				out = coll.InPlaceV()
 			}
-			var err error
-			if w {
-				out := coll.WBuf{Base: send.Base, Counts: sc, Displs: bytesOf(sd), Types: types}
-				if inPlace {
-					out = coll.InPlaceW()
-				}
-				in := coll.WBuf{Base: recv.Base, Counts: rc, Displs: bytesOf(rd), Types: types}
-				err = c.Call(func() error { return coll.Alltoallw(c, out, in) })
-			} else {
-				out := send.V(sc, sd)
-				if inPlace {
-					out = coll.InPlaceV()
-				}
-				err = c.Call(func() error { return coll.Alltoallv(c, out, recv.V(rc, rd)) })
-			}
-			if err != nil {
+			err = c.Call(func() error { return coll.Alltoallv(c, out, recv.V(rc, rd)) })
+		}
+		if err != nil {
+			return err
+		}
+		for i := range p {
+			if err := recv.Expect("alltoallv", rd[i], colltest.Pattern(rc[i], s.typ, i, c.Rank())); err != nil {
 				return err
 			}
-			for i := range p {
-				if err := recv.Expect("alltoallv", rd[i], colltest.Pattern(rc[i], s.typ, i, c.Rank())); err != nil {
-					return err
-				}
-			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // A reduction is tried with a composition of maps, in place and not, that says whether it commutes or not: the
@@ -331,79 +336,79 @@ func (v vector) ends(n int64, r int, inPlace bool) (send coll.Buf, s, recv *coll
 	return s.Buf, s, recv
 }
 
-func TestReduce(t *testing.T) {
-	reductions(t, func(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error {
-		for _, root := range roots(p) {
-			send, s, recv := v.ends(v.count, c.Rank(), inPlace && c.Rank() == root)
-			if err := c.Call(func() error { return coll.Reduce(c, send, recv.Buf, o, root) }); err != nil {
+func TestReduce(t *testing.T) { reductions(t, tryReduce) }
+
+func tryReduce(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error {
+	for _, root := range roots(p) {
+		send, s, recv := v.ends(v.count, c.Rank(), inPlace && c.Rank() == root)
+		if err := c.Call(func() error { return coll.Reduce(c, send, recv.Buf, o, root) }); err != nil {
+			return err
+		}
+		if c.Rank() == root {
+			if err := colltest.First(recv.Expect("reduce", 0, v.combined(v.count, 0, p)), recv.ExpectGaps()); err != nil {
+				return fmt.Errorf("root=%d: %w", root, err)
+			}
+		}
+		if !send.IsInPlace() {
+			if err := s.Expect("send buffer", 0, v.maps(v.count, c.Rank())); err != nil {
 				return err
 			}
-			if c.Rank() == root {
-				if err := colltest.First(recv.Expect("reduce", 0, v.combined(v.count, 0, p)), recv.ExpectGaps()); err != nil {
-					return fmt.Errorf("root=%d: %w", root, err)
-				}
-			}
-			if !send.IsInPlace() {
-				if err := s.Expect("send buffer", 0, v.maps(v.count, c.Rank())); err != nil {
-					return err
-				}
-			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
-func TestAllreduce(t *testing.T) {
-	reductions(t, func(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error {
-		send, _, recv := v.ends(v.count, c.Rank(), inPlace)
-		return colltest.First(c.Call(func() error { return coll.Allreduce(c, send, recv.Buf, o) }),
-			recv.Expect("allreduce", 0, v.combined(v.count, 0, p)), recv.ExpectGaps())
-	})
+func TestAllreduce(t *testing.T) { reductions(t, tryAllreduce) }
+
+func tryAllreduce(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error {
+	send, _, recv := v.ends(v.count, c.Rank(), inPlace)
+	return colltest.First(c.Call(func() error { return coll.Allreduce(c, send, recv.Buf, o) }),
+		recv.Expect("allreduce", 0, v.combined(v.count, 0, p)), recv.ExpectGaps())
 }
 
-func TestScanAndExscan(t *testing.T) {
-	reductions(t, func(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error {
-		send, _, recv := v.ends(v.count, c.Rank(), inPlace)
-		if err := colltest.First(c.Call(func() error { return coll.Scan(c, send, recv.Buf, o) }),
-			recv.Expect("scan", 0, v.combined(v.count, 0, c.Rank()+1)), recv.ExpectGaps()); err != nil {
-			return err
-		}
-		send, _, recv = v.ends(v.count, c.Rank(), inPlace)
-		untouched := recv.Get(0, v.count)
-		if err := c.Call(func() error { return coll.Exscan(c, send, recv.Buf, o) }); err != nil {
-			return err
-		}
-		want := untouched
-		if c.Rank() > 0 {
-			want = v.combined(v.count, 0, c.Rank())
-		}
-		return colltest.First(recv.Expect("exscan", 0, want), recv.ExpectGaps())
-	})
+func TestScanAndExscan(t *testing.T) { reductions(t, tryScanAndExscan) }
+
+func tryScanAndExscan(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error {
+	send, _, recv := v.ends(v.count, c.Rank(), inPlace)
+	if err := colltest.First(c.Call(func() error { return coll.Scan(c, send, recv.Buf, o) }),
+		recv.Expect("scan", 0, v.combined(v.count, 0, c.Rank()+1)), recv.ExpectGaps()); err != nil {
+		return err
+	}
+	send, _, recv = v.ends(v.count, c.Rank(), inPlace)
+	untouched := recv.Get(0, v.count)
+	if err := c.Call(func() error { return coll.Exscan(c, send, recv.Buf, o) }); err != nil {
+		return err
+	}
+	want := untouched
+	if c.Rank() > 0 {
+		want = v.combined(v.count, 0, c.Rank())
+	}
+	return colltest.First(recv.Expect("exscan", 0, want), recv.ExpectGaps())
 }
 
-func TestReduceScatter(t *testing.T) {
-	reductions(t, func(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error {
-		r := c.Rank()
-		block := (v.count + int64(p) - 1) / int64(p)
-		all := v.combined(block*int64(p), 0, p)
-		send, _, recv := v.ends(block*int64(p), r, inPlace)
-		if err := colltest.First(c.Call(func() error { return coll.ReduceScatterBlock(c, send, recv.Of(block), o) }),
-			recv.Expect("block", 0, all[int64(r)*block*8:int64(r+1)*block*8])); err != nil {
-			return err
+func TestReduceScatter(t *testing.T) { reductions(t, tryReduceScatter) }
+
+func tryReduceScatter(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error {
+	r := c.Rank()
+	block := (v.count + int64(p) - 1) / int64(p)
+	all := v.combined(block*int64(p), 0, p)
+	send, _, recv := v.ends(block*int64(p), r, inPlace)
+	if err := colltest.First(c.Call(func() error { return coll.ReduceScatterBlock(c, send, recv.Of(block), o) }),
+		recv.Expect("block", 0, all[int64(r)*block*8:int64(r+1)*block*8])); err != nil {
+		return err
+	}
+	counts, at, total := make([]int64, p), int64(0), int64(0)
+	for i := range counts {
+		counts[i] = (v.count / int64(p)) * int64(i%3)
+		if i < r {
+			at += counts[i]
 		}
-		counts, at, total := make([]int64, p), int64(0), int64(0)
-		for i := range counts {
-			counts[i] = (v.count / int64(p)) * int64(i%3)
-			if i < r {
-				at += counts[i]
-			}
-			total += counts[i]
-		}
-		all = v.combined(total, 0, p)
-		send, _, recv = v.ends(total, r, inPlace)
-		return colltest.First(c.Call(func() error { return coll.ReduceScatter(c, send, recv.Of(counts[r]), counts, o) }),
-			recv.Expect("scatter", 0, all[at*8:(at+counts[r])*8]))
-	})
+		total += counts[i]
+	}
+	all = v.combined(total, 0, p)
+	send, _, recv = v.ends(total, r, inPlace)
+	return colltest.First(c.Call(func() error { return coll.ReduceScatter(c, send, recv.Of(counts[r]), counts, o) }),
+		recv.Expect("scatter", 0, all[at*8:(at+counts[r])*8]))
 }
 
 // Floating point sums depend on the order, which must be one for all ranks.

@@ -1,11 +1,24 @@
 package coll
 
+type (
+	gatherBy  = algorithm[func(s *Scratch, c Comm, send, recv Buf, root int, block int64) error]
+	gathervBy = algorithm[func(s *Scratch, c Comm, send Buf, recv VBuf, root int) error]
+)
+
+var (
+	gathers = newOperation("gather", "a block", gatherTable,
+		&gatherBy{name: "binomial", run: (*Scratch).gatherTree, needs: threeRanks},
+		&gatherBy{name: "linear", run: (*Scratch).gatherLinear},
+	)
+	gathervs = newOperation("gatherv", "", gathervTable,
+		&gathervBy{name: "linear", run: (*Scratch).gathervLinear},
+	)
+)
+
 // Gather collects the block of every rank in root's recv, in rank order. recv.Count is the count of one
 // block and, like all of recv, counts at root only; there send may be InPlace.
-//
-// Short blocks travel up a binomial tree, packed; long ones directly to root.
 func Gather(c Comm, send, recv Buf, root int) (err error) {
-	p, r := c.Size(), c.Rank()
+	p := c.Size()
 	block := send.Size()
 	if send.IsInPlace() {
 		block = recv.Size()
@@ -18,13 +31,15 @@ func Gather(c Comm, send, recv Buf, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	if block < gatherLong && p > 2 {
-		return s.gatherTree(c, send, recv, root, block)
-	}
-	if r != root {
+	return gathers.pick(Case{Ranks: p, Bytes: block})(s, c, send, recv, root, block)
+}
+
+// gatherLinear: every rank sends directly to root, p-1 messages.
+func (s *Scratch) gatherLinear(c Comm, send, recv Buf, root int, _ int64) error {
+	if c.Rank() != root {
 		return c.Send(send, root, tagGather)
 	}
-	for i := range p {
+	for i := range c.Size() {
 		if err := s.collect(c, send, recv.Block(i), i); err != nil {
 			return err
 		}
@@ -33,13 +48,18 @@ func Gather(c Comm, send, recv Buf, root int) (err error) {
 }
 
 // Gatherv collects blocks of different sizes: block i goes to recv.Block(i). recv counts at root only; there
-// send may be InPlace. Every rank sends directly to root.
+// send may be InPlace.
 func Gatherv(c Comm, send Buf, recv VBuf, root int) (err error) {
+	s := c.Scratch()
+	defer s.Done(&err)
+	return gathervs.pick(Case{Ranks: c.Size()})(s, c, send, recv, root)
+}
+
+// gathervLinear: every rank sends directly to root, p-1 messages.
+func (s *Scratch) gathervLinear(c Comm, send Buf, recv VBuf, root int) error {
 	if c.Rank() != root {
 		return c.Send(send, root, tagGather)
 	}
-	s := c.Scratch()
-	defer s.Done(&err)
 	for i := range c.Size() {
 		if err := s.collect(c, send, recv.Block(i), i); err != nil {
 			return err
@@ -69,7 +89,8 @@ func copyOwn(c Comm, place, send Buf) error {
 	return c.Copy(place, send)
 }
 
-// gatherTree: rank v above root collects the blocks of v, v+1, ... of its subtree, in this order.
+// gatherTree: packed blocks travel up a binomial tree, ceil(log2 p) rounds; rank v above root collects the blocks of
+// v, v+1, ... of its subtree, in this order.
 func (s *Scratch) gatherTree(c Comm, send, recv Buf, root int, block int64) error {
 	p, r := c.Size(), c.Rank()
 	v := (r - root + p) % p

@@ -1,13 +1,16 @@
 package coll
 
+type reduceBy = algorithm[func(s *Scratch, c Comm, own, recv Buf, op Op, root int) error]
+
+var reduces = newOperation("reduce", "the vector", reduceTable,
+	&reduceBy{name: "binomial", run: (*Scratch).reduceBinomial},
+	&reduceBy{name: "halving", run: (*Scratch).reduceHalves, needs: commuting | pieceEach},
+)
+
 // Reduce combines the vectors of all ranks into root's recv. recv.Count and recv.Type count at every rank, and
 // of send only the address; recv.Base counts at root only, where send may be InPlace: the vector is in recv.
-//
-// Short, or the operation does not commute: a binomial tree; every node stands for consecutive ranks, and
-// combines them in rank order. For an operation that does not commute the tree is rooted at rank 0.
-// Long: Rabenseifner's algorithm: the vector is reduced and scattered by recursive halving, and gathered.
 func Reduce(c Comm, send, recv Buf, op Op, root int) (err error) {
-	p, r := c.Size(), c.Rank()
+	p := c.Size()
 	own := recv
 	if !send.IsInPlace() {
 		own.Base = send.Base
@@ -20,16 +23,18 @@ func Reduce(c Comm, send, recv Buf, op Op, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	if op.Commutative() {
-		if recv.Size() >= reduceLong && p >= 4 && recv.Count >= int64(p) {
-			return s.reduceLong(c, own, recv, op, root)
-		}
+	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative()}
+	return reduces.pick(k)(s, c, own, recv, op, root)
+}
+
+// reduceBinomial: a binomial tree, ceil(log2 p) rounds of the whole vector. Every node stands for consecutive ranks,
+// and combines them in rank order. For an operation that does not commute the tree is rooted at rank 0, which costs
+// one more round.
+func (s *Scratch) reduceBinomial(c Comm, own, recv Buf, op Op, root int) error {
+	if op.Commutative() || root == 0 {
 		return s.reduceTree(c, own, recv, op, root)
 	}
-	if root == 0 {
-		return s.reduceTree(c, own, recv, op, 0)
-	}
-	switch r {
+	switch c.Rank() {
 	case 0:
 		out, err := s.Typed(recv.Count, recv.Type)
 		if err != nil {
@@ -190,9 +195,10 @@ func (s *Scratch) reduceHalving(c Comm, h halves, acc, tmp Buf, op Op, tag int) 
 	return nil
 }
 
-// reduceLong is Rabenseifner's algorithm for Reduce. The pieces are gathered along the same hypercube: place i
-// sends when it meets the lowest bit in which it differs from the place of root.
-func (s *Scratch) reduceLong(c Comm, own, recv Buf, op Op, root int) error {
+// reduceHalves is Rabenseifner's algorithm for Reduce: the vector is reduced and scattered by recursive halving, and
+// gathered along the same hypercube: place i sends when it meets the lowest bit in which it differs from the place of
+// root. 2 log2 p rounds and 2 n bytes, where p is a power of two; otherwise two rounds and 2 n bytes more.
+func (s *Scratch) reduceHalves(c Comm, own, recv Buf, op Op, root int) error {
 	p, r := c.Size(), c.Rank()
 	acc := recv
 	var err error

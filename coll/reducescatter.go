@@ -1,5 +1,13 @@
 package coll
 
+type reduceScatterBy = algorithm[func(s *Scratch, c Comm, send Blocks, all, recv Buf, op Op) error]
+
+var reduceScatters = newOperation("reduce_scatter", "the vector", reduceScatterTable,
+	&reduceScatterBy{name: "doubling", run: (*Scratch).reduceScatterDoubling},
+	&reduceScatterBy{name: "pairwise", run: (*Scratch).reduceScatterPairwise, needs: commuting},
+	&reduceScatterBy{name: "reduce-scatter", run: (*Scratch).reduceThenScatter},
+)
+
 // ReduceScatterBlock combines the vectors of all ranks, of p blocks of recv.Count elements, and gives block i
 // of the result to rank i. Of send only the address counts; InPlace (at all ranks) says that the vector is
 // in recv, which then has room for all of it.
@@ -9,7 +17,7 @@ func ReduceScatterBlock(c Comm, send, recv Buf, op Op) (err error) {
 	if !send.IsInPlace() {
 		in.Base = send.Base
 	}
-	return reduceScatter(c, &Blocks{buf: in}, in.Slice(0, int64(p)*recv.Count), recv, op)
+	return reduceScatter(c, Blocks{buf: in}, in.Slice(0, int64(p)*recv.Count), recv, recv.Count, op)
 }
 
 // ReduceScatter is ReduceScatterBlock with a block of counts[i] elements for rank i; counts are the same at all
@@ -19,19 +27,18 @@ func ReduceScatter(c Comm, send, recv Buf, counts []int64, op Op) (err error) {
 	if !send.IsInPlace() {
 		in.Base = send.Base
 	}
-	total := int64(0)
+	total, longest := int64(0), int64(0)
 	for _, n := range counts {
-		total += n
+		total, longest = total+n, max(longest, n)
 	}
 	recv.Count = counts[c.Rank()]
-	return reduceScatter(c, &Blocks{v: VBuf{in.Base, counts, nil, in.Type}, kind: consecutive}, in.Slice(0, total), recv,
-		op)
+	return reduceScatter(c, Blocks{v: VBuf{in.Base, counts, nil, in.Type}, kind: consecutive}, in.Slice(0, total), recv,
+		longest, op)
 }
 
-// reduceScatter. Short: Allreduce's recursive doubling on a copy, log p rounds. Long: p-1 steps in each of which
-// a rank sends the block of another one and combines one for itself. Long and in rank order: Reduce, Scatterv.
-func reduceScatter(c Comm, send *Blocks, all, recv Buf, op Op) (err error) {
-	p, r := c.Size(), c.Rank()
+// reduceScatter: longest is the count of the longest block.
+func reduceScatter(c Comm, send Blocks, all, recv Buf, longest int64, op Op) (err error) {
+	p := c.Size()
 	if all.Count == 0 {
 		return nil
 	}
@@ -40,12 +47,14 @@ func reduceScatter(c Comm, send *Blocks, all, recv Buf, op Op) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	if all.Size() >= scatterLong {
-		if op.Commutative() {
-			return s.reduceScatterPairwise(c, send, recv, op)
-		}
-		return s.reduceThenScatter(c, send, all, recv, op)
-	}
+	k := Case{Ranks: p, Bytes: all.Size(), Longest: longest * all.Type.Size(), Count: all.Count,
+		Commutes: op.Commutative()}
+	return reduceScatters.pick(k)(s, c, send, all, recv, op)
+}
+
+// reduceScatterDoubling is Allreduce's recursive doubling on a copy: log2 p rounds of the whole vector, and two more if
+// p is not a power of two.
+func (s *Scratch) reduceScatterDoubling(c Comm, send Blocks, all, recv Buf, op Op) error {
 	acc, err := s.Typed(all.Count, all.Type)
 	if err != nil {
 		return err
@@ -60,11 +69,12 @@ func reduceScatter(c Comm, send *Blocks, all, recv Buf, op Op) (err error) {
 	if err := s.allreduceDoubling(c, acc, tmp, op, tagReduceScatter); err != nil {
 		return err
 	}
-	return c.Copy(recv, send.within(acc, r))
+	return c.Copy(recv, send.within(acc, c.Rank()))
 }
 
-// reduceScatterPairwise: the result arises in a temporary, for recv may hold blocks that are still to be sent.
-func (s *Scratch) reduceScatterPairwise(c Comm, send *Blocks, recv Buf, op Op) error {
+// reduceScatterPairwise: p-1 rounds, in each of which a rank sends the block of another one and combines one for
+// itself; n (p-1)/p bytes. The result arises in a temporary, for recv may hold blocks that are still to be sent.
+func (s *Scratch) reduceScatterPairwise(c Comm, send Blocks, all, recv Buf, op Op) error {
 	p, r := c.Size(), c.Rank()
 	acc, err := s.Typed(recv.Count, recv.Type)
 	if err != nil {
@@ -92,7 +102,8 @@ func (s *Scratch) reduceScatterPairwise(c Comm, send *Blocks, recv Buf, op Op) e
 	return c.Copy(recv, acc)
 }
 
-func (s *Scratch) reduceThenScatter(c Comm, send *Blocks, all, recv Buf, op Op) error {
+// reduceThenScatter is Reduce to rank 0 along the binomial tree, and Scatterv.
+func (s *Scratch) reduceThenScatter(c Comm, send Blocks, all, recv Buf, op Op) error {
 	out := all
 	if c.Rank() == 0 {
 		var err error

@@ -1,9 +1,18 @@
 package coll
 
+type scanBy = algorithm[func(s *Scratch, c Comm, acc, recv Buf, op Op, apart bool) error]
+
+var (
+	scans = newOperation("scan", "the vector", scanTable,
+		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
+	)
+	exscans = newOperation("exscan", "the vector", scanTable,
+		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
+	)
+)
+
 // Scan leaves in recv of rank r the vectors of ranks 0 to r combined, in rank order. recv.Count and recv.Type
 // count, and of send only the address. send may be InPlace.
-//
-// In the round of distance d rank r hears from r-d the combination of the d ranks up to it: log p rounds.
 func Scan(c Comm, send, recv Buf, op Op) (err error) {
 	if recv.Count == 0 {
 		return nil
@@ -20,7 +29,7 @@ func Scan(c Comm, send, recv Buf, op Op) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	return s.scan(c, recv, recv, op, false)
+	return scans.pick(scanCase(c, recv, op))(s, c, recv, recv, op, false)
 }
 
 // Exscan leaves in recv of rank r the vectors of ranks 0 to r-1 combined; recv of rank 0 is not touched. The rest
@@ -42,11 +51,17 @@ func Exscan(c Comm, send, recv Buf, op Op) (err error) {
 	if err := c.Copy(acc, own); err != nil {
 		return err
 	}
-	return s.scan(c, acc, recv, op, true)
+	return exscans.pick(scanCase(c, recv, op))(s, c, acc, recv, op, true)
 }
 
-// scan combines into acc what includes this rank's own vector, and if apart, into recv what does not.
-func (s *Scratch) scan(c Comm, acc, recv Buf, op Op, apart bool) error {
+func scanCase(c Comm, recv Buf, op Op) Case {
+	return Case{Ranks: c.Size(), Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative()}
+}
+
+// scanDoubling combines into acc what includes this rank's own vector, and if apart, into recv what does not. In the
+// round of distance d rank r hears from r-d the combination of the d ranks up to it: ceil(log2 p) rounds of the whole
+// vector.
+func (s *Scratch) scanDoubling(c Comm, acc, recv Buf, op Op, apart bool) error {
 	p, r := c.Size(), c.Rank()
 	tmp, err := s.Typed(acc.Count, acc.Type)
 	if err != nil {

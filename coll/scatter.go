@@ -1,11 +1,23 @@
 package coll
 
+type (
+	scatterBy  = algorithm[func(s *Scratch, c Comm, send, recv Buf, root int, block int64) error]
+	scattervBy = algorithm[func(s *Scratch, c Comm, send VBuf, recv Buf, root int) error]
+)
+
+var (
+	scatters = newOperation("scatter", "a block", gatherTable,
+		&scatterBy{name: "binomial", run: (*Scratch).scatterTree, needs: threeRanks},
+		&scatterBy{name: "linear", run: (*Scratch).scatterLinear},
+	)
+	scattervs = newOperation("scatterv", "", gathervTable,
+		&scattervBy{name: "linear", run: (*Scratch).scattervLinear},
+	)
+)
+
 // Scatter gives block i of root's send to rank i. send.Count is the count of one block and, like all of send,
 // counts at root only; there recv may be InPlace.
-//
-// Short blocks travel down a binomial tree, packed; long ones directly from root.
 func Scatter(c Comm, send, recv Buf, root int) (err error) {
-	p, r := c.Size(), c.Rank()
 	block := recv.Size()
 	if recv.IsInPlace() {
 		block = send.Size()
@@ -15,13 +27,15 @@ func Scatter(c Comm, send, recv Buf, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	if block < gatherLong && p > 2 {
-		return s.scatterTree(c, send, recv, root, block)
-	}
-	if r != root {
+	return scatters.pick(Case{Ranks: c.Size(), Bytes: block})(s, c, send, recv, root, block)
+}
+
+// scatterLinear: root sends directly to every rank, p-1 messages.
+func (s *Scratch) scatterLinear(c Comm, send, recv Buf, root int, _ int64) error {
+	if c.Rank() != root {
 		return c.Recv(recv, root, tagScatter)
 	}
-	for i := range p {
+	for i := range c.Size() {
 		if err := s.deal(c, send.Block(i), recv, i); err != nil {
 			return err
 		}
@@ -31,11 +45,16 @@ func Scatter(c Comm, send, recv Buf, root int) (err error) {
 
 // Scatterv gives send.Block(i) of root to rank i. send counts at root only; there recv may be InPlace.
 func Scatterv(c Comm, send VBuf, recv Buf, root int) (err error) {
+	s := c.Scratch()
+	defer s.Done(&err)
+	return scattervs.pick(Case{Ranks: c.Size()})(s, c, send, recv, root)
+}
+
+// scattervLinear: root sends directly to every rank, p-1 messages.
+func (s *Scratch) scattervLinear(c Comm, send VBuf, recv Buf, root int) error {
 	if c.Rank() != root {
 		return c.Recv(recv, root, tagScatter)
 	}
-	s := c.Scratch()
-	defer s.Done(&err)
 	for i := range c.Size() {
 		if err := s.deal(c, send.Block(i), recv, i); err != nil {
 			return err
@@ -60,7 +79,8 @@ func (s *Scratch) deal(c Comm, block, recv Buf, i int) error {
 	return s.Add(c.Isend(block, i, tagScatter))
 }
 
-// scatterTree: rank v above root gets the blocks of v, v+1, ... of its subtree, in this order.
+// scatterTree: packed blocks travel down a binomial tree, ceil(log2 p) rounds; rank v above root gets the blocks of
+// v, v+1, ... of its subtree, in this order.
 func (s *Scratch) scatterTree(c Comm, send, recv Buf, root int, block int64) error {
 	p, r := c.Size(), c.Rank()
 	v := (r - root + p) % p

@@ -1,29 +1,126 @@
 package coll
 
-// Which algorithm for which size. All bounds are in bytes and all ranks of a communicator compare the same
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+)
+
+// Which algorithm by default. All bounds are in bytes and all ranks of a communicator compare the same
 // quantity with them: packed sizes, which follow from the type signature, never counts or extents, which may
 // differ from rank to rank.
 //
 // Source: the linear model t = a + n*b of a message, with the figures measured inside one machine (a small
 // message 0.1 us, and about 1 us once ranks outnumber cores; 10 GB/s for a copy between processes), so that
 // a/b is 1 to 10 KiB. An algorithm of R rounds that moves V bytes through each rank costs R*a + V*b, and the
-// bounds are where two of them meet for 4 to 16 ranks:
+// bounds are where two of them meet for 4 to 16 ranks. n is the size of the message, vector, or of all blocks
+// together, q = ceil(log2 p), and piped(r) what a pipeline of r rounds besides its blocks costs with the best
+// blocks: (sqrt(r) + sqrt(n))^2 with a = b = 1.
 //
-//	bcast      binomial log p, n log p          scatter + ring  log p + p-1, 2n      meet at  6 a/b
-//	reduce     binomial log p, n log p          Rabenseifner    2 log p, 2n          meet at  4 a/b
-//	allreduce  doubling log p, n log p          the same                             meet at  4 a/b
-//	gather     binomial log p, (n log p)/2      linear p-1 (receives overlap), n     meet at  1 a/b a rank
-//	alltoall   Bruck    log p, (n log p)/2      pairwise p-1, n                      meet below 1 a/b / p
+//	bcast      binomial  q, n q             circulant      piped(q-1)          meet at  4 a/b
+//	reduce     binomial  q, n q             circulant      piped(q-1)          meet at  4 a/b
+//	allreduce  doubling  q, n q             halving        2 q, 2 n            meet at  4 a/b
+//	           halving   2 q, 2 n           circulant      the same for any p
+//	           doubling  q+2, n (q+2)       butterfly      2 q + 2, 3 n        meet at  4 a/b, in rank order
+//	gather     binomial  q, (n q)/2         linear         p-1 (overlap), n    meet at  1 a/b a rank
+//	allgather  doubling  q, n               ring           p-1, n              the copies and pieces of Bruck's
+//	allgatherv ring      p-1, p longest     circulant      piped(q-1)          uneven blocks
+//	reduce_scatter       q, n               pairwise       p-1, p longest      circulant for all
+//	scan       doubling  q, n q             pipeline       piped(p-2)          meet at  p a/b / q^2
+//	                                        tree           piped(6 q), 3 n     between, for many ranks
+//	alltoall   Bruck     q, (n q)/2         pairwise       p-1, n              meet below 1 a/b / p
 const (
+	startup       = 4 << 10  // a/b
 	bcastLong     = 48 << 10 // message, from 3 ranks on
-	reduceLong    = 32 << 10 // vector, from 4 ranks on
+	reduceLong    = 32 << 10 // vector, from 3 ranks on
 	allreduceLong = 32 << 10 // vector, from 3 ranks on
 	gatherLong    = 4 << 10  // block of one rank; also scatter
 	allgatherLong = 64 << 10 // all blocks together
 	bruckLong     = 256      // alltoall: block of one pair
 	bruckRanks    = 8        // alltoall: with fewer ranks the messages to all are sent at once
 	overlapLong   = 32 << 10 // alltoall: below it a window of messages is under way at once, above it one
-	scatterLong   = 16 << 10 // reduce_scatter: vector
+	scatterLong   = 16 << 10 // reduce_scatter in rank order: vector
+	scanLong      = 64 << 10 // vector
+	pipeRanks     = 16       // scan: up to so many ranks the pipeline is linear, with more a tree
+)
+
+// rule is a row of a table: it says which algorithm to use in the cases that it fits.
+type rule struct {
+	use     string
+	ranks   int   // at least
+	upTo    int   // ranks at most; 0: any
+	bytes   int64 // at least
+	below   int64 // bytes; 0: any
+	crowded bool  // ranks outnumber cores
+	uneven  bool  // the longest block would be passed on more often than all blocks once
+}
+
+func (r *rule) fits(k *Case) bool {
+	return k.Ranks >= r.ranks && (r.upTo == 0 || k.Ranks <= r.upTo) && k.Bytes >= r.bytes &&
+		(r.below == 0 || k.Bytes < r.below) && (!r.crowded || k.Crowded) && (!r.uneven || k.uneven())
+}
+
+func (k *Case) uneven() bool { return k.Longest*int64(rounds(k.Ranks)) > k.Bytes }
+
+// rounds is ceil(log2 p).
+func rounds(p int) int { return bits.Len(uint(p - 1)) }
+
+func (r *rule) String() string {
+	text := r.use
+	say := func(is bool, format string, args ...any) {
+		if is {
+			text += ", " + fmt.Sprintf(format, args...)
+		}
+	}
+	say(r.ranks > 0, "from %d ranks on", r.ranks)
+	say(r.upTo > 0, "up to %d ranks", r.upTo)
+	say(r.bytes > 0, "from %d bytes on", r.bytes)
+	say(r.below > 0, "below %d bytes", r.below)
+	say(r.crowded, "if ranks outnumber cores")
+	say(r.uneven, "if blocks are uneven")
+	return strings.Replace(text, ", ", ": ", 1)
+}
+
+// blocksOf is the number of blocks in which n bytes go through a pipeline best: of k blocks, extra + k rounds pass. It
+// is where the startups of the blocks, k*a, meet the time that the first block needs, extra*n/k*b.
+func blocksOf(n int64, extra int) int {
+	if extra < 1 {
+		extra = 1
+	}
+	k := int64(math.Sqrt(float64(n/startup) * float64(extra)))
+	return int(max(1, min(k, n/leastBlock)))
+}
+
+const leastBlock = 512 // bytes; blocks of a pipeline are not shorter
+
+// The tables. The first row counts that fits, and whose algorithm can be used.
+var (
+	barrierTable = []rule{{use: "central", crowded: true}, {use: "dissemination"}}
+	bcastTable   = []rule{{use: "scatter-ring", ranks: 3, bytes: bcastLong}, {use: "binomial"}}
+	reduceTable  = []rule{{use: "halving", ranks: 4, bytes: reduceLong}, {use: "binomial"}}
+
+	allreduceTable = []rule{
+		{use: "halving", ranks: 3, bytes: allreduceLong},
+		{use: "ring", ranks: 3, bytes: allreduceLong},
+		{use: "doubling"},
+	}
+	reduceScatterTable = []rule{
+		{use: "pairwise", bytes: scatterLong},
+		{use: "reduce-scatter", bytes: scatterLong},
+		{use: "doubling"},
+	}
+	scanTable       = []rule{{use: "doubling"}}
+	gatherTable     = []rule{{use: "binomial", ranks: 3, below: gatherLong}, {use: "linear"}}
+	gathervTable    = []rule{{use: "linear"}}
+	allgatherTable  = []rule{{use: "ring", bytes: allgatherLong}, {use: "doubling"}, {use: "bruck"}}
+	allgathervTable = []rule{{use: "ring"}}
+	alltoallTable   = []rule{
+		{use: "bruck", ranks: bruckRanks, below: bruckLong},
+		{use: "window", below: overlapLong},
+		{use: "pairwise"},
+	}
+	alltoallvTable = []rule{{use: "window"}}
 )
 
 // Tags of messages inside one call. Messages between two ranks are received in the order in which they are

@@ -105,10 +105,7 @@ func (v Collectives) Barrier() error {
 	if v.spans() {
 		return span.Barrier(v.on, v.c.layout)
 	}
-	if v.c.crowded {
-		return coll.BarrierCentral(v.on)
-	}
-	return coll.Barrier(v.on)
+	return coll.BarrierAmong(v.on, v.c.crowded)
 }
 
 // Bcast copies the root's buffer to all.

@@ -1,0 +1,163 @@
+package coll_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/colltest"
+)
+
+// The tests of this file choose algorithms for the whole process, and so they do not run in parallel.
+
+func described(t *testing.T, name string) coll.Operation {
+	all := coll.Operations()
+	i := slices.IndexFunc(all, func(o coll.Operation) bool { return o.Name == name })
+	if i < 0 {
+		t.Fatalf("no operation %s", name)
+	}
+	return all[i]
+}
+
+// Each algorithm of each operation is chosen in turn for 1 to 33 ranks, with messages of one piece and of several. An
+// algorithm that cannot be used in a case gives way to another one, but it is used in some.
+func TestEveryAlgorithm(t *testing.T) {
+	coll.Count()
+	defer coll.Choose("")
+	tried := map[string]bool{}
+	try := func(name string, run func(t *testing.T)) {
+		tried[name] = true
+		for _, a := range described(t, name).Algorithms {
+			t.Run(name+"/"+a.Name, func(t *testing.T) {
+				if err := coll.Choose(name + ":" + a.Name); err != nil {
+					t.Fatal(err)
+				}
+				run(t)
+				o := described(t, name)
+				i := slices.IndexFunc(o.Algorithms, func(b coll.Algorithm) bool { return b.Name == a.Name })
+				if o.Algorithms[i].Used == 0 {
+					t.Errorf("%s was never used", a.Name)
+				}
+			})
+		}
+	}
+	moves := func(f func(c *colltest.Comm, p int, s shape) error) func(t *testing.T) {
+		return func(t *testing.T) {
+			for p := 1; p <= 33; p++ {
+				for _, s := range someShapes(p) {
+					run(t, p, s, func(c *colltest.Comm) error { return f(c, p, s) })
+				}
+			}
+		}
+	}
+	reduces := func(f func(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error) func(t *testing.T) {
+		return func(t *testing.T) {
+			for p := 1; p <= 33; p++ {
+				for i, v := range someVectors(p) {
+					run(t, p, v, func(c *colltest.Comm) error {
+						return f(c, p, v, colltest.Affine{Commutes: v.commutes}, (p+i)%2 == 0)
+					})
+				}
+			}
+		}
+	}
+	try("barrier", moves(func(c *colltest.Comm, _ int, _ shape) error {
+		return c.Call(func() error { return coll.Barrier(c) })
+	}))
+	few := func(f func(c *colltest.Comm, p int, s shape) error) func(t *testing.T) {
+		return moves(func(c *colltest.Comm, p int, s shape) error {
+			if p > 9 { // blocks of p ranks, at p ranks
+				s.count = min(s.count, 150)
+			}
+			return f(c, p, s)
+		})
+	}
+	try("bcast", moves(atRoots(tryBcast)))
+	try("gather", few(atRoots(tryGather)))
+	try("gatherv", few(atRoots(tryGatherv)))
+	try("scatter", few(atRoots(tryScatter)))
+	try("scatterv", few(atRoots(tryScatterv)))
+	try("allgather", few(tryAllgather))
+	try("allgatherv", moves(tryAllgatherv))
+	try("alltoall", few(tryAlltoall))
+	try("alltoallv", few(tryAlltoallvAndAlltoallw))
+	try("reduce", reduces(tryReduce))
+	try("allreduce", reduces(tryAllreduce))
+	try("reduce_scatter", reduces(tryReduceScatter))
+	try("scan", reduces(tryScanAndExscan))
+	try("exscan", reduces(tryScanAndExscan))
+	for _, o := range coll.Operations() {
+		if !tried[o.Name] {
+			t.Errorf("no algorithm of %s is tried", o.Name)
+		}
+	}
+}
+
+// run tries an operation on p ranks, at once or, in turn, recorded.
+func run(t *testing.T, p int, what any, f func(c *colltest.Comm) error) {
+	t.Helper()
+	w := colltest.New(p)
+	w.Recorded = p%2 == 0
+	if err := w.Run(f); err != nil {
+		t.Fatalf("p=%d recorded=%v %v: %v", p, w.Recorded, what, err)
+	}
+}
+
+func someShapes(p int) []shape {
+	all := []shape{{1, colltest.Int}, {33, colltest.Gapped}, {0, colltest.Int}, {90, colltest.Mixed}}
+	if p <= 9 || p%8 <= 1 {
+		return append(all, shape{1100, colltest.Gapped}, shape{2500, colltest.Double})
+	}
+	return all[p%2 : p%2+2]
+}
+
+func someVectors(p int) []vector {
+	all := []vector{{1, colltest.Map, false}, {77, colltest.MapGapped, true}, {40, colltest.MapBelow, false},
+		{5, colltest.Map, true}}
+	if p <= 9 || p%8 <= 1 {
+		return append(all, vector{3301, colltest.MapGapped, true}, vector{2003, colltest.Map, false})
+	}
+	return all[p%3 : p%3+2]
+}
+
+func TestAChoiceThatDoesNotExistIsAnErrorWithAllThatDo(t *testing.T) {
+	defer coll.Choose("")
+	for choice, want := range map[string]string{
+		"bcast:fast":               `"bcast:fast" is not operation:algorithm; algorithms: bcast:binomial, `,
+		"reduce:binomial,bcst:any": `"bcst:any" is not operation:algorithm; operations: barrier, bcast, reduce, `,
+		"ring":                     `"ring" is not operation:algorithm; operations: barrier, bcast, reduce, `,
+		"scan":                     `"scan" is not operation:algorithm; algorithms: scan:doubling`,
+	} {
+		if err := coll.Choose(choice); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", choice, err)
+		}
+	}
+}
+
+func TestAChoiceHoldsUntilTheNext(t *testing.T) {
+	defer coll.Choose("")
+	if err := coll.Choose("bcast:binomial, reduce:halving"); err != nil {
+		t.Fatal(err)
+	}
+	if b, r := described(t, "bcast").Chosen, described(t, "reduce").Chosen; b != "binomial" || r != "halving" {
+		t.Errorf("chosen: %q, %q", b, r)
+	}
+	if err := coll.Choose("bcast:scatter-ring"); err != nil {
+		t.Fatal(err)
+	}
+	if b, r := described(t, "bcast").Chosen, described(t, "reduce").Chosen; b != "scatter-ring" || r != "" {
+		t.Errorf("chosen: %q, %q", b, r)
+	}
+}
+
+// In no case may an operation be left without an algorithm: the last row of its table fits always, and needs nothing.
+func TestTheLastRowOfATableFitsAlways(t *testing.T) {
+	for _, o := range coll.Operations() {
+		last := o.Table[len(o.Table)-1]
+		i := slices.IndexFunc(o.Algorithms, func(a coll.Algorithm) bool { return a.Name == last })
+		if i < 0 || o.Algorithms[i].Needs != "" {
+			t.Errorf("%s: %q", o.Name, last)
+		}
+	}
+}
