@@ -196,6 +196,14 @@ func Choose(choices string) error {
 	return nil
 }
 
+// Chosen says whether Choose has named an algorithm for one of these operations.
+func Chosen(names ...string) bool {
+	return slices.ContainsFunc(operations(), func(o selectable) bool {
+		d := o.describe()
+		return d.Chosen != "" && slices.Contains(names, d.Name)
+	})
+}
+
 // unknown is the error of a choice of something that does not exist. It lists what does.
 func unknown(choice, of string, known []selectable) error {
 	var names []string

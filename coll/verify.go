@@ -14,12 +14,12 @@ import (
 // Each rank says the same number of words (allgather); where data goes between pairs of ranks in different amounts,
 // each tells each other how much it sends (alltoall), and whether that is what it expects from the others (allgather).
 
-// Operation is a collective operation, for verification.
-type Operation uint8
+// Routine is a collective operation, as verification names it.
+type Routine uint8
 
 // The operations.
 const (
-	OpBarrier Operation = iota
+	OpBarrier Routine = iota
 	OpBcast
 	OpGather
 	OpGatherv
@@ -39,7 +39,7 @@ const (
 	OpNeighbors
 )
 
-var operationNames = [...]string{"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather",
+var routineNames = [...]string{"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather",
 	"allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
 	"scan", "exscan", "neighborhood collective"}
 
@@ -54,11 +54,11 @@ const (
 )
 
 // Name is how the program calls an operation.
-func (f Form) Name(o Operation) string {
-	if int(o) >= len(operationNames) {
+func (f Form) Name(o Routine) string {
+	if int(o) >= len(routineNames) {
 		return "an unknown operation"
 	}
-	name := operationNames[o]
+	name := routineNames[o]
 	switch {
 	case o == OpNeighbors && f == Nonblocking:
 		return "a nonblocking " + name
@@ -76,11 +76,11 @@ func (f Form) Name(o Operation) string {
 
 // Call is what a rank says of its call.
 type Call struct {
-	Operation Operation
-	Form      Form
-	Root      int
-	Op        Op
-	Equal     Buf // data of the same signature at all ranks; of no type if there is none
+	Routine Routine
+	Form    Form
+	Root    int
+	Op      Op
+	Equal   Buf // data of the same signature at all ranks; of no type if there is none
 
 	// Data that goes from rank to rank, where amounts may differ: what goes to each rank, and what comes from each. Nil,
 	// or NoBuf for a rank: none.
@@ -93,7 +93,7 @@ func NoBuf() Buf { return Buf{Count: -1} }
 
 // The words that a rank says.
 const (
-	wordOperation = iota
+	wordRoutine = iota
 	wordForm
 	wordRoot
 	wordOp
@@ -109,7 +109,7 @@ func Verify(c Comm, name string, call *Call) error {
 	p := c.Size()
 	table := make([]int64, words*(p+1))
 	mine := table[words*p:]
-	mine[wordOperation], mine[wordForm], mine[wordRoot] = int64(call.Operation), int64(call.Form), int64(call.Root)
+	mine[wordRoutine], mine[wordForm], mine[wordRoot] = int64(call.Routine), int64(call.Form), int64(call.Root)
 	mine[wordOp] = number(call.Op)
 	mine[wordHash], mine[wordBytes] = signed(call.Equal)
 	if err := Allgather(c, numbers(mine), numbers(table[:words*p]).perRank(p)); err != nil {
@@ -163,7 +163,7 @@ func verifyPairs(c Comm, name string, call *Call) error {
 				continue
 			}
 			text := fmt.Sprintf("%s on %s: what rank %d sends to rank %d is not what that one expects", call.Form.Name(
-				call.Operation), name, from, r)
+				call.Routine), name, from, r)
 			if r == c.Rank() {
 				_, bytes := signed(call.In(int(from)))
 				text += fmt.Sprintf(" (%d bytes, and %d)", in[2*from+1], bytes)
@@ -176,12 +176,12 @@ func verifyPairs(c Comm, name string, call *Call) error {
 
 // differ says what two ranks do not agree on; nil if they do.
 func differ(name string, a, b []int64, ra, rb int) error {
-	of := func(w []int64) string { return Form(w[wordForm]).Name(Operation(w[wordOperation])) }
+	of := func(w []int64) string { return Form(w[wordForm]).Name(Routine(w[wordRoutine])) }
 	fail := func(class int, format string, args ...any) error {
 		return &Error{Class: class, Msg: fmt.Sprintf("%s on %s: ", of(a), name) + fmt.Sprintf(format, args...)}
 	}
 	switch {
-	case a[wordOperation] != b[wordOperation] || a[wordForm] != b[wordForm]:
+	case a[wordRoutine] != b[wordRoutine] || a[wordForm] != b[wordForm]:
 		return &Error{Class: abi.MPI_ERR_OTHER, Msg: fmt.Sprintf("on %s, rank %d calls %s and rank %d calls %s", name, ra,
 			of(a), rb, of(b))}
 	case a[wordRoot] != b[wordRoot]:

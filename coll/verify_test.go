@@ -25,12 +25,12 @@ func TestVerificationNamesThoseWhoDoNotAgree(t *testing.T) {
 		good, bad coll.Call
 		want      []string
 	}{
-		{"operation", coll.Call{Operation: coll.OpBcast}, coll.Call{Operation: coll.OpReduceScatterBlock},
+		{"operation", coll.Call{Routine: coll.OpBcast}, coll.Call{Routine: coll.OpReduceScatterBlock},
 			[]string{"on W, rank 0 calls MPI_Bcast and rank %d calls MPI_Reduce_scatter_block"}},
-		{"form", coll.Call{Operation: coll.OpAlltoallw}, coll.Call{Operation: coll.OpAlltoallw, Form: coll.Nonblocking},
+		{"form", coll.Call{Routine: coll.OpAlltoallw}, coll.Call{Routine: coll.OpAlltoallw, Form: coll.Nonblocking},
 			[]string{"rank 0 calls MPI_Alltoallw and rank %d calls MPI_Ialltoallw"}},
-		{"root", coll.Call{Operation: coll.OpGather, Form: coll.Persistent},
-			coll.Call{Operation: coll.OpGather, Form: coll.Persistent, Root: 1},
+		{"root", coll.Call{Routine: coll.OpGather, Form: coll.Persistent},
+			coll.Call{Routine: coll.OpGather, Form: coll.Persistent, Root: 1},
 			[]string{"MPI_Gather_init on W: the root is 0 on rank 0, and 1 on rank %d"}},
 		{"operator", coll.Call{Op: sum}, coll.Call{Op: most}, []string{"rank 0 and rank %d give different operations"}},
 		{"amount", coll.Call{Equal: ints(2)}, coll.Call{Equal: ints(3)},
@@ -38,8 +38,8 @@ func TestVerificationNamesThoseWhoDoNotAgree(t *testing.T) {
 		{"type", coll.Call{Equal: ints(2)}, coll.Call{Equal: bytes},
 			[]string{"rank 0 and rank %d have different types of elements, both 8 bytes"}},
 		{"packed", coll.Call{Equal: ints(2)}, coll.Call{Equal: packed}, nil},
-		{"pairs", coll.Call{Operation: coll.OpAlltoallv, Out: to(ints(2)), In: to(ints(2)), Paired: true},
-			coll.Call{Operation: coll.OpAlltoallv, Out: to(ints(1)), In: to(ints(2)), Paired: true},
+		{"pairs", coll.Call{Routine: coll.OpAlltoallv, Out: to(ints(2)), In: to(ints(2)), Paired: true},
+			coll.Call{Routine: coll.OpAlltoallv, Out: to(ints(1)), In: to(ints(2)), Paired: true},
 			[]string{"MPI_Alltoallv on W: what rank %d sends to rank 0 is not what that one expects"}},
 		{"nothing between", coll.Call{Out: to(coll.NoBuf()), In: to(ints(2)), Paired: true},
 			coll.Call{Out: to(ints(1)), In: to(coll.NoBuf()), Paired: true},

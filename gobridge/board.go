@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
@@ -60,13 +61,17 @@ func impi_board_open(comm uintptr, root int32, function *C.char, out uintptr) in
 	return 0
 }
 
+// onBoards are the operations that use boards. A choice among the algorithms of one of them is one against boards.
+var onBoards = []string{"barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "scan",
+	"exscan", "reduce_scatter"}
+
 // openBoard finds the board of a communicator, once. All members call it before their first operation that can use one.
 func (c *communicator) openBoard() error {
 	b := &c.board
 	if b.decided {
 		return nil // C has no place to remember it
 	}
-	if c.MayHaveBoard() {
+	if c.MayHaveBoard() && !coll.Chosen(onBoards...) {
 		if err := c.agreeOnBoard(); err != nil {
 			return err
 		}

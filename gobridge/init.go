@@ -11,11 +11,13 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
@@ -301,6 +303,12 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if err != nil {
 		return err
 	}
+	if err := coll.Choose(environment("IMPI_ALGORITHM")); err != nil {
+		return fmt.Errorf("IMPI_ALGORITHM: %v", err)
+	}
+	if environment(boot.EnvVerbose) != "" {
+		coll.Count()
+	}
 	world, err := localRanks(job, w)
 	if err != nil {
 		return err
@@ -381,6 +389,7 @@ func impi_Finalize() int32 {
 	if err != nil {
 		return fail(fn, world, err)
 	}
+	p.tellAlgorithms()
 	world.closeFast()
 	self.closeFast()
 	world.closeBoard()
@@ -391,6 +400,25 @@ func impi_Finalize() int32 {
 		p.rest()
 	}
 	return 0
+}
+
+// tellAlgorithms says on rank 0 of a verbose job how often each algorithm of package coll was taken. Operations on
+// boards (board.go) are not among them.
+func (p *process) tellAlgorithms() {
+	if environment(boot.EnvVerbose) == "" || p.engine.World().Rank() != 0 {
+		return
+	}
+	for _, o := range coll.Operations() {
+		var used []string
+		for _, a := range o.Algorithms {
+			if a.Used > 0 {
+				used = append(used, fmt.Sprintf("%s %d", a.Name, a.Used))
+			}
+		}
+		if len(used) > 0 {
+			fmt.Fprintf(os.Stderr, "libimpi: %s: %s\n", o.Name, strings.Join(used, ", "))
+		}
+	}
 }
 
 // finishTime bounds the wait for the launcher's acknowledgement.

@@ -95,7 +95,7 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 // Barrier returns when every process has entered it (MPI 5.0, 6.3).
 func (v Collectives) Barrier() error {
 	if v.checks() {
-		if err := v.verify(coll.Call{Operation: coll.OpBarrier}); err != nil {
+		if err := v.verify(coll.Call{Routine: coll.OpBarrier}); err != nil {
 			return err
 		}
 	}
@@ -451,7 +451,7 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 // Neighbors is all neighborhood collectives (MPI 5.0, 8.6): send and recv have a block for each neighbor.
 func (v Collectives) Neighbors(send, recv coll.Blocks) error {
 	if v.checks() {
-		if err := v.verify(coll.Call{Operation: coll.OpNeighbors}); err != nil {
+		if err := v.verify(coll.Call{Routine: coll.OpNeighbors}); err != nil {
 			return err
 		}
 	}

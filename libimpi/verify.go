@@ -39,12 +39,12 @@ func (v Collectives) numbered() coll.Comm {
 
 // verifyInter compares operation and form: inside each group, and between the leaders, who tell the others.
 func (v Collectives) verifyInter(call coll.Call) error {
-	what := coll.Call{Operation: call.Operation, Form: call.Form}
+	what := coll.Call{Routine: call.Routine, Form: call.Form}
 	name := v.c.describe()
 	if err := coll.Verify(v.own().numbered(), name, &what); err != nil {
 		return err
 	}
-	mine, theirs := []int32{int32(what.Operation), int32(what.Form)}, make([]int32, 2)
+	mine, theirs := []int32{int32(what.Routine), int32(what.Form)}, make([]int32, 2)
 	if v.c.rank == 0 {
 		s := v.on.Scratch()
 		if err := s.Exchange(v.numbered(), intBuf(mine), 0, intBuf(theirs), 0, tagInterColl); err != nil {
@@ -59,20 +59,20 @@ func (v Collectives) verifyInter(call coll.Call) error {
 			return nil
 		}
 		return errorf(abi.MPI_ERR_OTHER, "on %s, this group calls %s, and the remote group %s", name,
-			what.Form.Name(what.Operation), coll.Form(theirs[1]).Name(coll.Operation(theirs[0])))
+			what.Form.Name(what.Routine), coll.Form(theirs[1]).Name(coll.Routine(theirs[0])))
 	})
 }
 
 // The calls, by what is to agree in them.
 
 // uniform is a call in which b has the same signature everywhere.
-func uniform(o coll.Operation, root int, op coll.Op, b coll.Buf) coll.Call {
-	return coll.Call{Operation: o, Root: root, Op: op, Equal: b}
+func uniform(o coll.Routine, root int, op coll.Op, b coll.Buf) coll.Call {
+	return coll.Call{Routine: o, Root: root, Op: op, Equal: b}
 }
 
 // gathering is a call in which the root gets send of each member as a block of recv.
-func (v Collectives) gathering(o coll.Operation, root int, send coll.Buf, recv blocksOf) coll.Call {
-	call := coll.Call{Operation: o, Root: root, Paired: true}
+func (v Collectives) gathering(o coll.Routine, root int, send coll.Buf, recv blocksOf) coll.Call {
+	call := coll.Call{Routine: o, Root: root, Paired: true}
 	if !send.IsInPlace() {
 		call.Out = func(r int) coll.Buf {
 			if r == root {
@@ -88,8 +88,8 @@ func (v Collectives) gathering(o coll.Operation, root int, send coll.Buf, recv b
 }
 
 // scattering is a call in which each member gets a block of the root's.
-func (v Collectives) scattering(o coll.Operation, root int, send blocksOf, recv coll.Buf) coll.Call {
-	call := coll.Call{Operation: o, Root: root, Paired: true}
+func (v Collectives) scattering(o coll.Routine, root int, send blocksOf, recv coll.Buf) coll.Call {
+	call := coll.Call{Routine: o, Root: root, Paired: true}
 	if int(v.c.rank) == root {
 		call.Out = send.Block
 	}
@@ -105,15 +105,15 @@ func (v Collectives) scattering(o coll.Operation, root int, send blocksOf, recv 
 }
 
 // exchanging is a call in which each member gets a block from each.
-func exchanging(o coll.Operation, send, recv blocksOf) coll.Call {
-	return coll.Call{Operation: o, Out: send.Block, In: recv.Block, Paired: true}
+func exchanging(o coll.Routine, send, recv blocksOf) coll.Call {
+	return coll.Call{Routine: o, Out: send.Block, In: recv.Block, Paired: true}
 }
 
 // sharing is a call in which each member says how many elements of the result each gets.
 func (v Collectives) sharing(recv coll.Buf, counts []int64, op coll.Op) coll.Call {
 	share := func(r int) coll.Buf { return coll.Buf{Count: counts[r], Type: recv.Type} }
 	mine := func(int) coll.Buf { return share(int(v.c.rank)) }
-	return coll.Call{Operation: coll.OpReduceScatter, Op: op, Out: share, In: mine, Paired: true}
+	return coll.Call{Routine: coll.OpReduceScatter, Op: op, Out: share, In: mine, Paired: true}
 }
 
 // contribution is the block of this member, the same for all.

@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/install"
 	"github.com/libimpi/libimpi/cmd/internal/version"
+	"github.com/libimpi/libimpi/coll"
 )
 
 func main() {
@@ -32,6 +34,39 @@ func main() {
 		value, source := s.inForce(os.LookupEnv)
 		fmt.Printf("%-16s %-12s %-12s %s\n", s.name, value, source, s.help)
 	}
+	chosen, _ := os.LookupEnv("IMPI_ALGORITHM")
+	if err := coll.Choose(chosen); err != nil {
+		fmt.Fprintln(os.Stderr, "impi-info: IMPI_ALGORITHM:", err)
+		os.Exit(1)
+	}
+	fmt.Println()
+	fmt.Print(algorithms(coll.Operations()))
+}
+
+// algorithms lists the algorithms of each collective operation, and which of them is taken when.
+func algorithms(all []coll.Operation) string {
+	var text strings.Builder
+	for _, o := range all {
+		var names []string
+		for _, a := range o.Algorithms {
+			if a.Needs != "" {
+				a.Name += " (" + a.Needs + ")"
+			}
+			names = append(names, a.Name)
+		}
+		row := func(title, value string) { fmt.Fprintf(&text, "%-16s %-12s %s\n", o.Name, title, value) }
+		row("algorithms", strings.Join(names, ", "))
+		if o.Chosen != "" {
+			row("chosen", o.Chosen)
+		}
+		if o.Bytes != "" {
+			row("bytes", "of "+o.Bytes)
+		}
+		for _, rule := range o.Table {
+			row("default", rule)
+		}
+	}
+	return text.String()
 }
 
 func present(path string) string {

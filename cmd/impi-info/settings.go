@@ -9,7 +9,7 @@ type setting struct {
 
 // internal are variables that impirun sets for its ranks; they are not for users to set.
 var internal = []string{"IMPI_BOOT_FD", "IMPI_JOB", "IMPI_RANK", "IMPI_SIZE", "IMPI_LOCAL_RANK", "IMPI_LOCAL_SIZE",
-	"IMPI_APPNUM", "IMPI_INITIAL_ERRHANDLER"}
+	"IMPI_APPNUM", "IMPI_INITIAL_ERRHANDLER", "IMPI_VERBOSE"}
 
 // settings are all that there are: a test compares them with what the sources read.
 var settings = []setting{
@@ -30,6 +30,8 @@ var settings = []setting{
 		"computes: 0: never, 1: always; unset: where ranks do not outnumber cores"},
 	{"IMPI_CHECK", "0", false, "1: in every collective operation all ranks first compare what they are about to do, and " +
 		"an error names those who do not agree; the same at all clients"},
+	{"IMPI_ALGORITHM", "unset", false, "algorithms of collective operations, as in bcast:binomial,reduce:halving; the " +
+		"same at all ranks and clients; unset: the tables below"},
 	{"IMPI_RSH", "ssh -o BatchMode=yes", false, "starts a command on another machine (impirun -rsh)"},
 	{"IMPI_VIA", "auto", false, "direct, agent, auto: who is connected to other clients (impirun -via)"},
 	{"IMPI_DATALEN", "65536", false, "bytes in a packet between clients, 1 to 16777216 (impirun -datalen)"},

@@ -47,6 +47,9 @@ const (
 	// EnvErrhandler is the initial error handler, one of Errhandlers; not set: mpi_errors_are_fatal (MPI 5.0, 11.5).
 	EnvErrhandler = "IMPI_INITIAL_ERRHANDLER"
 
+	// EnvVerbose, set by impirun -v, lets rank 0 tell at the end which algorithms collective operations took.
+	EnvVerbose = "IMPI_VERBOSE"
+
 	// EnvSingleton, set to "ok" by the user, lets a process be alone that somebody started together with others.
 	EnvSingleton = "IMPI_SINGLETON"
 )
