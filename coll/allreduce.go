@@ -5,6 +5,7 @@ type allreduceBy = algorithm[func(s *Scratch, c Comm, acc Buf, op Op) error]
 var allreduces = newOperation("allreduce", "the vector", allreduceTable,
 	&allreduceBy{name: "doubling", run: (*Scratch).allreduceAll},
 	&allreduceBy{name: "halving", run: (*Scratch).allreduceHalving, needs: powerOfTwo | commuting | pieceEach},
+	&allreduceBy{name: "circulant", run: (*Scratch).allreduceCirculant, needs: commuting},
 	&allreduceBy{name: "ring", run: (*Scratch).allreduceRing, needs: commuting | pieceEach},
 )
 

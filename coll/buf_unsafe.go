@@ -177,3 +177,12 @@ func (s *Scratch) Typed(count int64, t *datatype.Type) (Buf, error) {
 	}
 	return Buf{unsafe.Add(unsafe.Pointer(unsafe.SliceData(mem)), -lo), count, t}, nil
 }
+
+// Counts answers n numbers of undefined value.
+func (s *Scratch) Counts(n int) ([]int64, error) {
+	mem, err := s.Alloc(int64(n) * 8)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(mem))), n), nil
+}

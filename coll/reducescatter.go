@@ -4,6 +4,8 @@ type reduceScatterBy = algorithm[func(s *Scratch, c Comm, send Blocks, all, recv
 
 var reduceScatters = newOperation("reduce_scatter", "the vector", reduceScatterTable,
 	&reduceScatterBy{name: "doubling", run: (*Scratch).reduceScatterDoubling},
+	&reduceScatterBy{name: "circulant", run: (*Scratch).reduceScatterCirculant, needs: commuting},
+	&reduceScatterBy{name: "circulant-even", run: (*Scratch).reduceScatterEven, needs: commuting},
 	&reduceScatterBy{name: "pairwise", run: (*Scratch).reduceScatterPairwise, needs: commuting},
 	&reduceScatterBy{name: "reduce-scatter", run: (*Scratch).reduceThenScatter},
 )

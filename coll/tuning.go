@@ -102,11 +102,12 @@ var (
 
 	allreduceTable = []rule{
 		{use: "halving", ranks: 3, bytes: allreduceLong},
-		{use: "ring", ranks: 3, bytes: allreduceLong},
+		{use: "circulant", ranks: 3, bytes: allreduceLong},
 		{use: "doubling"},
 	}
 	reduceScatterTable = []rule{
-		{use: "pairwise", bytes: scatterLong},
+		{use: "circulant-even", ranks: 3, uneven: true},
+		{use: "circulant"},
 		{use: "reduce-scatter", bytes: scatterLong},
 		{use: "doubling"},
 	}
