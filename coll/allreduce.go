@@ -6,6 +6,7 @@ var allreduces = newOperation("allreduce", "the vector", allreduceTable,
 	&allreduceBy{name: "doubling", run: (*Scratch).allreduceAll},
 	&allreduceBy{name: "halving", run: (*Scratch).allreduceHalving, needs: powerOfTwo | commuting | pieceEach},
 	&allreduceBy{name: "circulant", run: (*Scratch).allreduceCirculant, needs: commuting},
+	&allreduceBy{name: "butterfly", run: (*Scratch).allreduceButterfly},
 	&allreduceBy{name: "ring", run: (*Scratch).allreduceRing, needs: commuting | pieceEach},
 )
 

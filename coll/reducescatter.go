@@ -6,6 +6,7 @@ var reduceScatters = newOperation("reduce_scatter", "the vector", reduceScatterT
 	&reduceScatterBy{name: "doubling", run: (*Scratch).reduceScatterDoubling},
 	&reduceScatterBy{name: "circulant", run: (*Scratch).reduceScatterCirculant, needs: commuting},
 	&reduceScatterBy{name: "circulant-even", run: (*Scratch).reduceScatterEven, needs: commuting},
+	&reduceScatterBy{name: "butterfly", run: (*Scratch).reduceScatterButterfly},
 	&reduceScatterBy{name: "pairwise", run: (*Scratch).reduceScatterPairwise, needs: commuting},
 	&reduceScatterBy{name: "reduce-scatter", run: (*Scratch).reduceThenScatter},
 )

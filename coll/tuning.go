@@ -98,17 +98,22 @@ const leastBlock = 512 // bytes; blocks of a pipeline are not shorter
 var (
 	barrierTable = []rule{{use: "central", crowded: true}, {use: "dissemination"}}
 	bcastTable   = []rule{{use: "scatter-ring", ranks: 3, bytes: bcastLong}, {use: "binomial"}}
-	reduceTable  = []rule{{use: "halving", ranks: 4, bytes: reduceLong}, {use: "binomial"}}
+	reduceTable  = []rule{
+		{use: "halving", ranks: 4, bytes: reduceLong},
+		{use: "butterfly", ranks: 4, bytes: reduceLong},
+		{use: "binomial"},
+	}
 
 	allreduceTable = []rule{
 		{use: "halving", ranks: 3, bytes: allreduceLong},
 		{use: "circulant", ranks: 3, bytes: allreduceLong},
+		{use: "butterfly", ranks: 3, bytes: allreduceLong},
 		{use: "doubling"},
 	}
 	reduceScatterTable = []rule{
 		{use: "circulant-even", ranks: 3, uneven: true},
 		{use: "circulant"},
-		{use: "reduce-scatter", bytes: scatterLong},
+		{use: "butterfly", ranks: 3, bytes: scatterLong},
 		{use: "doubling"},
 	}
 	scanTable       = []rule{{use: "doubling"}}
