@@ -97,9 +97,9 @@ const leastBlock = 512 // bytes; blocks of a pipeline are not shorter
 // The tables. The first row counts that fits, and whose algorithm can be used.
 var (
 	barrierTable = []rule{{use: "central", crowded: true}, {use: "dissemination"}}
-	bcastTable   = []rule{{use: "scatter-ring", ranks: 3, bytes: bcastLong}, {use: "binomial"}}
+	bcastTable   = []rule{{use: "circulant", ranks: 3, bytes: bcastLong}, {use: "binomial"}}
 	reduceTable  = []rule{
-		{use: "halving", ranks: 4, bytes: reduceLong},
+		{use: "circulant", ranks: 3, bytes: reduceLong},
 		{use: "butterfly", ranks: 4, bytes: reduceLong},
 		{use: "binomial"},
 	}
