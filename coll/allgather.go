@@ -12,6 +12,8 @@ var (
 		&allgatherBy{name: "ring", run: (*Scratch).allgatherRing},
 	)
 	allgathervs = newOperation("allgatherv", "all blocks", allgathervTable,
+		&allgathervBy{name: "bruck", run: (*Scratch).allgathervBruck},
+		&allgathervBy{name: "circulant", run: (*Scratch).allgathervCirculant},
 		&allgathervBy{name: "ring", run: (*Scratch).allgathervRing},
 	)
 )
@@ -81,28 +83,5 @@ func (s *Scratch) allgatherDoubling(c Comm, recv Buf) error {
 	return nil
 }
 
-// allgatherBruck: ceil(log2 p) rounds of packed blocks, (p-1)/p of all bytes. Place i of the temporary holds the block
-// of rank r+i; d of them are full after log2 d rounds.
-func (s *Scratch) allgatherBruck(c Comm, recv Buf) error {
-	p, r, block := c.Size(), c.Rank(), recv.Size()
-	mem, err := s.Alloc(int64(p) * block)
-	if err != nil {
-		return err
-	}
-	if err := c.Pack(mem[:block], recv.Block(r), 0); err != nil {
-		return err
-	}
-	all := Bytes(mem)
-	for d := 1; d < p; d <<= 1 {
-		n := int64(min(d, p-d)) * block
-		if err := s.Exchange(c, all.Slice(0, n), (r-d+p)%p, all.Slice(int64(d)*block, n), (r+d)%p, tagAllgather); err != nil {
-			return err
-		}
-	}
-	for i := 1; i < p; i++ {
-		if err := c.Unpack(recv.Block((r+i)%p), mem[int64(i)*block:int64(i+1)*block], 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// allgatherBruck: ceil(log2 p) rounds, (p-1)/p of all bytes.
+func (s *Scratch) allgatherBruck(c Comm, recv Buf) error { return s.bruck(c, &Blocks{buf: recv}) }

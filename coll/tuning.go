@@ -120,8 +120,12 @@ var (
 	gatherTable     = []rule{{use: "binomial", ranks: 3, below: gatherLong}, {use: "linear"}}
 	gathervTable    = []rule{{use: "linear"}}
 	allgatherTable  = []rule{{use: "ring", bytes: allgatherLong}, {use: "doubling"}, {use: "bruck"}}
-	allgathervTable = []rule{{use: "ring"}}
-	alltoallTable   = []rule{
+	allgathervTable = []rule{
+		{use: "bruck", ranks: 3, below: allgatherLong},
+		{use: "circulant", ranks: 3, uneven: true},
+		{use: "ring"},
+	}
+	alltoallTable = []rule{
 		{use: "bruck", ranks: bruckRanks, below: bruckLong},
 		{use: "window", below: overlapLong},
 		{use: "pairwise"},
