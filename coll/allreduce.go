@@ -7,6 +7,7 @@ var allreduces = newOperation("allreduce", "the vector", allreduceTable,
 	&allreduceBy{name: "halving", run: (*Scratch).allreduceHalving, needs: powerOfTwo | commuting | pieceEach},
 	&allreduceBy{name: "circulant", run: (*Scratch).allreduceCirculant, needs: commuting},
 	&allreduceBy{name: "butterfly", run: (*Scratch).allreduceButterfly},
+	&allreduceBy{name: "two-tree", run: (*Scratch).allreduceTwoTree, needs: commuting | threeRanks},
 	&allreduceBy{name: "ring", run: (*Scratch).allreduceRing, needs: commuting | pieceEach},
 )
 

@@ -5,6 +5,7 @@ type bcastBy = algorithm[func(c Comm, b Buf, root int) error]
 var bcasts = newOperation("bcast", "the message", bcastTable,
 	&bcastBy{name: "binomial", run: bcastTree},
 	&bcastBy{name: "circulant", run: bcastCirculant},
+	&bcastBy{name: "two-tree", run: bcastTwoTree, needs: threeRanks},
 	&bcastBy{name: "scatter-ring", run: bcastScatterRing, needs: threeRanks},
 )
 

@@ -5,6 +5,7 @@ type reduceBy = algorithm[func(s *Scratch, c Comm, own, recv Buf, op Op, root in
 var reduces = newOperation("reduce", "the vector", reduceTable,
 	&reduceBy{name: "binomial", run: (*Scratch).reduceBinomial},
 	&reduceBy{name: "circulant", run: (*Scratch).reduceCirculant, needs: commuting},
+	&reduceBy{name: "two-tree", run: (*Scratch).reduceTwoTree, needs: commuting | threeRanks},
 	&reduceBy{name: "butterfly", run: (*Scratch).reduceButterfly},
 	&reduceBy{name: "halving", run: (*Scratch).reduceHalves, needs: commuting | pieceEach},
 )
