@@ -94,6 +94,33 @@ func TestEveryAlgorithm(t *testing.T) {
 	}
 }
 
+// Pipelines of more blocks than they have rounds besides.
+func TestLongPipelines(t *testing.T) {
+	defer coll.Choose("")
+	for _, p := range []int{2, 3, 6, 7, 12, 17} {
+		for choice, f := range map[string]func(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error{
+			"reduce:circulant": tryReduce, "reduce:two-tree": tryReduce, "allreduce:two-tree": tryAllreduce,
+			"scan:pipeline,exscan:pipeline": tryScanAndExscan, "scan:tree,exscan:tree": tryScanAndExscan,
+		} {
+			v := vector{30001, colltest.Map, strings.Contains(choice, "reduce")}
+			if err := coll.Choose(choice); err != nil {
+				t.Fatal(err)
+			}
+			run(t, p, choice, func(c *colltest.Comm) error { return f(c, p, v, colltest.Affine{Commutes: v.commutes}, false) })
+		}
+		for _, choice := range []string{"bcast:circulant", "bcast:two-tree"} {
+			if err := coll.Choose(choice); err != nil {
+				t.Fatal(err)
+			}
+			run(t, p, choice, func(c *colltest.Comm) error { return tryBcast(c, p-1, shape{10007, colltest.Gapped}) })
+		}
+		if err := coll.Choose("allgatherv:circulant"); err != nil {
+			t.Fatal(err)
+		}
+		run(t, p, "allgatherv", func(c *colltest.Comm) error { return tryAllgatherv(c, p, shape{3001, colltest.Gapped}) })
+	}
+}
+
 // run tries an operation on p ranks, at once or, in turn, recorded.
 func run(t *testing.T, p int, what any, f func(c *colltest.Comm) error) {
 	t.Helper()
@@ -127,7 +154,7 @@ func TestAChoiceThatDoesNotExistIsAnErrorWithAllThatDo(t *testing.T) {
 		"bcast:fast":               `"bcast:fast" is not operation:algorithm; algorithms: bcast:binomial, `,
 		"reduce:binomial,bcst:any": `"bcst:any" is not operation:algorithm; operations: barrier, bcast, reduce, `,
 		"ring":                     `"ring" is not operation:algorithm; operations: barrier, bcast, reduce, `,
-		"scan":                     `"scan" is not operation:algorithm; algorithms: scan:doubling`,
+		"scan":                     `"scan" is not operation:algorithm; algorithms: scan:doubling, scan:pipeline`,
 	} {
 		if err := coll.Choose(choice); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", choice, err)

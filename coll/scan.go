@@ -5,9 +5,13 @@ type scanBy = algorithm[func(s *Scratch, c Comm, acc, recv Buf, op Op, apart boo
 var (
 	scans = newOperation("scan", "the vector", scanTable,
 		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
+		&scanBy{name: "pipeline", run: (*Scratch).scanPipeline},
+		&scanBy{name: "tree", run: (*Scratch).scanTree},
 	)
 	exscans = newOperation("exscan", "the vector", scanTable,
 		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
+		&scanBy{name: "pipeline", run: (*Scratch).scanPipeline},
+		&scanBy{name: "tree", run: (*Scratch).scanTree},
 	)
 )
 

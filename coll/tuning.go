@@ -41,24 +41,25 @@ const (
 	bruckRanks    = 8        // alltoall: with fewer ranks the messages to all are sent at once
 	overlapLong   = 32 << 10 // alltoall: below it a window of messages is under way at once, above it one
 	scatterLong   = 16 << 10 // reduce_scatter in rank order: vector
-	scanLong      = 64 << 10 // vector
-	pipeRanks     = 16       // scan: up to so many ranks the pipeline is linear, with more a tree
+	scanLong      = 64 << 10 // vector that passes from rank to rank, if it is as long as the startups of all ranks
+	scanTreeLong  = 256 << 10
+	scanRanks     = 128
 )
 
 // rule is a row of a table: it says which algorithm to use in the cases that it fits.
 type rule struct {
 	use     string
 	ranks   int   // at least
-	upTo    int   // ranks at most; 0: any
 	bytes   int64 // at least
 	below   int64 // bytes; 0: any
+	each    int64 // bytes for each rank at least
 	crowded bool  // ranks outnumber cores
 	uneven  bool  // the longest block would be passed on more often than all blocks once
 }
 
 func (r *rule) fits(k *Case) bool {
-	return k.Ranks >= r.ranks && (r.upTo == 0 || k.Ranks <= r.upTo) && k.Bytes >= r.bytes &&
-		(r.below == 0 || k.Bytes < r.below) && (!r.crowded || k.Crowded) && (!r.uneven || k.uneven())
+	return k.Ranks >= r.ranks && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
+		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.uneven || k.uneven())
 }
 
 func (k *Case) uneven() bool { return k.Longest*int64(rounds(k.Ranks)) > k.Bytes }
@@ -74,9 +75,9 @@ func (r *rule) String() string {
 		}
 	}
 	say(r.ranks > 0, "from %d ranks on", r.ranks)
-	say(r.upTo > 0, "up to %d ranks", r.upTo)
 	say(r.bytes > 0, "from %d bytes on", r.bytes)
 	say(r.below > 0, "below %d bytes", r.below)
+	say(r.each > 0, "from %d bytes a rank on", r.each)
 	say(r.crowded, "if ranks outnumber cores")
 	say(r.uneven, "if blocks are uneven")
 	return strings.Replace(text, ", ", ": ", 1)
@@ -116,7 +117,11 @@ var (
 		{use: "butterfly", ranks: 3, bytes: scatterLong},
 		{use: "doubling"},
 	}
-	scanTable       = []rule{{use: "doubling"}}
+	scanTable = []rule{
+		{use: "pipeline", ranks: 3, bytes: scanLong, each: startup},
+		{use: "tree", ranks: scanRanks, bytes: scanTreeLong},
+		{use: "doubling"},
+	}
 	gatherTable     = []rule{{use: "binomial", ranks: 3, below: gatherLong}, {use: "linear"}}
 	gathervTable    = []rule{{use: "linear"}}
 	allgatherTable  = []rule{{use: "ring", bytes: allgatherLong}, {use: "doubling"}, {use: "bruck"}}
