@@ -62,10 +62,12 @@ var (
 		&alltoallBy{name: "bruck", run: (*Scratch).alltoallBruck},
 		&alltoallBy{name: "window", run: (*Scratch).alltoallWindow},
 		&alltoallBy{name: "pairwise", run: (*Scratch).alltoallPairwise},
+		&alltoallBy{name: "factor", run: (*Scratch).alltoallFactor},
 	)
 	alltoallvs = newOperation("alltoallv", "", alltoallvTable, // and alltoallw
 		&alltoallvBy{name: "window", run: (*Scratch).alltoallvWindow},
 		&alltoallvBy{name: "pairwise", run: (*Scratch).alltoallvPairwise},
+		&alltoallvBy{name: "factor", run: (*Scratch).factor},
 	)
 )
 
@@ -127,6 +129,45 @@ func Alltoallw(c Comm, send, recv WBuf) (err error) {
 		return s.swapAll(c, &Blocks{w: recv, kind: each})
 	}
 	return alltoallvs.pick(Case{Ranks: c.Size()})(s, c, Each(send), Each(recv))
+}
+
+// alltoallFactor: p rounds of one block, p-1 if p is even.
+func (s *Scratch) alltoallFactor(c Comm, send, recv Buf) error {
+	return s.factor(c, Even(send), Even(recv))
+}
+
+// factor: in round i the ranks whose sum is i exchange their blocks (modulo p, or if p is even, modulo p-1, where the
+// last rank has for its partner the one that is left over). So a rank talks with one other in a round, in both
+// directions: the rounds are a 1-factorization of the complete graph (Sanders and Traff, The hierarchical factor
+// algorithm for all-to-all communication, 2002).
+func (s *Scratch) factor(c Comm, send, recv Blocks) error {
+	p, r := c.Size(), c.Rank()
+	if err := c.Copy(recv.At(r), send.At(r)); err != nil {
+		return err
+	}
+	for i := range p - 1 + p%2 {
+		if peer := factorPartner(p, r, i); peer != r {
+			if err := s.Exchange(c, send.At(peer), peer, recv.At(peer), peer, tagAlltoall); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// factorPartner is the partner of rank r in round i, r itself if it has none.
+func factorPartner(p, r, i int) int {
+	if p%2 == 1 {
+		return (i - r + p) % p
+	}
+	n := p - 1
+	if r == n { // i = 2 x modulo n
+		return (i + i%2*n) / 2
+	}
+	if peer := (i - r + n) % n; peer != r {
+		return peer
+	}
+	return n
 }
 
 // pairwise: in step i a rank sends to the one i above it and receives from the one i below; width steps are

@@ -186,3 +186,10 @@ func (s *Scratch) Counts(n int) ([]int64, error) {
 	}
 	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(mem))), n), nil
 }
+
+var numberType = datatype.Named(abi.MPI_INT64_T)
+
+// Numbers is p as a buffer of MPI_INT64_T.
+func Numbers(p []int64) Buf {
+	return Buf{unsafe.Pointer(unsafe.SliceData(p)), int64(len(p)), numberType}
+}

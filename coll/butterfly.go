@@ -9,9 +9,9 @@ import "math/bits"
 // half of what both have, the other one the upper half. Since the nearest nodes come first, a node always stands for
 // consecutive ranks. Piece j of n ends at the node whose number is j with its bits in reverse order.
 //
-// A pair first reduces among its two ranks: the first one gets the lower half, the second one the upper half. In round 0
-// the one gives away its half and is done, the other one goes on: so p that is not a power of two costs one round and
-// half of the bytes, and not all of them.
+// A pair first reduces among its two ranks: the first one gets the lower half, the second one the upper half. In round
+// 0 the one gives away its half and is done, the other one goes on: so p that is not a power of two costs one round
+// and half of the bytes, and not all of them.
 //
 // Source: Rabenseifner and Traff, More efficient reduction algorithms, 2004; Traff, An improved algorithm for
 // (non-commutative) reduce-scatter, 2005.

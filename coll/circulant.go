@@ -4,14 +4,14 @@ package coll
 // reverse; and a broadcast of everybody at once, for Allgatherv.
 //
 // The ranks, counted from root, form a circulant graph. In round i every rank r sends one block to rank r + skip[i%q],
-// and receives one from r - skip[i%q] (modulo p). Which one, a schedule says, of q = ceil(log2 p) entries, which is used
-// again and again with q added to its numbers. In the first use rank r gets the one block whose number in the schedule
-// is not negative, its base block; what is negative is neither sent nor received. Numbers beyond the last block stand
-// for the last one. The rounds begin so late in the first use that they end with the last entry, so that a rank gets
-// each block exactly once.
+// and receives one from r - skip[i%q] (modulo p). Which one, a schedule says, of q = ceil(log2 p) entries, which is
+// used again and again with q added to its numbers. In the first use rank r gets the one block whose number in the
+// schedule is not negative, its base block; what is negative is neither sent nor received. Numbers beyond the last
+// block stand for the last one. The rounds begin so late in the first use that they end with the last entry, so that a
+// rank gets each block exactly once.
 //
-// Source: Traff and Ripke, Optimal broadcast for fully connected processor-node networks, 2008; Traff, Optimal broadcast
-// schedules in logarithmic time, 2024: each rank computes its own schedule in O(log p) steps.
+// Source: Traff and Ripke, Optimal broadcast for fully connected processor-node networks, 2008; Traff, Optimal
+// broadcast schedules in logarithmic time, 2024: each rank computes its own schedule in O(log p) steps.
 
 const mostRounds = 64 // ceil(log2 p) is less
 

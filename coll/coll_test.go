@@ -460,3 +460,23 @@ func TestTruncationIsAnError(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+func TestATooLongBlockOfScattervIsAnErrorInATree(t *testing.T) {
+	const p = 40 // a tree by default
+	counts, displs := make([]int64, p), make([]int64, p)
+	for i := range counts {
+		counts[i], displs[i] = 4, int64(4*i)
+	}
+	err := colltest.New(p).Run(func(c *colltest.Comm) error {
+		n := int64(4)
+		if c.Rank() == 21 {
+			n = 3
+		}
+		send := colltest.NewMem(4*p, colltest.Int)
+		return coll.Scatterv(c, send.V(counts, displs), colltest.NewMem(n, colltest.Int).Buf, 0)
+	})
+	var e *coll.Error
+	if !errors.As(err, &e) || e.Class != abi.MPI_ERR_TRUNCATE {
+		t.Fatalf("got %v", err)
+	}
+}

@@ -12,6 +12,7 @@ var (
 	)
 	gathervs = newOperation("gatherv", "", gathervTable,
 		&gathervBy{name: "linear", run: (*Scratch).gathervLinear},
+		&gathervBy{name: "tree", run: (*Scratch).gathervTree},
 	)
 )
 

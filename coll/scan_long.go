@@ -1,7 +1,7 @@
 package coll
 
-// Scan and Exscan of long vectors, in blocks. As in scan.go, acc includes the rank's own vector, and if apart, recv does
-// not.
+// Scan and Exscan of long vectors, in blocks. As in scan.go, acc includes the rank's own vector, and if apart, recv
+// does not.
 
 // scanPipeline: the blocks go from rank to rank. N + p-2 rounds for N blocks; with the best N it takes the time
 // (sqrt((p-2) a) + sqrt(m b))^2 for m bytes.
@@ -57,8 +57,8 @@ func (s *Scratch) scanPipeline(c Comm, acc, recv Buf, op Op, apart bool) error {
 // after the parent, the right child after the left one. So the first block leaves a left child two rounds before it
 // leaves its parent, a right child one round; and it comes down to them one and two rounds later.
 //
-// 3 N + 4 log2 p rounds at most for N blocks; with the best N it takes the time (sqrt(4 a log2 p) + sqrt(3 m b))^2 for m
-// bytes.
+// 3 N + 4 log2 p rounds at most for N blocks; with the best N it takes the time (sqrt(4 a log2 p) + sqrt(3 m b))^2 for
+// m bytes.
 //
 // Source: Sanders and Traff, Parallel prefix (scan) algorithms for MPI, 2006.
 func (s *Scratch) scanTree(c Comm, acc, recv Buf, op Op, apart bool) error {

@@ -12,6 +12,7 @@ var (
 	)
 	scattervs = newOperation("scatterv", "", gathervTable,
 		&scattervBy{name: "linear", run: (*Scratch).scattervLinear},
+		&scattervBy{name: "tree", run: (*Scratch).scattervTree},
 	)
 )
 

@@ -36,6 +36,7 @@ const (
 	reduceLong    = 32 << 10 // vector, from 3 ranks on
 	allreduceLong = 32 << 10 // vector, from 3 ranks on
 	gatherLong    = 4 << 10  // block of one rank; also scatter
+	gathervRanks  = 32       // also scatterv
 	allgatherLong = 64 << 10 // all blocks together
 	bruckLong     = 256      // alltoall: block of one pair
 	bruckRanks    = 8        // alltoall: with fewer ranks the messages to all are sent at once
@@ -123,7 +124,7 @@ var (
 		{use: "doubling"},
 	}
 	gatherTable     = []rule{{use: "binomial", ranks: 3, below: gatherLong}, {use: "linear"}}
-	gathervTable    = []rule{{use: "linear"}}
+	gathervTable    = []rule{{use: "tree", ranks: gathervRanks}, {use: "linear"}}
 	allgatherTable  = []rule{{use: "ring", bytes: allgatherLong}, {use: "doubling"}, {use: "bruck"}}
 	allgathervTable = []rule{
 		{use: "bruck", ranks: 3, below: allgatherLong},

@@ -188,8 +188,8 @@ func active(side []lane, round, n int) (peer, block int) {
 // halfBlocks is the number of blocks in each tree.
 func halfBlocks(bytes int64, p int) int { return (blocksOf(bytes, 2*rounds(p)) + 1) / 2 }
 
-// bcastTwoTree: half of the m bytes goes through each tree. N + 2 log2 p rounds at most for N blocks; with the best N it
-// takes the time (sqrt(2 a log2 p) + sqrt(m b))^2.
+// bcastTwoTree: half of the m bytes goes through each tree. N + 2 log2 p rounds at most for N blocks; with the best N
+// it takes the time (sqrt(2 a log2 p) + sqrt(m b))^2.
 func bcastTwoTree(c Comm, b Buf, root int) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)
