@@ -90,23 +90,46 @@ func copyOwn(c Comm, place, send Buf) error {
 	return c.Copy(place, send)
 }
 
-// gatherTree: packed blocks travel up a binomial tree, ceil(log2 p) rounds; rank v above root collects the blocks of
-// v, v+1, ... of its subtree, in this order.
+// branch is the place of rank v above root in a binomial tree whose branches end where their blocks together would be
+// longer than branchLong (Traff, Hierarchical gather/scatter algorithms with graceful degradation, 2004). A branch
+// of n blocks hangs below root; so the tree becomes a star where blocks are long.
+func branch(v, p int, block int64) (parent, size, most int) {
+	most = 1
+	for most < p && int64(2*most)*block <= branchLong {
+		most *= 2
+	}
+	if parent = v & (v - 1); lowBit(v, p) >= most {
+		parent = 0
+	}
+	return parent, min(lowBit(v, p), most, p-v), most
+}
+
+// gatherTree: packed blocks travel up a binomial tree; rank v above root collects the blocks of v, v+1, ... of its
+// branch, in this order. ceil(log2 p) rounds, n bytes at root; with branches of k blocks ceil(log2 k) + p/k.
 func (s *Scratch) gatherTree(c Comm, send, recv Buf, root int, block int64) error {
 	p, r := c.Size(), c.Rank()
 	v := (r - root + p) % p
-	subtree := min(lowBit(v, p), p-v)
-	if subtree == 1 {
-		return c.Send(send, (v&(v-1)+root)%p, tagGather)
+	parent, size, most := branch(v, p, block)
+	if size == 1 && v != 0 {
+		return c.Send(send, (parent+root)%p, tagGather)
 	}
-	mem, err := s.Alloc(int64(subtree) * block)
+	room := size
+	if v == 0 {
+		room = p
+	}
+	mem, err := s.Alloc(int64(room) * block)
 	if err != nil {
 		return err
 	}
 	all := Bytes(mem)
-	for mask := 1; mask < subtree; mask <<= 1 {
-		n := min(mask, p-v-mask)
-		if err := s.Add(c.Irecv(all.Slice(int64(mask)*block, int64(n)*block), (v+mask+root)%p, tagGather)); err != nil {
+	for at := 1; at < room; at += min(at, most) {
+		if s.Full() {
+			if err := s.Wait(c); err != nil {
+				return err
+			}
+		}
+		n := min(at, most, p-v-at)
+		if err := s.Add(c.Irecv(all.Slice(int64(at)*block, int64(n)*block), (v+at+root)%p, tagGather)); err != nil {
 			return err
 		}
 	}
@@ -117,7 +140,7 @@ func (s *Scratch) gatherTree(c Comm, send, recv Buf, root int, block int64) erro
 		if err := s.Wait(c); err != nil {
 			return err
 		}
-		return c.Send(all, (v&(v-1)+root)%p, tagGather)
+		return c.Send(all, (parent+root)%p, tagGather)
 	}
 	if err := copyOwn(c, recv.Block(r), send); err != nil {
 		return err

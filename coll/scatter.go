@@ -80,17 +80,36 @@ func (s *Scratch) deal(c Comm, block, recv Buf, i int) error {
 	return s.Add(c.Isend(block, i, tagScatter))
 }
 
-// scatterTree: packed blocks travel down a binomial tree, ceil(log2 p) rounds; rank v above root gets the blocks of
-// v, v+1, ... of its subtree, in this order.
+// Branches of a node begin at 1, 2, 4, ... most, 2 most, 3 most, ...: lastBranch is the last of them below n, and
+// branchBefore the one before the one at `at`, 0 if there is none.
+func lastBranch(n, most int) int {
+	if n > most {
+		return (n - 1) / most * most
+	}
+	return lowBit(0, n) >> 1
+}
+
+func branchBefore(at, most int) int {
+	if at > most {
+		return at - most
+	}
+	return at >> 1
+}
+
+// scatterTree: packed blocks travel down a binomial tree; rank v above root gets the blocks of v, v+1, ... of its
+// branch, in this order. ceil(log2 p) rounds, n bytes at root; with branches of k blocks ceil(log2 k) + p/k.
 func (s *Scratch) scatterTree(c Comm, send, recv Buf, root int, block int64) error {
 	p, r := c.Size(), c.Rank()
 	v := (r - root + p) % p
-	mask := lowBit(v, p)
-	subtree := min(mask, p-v)
-	if subtree == 1 {
-		return c.Recv(recv, (v&(v-1)+root)%p, tagScatter)
+	parent, size, most := branch(v, p, block)
+	if size == 1 && v != 0 {
+		return c.Recv(recv, (parent+root)%p, tagScatter)
 	}
-	mem, err := s.Alloc(int64(subtree) * block)
+	room := size
+	if v == 0 {
+		room = p
+	}
+	mem, err := s.Alloc(int64(room) * block)
 	if err != nil {
 		return err
 	}
@@ -101,15 +120,18 @@ func (s *Scratch) scatterTree(c Comm, send, recv Buf, root int, block int64) err
 				return err
 			}
 		}
-	} else if err := c.Recv(all, (v&(v-1)+root)%p, tagScatter); err != nil {
+	} else if err := c.Recv(all, (parent+root)%p, tagScatter); err != nil {
 		return err
 	}
-	for mask >>= 1; mask > 0; mask >>= 1 {
-		if v+mask < p {
-			n := min(mask, p-v-mask)
-			if err := s.Add(c.Isend(all.Slice(int64(mask)*block, int64(n)*block), (v+mask+root)%p, tagScatter)); err != nil {
+	for at := lastBranch(room, most); at > 0; at = branchBefore(at, most) {
+		if s.Full() {
+			if err := s.Wait(c); err != nil {
 				return err
 			}
+		}
+		n := min(at, most, p-v-at)
+		if err := s.Add(c.Isend(all.Slice(int64(at)*block, int64(n)*block), (v+at+root)%p, tagScatter)); err != nil {
+			return err
 		}
 	}
 	switch {

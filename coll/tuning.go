@@ -36,6 +36,7 @@ const (
 	reduceLong    = 32 << 10 // vector, from 3 ranks on
 	allreduceLong = 32 << 10 // vector, from 3 ranks on
 	gatherLong    = 4 << 10  // block of one rank; also scatter
+	branchLong    = 64 << 10 // blocks that travel together; also allgather
 	gathervRanks  = 32       // also scatterv
 	allgatherLong = 64 << 10 // all blocks together
 	bruckLong     = 256      // alltoall: block of one pair
@@ -123,9 +124,14 @@ var (
 		{use: "tree", ranks: scanRanks, bytes: scanTreeLong},
 		{use: "doubling"},
 	}
-	gatherTable     = []rule{{use: "binomial", ranks: 3, below: gatherLong}, {use: "linear"}}
-	gathervTable    = []rule{{use: "tree", ranks: gathervRanks}, {use: "linear"}}
-	allgatherTable  = []rule{{use: "ring", bytes: allgatherLong}, {use: "doubling"}, {use: "bruck"}}
+	gatherTable    = []rule{{use: "binomial", ranks: 3, below: gatherLong}, {use: "linear"}}
+	gathervTable   = []rule{{use: "tree", ranks: gathervRanks}, {use: "linear"}}
+	allgatherTable = []rule{
+		{use: "ring", bytes: allgatherLong, each: startup},
+		{use: "bruck-ring", bytes: allgatherLong},
+		{use: "doubling"},
+		{use: "bruck"},
+	}
 	allgathervTable = []rule{
 		{use: "bruck", ranks: 3, below: allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
