@@ -17,7 +17,7 @@ func TestCollectivesDoNotAllocate(t *testing.T) {
 		t.Skip("pools are not kept")
 	}
 	defer coll.Choose("")
-	const n = 1500 // elements: pipelines have several blocks
+	const n = 6000 // elements: pipelines have several blocks
 	sum := op.Predefined(abi.MPI_SUM)
 	counts, displs := []int64{1, 1, 1, 1, 1}, []int64{0, 1, 2, 3, 4}
 	for name, f := range map[string]func(c *colltest.Comm, a, b *colltest.Mem) error{

@@ -18,21 +18,25 @@ import (
 // together, q = ceil(log2 p), and piped(r) what a pipeline of r rounds besides its blocks costs with the best
 // blocks: (sqrt(r) + sqrt(n))^2 with a = b = 1.
 //
-//	bcast      binomial  q, n q             circulant      piped(q-1)          meet at  4 a/b
-//	reduce     binomial  q, n q             circulant      piped(q-1)          meet at  4 a/b
+//	bcast      binomial  q, n q             circulant      piped(q-1)          at 2 blocks: 4 a/b / (q-1)
+//	reduce     binomial  q, n q             circulant      the same
 //	allreduce  doubling  q, n q             halving        2 q, 2 n            meet at  4 a/b
 //	           halving   2 q, 2 n           circulant      the same for any p
-//	           doubling  q+2, n (q+2)       butterfly      2 q + 2, 3 n        meet at  4 a/b, in rank order
+//	           doubling  q+2, n (q+2)       butterfly      2 q + 2, 3 n        in rank order: meet at  4 a/b
+//	reduce_scatter       the same           circulant      q, n + q longest    meet at  2 a/b
+//	                                        circulant-even q + p, 2 n          one block makes more than 1/q of n
+//	                                        butterfly      q + 2, 3/2 n        in rank order
+//	scan       doubling  q, n q             pipeline       piped(p-2)          meet at  p a/b and below
+//	                                        tree           (sqrt(4 q) + sqrt(3 n))^2, between, for many ranks
 //	gather     binomial  q, (n q)/2         linear         p-1 (overlap), n    meet at  1 a/b a rank
-//	allgather  doubling  q, n               ring           p-1, n              the copies and pieces of Bruck's
-//	allgatherv ring      p-1, p longest     circulant      piped(q-1)          uneven blocks
-//	reduce_scatter       q, n               pairwise       p-1, p longest      circulant for all
-//	scan       doubling  q, n q             pipeline       piped(p-2)          meet at  p a/b / q^2
-//	                                        tree           piped(6 q), 3 n     between, for many ranks
+//	gatherv    linear    p-1, n             tree           2 q, n              meet at  p of 2 q; sizes unknown: later
+//	allgather  Bruck     q, n               ring           p-1, n              without the copies and pieces of Bruck's
+//	           ring      p-1, n             bruck-ring     q + n / 64 KiB, n   short blocks of many ranks
+//	allgatherv ring      p-1, p longest     circulant      piped(q-1)          one block makes more than 1/q of n
 //	alltoall   Bruck     q, (n q)/2         pairwise       p-1, n              meet below 1 a/b / p
 const (
-	startup       = 4 << 10  // a/b
-	bcastLong     = 48 << 10 // message, from 3 ranks on
+	startup       = 8 << 10  // a/b
+	bcastLong     = 32 << 10 // message, from 3 ranks on
 	reduceLong    = 32 << 10 // vector, from 3 ranks on
 	allreduceLong = 32 << 10 // vector, from 3 ranks on
 	gatherLong    = 4 << 10  // block of one rank; also scatter
@@ -42,10 +46,10 @@ const (
 	bruckLong     = 256      // alltoall: block of one pair
 	bruckRanks    = 8        // alltoall: with fewer ranks the messages to all are sent at once
 	overlapLong   = 32 << 10 // alltoall: below it a window of messages is under way at once, above it one
-	scatterLong   = 16 << 10 // reduce_scatter in rank order: vector
+	scatterLong   = 16 << 10 // reduce_scatter: vector
 	scanLong      = 64 << 10 // vector that passes from rank to rank, if it is as long as the startups of all ranks
-	scanTreeLong  = 256 << 10
-	scanRanks     = 128
+	scanTreeLong  = 512 << 10
+	scanRanks     = 128 // from so many on a scan of a vector that is not as long as that goes along a tree
 )
 
 // rule is a row of a table: it says which algorithm to use in the cases that it fits.
@@ -114,8 +118,8 @@ var (
 		{use: "doubling"},
 	}
 	reduceScatterTable = []rule{
-		{use: "circulant-even", ranks: 3, uneven: true},
-		{use: "circulant"},
+		{use: "circulant-even", ranks: 3, bytes: scatterLong, uneven: true},
+		{use: "circulant", bytes: scatterLong},
 		{use: "butterfly", ranks: 3, bytes: scatterLong},
 		{use: "doubling"},
 	}
@@ -127,7 +131,7 @@ var (
 	gatherTable    = []rule{{use: "binomial", ranks: 3, below: gatherLong}, {use: "linear"}}
 	gathervTable   = []rule{{use: "tree", ranks: gathervRanks}, {use: "linear"}}
 	allgatherTable = []rule{
-		{use: "ring", bytes: allgatherLong, each: startup},
+		{use: "ring", bytes: allgatherLong, each: gatherLong},
 		{use: "bruck-ring", bytes: allgatherLong},
 		{use: "doubling"},
 		{use: "bruck"},
