@@ -1,15 +1,27 @@
 package coll
 
-type allreduceBy = algorithm[func(s *Scratch, c Comm, acc Buf, op Op) error]
+// own is the rank's vector, and may be acc, where the result arises.
+type allreduceBy = algorithm[func(s *Scratch, c Comm, own, acc Buf, op Op) error]
 
 var allreduces = newOperation("allreduce", "the vector", allreduceTable,
-	&allreduceBy{name: "doubling", run: (*Scratch).allreduceAll},
-	&allreduceBy{name: "halving", run: (*Scratch).allreduceHalving, needs: powerOfTwo | commuting | pieceEach},
-	&allreduceBy{name: "circulant", run: (*Scratch).allreduceCirculant, needs: commuting},
-	&allreduceBy{name: "butterfly", run: (*Scratch).allreduceButterfly},
-	&allreduceBy{name: "two-tree", run: (*Scratch).allreduceTwoTree, needs: commuting | threeRanks},
-	&allreduceBy{name: "ring", run: (*Scratch).allreduceRing, needs: commuting | pieceEach},
+	&allreduceBy{name: "doubling", run: onCopy((*Scratch).allreduceAll)},
+	&allreduceBy{name: "pair", run: (*Scratch).allreducePair, needs: twoRanks | commuting | pieceEach},
+	&allreduceBy{name: "halving", run: onCopy((*Scratch).allreduceHalving), needs: powerOfTwo | commuting | pieceEach},
+	&allreduceBy{name: "circulant", run: onCopy((*Scratch).allreduceCirculant), needs: commuting},
+	&allreduceBy{name: "butterfly", run: onCopy((*Scratch).allreduceButterfly)},
+	&allreduceBy{name: "two-tree", run: onCopy((*Scratch).allreduceTwoTree), needs: commuting | threeRanks},
+	&allreduceBy{name: "ring", run: onCopy((*Scratch).allreduceRing), needs: commuting | pieceEach},
 )
+
+// onCopy lets an algorithm begin with the rank's vector in acc.
+func onCopy(f func(s *Scratch, c Comm, acc Buf, op Op) error) func(s *Scratch, c Comm, own, acc Buf, op Op) error {
+	return func(s *Scratch, c Comm, own, acc Buf, op Op) error {
+		if err := c.Copy(acc, own); err != nil {
+			return err
+		}
+		return f(s, c, acc, op)
+	}
+}
 
 // Allreduce combines the vectors of all ranks into everybody's recv; all ranks get the same bits. recv.Count
 // and recv.Type count, and of send only the address. send may be InPlace (at all ranks).
@@ -17,21 +29,40 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	if recv.Count == 0 {
 		return nil
 	}
-	if !send.IsInPlace() {
-		own := recv
-		own.Base = send.Base
-		if err := c.Copy(recv, own); err != nil {
-			return err
-		}
-	}
+	own := operand(send, recv)
 	p := c.Size()
 	if p == 1 {
-		return nil
+		return c.Copy(recv, own)
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
 	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative()}
-	return allreduces.pick(k)(s, c, recv, op)
+	return allreduces.pick(k)(s, c, own, recv, op)
+}
+
+// allreducePair: two ranks exchange halves of their vectors, each combines one, and they exchange the results. 2 rounds,
+// n bytes. What arrives first is where the result arises, so that nothing is copied.
+func (s *Scratch) allreducePair(c Comm, own, acc Buf, op Op) (err error) {
+	r := c.Rank()
+	half := func(b Buf, i int) Buf { return pieces(b, 2, i, i+1) }
+	in := half(acc, r)
+	if own.Base == acc.Base {
+		if in, err = s.Typed(in.Count, in.Type); err != nil {
+			return err
+		}
+	}
+	if err := s.Exchange(c, half(own, 1-r), 1-r, in, 1-r, tagAllreduce); err != nil {
+		return err
+	}
+	if own.Base == acc.Base {
+		err = c.Combine(op, in, half(acc, r))
+	} else {
+		err = c.Combine(op, half(own, r), in)
+	}
+	if err != nil {
+		return err
+	}
+	return s.Exchange(c, half(acc, r), 1-r, half(acc, 1-r), 1-r, tagAllreduce)
 }
 
 // allreduceAll: recursive doubling, in rank order. log2 p rounds of the whole vector, and two more if p is not a power

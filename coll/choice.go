@@ -34,14 +34,17 @@ const (
 	commuting                    // operations
 	threeRanks                   // or more
 	pieceEach                    // the vector has an element for each rank
+	twoRanks
 )
 
 func (n needs) met(k *Case) bool {
 	return (n&powerOfTwo == 0 || k.Ranks&(k.Ranks-1) == 0) && (n&commuting == 0 || k.Commutes) &&
-		(n&threeRanks == 0 || k.Ranks >= 3) && (n&pieceEach == 0 || k.Count >= int64(k.Ranks))
+		(n&threeRanks == 0 || k.Ranks >= 3) && (n&twoRanks == 0 || k.Ranks == 2) &&
+		(n&pieceEach == 0 || k.Count >= int64(k.Ranks))
 }
 
-var needsText = []string{"a power of two ranks", "operations that commute", "3 ranks", "an element for each rank"}
+var needsText = []string{"a power of two ranks", "operations that commute", "3 ranks", "an element for each rank",
+	"2 ranks"}
 
 func (n needs) String() string {
 	var parts []string

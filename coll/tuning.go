@@ -21,6 +21,7 @@ import (
 //	bcast      binomial  q, n q             circulant      piped(q-1)          at 2 blocks: 4 a/b / (q-1)
 //	reduce     binomial  q, n q             circulant      the same
 //	allreduce  doubling  q, n q             halving        2 q, 2 n            meet at  4 a/b
+//	           doubling  1, n               pair           2, n                half as much to combine, no copy
 //	           halving   2 q, 2 n           circulant      the same for any p
 //	           doubling  q+2, n (q+2)       butterfly      2 q + 2, 3 n        in rank order: meet at  4 a/b
 //	reduce_scatter       the same           circulant      q, n + q longest    meet at  2 a/b
@@ -39,6 +40,7 @@ const (
 	bcastLong     = 32 << 10 // message, from 3 ranks on
 	reduceLong    = 32 << 10 // vector, from 3 ranks on
 	allreduceLong = 32 << 10 // vector, from 3 ranks on
+	pairLong      = 8 << 10  // vector, of 2 ranks
 	gatherLong    = 4 << 10  // block of one rank; also scatter
 	branchLong    = 64 << 10 // blocks that travel together; also allgather
 	gathervRanks  = 32       // also scatterv
@@ -112,6 +114,7 @@ var (
 	}
 
 	allreduceTable = []rule{
+		{use: "pair", bytes: pairLong},
 		{use: "halving", ranks: 3, bytes: allreduceLong},
 		{use: "circulant", ranks: 3, bytes: allreduceLong},
 		{use: "butterfly", ranks: 3, bytes: allreduceLong},
