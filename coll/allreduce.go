@@ -40,8 +40,8 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	return allreduces.pick(k)(s, c, own, recv, op)
 }
 
-// allreducePair: two ranks exchange halves of their vectors, each combines one, and they exchange the results. 2 rounds,
-// n bytes. What arrives first is where the result arises, so that nothing is copied.
+// allreducePair: two ranks exchange halves of their vectors, each combines one, and they exchange the results. 2
+// rounds, n bytes. What arrives first is where the result arises, so that nothing is copied.
 func (s *Scratch) allreducePair(c Comm, own, acc Buf, op Op) (err error) {
 	r := c.Rank()
 	half := func(b Buf, i int) Buf { return pieces(b, 2, i, i+1) }

@@ -115,16 +115,15 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 			return err
 		}
 	}
-	if board, err := v.boardFor(b.Size()); board != nil || err != nil {
-		if err != nil {
-			return err
-		}
+	board, err := v.boardFor(b.Size())
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
 		return coll.BoardBcast(board, b, root)
-	}
-	if v.c.local != nil {
+	case v.c.local != nil:
 		return v.interBcast(b, root)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Bcast(v.on, v.c.layout, b, root)
 	}
 	return coll.Bcast(v.on, b, root)
@@ -137,16 +136,15 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 			return err
 		}
 	}
-	if b, err := v.boardForVector(recv); b != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return coll.BoardReduce(b, send, recv, op, root)
-	}
-	if v.c.local != nil {
+	board, err := v.boardForVector(recv)
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardReduce(board, send, recv, op, root)
+	case v.c.local != nil:
 		return v.interReduce(send, recv, op, root)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Reduce(v.on, v.c.layout, send, recv, op, root)
 	}
 	return coll.Reduce(v.on, send, recv, op, root)
@@ -159,16 +157,15 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 			return err
 		}
 	}
-	if b, err := v.boardForVector(recv); b != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return coll.BoardAllreduce(b, send, recv, op)
-	}
-	if v.c.local != nil {
+	board, err := v.boardForVector(recv)
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardAllreduce(board, send, recv, op)
+	case v.c.local != nil:
 		return v.interAllreduce(send, recv, op)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Allreduce(v.on, v.c.layout, send, recv, op)
 	}
 	return coll.Allreduce(v.on, send, recv, op)
@@ -185,16 +182,15 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 	if send.IsInPlace() {
 		size = recv.Size()
 	}
-	if b, err := v.boardFor(size); b != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return coll.BoardGather(b, send, recv, root, size)
-	}
-	if v.c.local != nil {
+	board, err := v.boardFor(size)
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardGather(board, send, recv, root, size)
+	case v.c.local != nil:
 		return v.interGather(send, recv, root)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Gather(v.on, v.c.layout, send, recv, root)
 	}
 	return coll.Gather(v.on, send, recv, root)
@@ -227,16 +223,15 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 	if recv.IsInPlace() {
 		size = send.Size()
 	}
-	if b, err := v.boardFor(size * int64(v.c.Size())); b != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return coll.BoardScatter(b, send, recv, root, size)
-	}
-	if v.c.local != nil {
+	board, err := v.boardFor(size * int64(v.c.Size()))
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardScatter(board, send, recv, root, size)
+	case v.c.local != nil:
 		return v.interScatter(send, recv, root)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Scatter(v.on, v.c.layout, send, recv, root)
 	}
 	return coll.Scatter(v.on, send, recv, root)
@@ -265,18 +260,17 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 			return err
 		}
 	}
-	if b, err := v.boardFor(recv.Size()); b != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return coll.BoardAllgather(b, send, recv)
-	}
-	if v.c.local != nil {
+	board, err := v.boardFor(recv.Size())
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardAllgather(board, send, recv)
+	case v.c.local != nil:
 		whole := recv
 		whole.Count *= int64(v.c.Ranks())
 		return v.interAllgather(send, recv, whole)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Allgather(v.on, v.c.layout, send, recv)
 	}
 	return coll.Allgather(v.on, send, recv)
@@ -309,16 +303,15 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 			return err
 		}
 	}
-	if b, err := v.boardFor(recv.Size() * int64(v.c.Size())); b != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return coll.BoardAlltoall(b, send, recv)
-	}
-	if v.c.local != nil {
+	board, err := v.boardFor(recv.Size() * int64(v.c.Size()))
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardAlltoall(board, send, recv)
+	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Alltoall(v.on, v.c.layout, send, recv)
 	}
 	return coll.Alltoall(v.on, send, recv)
@@ -363,13 +356,13 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 			return err
 		}
 	}
-	if b, err := v.boardForVector(recv); b != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return coll.BoardScan(b, send, recv, op, false)
-	}
-	if v.spans() {
+	board, err := v.boardForVector(recv)
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardScan(board, send, recv, op, false)
+	case v.spans():
 		return span.Scan(v.on, v.c.layout, send, recv, op)
 	}
 	return coll.Scan(v.on, send, recv, op)
@@ -382,13 +375,13 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 			return err
 		}
 	}
-	if b, err := v.boardForVector(recv); b != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return coll.BoardScan(b, send, recv, op, true)
-	}
-	if v.spans() {
+	board, err := v.boardForVector(recv)
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardScan(board, send, recv, op, true)
+	case v.spans():
 		return span.Exscan(v.on, v.c.layout, send, recv, op)
 	}
 	return coll.Exscan(v.on, send, recv, op)
@@ -402,19 +395,18 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 		}
 	}
 	total := recv.Count * int64(v.c.Size())
-	if b, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type}); b != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return coll.BoardReduceScatter(b, send, recv, total, recv.Count*int64(v.c.rank), op)
-	}
-	if v.c.local != nil {
+	board, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type})
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardReduceScatter(board, send, recv, total, recv.Count*int64(v.c.rank), op)
+	case v.c.local != nil:
 		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
 			sum.Count = recv.Count
 			return v.own().Scatter(sum, recv, 0)
 		})
-	}
-	if v.spans() {
+	case v.spans():
 		return span.ReduceScatterBlock(v.on, v.c.layout, send, recv, op)
 	}
 	return coll.ReduceScatterBlock(v.on, send, recv, op)
@@ -433,16 +425,15 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 			at += n
 		}
 	}
-	if b, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type}); b != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return coll.BoardReduceScatter(b, send, recv, total, at, op)
-	}
-	if v.c.local != nil {
+	board, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type})
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardReduceScatter(board, send, recv, total, at, op)
+	case v.c.local != nil:
 		return v.interReduceScatterV(send, recv, counts, op)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.ReduceScatter(v.on, v.c.layout, send, recv, counts, op)
 	}
 	return coll.ReduceScatter(v.on, send, recv, counts, op)

@@ -73,8 +73,8 @@ type Boards interface {
 }
 
 // Board is one of them, as a member sees it. What stands on it is the affair of those who write there:
-// libimpi/board.go and gobridge/executor/board.h. Members are numbered by their ranks in the communicator. Everything is
-// zero at first.
+// libimpi/board.go and gobridge/executor/board.h. Members are numbered by their ranks in the communicator. All is zero
+// at first.
 type Board interface {
 	// Slots tells of the slots of each member, narrow or wide ones: how many there are, of how many bytes, and how many
 	// low bits of a slot's word are the length of what it holds; above them is the number of the operation.
