@@ -24,6 +24,7 @@ type Task struct {
 	parts   []partState // of messages, by number
 	special []coll.Step // receives whose length matters
 	missing int         // messages that the step waits for
+	longest int64       // of the messages so far, in bytes
 	running bool        // steps are being taken
 	queued  bool        // stands in Engine.ready or Engine.calls
 	over    bool        // has ended, maybe with messages under way
@@ -128,6 +129,7 @@ func (t *Task) Start() uint64 {
 		r.status.Err = AsError(t.err)
 		e.complete(r)
 	}
+	r.size = t.longest
 	e.leaveRunning(r)
 	return r.id
 }
@@ -145,7 +147,7 @@ func (t *Task) Keep() uint64 {
 
 func (t *Task) newRequest(e *Engine) *Request {
 	r := e.newCompound(t.comm.p2p, t)
-	r.rank = noPeer
+	r.rank, r.source = noPeer, noPeer
 	if t.request = r; t.comm.local != nil {
 		t.comm.local.uses++
 	}
@@ -182,7 +184,7 @@ func (t *Task) start(e *Engine) {
 	}
 	t.schedule.Begin()
 	t.parts, t.special = t.parts[:0], t.special[:0]
-	t.missing = 0
+	t.missing, t.longest = 0, 0
 	if c := t.comm; c.takesTurns() {
 		if c.tasks.turns = append(c.tasks.turns, t); len(c.tasks.turns) > 1 {
 			return
@@ -269,6 +271,7 @@ func (t *Task) part(r coll.Req) *partState {
 func (t *Task) send(e *Engine, st *coll.Step) {
 	c := t.sides[st.Of].comm
 	part, world := t.part(st.Req), c.group.World(int(st.Peer))
+	t.longest = max(t.longest, st.A.Size())
 	if e.sendShort(c.coll, st.A.Base, st.A.Count, st.A.Type, world, st.Tag) {
 		*part = partDone
 		return
@@ -279,6 +282,7 @@ func (t *Task) send(e *Engine, st *coll.Step) {
 func (t *Task) receive(e *Engine, st *coll.Step) {
 	c := t.sides[st.Of].comm
 	t.part(st.Req)
+	t.longest = max(t.longest, st.A.Size())
 	if st.Exact || st.Length != nil {
 		t.special = append(t.special, *st)
 	}
