@@ -92,11 +92,11 @@ func (c *Comm) NoBoard() { c.board.BoardCounters, c.board.none = BoardCounters{}
 // boardFor answers the board for an operation of so many bytes, nil if it does not take place on one.
 func (v Collectives) boardFor(n int64) (*commBoard, error) {
 	c := v.c
-	if v.task != nil || n <= 0 || n > longestOnBoard || c.engine.openBoard == nil || c.board.none {
+	if v.task != nil || n <= 0 || n > longestOnBoard || c.Bridge == nil || c.engine.openBoard == nil || c.board.none {
 		return nil, nil
 	}
 	if c.board.Begun == nil {
-		if c.Bridge == nil || !c.MayHaveBoard() {
+		if !c.MayHaveBoard() {
 			c.board.none = true
 			return nil, nil
 		}
