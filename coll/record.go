@@ -18,6 +18,7 @@ type Schedule struct {
 	waits    []Req // of StepWait
 	messages int   // that the steps have started, numbered from 1
 	scratch  []*Scratch
+	sketch   *Sketch
 
 	// Where the execution is: steps from at on, up to end; then the outer ones.
 	at, end  int
@@ -192,7 +193,7 @@ func (r *Recorder) Then(f func() error) error {
 // Scratch implements Local.
 func (r *Recorder) Scratch() *Scratch {
 	s := NewScratch()
-	s.kept = true
+	s.kept, s.sketch = true, r.s.sketch
 	r.s.scratch = append(r.s.scratch, s)
 	return s
 }

@@ -17,6 +17,7 @@ import (
 // That of a recorded operation belongs to its Schedule, and lives as long.
 type Scratch struct {
 	kept   bool // by a Schedule
+	sketch *Sketch
 	reqs   []Req
 	used   int
 	chunks []*chunk
@@ -62,7 +63,7 @@ func (s *Scratch) release() {
 		chunks[c.class].Put(c)
 		s.chunks[i] = nil
 	}
-	s.chunks, s.reqs, s.used, s.kept = s.chunks[:0], s.reqs[:0], 0, false
+	s.chunks, s.reqs, s.used, s.kept, s.sketch = s.chunks[:0], s.reqs[:0], 0, false, nil
 	scratches.Put(s)
 }
 
@@ -75,6 +76,9 @@ func (s *Scratch) Alloc(n int64) ([]byte, error) {
 	if at := (s.used + 15) &^ 15; int64(at)+n <= smallScratch {
 		s.used = at + int(n)
 		return s.small[at:s.used:s.used], nil
+	}
+	if s.sketch != nil {
+		return s.sketch.Take(n)
 	}
 	class := max(minClass, bits.Len64(uint64(n-1)))
 	if class > maxClass {
