@@ -1,0 +1,129 @@
+package simulate
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/libimpi/libimpi/coll"
+)
+
+// A Case is a call of an operation of package coll.
+type Case struct {
+	// Operation and Algorithm are names that coll.Choose knows; no algorithm: the one that is chosen by default.
+	Operation, Algorithm string
+	Ranks                int
+	// Bytes are those of the vector of a rank, or of one block.
+	Bytes int64
+	Root  int
+	// InOrder says that the operation of a reduction does not commute.
+	InOrder bool
+}
+
+func (k Case) String() string {
+	name := k.Operation
+	if k.Algorithm != "" {
+		name += ":" + k.Algorithm
+	}
+	return fmt.Sprintf("%s of %d bytes among %d ranks", name, k.Bytes, k.Ranks)
+}
+
+// calls make the operations of package coll, with vectors or blocks of n bytes.
+var calls = map[string]func(c *Rank, k *Case) error{
+	"barrier": func(c *Rank, k *Case) error { return coll.Barrier(c) },
+	"bcast":   func(c *Rank, k *Case) error { return coll.Bcast(c, c.Buf(k.Bytes), k.Root) },
+	"reduce": func(c *Rank, k *Case) error {
+		return coll.Reduce(c, c.Buf(k.Bytes), c.Buf(k.Bytes), k.op(), k.Root)
+	},
+	"allreduce": func(c *Rank, k *Case) error { return coll.Allreduce(c, c.Buf(k.Bytes), c.Buf(k.Bytes), k.op()) },
+	"scan":      func(c *Rank, k *Case) error { return coll.Scan(c, c.Buf(k.Bytes), c.Buf(k.Bytes), k.op()) },
+	"exscan":    func(c *Rank, k *Case) error { return coll.Exscan(c, c.Buf(k.Bytes), c.Buf(k.Bytes), k.op()) },
+	"reduce_scatter": func(c *Rank, k *Case) error {
+		return coll.ReduceScatterBlock(c, c.blocks(k.Bytes), c.Buf(k.Bytes), k.op())
+	},
+	"gather":  func(c *Rank, k *Case) error { return coll.Gather(c, c.Buf(k.Bytes), c.blocks(k.Bytes), k.Root) },
+	"scatter": func(c *Rank, k *Case) error { return coll.Scatter(c, c.blocks(k.Bytes), c.Buf(k.Bytes), k.Root) },
+	"gatherv": func(c *Rank, k *Case) error {
+		return coll.Gatherv(c, c.Buf(k.Bytes), c.varying(k.Bytes), k.Root)
+	},
+	"scatterv": func(c *Rank, k *Case) error {
+		return coll.Scatterv(c, c.varying(k.Bytes), c.Buf(k.Bytes), k.Root)
+	},
+	"allgather":  func(c *Rank, k *Case) error { return coll.Allgather(c, c.Buf(k.Bytes), c.blocks(k.Bytes)) },
+	"allgatherv": func(c *Rank, k *Case) error { return coll.Allgatherv(c, c.Buf(k.Bytes), c.varying(k.Bytes)) },
+	"alltoall":   func(c *Rank, k *Case) error { return coll.Alltoall(c, c.blocks(k.Bytes), c.blocks(k.Bytes)) },
+	"alltoallv":  func(c *Rank, k *Case) error { return coll.Alltoallv(c, c.varying(k.Bytes), c.varying(k.Bytes)) },
+}
+
+// blocks answers a buffer with room for a block of n bytes for each rank. Its Count is that of one.
+func (r *Rank) blocks(n int64) coll.Buf {
+	b := r.Buf(n * int64(r.Size()))
+	b.Count = n
+	return b
+}
+
+// varying is blocks for the v-variants. All blocks are of the same length.
+func (r *Rank) varying(n int64) coll.VBuf {
+	if p := r.Size(); len(r.layout.counts) != p || r.layout.counts[0] != n {
+		counts, displs := make([]int64, p), make([]int64, p)
+		for i := range p {
+			counts[i], displs[i] = n, int64(i)*n
+		}
+		*r.layout = layout{counts, displs}
+	}
+	b := r.blocks(n)
+	return coll.VBuf{Base: b.Base, Counts: r.layout.counts, Displs: r.layout.displs, Type: b.Type}
+}
+
+// layout is that of blocks of one length, which all ranks share.
+type layout struct{ counts, displs []int64 }
+
+// reduction is an operation on bytes that is never carried out.
+type reduction struct {
+	coll.Op
+	inOrder bool
+}
+
+// Commutative implements coll.Op.
+func (o reduction) Commutative() bool { return !o.inOrder }
+
+func (k *Case) op() coll.Op { return reduction{inOrder: k.InOrder} }
+
+// choosing is held while algorithms are chosen, which is for the whole process.
+var choosing sync.Mutex
+
+// Record has the ranks make the call. most is as in Record. It answers nil if the algorithm cannot be used.
+func (k Case) Record(most int64) (*Schedules, error) {
+	call := calls[k.Operation]
+	if call == nil {
+		return nil, fmt.Errorf("there is no operation %q", k.Operation)
+	}
+	choosing.Lock()
+	defer choosing.Unlock()
+	if k.Algorithm != "" {
+		coll.Count()
+		if err := coll.Choose(k.Operation + ":" + k.Algorithm); err != nil {
+			return nil, err
+		}
+		defer coll.Choose("")
+	}
+	s, err := Record(k.Ranks, most, func(c *Rank) error { return call(c, &k) })
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", k, err)
+	}
+	if k.Algorithm != "" && !used(k.Operation, k.Algorithm) {
+		return nil, nil
+	}
+	return s, nil
+}
+
+// used tells whether an algorithm was called since Choose.
+func used(operation, algorithm string) bool {
+	for _, o := range coll.Operations() {
+		for _, a := range o.Algorithms {
+			if o.Name == operation && a.Name == algorithm {
+				return a.Used > 0
+			}
+		}
+	}
+	return false
+}
