@@ -38,30 +38,30 @@ var calls = map[string]func(c *Rank, k *Case) error{
 	"scan":      func(c *Rank, k *Case) error { return coll.Scan(c, c.Buf(k.Bytes), c.Buf(k.Bytes), k.op()) },
 	"exscan":    func(c *Rank, k *Case) error { return coll.Exscan(c, c.Buf(k.Bytes), c.Buf(k.Bytes), k.op()) },
 	"reduce_scatter": func(c *Rank, k *Case) error {
-		return coll.ReduceScatterBlock(c, c.blocks(k.Bytes), c.Buf(k.Bytes), k.op())
+		return coll.ReduceScatterBlock(c, c.Blocks(k.Bytes), c.Buf(k.Bytes), k.op())
 	},
-	"gather":  func(c *Rank, k *Case) error { return coll.Gather(c, c.Buf(k.Bytes), c.blocks(k.Bytes), k.Root) },
-	"scatter": func(c *Rank, k *Case) error { return coll.Scatter(c, c.blocks(k.Bytes), c.Buf(k.Bytes), k.Root) },
+	"gather":  func(c *Rank, k *Case) error { return coll.Gather(c, c.Buf(k.Bytes), c.Blocks(k.Bytes), k.Root) },
+	"scatter": func(c *Rank, k *Case) error { return coll.Scatter(c, c.Blocks(k.Bytes), c.Buf(k.Bytes), k.Root) },
 	"gatherv": func(c *Rank, k *Case) error {
 		return coll.Gatherv(c, c.Buf(k.Bytes), c.varying(k.Bytes), k.Root)
 	},
 	"scatterv": func(c *Rank, k *Case) error {
 		return coll.Scatterv(c, c.varying(k.Bytes), c.Buf(k.Bytes), k.Root)
 	},
-	"allgather":  func(c *Rank, k *Case) error { return coll.Allgather(c, c.Buf(k.Bytes), c.blocks(k.Bytes)) },
+	"allgather":  func(c *Rank, k *Case) error { return coll.Allgather(c, c.Buf(k.Bytes), c.Blocks(k.Bytes)) },
 	"allgatherv": func(c *Rank, k *Case) error { return coll.Allgatherv(c, c.Buf(k.Bytes), c.varying(k.Bytes)) },
-	"alltoall":   func(c *Rank, k *Case) error { return coll.Alltoall(c, c.blocks(k.Bytes), c.blocks(k.Bytes)) },
+	"alltoall":   func(c *Rank, k *Case) error { return coll.Alltoall(c, c.Blocks(k.Bytes), c.Blocks(k.Bytes)) },
 	"alltoallv":  func(c *Rank, k *Case) error { return coll.Alltoallv(c, c.varying(k.Bytes), c.varying(k.Bytes)) },
 }
 
-// blocks answers a buffer with room for a block of n bytes for each rank. Its Count is that of one.
-func (r *Rank) blocks(n int64) coll.Buf {
+// Blocks answers a buffer with room for a block of n bytes for each rank. Its Count is that of one.
+func (r *Rank) Blocks(n int64) coll.Buf {
 	b := r.Buf(n * int64(r.Size()))
 	b.Count = n
 	return b
 }
 
-// varying is blocks for the v-variants. All blocks are of the same length.
+// varying is Blocks for the v-variants. All blocks are of the same length.
 func (r *Rank) varying(n int64) coll.VBuf {
 	if p := r.Size(); len(r.layout.counts) != p || r.layout.counts[0] != n {
 		counts, displs := make([]int64, p), make([]int64, p)
@@ -70,23 +70,23 @@ func (r *Rank) varying(n int64) coll.VBuf {
 		}
 		*r.layout = layout{counts, displs}
 	}
-	b := r.blocks(n)
+	b := r.Blocks(n)
 	return coll.VBuf{Base: b.Base, Counts: r.layout.counts, Displs: r.layout.displs, Type: b.Type}
 }
 
 // layout is that of blocks of one length, which all ranks share.
 type layout struct{ counts, displs []int64 }
 
-// reduction is an operation on bytes that is never carried out.
-type reduction struct {
+// Reduction is an operation on bytes that is never carried out.
+type Reduction struct {
 	coll.Op
-	inOrder bool
+	InOrder bool
 }
 
 // Commutative implements coll.Op.
-func (o reduction) Commutative() bool { return !o.inOrder }
+func (o Reduction) Commutative() bool { return !o.InOrder }
 
-func (k *Case) op() coll.Op { return reduction{inOrder: k.InOrder} }
+func (k *Case) op() coll.Op { return Reduction{InOrder: k.InOrder} }
 
 // choosing is held while algorithms are chosen, which is for the whole process.
 var choosing sync.Mutex

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/libimpi/libimpi/coll/simulate"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the tables and pictures of docs/collectives.md anew")
+
+const (
+	folder = "../../docs/"
+	page   = folder + "collectives.md"
+	again  = "go test ./coll/sim -rewrite"
+)
+
+func TestThePageShowsWhatTheProgramPrints(t *testing.T) {
+	old, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := string(old)
+	for _, part := range parts {
+		begin := "<!-- " + part.name + ", written by: " + again + " -->\n\n"
+		before, rest, found := strings.Cut(now, begin)
+		_, after, closed := strings.Cut(rest, "\n<!-- end -->\n")
+		if !found || !closed {
+			t.Fatalf("%s has no part %q up to <!-- end -->", page, begin)
+		}
+		text, err := part.text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		now = before + begin + text + "\n<!-- end -->\n" + after
+	}
+	expect(t, page, now)
+}
+
+func TestPicturesAreThoseThatTheProgramDraws(t *testing.T) {
+	for _, p := range pictures {
+		svg, err := p.draw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, folder+p.file, svg)
+	}
+}
+
+// expect compares a file with what it ought to be, or writes it.
+func expect(t *testing.T, name, want string) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, err := os.ReadFile(name); string(got) != want {
+		t.Errorf("%s is not what the program prints now: %s (%v)", name, again, err)
+	}
+}
+
+func TestDurationsHaveThreeDigits(t *testing.T) {
+	for d, want := range map[simulate.Time]string{0: "0.00 µs", 4 * ns: "0.00 µs", 5 * ns: "0.01 µs", 9990 * ns: "9.99 µs",
+		9996 * ns: "10.0 µs", 123456 * ns: "123 µs", 999_400 * ns: "999 µs", 999_600 * ns: "1.00 ms", 12_340 * us: "12.3 ms",
+		3 * simulate.Second: "3.00 s", 4321 * simulate.Second: "4321 s"} {
+		if got := duration(d); got != want {
+			t.Errorf("%d: %s, want %s", d, got, want)
+		}
+	}
+}
