@@ -3,7 +3,8 @@ package coll
 import "github.com/libimpi/libimpi/abi"
 
 // A Sketch is where the buffers of a Schedule lie that is looked at and never carried out: a range of addresses, which
-// need not be memory. So a simulation can record what 10^5 ranks do with a gigabyte each.
+// need not be memory until an algorithm writes there what it has computed for itself. So a simulation can record what
+// 10^5 ranks do with a gigabyte each.
 type Sketch struct {
 	all  []byte
 	used int64

@@ -101,6 +101,9 @@ func blocksOf(n int64, extra int) int {
 	return int(max(1, min(k, n/leastBlock)))
 }
 
+// BlocksOf is that number for those who hold algorithms to their bounds.
+func BlocksOf(n int64, extra int) int { return blocksOf(n, extra) }
+
 const leastBlock = 512 // bytes; blocks of a pipeline are not shorter
 
 // The tables. The first row counts that fits, and whose algorithm can be used.

@@ -1,13 +1,18 @@
 package simulate
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/libimpi/libimpi/coll"
+)
 
 // A Bound is what an algorithm of package coll costs at most among p ranks, each of which sends one message and
 // receives one at a time. n is Case.Bytes: the vector of a rank, or one block.
 type Bound struct {
 	Operation, Algorithm string
 	// Rounds bounds the number of communication rounds, and Volume the bytes that a rank sends, and those that it
-	// receives. InRounds and InVolume are the same in writing; log is the logarithm to base two.
+	// receives. InRounds and InVolume are the same in writing; log is the logarithm to base two. No functions: what the
+	// ranks do depends on data, and cannot be simulated.
 	InRounds string
 	Rounds   func(p int, n int64) int64
 	InVolume string
@@ -25,43 +30,77 @@ var Bounds = []Bound{
 	{"barrier", "central", "2(p-1)", times(2, others), "0", none, "", false},
 
 	{"bcast", "binomial", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Träff 2010, 9.3", false},
+	{"bcast", "circulant", "N-1 + ⌈log p⌉", circulant, "⌈n/N⌉(N-1 + ⌈log p⌉)", inBlocks(circulantBlocks, circulant),
+		"Träff, Ripke 2008; Träff 2024", false},
+	{"bcast", "two-tree", "N + 2⌈log p⌉", twoTree, "N⌈n/N⌉", inBlocks(treeBlocks, treeBlocks),
+		"Sanders, Speck, Träff 2009", false},
 	{"bcast", "scatter-ring", "⌈log p⌉ + p-1", sum(log, others), "2(p-1)⌈n/p⌉", cutTwice, "Träff 2010, 9.3", false},
 
 	{"reduce", "binomial", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Träff 2010, 9.4", false},
 	{"reduce", "binomial", "⌈log p⌉ + 1", sum(log, one), "n⌈log p⌉", bytes(log), "Träff 2010, 9.4", true},
+	{"reduce", "circulant", "N-1 + ⌈log p⌉", circulant, "⌈n/N⌉(N-1 + ⌈log p⌉)", inBlocks(circulantBlocks, circulant),
+		"Träff, Ripke 2008; Träff 2024", false},
+	{"reduce", "two-tree", "N + 2⌈log p⌉", twoTree, "N⌈n/N⌉", inBlocks(treeBlocks, treeBlocks),
+		"Sanders, Speck, Träff 2009", false},
+	{"reduce", "butterfly", "2⌊log p⌋, or 2⌊log p⌋ + 2", sum(times(2, floor), folds), "2(q-1)⌈n/q⌉, or n more",
+		cutAndFold, "Rabenseifner, Träff 2004", true},
 	{"reduce", "halving", "2⌊log p⌋, or 2⌊log p⌋ + 2", sum(times(2, floor), folds), "2(q-1)⌈n/q⌉, or n more",
-		func(p int, n int64) int64 { return cutTwice(1<<floor(p, n), n) + n*folds(p, n)/2 },
-		"Rabenseifner 2004; Träff 2010, 9.4", false},
+		cutAndFold, "Rabenseifner 2004; Träff 2010, 9.4", false},
 
 	{"allreduce", "doubling", "⌊log p⌋, or ⌊log p⌋ + 2", sum(floor, folds), "n⌈log p⌉", bytes(log), "Träff 2010, 9.4",
 		false},
+	{"allreduce", "pair", "2, p = 2", times(2, one), "2⌈n/2⌉", cutTwice, "", false},
 	{"allreduce", "halving", "2 log p", times(2, floor), "2(p-1)⌈n/p⌉", cutTwice, "Rabenseifner 2004; Träff 2010, 9.4",
 		false},
+	{"allreduce", "circulant", "4⌈log p⌉", times(4, log), "2(p-1)⌈n/p⌉", cutTwice, "Träff 2024", false},
+	{"allreduce", "butterfly", "2⌊log p⌋, or 2⌊log p⌋ + 2", sum(times(2, floor), folds), "2(q-1)⌈n/q⌉, or n more",
+		cutAndFold, "Rabenseifner, Träff 2004", true},
+	{"allreduce", "two-tree", "2N + 4⌈log p⌉", times(2, twoTree), "2N⌈n/N⌉",
+		times(2, inBlocks(treeBlocks, treeBlocks)), "Sanders, Speck, Träff 2009", false},
 	{"allreduce", "ring", "2(p-1)", times(2, others), "2(p-1)⌈n/p⌉", cutTwice, "Patarasuk, Yuan 2009", false},
 
 	{"reduce_scatter", "doubling", "⌊log p⌋, or ⌊log p⌋ + 2", sum(floor, folds), "pn⌈log p⌉",
 		bytes(product(ranks, log)), "Träff 2010, 9.4", false},
+	{"reduce_scatter", "circulant", "2⌈log p⌉", times(2, log), "n(p-1)", bytes(others), "Träff 2024", false},
+	{"reduce_scatter", "circulant-even", "4⌈log p⌉ + p", sum(times(4, log), ranks), "2n(p-1)",
+		times(2, bytes(others)), "Träff 2024", false},
+	{"reduce_scatter", "butterfly", "⌊log p⌋, or ⌊log p⌋ + 2", sum(floor, folds), "pn, or 7pn/4",
+		func(p int, n int64) int64 { return int64(p) * n * (8 + 3*folds(p, n)) / 8 }, "Träff 2005", true},
 	{"reduce_scatter", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Thakur, Rabenseifner, Gropp 2005", false},
 	{"reduce_scatter", "reduce-scatter", "⌈log p⌉ + p-1", sum(log, others), "pn⌈log p⌉", bytes(product(ranks, log)),
 		"Träff 2010, 9.4", true},
 
 	{"scan", "doubling", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Hillis, Steele 1986; Träff 2010, 9.4", false},
+	{"scan", "pipeline", "N + p-2", pipeline, "n", bytes(one), "Träff 2010, 9.4", false},
+	{"scan", "tree", "3N + 4⌈log p⌉", scanTree, "3n", bytes(times(3, one)), "Sanders, Träff 2006", false},
 	{"exscan", "doubling", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Hillis, Steele 1986; Träff 2010, 9.4", false},
 
-	{"gather", "binomial", "⌈log p⌉", log, "n(p-1)", bytes(others), "Träff 2010, 9.5", false},
+	{"exscan", "pipeline", "N + p-2", pipeline, "n", bytes(one), "Träff 2010, 9.4", false},
+	{"exscan", "tree", "3N + 4⌈log p⌉", scanTree, "3n", bytes(times(3, one)), "Sanders, Träff 2006", false},
+
+	{"gather", "binomial", "⌈log p⌉ + pn/32 KiB", branches, "n(p-1)", bytes(others), "Träff 2004", false},
 	{"gather", "linear", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.5", false},
 	{"gatherv", "linear", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.5", false},
-	{"scatter", "binomial", "⌈log p⌉", log, "n(p-1)", bytes(others), "Träff 2010, 9.5", false},
+	{"gatherv", "tree", "2⌈log p⌉", nil, "", nil, "Träff 2004", false},
+	{"scatterv", "tree", "2⌈log p⌉", nil, "", nil, "Träff 2004", false},
+	{"scatter", "binomial", "⌈log p⌉ + pn/32 KiB", branches, "n(p-1)", bytes(others), "Träff 2004", false},
 	{"scatter", "linear", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.5", false},
 	{"scatterv", "linear", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.5", false},
 
 	{"allgather", "doubling", "log p", floor, "n(p-1)", bytes(others), "Thakur, Rabenseifner, Gropp 2005", false},
 	{"allgather", "bruck", "⌈log p⌉", log, "n(p-1)", bytes(others), "Bruck et al. 1997; Träff 2010, 9.6", false},
+	{"allgather", "bruck-ring", "⌈log p⌉ + pn/32 KiB", branches, "n(p-1)", bytes(others), "Träff 2006", false},
 	{"allgather", "ring", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.6", false},
+	{"allgatherv", "bruck", "⌈log p⌉", log, "n(p-1)", bytes(others), "Bruck et al. 1997; Träff 2010, 9.6", false},
+	{"allgatherv", "circulant", "N-1 + ⌈log p⌉", ofAll(circulant), "p⌈n/N⌉(N-1 + ⌈log p⌉)", func(p int, n int64) int64 {
+		return int64(p) * up(n, ofAll(circulantBlocks)(p, n)) * ofAll(circulant)(p, n)
+	}, "Träff, Ripke 2008; Träff 2024", false},
 	{"allgatherv", "ring", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.6", false},
 
 	{"alltoall", "bruck", "⌈log p⌉", log, "n⌊p/2⌋⌈log p⌉",
 		func(p int, n int64) int64 { return n * int64(p/2) * log(p, n) }, "Bruck et al. 1997; Träff 2010, 9.7", false},
+	{"alltoall", "factor", "p-1, or p if odd", factors, "n(p-1)", bytes(others), "Sanders, Träff 2002", false},
+	{"alltoallv", "factor", "p-1, or p if odd", factors, "n(p-1)", bytes(others), "Sanders, Träff 2002", false},
 	{"alltoall", "window", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoall", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoallv", "window", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
@@ -71,13 +110,37 @@ var Bounds = []Bound{
 // What bounds are made of: functions of p ranks and n bytes.
 type term = func(p int, n int64) int64
 
-func none(int, int64) int64         { return 0 }
-func one(int, int64) int64          { return 1 }
-func ranks(p int, _ int64) int64    { return int64(p) }
-func others(p int, _ int64) int64   { return int64(p) - 1 }
-func log(p int, _ int64) int64      { return int64(bits.Len(uint(p - 1))) }
+func none(int, int64) int64       { return 0 }
+func one(int, int64) int64        { return 1 }
+func ranks(p int, _ int64) int64  { return int64(p) }
+func others(p int, _ int64) int64 { return int64(p) - 1 }
+func log(p int, _ int64) int64    { return int64(bits.Len(uint(p - 1))) }
+
+// branches is for trees whose branches end where blocks are more than 64 KiB together.
+func branches(p int, n int64) int64 { return log(p, n) + int64(p)*n>>15 }
+func factors(p int, _ int64) int64  { return int64(p - 1 + p%2) }
 func floor(p int, _ int64) int64    { return int64(bits.Len(uint(p))) - 1 }
-func cutTwice(p int, n int64) int64 { return 2 * int64(p-1) * ((n + int64(p) - 1) / int64(p)) }
+func up(a, b int64) int64           { return (a + b - 1) / b }
+func cutTwice(p int, n int64) int64 { return 2 * int64(p-1) * up(n, int64(p)) }
+
+// The numbers N of blocks in pipelines, and their rounds.
+func circulantBlocks(p int, n int64) int64 { return int64(coll.BlocksOf(n, int(log(p, n))-1)) }
+func circulant(p int, n int64) int64       { return circulantBlocks(p, n) - 1 + log(p, n) }
+func treeBlocks(p int, n int64) int64      { return (int64(coll.BlocksOf(n, int(2*log(p, n)))) + 1) / 2 * 2 }
+func twoTree(p int, n int64) int64         { return treeBlocks(p, n) + 2*log(p, n) }
+func pipeline(p int, n int64) int64        { return int64(coll.BlocksOf(n, p-2)) + int64(p) - 2 }
+func scanTree(p int, n int64) int64 {
+	return 3*int64(coll.BlocksOf(n, int(4*log(p, n)/3))) + 4*log(p, n)
+}
+
+// cutAndFold is a vector cut into a power of two pieces, and for all ranks beyond one a whole vector more.
+func cutAndFold(p int, n int64) int64 { return cutTwice(1<<floor(p, n), n) + n*folds(p, n)/2 }
+
+// inBlocks is the longest of the blocks of a pipeline, so many times. ofAll is a term of the blocks of all ranks.
+func inBlocks(blocks, times term) term {
+	return func(p int, n int64) int64 { return up(n, blocks(p, n)) * times(p, n) }
+}
+func ofAll(t term) term { return func(p int, n int64) int64 { return t(p, int64(p)*n) } }
 
 // folds is 2 unless p is a power of two: the ranks beyond one hand in their vectors first, and there is a round after
 // all others.

@@ -30,10 +30,11 @@ func (r *Rank) Buf(n int64) coll.Buf {
 	return coll.Bytes(mem)
 }
 
-var errThen = errors.New("the algorithm looks at data that it has received (Then), and a simulation has none")
+// ErrData is what Record answers if a rank looks at data.
+var ErrData = errors.New("the algorithm looks at data that it has received (Then), and a simulation has none")
 
 // Then refuses: what comes next would depend on data.
-func (r *Rank) Then(func() error) error { return errThen }
+func (r *Rank) Then(func() error) error { return ErrData }
 
 // local counts a step on memory.
 func (r *Rank) local() error {
@@ -101,18 +102,24 @@ type Volume struct {
 	Sent, Received int64 // bytes, of the rank that has most
 	Combined       int64 // bytes of results of the reduction, of the rank that has most
 	Copied         int64 // bytes, of the rank that has most
+	Steps          int64 // of all ranks
 }
 
-// MostSteps bounds what Record keeps: a gigabyte.
+// MostSteps bounds what Record keeps: a gigabyte or two.
 const MostSteps = 64 << 20
 
 // ErrTooLong is what Record answers if the ranks take more than the allowed number of steps.
 var ErrTooLong = errors.New("the ranks take too many steps")
 
-// addresses are those of all sketches: a tebibyte that cannot be touched.
+// addresses are those of all sketches: a tebibyte. Data is never written there. What an algorithm computes for itself
+// and keeps in working memory is, and these pages become memory.
 var addresses = sync.OnceValues(func() ([]byte, error) {
-	return syscall.Mmap(-1, 0, 1<<40, syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+	return syscall.Mmap(-1, 0, 1<<40, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 })
+
+// recording is held while a rank makes its call: all sketches lie at the same addresses.
+var recording sync.Mutex
 
 // Record has each of p ranks make the call. most bounds the steps of all ranks together: the last rank comes first, so
 // that it is known soon if ranks take too many, and none may take more than a sixteenth of them on its own memory.
@@ -121,6 +128,8 @@ func Record(p int, most int64, call func(c *Rank) error) (*Schedules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no addresses for buffers: %w", err)
 	}
+	recording.Lock()
+	defer recording.Unlock()
 	s := &Schedules{ranks: make([]program, p)}
 	sketch := coll.NewSketch(all)
 	var now program
@@ -143,6 +152,7 @@ func Record(p int, most int64, call func(c *Rank) error) (*Schedules, error) {
 		}
 		schedule.Free()
 		taken := int64(len(now.steps)) + now.merged
+		s.Steps += taken
 		if most -= taken; most < 0 || i == 0 && taken*int64(p-1) > most {
 			return nil, ErrTooLong
 		}
