@@ -18,6 +18,9 @@ const (
 )
 
 func TestThePageShowsWhatTheProgramPrints(t *testing.T) {
+	if race {
+		t.Skip("computes for minutes under the race detector")
+	}
 	old, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +43,9 @@ func TestThePageShowsWhatTheProgramPrints(t *testing.T) {
 }
 
 func TestPicturesAreThoseThatTheProgramDraws(t *testing.T) {
+	if race {
+		t.Skip("computes for minutes under the race detector")
+	}
 	for _, p := range pictures {
 		svg, err := p.draw()
 		if err != nil {

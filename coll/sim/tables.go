@@ -40,7 +40,7 @@ var machines = []machine{
 }
 
 // mostSteps bounds a cell of a table; what takes more is left out.
-const mostSteps = 12 << 20
+const mostSteps = 7 << 20
 
 // boundsTable lists all algorithms with their bounds, and when they are chosen.
 func boundsTable() (string, error) {
