@@ -54,7 +54,7 @@ func everywhere(t *testing.T, f func(c *colltest.Comm, p int, s shape) error) { 
 
 func onAll(t *testing.T, twice bool, f func(c *colltest.Comm, p int, s shape) error) {
 	t.Parallel()
-	for p := 1; p <= 32; p++ {
+	for p := 1; p <= mostRanks(); p++ {
 		for _, w := range worlds(p) {
 			w.Twice = twice
 			for _, s := range shapes(p) {
@@ -99,7 +99,7 @@ func TestBarrierHoldsEverybodyUntilAllHaveEntered(t *testing.T) {
 	t.Parallel()
 	for name, barrier := range map[string]func(coll.Comm) error{"dissemination": coll.Barrier,
 		"central": func(c coll.Comm) error { return coll.BarrierAmong(c, true) }} {
-		for p := 1; p <= 32; p++ {
+		for p := 1; p <= mostRanks(); p++ {
 			w := colltest.New(p)
 			entered := make(chan int, p)
 			if err := w.Run(func(c *colltest.Comm) error {
@@ -309,7 +309,7 @@ var known sync.Map // results of combined
 
 func reductions(t *testing.T, f func(c *colltest.Comm, p int, v vector, o coll.Op, inPlace bool) error) {
 	t.Parallel()
-	for p := 1; p <= 32; p++ {
+	for p := 1; p <= mostRanks(); p++ {
 		for _, w := range worlds(p) {
 			for _, v := range vectors(p) {
 				for _, inPlace := range []bool{false, true} {
@@ -479,4 +479,12 @@ func TestATooLongBlockOfScattervIsAnErrorInATree(t *testing.T) {
 	if !errors.As(err, &e) || e.Class != abi.MPI_ERR_TRUNCATE {
 		t.Fatalf("got %v", err)
 	}
+}
+
+// mostRanks is how many ranks there are at most in a test: fewer under the race detector, which is slow.
+func mostRanks() int {
+	if race {
+		return 9
+	}
+	return 32
 }
