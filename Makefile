@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test quick fuzz lint portability bench bench-wan install clean
+verbs := all build run test quick fuzz lint portability bench bench-wan guidelines install clean
 .PHONY: $(verbs)
 all: build
 
@@ -70,6 +70,10 @@ bench: build
 # Clients that are far apart, on a link of this machine's own (docs/wan.md); as root. make bench-wan WAN="-rtt 80ms coll" for a part.
 bench-wan: build
 	go run ./bench/wan -stage $(build)/stage $(WAN)
+
+# Calls that take longer than other calls that do the same; make guidelines GUIDELINES="-np 2 'bcast*'" for a part.
+guidelines: build
+	go run ./bench/guidelines -stage $(build)/stage $(GUIDELINES)
 
 install: build
 	cmake --install $(build) --prefix $(PREFIX)

@@ -95,6 +95,12 @@ go_test(race ${GO} run ./tools/gotest -race -timeout 400s ./transport/... ./libi
 go_test(elsewhere ${CMAKE_SOURCE_DIR}/tools/portability plain)
 go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
 
+# bench/guidelines: its driver builds the program, runs it, and understands its lines.
+add_test(NAME bench/guidelines COMMAND ${GO} run ./bench/guidelines -stage ${STAGE} -np 2 -sizes 8 -rounds 3 -all gatherv<=gather
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+set_tests_properties(bench/guidelines PROPERTIES TIMEOUT ${LIMIT} LABELS go
+  PASS_REGULAR_EXPRESSION "gatherv<=gather +8 +[0-9.]+ +[0-9.]+ +[0-9.]+( violated)?\n1 measured, [01] violated")
+
 # lint/*: what reads the sources without running them. A check whose tool cannot be had says so, and counts as skipped.
 foreach(check gofmt vet staticcheck tidy clang-format)
   add_test(NAME lint/${check} COMMAND ${CMAKE_SOURCE_DIR}/tools/lint ${check})
