@@ -1,6 +1,6 @@
 /* guidelines.c - self-consistent performance guidelines: what a user can build of other calls must not be faster.
  *
- *   guidelines [-s bytes,bytes...] [-r rounds] [pattern ...]     patterns are the shell's; all guidelines if none is given
+ *   guidelines [-s bytes,bytes...] [-r rounds] [pattern ...]     patterns are the shell's; none: all guidelines
  *
  * After Traeff, Gropp and Thakur, Self-consistent MPI Performance Guidelines (IEEE TPDS 21(5), 2010), and PGMPI (Hunold
  * et al., 2016). Plain MPI-3.0 C, with persistent collectives where there is MPI 4.0. Rank 0 prints a line for each

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestALineHasANameASizeAndFourTimes(t *testing.T) {
@@ -60,7 +62,9 @@ func TestTheSummaryNamesTheWorst(t *testing.T) {
 
 func TestColumnsStandUnderTheirHeadings(t *testing.T) {
 	line := bounds{factor: 1.3}.judge(measurement{"exscan<=scan", 1048576, pair{5, 2.5}, pair{5, 2.5}}).String()
-	for _, column := range [][2]string{{"bytes", "1048576"}, {"left us", "5.00"}, {"right us", "2.50"}, {"factor", "2.00"}} {
+	for _, column := range [][2]string{
+		{"bytes", "1048576"}, {"left us", "5.00"}, {"right us", "2.50"}, {"factor", "2.00"},
+	} {
 		end := func(text, word string) int { return strings.Index(text, word) + len(word) }
 		if got, want := end(line, column[1]), end(heading, column[0]); got != want {
 			t.Errorf("%s ends in column %d, its heading in %d\n%s%s", column[1], got, want, heading, line)
@@ -76,5 +80,16 @@ func TestNumbersOfRanksAreChecked(t *testing.T) {
 		if _, err := numbers(bad); err == nil {
 			t.Errorf("%q", bad)
 		}
+	}
+}
+
+func TestBoundRanksHaveCoresOfTheirOwn(t *testing.T) {
+	var cores unix.CPUSet
+	for _, core := range []int{1, 4, 6} {
+		cores.Set(core)
+	}
+	got := strings.Join(bound(&cores, 2, []string{"program", "-r", "3"}), " ")
+	if want := "-n 1 taskset -c 1 program -r 3 : -n 1 taskset -c 4 program -r 3"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

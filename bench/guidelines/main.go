@@ -7,7 +7,10 @@
 // Usage, with what is measured if nothing is said:
 //
 //	go run ./bench/guidelines [-np 2,4] [-sizes 8,64,1024,16384,262144,1048576] [-rounds 31] [-factor 1.3] [-epsilon 1]
-//	    [-all] [-strict] [-stage build/stage] [pattern ...]
+//	    [-bind] [-all] [-strict] [-stage build/stage] [pattern ...]
+//
+// On a machine that is busy with something else, the kernel may put two ranks on one core, where each waits for the
+// other to be descheduled; -bind keeps them apart (by taskset, where there is a core for each).
 //
 // A pattern chooses guidelines by their names, as 'bcast*' or '*-in-place*'. The stage may be the prefix of another MPI
 // implementation.
@@ -29,6 +32,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // plan is what is to be measured.
@@ -38,6 +43,7 @@ type plan struct {
 	sizes         string // of guidelines.c, which checks them
 	rounds        int
 	patterns      []string
+	bind          bool
 	all           bool // print what is no violation, too
 	bounds
 }
@@ -56,6 +62,7 @@ func main() {
 	flag.IntVar(&p.rounds, "rounds", 31, "`rounds` in which the sides of a guideline take turns")
 	flag.Float64Var(&p.factor, "factor", 1.3, "a violation takes more than so many `times` what the right side takes")
 	flag.Float64Var(&p.epsilon, "epsilon", 1, "what a nonblocking call may take longer than a blocking one, `us`")
+	flag.BoolVar(&p.bind, "bind", false, "bind each rank to a core of its own, if there are enough")
 	flag.BoolVar(&p.all, "all", false, "print the guidelines that hold, too")
 	strict := flag.Bool("strict", false, "exit with 1 if there is a violation")
 	flag.StringVar(&p.stage, "stage", "build/stage", "`directory` in which the library is installed")
@@ -117,8 +124,18 @@ func (p *plan) measure(w io.Writer, strict bool) error {
 
 // run measures on some ranks, and prints what it finds at once: a run takes minutes where ranks outnumber cores.
 func (p *plan) run(ctx context.Context, w io.Writer, ranks int, mpirun, program string) (*tally, error) {
-	args := []string{"-n", strconv.Itoa(ranks), program, "-s", p.sizes, "-r", strconv.Itoa(p.rounds)}
-	cmd := exec.CommandContext(ctx, mpirun, append(args, p.patterns...)...)
+	job := append([]string{program, "-s", p.sizes, "-r", strconv.Itoa(p.rounds)}, p.patterns...)
+	args := append([]string{"-n", strconv.Itoa(ranks)}, job...)
+	if p.bind {
+		var allowed unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+			return nil, err
+		}
+		if ranks <= allowed.Count() {
+			args = bound(&allowed, ranks, job)
+		}
+	}
+	cmd := exec.CommandContext(ctx, mpirun, args...)
 	// A launcher that is killed may leave its ranks behind; one that is asked takes them along.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
@@ -151,4 +168,18 @@ func (p *plan) run(ctx context.Context, w io.Writer, ranks int, mpirun, program 
 	}
 	fmt.Fprintf(w, "%s\n", t)
 	return t, nil
+}
+
+// bound are the words for a launcher that start a job with each rank on another of the cores.
+func bound(cores *unix.CPUSet, ranks int, job []string) (args []string) {
+	for core := 0; ranks > 0; core++ {
+		if !cores.IsSet(core) {
+			continue
+		}
+		if ranks--; len(args) > 0 {
+			args = append(args, ":")
+		}
+		args = append(append(args, "-n", "1", "taskset", "-c", strconv.Itoa(core)), job...)
+	}
+	return args
 }
