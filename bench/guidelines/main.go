@@ -122,7 +122,7 @@ func (p *plan) measure(w io.Writer, strict bool) error {
 	return nil
 }
 
-// run measures on some ranks, and prints what it finds at once: a run takes minutes where ranks outnumber cores.
+// run measures on some ranks, and prints what it finds as it comes.
 func (p *plan) run(ctx context.Context, w io.Writer, ranks int, mpirun, program string) (*tally, error) {
 	job := append([]string{program, "-s", p.sizes, "-r", strconv.Itoa(p.rounds)}, p.patterns...)
 	args := append([]string{"-n", strconv.Itoa(ranks)}, job...)
