@@ -156,6 +156,26 @@ func BoardAllgather(b Board, send, recv Buf) error {
 	})
 }
 
+// BoardAllgatherv is Allgatherv. n are the bytes of the longest block.
+func BoardAllgatherv(b Board, send Buf, recv VBuf, n int64) error {
+	return onBoard(b, n, func() error {
+		mine := send
+		if send.IsInPlace() {
+			mine = recv.Block(b.Rank())
+		}
+		if err := show(b, mine); err != nil {
+			return err
+		}
+		for r := range b.Size() {
+			to := recv.Block(r)
+			if err := place(b, r, send, to, to.Size()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // BoardAlltoall is Alltoall.
 func BoardAlltoall(b Board, send, recv Buf) error {
 	n, p := recv.Size(), int64(b.Size())

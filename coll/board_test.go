@@ -22,8 +22,8 @@ func onBoards(t *testing.T, f func(c *colltest.Comm, b coll.Board, p int) error)
 func TestBoardsMoveData(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b coll.Board, p int) error {
 		for _, s := range []shape{{1, colltest.Int}, {3, colltest.Gapped}, {2, colltest.Mixed}, {90, colltest.Double}} {
+			n := s.count * s.typ.Size()
 			for _, root := range roots(p) {
-				n := s.count * s.typ.Size()
 				err := colltest.First(
 					colltest.TryBcast(c, root, s.count, s.typ, func(x coll.Buf) error { return coll.BoardBcast(b, x, root) }),
 					colltest.TryGather(c, root, s.count, s.typ, func(out, in coll.Buf) error {
@@ -38,6 +38,9 @@ func TestBoardsMoveData(t *testing.T) {
 			}
 			if err := colltest.First(
 				colltest.TryAllgather(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.BoardAllgather(b, out, in) }),
+				colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+					return coll.BoardAllgatherv(b, out, in, 2*n)
+				}),
 				colltest.TryAlltoall(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.BoardAlltoall(b, out, in) }),
 			); err != nil {
 				return err

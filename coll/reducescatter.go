@@ -4,6 +4,7 @@ type reduceScatterBy = algorithm[func(s *Scratch, c Comm, send Blocks, all, recv
 
 var reduceScatters = newOperation("reduce_scatter", "the vector", reduceScatterTable,
 	&reduceScatterBy{name: "doubling", run: (*Scratch).reduceScatterDoubling},
+	&reduceScatterBy{name: "pair", run: (*Scratch).reduceScatterPair, needs: twoRanks | commuting},
 	&reduceScatterBy{name: "circulant", run: (*Scratch).reduceScatterCirculant, needs: commuting},
 	&reduceScatterBy{name: "circulant-even", run: (*Scratch).reduceScatterEven, needs: commuting},
 	&reduceScatterBy{name: "butterfly", run: (*Scratch).reduceScatterButterfly},
@@ -73,6 +74,28 @@ func (s *Scratch) reduceScatterDoubling(c Comm, send Blocks, all, recv Buf, op O
 		return err
 	}
 	return c.Copy(recv, send.within(acc, c.Rank()))
+}
+
+// reduceScatterPair: two ranks exchange the blocks that are not their own. 1 round, the longer block. What arrives is
+// where the result arises, unless the vector is there.
+func (s *Scratch) reduceScatterPair(c Comm, send Blocks, all, recv Buf, op Op) (err error) {
+	r := c.Rank()
+	own, in, inPlace := send.At(r), recv, all.Base == recv.Base
+	if inPlace {
+		if in, err = s.Typed(recv.Count, recv.Type); err != nil {
+			return err
+		}
+	}
+	if err := s.Exchange(c, send.At(1-r), 1-r, in, 1-r, tagReduceScatter); err != nil {
+		return err
+	}
+	if !inPlace {
+		return c.Combine(op, own, recv)
+	}
+	if err := c.Combine(op, in, own); err != nil {
+		return err
+	}
+	return c.Copy(recv, own)
 }
 
 // reduceScatterPairwise: p-1 rounds, in each of which a rank sends the block of another one and combines one for

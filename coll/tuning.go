@@ -124,6 +124,7 @@ var (
 		{use: "doubling"},
 	}
 	reduceScatterTable = []rule{
+		{use: "pair", bytes: pairLong},
 		{use: "circulant-even", ranks: 3, bytes: scatterLong, uneven: true},
 		{use: "circulant", bytes: scatterLong},
 		{use: "butterfly", ranks: 3, bytes: scatterLong},

@@ -283,14 +283,23 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 			return err
 		}
 	}
-	if v.c.local != nil {
+	longest := int64(0)
+	for _, n := range recv.Counts {
+		longest = max(longest, n)
+	}
+	board, err := v.boardFor(longest * recv.Type.Size())
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardAllgatherv(board, send, recv, longest*recv.Type.Size())
+	case v.c.local != nil:
 		whole, err := asOne(recv)
 		if err != nil {
 			return err
 		}
 		return v.interAllgather(send, recv, whole)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Allgatherv(v.on, v.c.layout, send, recv)
 	}
 	return coll.Allgatherv(v.on, send, recv)

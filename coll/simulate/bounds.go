@@ -61,6 +61,7 @@ var Bounds = []Bound{
 
 	{"reduce_scatter", "doubling", "⌊log p⌋, or ⌊log p⌋ + 2", sum(floor, folds), "pn⌈log p⌉",
 		bytes(product(ranks, log)), "Träff 2010, 9.4", false},
+	{"reduce_scatter", "pair", "1, p = 2", times(1, one), "n", bytes(one), "", false},
 	{"reduce_scatter", "circulant", "2⌈log p⌉", times(2, log), "n(p-1)", bytes(others), "Träff 2024", false},
 	{"reduce_scatter", "circulant-even", "4⌈log p⌉ + p", sum(times(4, log), ranks), "2n(p-1)",
 		times(2, bytes(others)), "Träff 2024", false},
