@@ -116,6 +116,10 @@ func Pack(dst []byte, b Buf, rep datatype.Rep) error {
 	if b.Count == 0 {
 		return nil
 	}
+	if run, ok := contiguous(b); ok && (rep == datatype.Native || b.Type.Portable()) {
+		copy(dst, run.bytes())
+		return nil
+	}
 	var c datatype.Cursor
 	c.Init(b.Base, b.Count, b.Type, rep)
 	c.Pack(dst)
@@ -125,6 +129,10 @@ func Pack(dst []byte, b Buf, rep datatype.Rep) error {
 // Unpack is the inverse of Pack.
 func Unpack(b Buf, src []byte, rep datatype.Rep) error {
 	if b.Count == 0 || len(src) == 0 {
+		return nil
+	}
+	if run, ok := contiguous(b); ok && (rep == datatype.Native || b.Type.Portable()) {
+		copy(run.bytes(), src)
 		return nil
 	}
 	var c datatype.Cursor

@@ -34,6 +34,7 @@ type commBoard struct {
 	number uint64
 	wide   bool
 	slot   int
+	shift  uint   // bits of the length in a slot's word
 	free   uint64 // so many operations have to be completed by all before the slot is free
 	read   int    // parts of others that have been read
 }
@@ -135,12 +136,13 @@ func (b *commBoard) Begin(n int64) {
 	}
 	*b.Begun++
 	b.number, b.read, b.free = *b.Begun, 0, 0
-	slots, bytes, _ := b.shared.Slots(false)
-	if b.wide = n > int64(bytes); !b.wide {
+	slots, bytes, shift := b.shared.Slots(false)
+	if b.wide, b.shift = n > int64(bytes), shift; !b.wide {
 		b.slot = int(b.number % uint64(slots))
 		b.free = max(b.number, uint64(slots)) - uint64(slots)
 		return
 	}
+	_, _, b.shift = b.shared.Slots(true)
 	b.slot = int(b.wideTurns % uint64(len(b.wideUsers)))
 	b.wideTurns++
 	b.free, b.wideUsers[b.slot] = b.wideUsers[b.slot], b.number
@@ -195,21 +197,19 @@ const boardLooks = 500
 // Publish implements coll.Board.
 func (b *commBoard) Publish(n int64) {
 	word, _ := b.shared.Slot(b.wide, b.Rank(), b.slot)
-	_, _, shift := b.shared.Slots(b.wide)
-	atomic.StoreUint64(word, b.number<<shift|uint64(n))
+	atomic.StoreUint64(word, b.number<<b.shift|uint64(n))
 }
 
 // Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.
 func (b *commBoard) Get(rank int) ([]byte, error) {
 	word, mem := b.shared.Slot(b.wide, rank, b.slot)
-	_, _, shift := b.shared.Slots(b.wide)
-	if err := b.await(word, b.number<<shift); err != nil {
+	if err := b.await(word, b.number<<b.shift); err != nil {
 		return nil, err
 	}
 	if rank != b.Rank() {
 		b.read++
 	}
-	n := atomic.LoadUint64(word) & (1<<shift - 1)
+	n := atomic.LoadUint64(word) & (1<<b.shift - 1)
 	return mem[:min(n, uint64(len(mem)))], nil
 }
 

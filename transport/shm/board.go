@@ -15,6 +15,8 @@ import (
 type Board struct {
 	segment *Segment
 	number  int
+	members []boardMember
+	wide    int // where the wide slots begin in the segment
 }
 
 var errNoBoard = errors.New("shm: there is no board of this number")
@@ -53,7 +55,8 @@ func (s *Segment) OpenBoard(number int) (transport.Board, error) {
 	if err := s.reserveBoard(number); err != nil {
 		return nil, err
 	}
-	return &Board{s, number}, nil
+	off, at := s.boardAt(number)
+	return &Board{s, number, s.membersOf(at), off + boardWideOffset(s.n)}, nil
 }
 
 // reserveBoard makes sure that memory stands behind a board. Another rank may have done that, or says so; once is
@@ -81,19 +84,14 @@ func (b *Board) Slots(wide bool) (slots, bytes int, shift uint) {
 // Slot implements transport.Board.
 func (b *Board) Slot(wide bool, member, i int) (word *uint64, payload []byte) {
 	if wide {
-		return b.segment.wideSlot(b.number, member, i)
+		return b.segment.wideSlot(b.wide + (member*boardWideSlots+i)*boardWideSize)
 	}
-	slot := &b.member(member).slots[i]
+	slot := &b.members[member].slots[i]
 	return &slot.word, slot.payload[:]
 }
 
-func (b *Board) member(m int) *boardMember {
-	_, at := b.segment.boardAt(b.number)
-	return &b.segment.membersOf(at)[m]
-}
-
 // Done implements transport.Board.
-func (b *Board) Done(m int) *uint64 { return &b.member(m).done }
+func (b *Board) Done(m int) *uint64 { return &b.members[m].done }
 
 // Wake implements transport.Board.
 func (b *Board) Wake(local int) {
@@ -109,13 +107,10 @@ func (b *Board) Leave() {
 	if atomic.AddUint32(&at.present, ^uint32(0)) != 0 {
 		return
 	}
-	members := s.membersOf(at)
-	clear(members)
-	for m := range members {
-		for i := range boardWideSlots {
-			word, _ := s.wideSlot(b.number, m, i)
-			atomic.StoreUint64(word, 0)
-		}
+	clear(b.members)
+	for i := range len(b.members) * boardWideSlots {
+		word, _ := s.wideSlot(b.wide + i*boardWideSize)
+		atomic.StoreUint64(word, 0)
 	}
 	atomic.AndUint64(&s.boardMap()[b.number/64], ^(uint64(1) << (b.number % 64)))
 }

@@ -180,9 +180,8 @@ func (s *Segment) membersOf(b *board) []boardMember {
 	return unsafe.Slice((*boardMember)(unsafe.Add(unsafe.Pointer(b), lineBytes)), min(s.n, BoardMembers))
 }
 
-// wideSlot is the word of a wide slot of a board, and its payload.
-func (s *Segment) wideSlot(number, member, i int) (*uint64, []byte) {
-	off := boardOffset(s.n) + number*boardBytes(s.n) + boardWideOffset(s.n) + (member*boardWideSlots+i)*boardWideSize
+// wideSlot is the word of the wide slot of a board at an offset, and its payload.
+func (s *Segment) wideSlot(off int) (*uint64, []byte) {
 	payload := s.mem[off+lineBytes : off+boardWideSize : off+boardWideSize]
 	return (*uint64)(unsafe.Pointer(&s.mem[off])), payload
 }
