@@ -103,7 +103,7 @@ func (s *Scratch) allreduceDoubling(c Comm, recv, tmp Buf, op Op, tag int) error
 }
 
 // allreduceHalving is Rabenseifner's algorithm: reduce and scatter by recursive halving, collect by doubling. 2 log2 p
-// rounds, 2 n (p-1)/p bytes.
+// rounds, 2 n (p-1)/p bytes, in whole elements a piece.
 func (s *Scratch) allreduceHalving(c Comm, acc Buf, op Op) error {
 	tmp, err := s.Typed(acc.Count, acc.Type)
 	if err != nil {

@@ -96,16 +96,24 @@ func (b WBuf) Block(i int) Buf {
 
 // Copy moves the data of src to dst. Source and destination may have different types of equal signature.
 func Copy(dst, src Buf) error {
-	if src.Count == 0 || src.Type.Size() == 0 || src.Base == dst.Base && src.Type == dst.Type {
-		return nil
-	}
-	if dst.Count == 0 {
-		return errTruncate
+	if moves, err := copies(dst, src); !moves {
+		return err
 	}
 	if _, truncated := datatype.Copy(dst.Base, dst.Count, dst.Type, src.Base, src.Count, src.Type); truncated {
 		return errTruncate
 	}
 	return nil
+}
+
+// copies says whether a copy has anything to do, or that there is no room.
+func copies(dst, src Buf) (bool, error) {
+	if src.Count == 0 || src.Type.Size() == 0 || src.Base == dst.Base && src.Type == dst.Type {
+		return false, nil
+	}
+	if dst.Count == 0 {
+		return false, errTruncate
+	}
+	return true, nil
 }
 
 var errTruncate = &Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "recvcount",

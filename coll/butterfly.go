@@ -242,7 +242,7 @@ func (s *Scratch) reduceButterfly(c Comm, own, recv Buf, op Op, root int) error 
 }
 
 // reduceScatterButterfly: the blocks are put in the order in which the butterfly leaves them, before it begins. log2 p
-// rounds and n bytes if the blocks are equal; if p is not a power of two, two more rounds and n/2 + n/p more bytes.
+// rounds and n bytes if the blocks are equal; if p is not a power of two, two more rounds and up to 3/4 n more bytes.
 func (s *Scratch) reduceScatterButterfly(c Comm, send Blocks, all, recv Buf, op Op) error {
 	p, r := c.Size(), c.Rank()
 	b := newButterfly(p, r)

@@ -209,27 +209,19 @@ func (s *Scratch) reduceCirculant(c Comm, own, recv Buf, op Op, root int) error 
 	if err != nil {
 		return err
 	}
-	in, out := g.receives(v), g.sends(v)
+	receives, sends := g.receives(v), g.sends(v)
 	first, end := g.roundsOf(n)
 	for i := end - 1; i >= first; i-- {
 		skip := g.skip[i%g.q]
-		to, from := (v+skip)%p, (v-skip+p)%p
-		var part Buf
-		if get := g.block(&out, i, first, n); get >= 0 && to != 0 {
-			part = k.of(acc, get, get+1)
-			if err := s.Add(c.Irecv(tmp.Slice(0, part.Count), (to+root)%p, tagReduce)); err != nil {
-				return err
-			}
+		below, above := (v-skip+p)%p, (v+skip)%p
+		in, from, out, to := Buf{}, -1, Buf{}, -1
+		if get := g.block(&sends, i, first, n); get >= 0 && above != 0 {
+			in, from = k.of(acc, get, get+1), (above+root)%p
 		}
-		if put := g.block(&in, i, first, n); put >= 0 && v != 0 {
-			if err := c.Send(k.of(acc, put, put+1), (from+root)%p, tagReduce); err != nil {
-				return err
-			}
+		if put := g.block(&receives, i, first, n); put >= 0 && v != 0 {
+			out, to = k.of(acc, put, put+1), (below+root)%p
 		}
-		if err := s.Wait(c); err != nil {
-			return err
-		}
-		if err := c.Combine(op, tmp, part); err != nil {
+		if err := s.exchangeAndCombine(c, op, tmp, in, from, out, to, tagReduce); err != nil {
 			return err
 		}
 	}

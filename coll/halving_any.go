@@ -95,7 +95,8 @@ func (s *Scratch) collectPieces(c Comm, k *cut, all Buf, tag int) error {
 	return nil
 }
 
-// allreduceCirculant: 2 ceil(log2 p) rounds, 2 n (p-1)/p bytes, for any number of ranks.
+// allreduceCirculant: 2 ceil(log2 p) exchanges, 2 n (p-1)/p bytes, for any number of ranks. A range of pieces that goes
+// round the end takes two messages, so that there are at most 4 ceil(log2 p) rounds of one port.
 func (s *Scratch) allreduceCirculant(c Comm, acc Buf, op Op) error {
 	tmp, err := s.Typed(acc.Count, acc.Type)
 	if err != nil {
@@ -108,8 +109,8 @@ func (s *Scratch) allreduceCirculant(c Comm, acc Buf, op Op) error {
 	return s.collectPieces(c, &k, acc, tagAllreduce)
 }
 
-// reduceScatterCirculant: ceil(log2 p) rounds, n (p-1)/p bytes if the blocks are equal, never more than n + q times the
-// longest block.
+// reduceScatterCirculant: ceil(log2 p) exchanges of one or two messages, as allreduceCirculant; n (p-1)/p bytes if the
+// blocks are equal, never more than n + q times the longest block.
 func (s *Scratch) reduceScatterCirculant(c Comm, send Blocks, all, recv Buf, op Op) error {
 	k, err := s.cutAs(&send, c.Size())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // wanted. It holds the working memory of the operation. Whoever carries it out takes the steps from Next, in order; a
 // step that Then has recorded appends others, which come before those that follow it.
 //
-//	algorithm -> Recorder -> Schedule -> the engine's progress (nonblocking, persistent), or Run
+//	algorithm -> Recorder -> Schedule -> the engine's progress (nonblocking, persistent); tests and simulations
 type Schedule struct {
 	steps    []Step
 	waits    []Req // of StepWait
@@ -148,16 +148,13 @@ func (r *Recorder) Wait(reqs ...Req) error {
 	return nil
 }
 
-// Copy implements Local. It notices at once what Copy would notice.
+// Copy implements Local.
 func (r *Recorder) Copy(dst, src Buf) error {
-	if src.Count == 0 || src.Type.Size() == 0 || src.Base == dst.Base && src.Type == dst.Type {
-		return nil
+	moves, err := copies(dst, src)
+	if moves {
+		r.s.add(Step{Kind: StepCopy, A: dst, B: src})
 	}
-	if dst.Count == 0 {
-		return errTruncate
-	}
-	r.s.add(Step{Kind: StepCopy, A: dst, B: src})
-	return nil
+	return err
 }
 
 // Combine implements Local.
@@ -261,9 +258,17 @@ func (st *Step) Arrived(bytes int64) error {
 	if st.Length != nil {
 		*st.Length = bytes
 	}
-	if st.Exact && bytes != st.A.Size() {
-		return &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf(
-			"message of %d bytes from rank %d with tag %d, want %d bytes", bytes, st.Peer, st.Tag, st.A.Size())}
+	if st.Exact {
+		return Exactly(st.A, bytes, int(st.Peer), int(st.Tag))
+	}
+	return nil
+}
+
+// Exactly is the error of a message that does not fill a buffer, nil if it does.
+func Exactly(b Buf, bytes int64, from, tag int) error {
+	if want := b.Size(); bytes != want {
+		return &Error{Class: abi.MPI_ERR_COUNT,
+			Msg: fmt.Sprintf("message of %d bytes from rank %d with tag %d, want %d bytes", bytes, from, tag, want)}
 	}
 	return nil
 }
@@ -277,58 +282,4 @@ func (s *Schedule) Free() {
 	clear(s.steps)
 	*s = Schedule{steps: s.steps[:0], waits: s.waits[:0], scratch: s.scratch[:0], outer: s.outer[:0]}
 	schedules.Put(s)
-}
-
-// Run carries the Schedule out, on communicators by their numbers, and returns when all is done.
-func (s *Schedule) Run(comms ...Comm) error {
-	s.Begin()
-	reqs := make([]Req, s.messages+1)
-	for {
-		st, err := s.Next()
-		if st == nil {
-			return err
-		}
-		for len(reqs) <= s.messages {
-			reqs = append(reqs, 0)
-		}
-		c := comms[st.Of]
-		switch st.Kind {
-		case StepSend:
-			reqs[st.Req], err = c.Isend(st.A, int(st.Peer), int(st.Tag))
-		case StepRecv:
-			err = s.receive(c, st, &reqs[st.Req])
-		case StepWait:
-			var todo []Req
-			for _, r := range s.Waits(st) {
-				if reqs[r] != 0 {
-					todo = append(todo, reqs[r])
-				}
-			}
-			err = c.Wait(todo...)
-		default:
-			err = st.Do()
-		}
-		if err != nil {
-			return err
-		}
-		s.Took()
-	}
-}
-
-// lengths is a Comm that can tell how long a message was.
-type lengths interface {
-	RecvLen(b Buf, from, tag int, n *int64) error
-}
-
-// receive starts a receive. One whose length matters is carried out at once: its wait comes next.
-func (s *Schedule) receive(c Comm, st *Step, r *Req) (err error) {
-	if st.Length == nil && !st.Exact {
-		*r, err = c.Irecv(st.A, int(st.Peer), int(st.Tag))
-		return err
-	}
-	var n int64
-	if err := c.(lengths).RecvLen(st.A, int(st.Peer), int(st.Tag), &n); err != nil {
-		return err
-	}
-	return st.Arrived(n)
 }

@@ -200,7 +200,8 @@ func (s *Scratch) reduceHalving(c Comm, h halves, acc, tmp Buf, op Op, tag int) 
 
 // reduceHalves is Rabenseifner's algorithm for Reduce: the vector is reduced and scattered by recursive halving, and
 // gathered along the same hypercube: place i sends when it meets the lowest bit in which it differs from the place of
-// root. 2 log2 p rounds and 2 n bytes, where p is a power of two; otherwise two rounds and 2 n bytes more.
+// root. 2 log2 p rounds and 2 n (p-1)/p bytes, in whole elements a piece, where p is a power of two; otherwise two
+// rounds and 2 n bytes more.
 func (s *Scratch) reduceHalves(c Comm, own, recv Buf, op Op, root int) error {
 	p, r := c.Size(), c.Rank()
 	acc := recv

@@ -123,3 +123,22 @@ func (s *Scratch) Exchange(c Comm, out Buf, to int, in Buf, from, tag int) error
 	}
 	return s.Wait(c)
 }
+
+// exchangeAndCombine combines in with what comes from a rank, by way of tmp, and sends out to another one meanwhile. A
+// rank below 0 is none.
+func (s *Scratch) exchangeAndCombine(c Comm, op Op, tmp, in Buf, from int, out Buf, to, tag int) error {
+	if from >= 0 {
+		if err := s.Add(c.Irecv(tmp.Slice(0, in.Count), from, tag)); err != nil {
+			return err
+		}
+	}
+	if to >= 0 {
+		if err := c.Send(out, to, tag); err != nil {
+			return err
+		}
+	}
+	if err := s.Wait(c); err != nil || from < 0 {
+		return err
+	}
+	return c.Combine(op, tmp, in)
+}

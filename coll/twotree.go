@@ -254,22 +254,14 @@ func (s *Scratch) upTwoTrees(c Comm, acc Buf, n int, op Op, root, tag int) error
 	}
 	l := w.lanes((c.Rank()-root+p)%p, n)
 	for t := l.last; t >= 0; t-- {
-		var part Buf
-		if from, get := active(l.below[:l.nBelow], t, n); get >= 0 {
-			part = k.of(acc, get, get+1)
-			if err := s.Add(c.Irecv(tmp.Slice(0, part.Count), (from+root)%p, tag)); err != nil {
-				return err
-			}
+		in, from, out, to := Buf{}, -1, Buf{}, -1
+		if v, get := active(l.below[:l.nBelow], t, n); get >= 0 {
+			in, from = k.of(acc, get, get+1), (v+root)%p
 		}
-		if to, put := active(l.above[:l.nAbove], t, n); put >= 0 {
-			if err := c.Send(k.of(acc, put, put+1), (to+root)%p, tag); err != nil {
-				return err
-			}
+		if v, put := active(l.above[:l.nAbove], t, n); put >= 0 {
+			out, to = k.of(acc, put, put+1), (v+root)%p
 		}
-		if err := s.Wait(c); err != nil {
-			return err
-		}
-		if err := c.Combine(op, tmp, part); err != nil {
+		if err := s.exchangeAndCombine(c, op, tmp, in, from, out, to, tag); err != nil {
 			return err
 		}
 	}

@@ -66,7 +66,7 @@ func (k *collective) RecvExactly(b coll.Buf, from, tag int) error {
 	if err := k.c.recv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag), &st); err != nil {
 		return err
 	}
-	return (&coll.Step{A: b, Peer: int32(from), Tag: int32(tag), Exact: true}).Arrived(st.Bytes)
+	return coll.Exactly(b, st.Bytes, from, tag)
 }
 
 func (k *collective) Isend(b coll.Buf, to, tag int) (coll.Req, error) {

@@ -124,15 +124,57 @@ func (c *Comm) Call(operation func() error) error {
 	err := operation()
 	c.record, c.Local = nil, coll.AtOnce{}
 	if err == nil {
-		err = s.Run(c)
+		err = c.carryOut(s)
 	}
 	if err == nil && c.w.Twice {
-		err = s.Run(c)
+		err = c.carryOut(s)
 	}
 	if err == nil {
 		s.Free()
 	}
 	return err
+}
+
+// carryOut takes the steps of a schedule, and returns when all is done.
+func (c *Comm) carryOut(s *coll.Schedule) error {
+	s.Begin()
+	var reqs []coll.Req // by message; 0: done
+	for {
+		st, err := s.Next()
+		if st == nil {
+			return err
+		}
+		for len(reqs) <= s.Messages() {
+			reqs = append(reqs, 0)
+		}
+		switch st.Kind {
+		case coll.StepSend:
+			reqs[st.Req], err = c.Isend(st.A, int(st.Peer), int(st.Tag))
+		case coll.StepRecv:
+			if st.Length == nil && !st.Exact {
+				reqs[st.Req], err = c.Irecv(st.A, int(st.Peer), int(st.Tag))
+				break
+			}
+			var n int64 // its wait comes next
+			if n, err = c.receive(st.A, int(st.Peer), int(st.Tag)); err == nil {
+				err = st.Arrived(n)
+			}
+		case coll.StepWait:
+			var todo []coll.Req
+			for _, r := range s.Waits(st) {
+				if reqs[r] != 0 {
+					todo = append(todo, reqs[r])
+				}
+			}
+			err = c.Wait(todo...)
+		default:
+			err = st.Do()
+		}
+		if err != nil {
+			return err
+		}
+		s.Took()
+	}
 }
 
 // Messages answers the log and empties it.
@@ -238,11 +280,10 @@ func (c *Comm) RecvExactly(b coll.Buf, from, tag int) error {
 		return c.record.RecvExactly(b, from, tag)
 	}
 	n, err := c.receive(b, from, tag)
-	if err == nil && n != b.Size() {
-		err = &coll.Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf("message of %d bytes from rank %d, want %d", n, from,
-			b.Size())}
+	if err != nil {
+		return err
 	}
-	return err
+	return coll.Exactly(b, n, from, tag)
 }
 
 func (c *Comm) receive(b coll.Buf, from, tag int) (n int64, err error) {
