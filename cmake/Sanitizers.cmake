@@ -70,8 +70,8 @@ set(asan_tests
   pt2pt/allpairs pt2pt/buffered pt2pt/cancel pt2pt/completion pt2pt/derived pt2pt/edges pt2pt/fairness pt2pt/large_forms
   pt2pt/mixed_paths pt2pt/modes pt2pt/order pt2pt/partitioned pt2pt/persistent pt2pt/probe pt2pt/self pt2pt/sizes
   pt2pt/traffic pt2pt/unexpected
-  datatype/again datatype/columns datatype/constructors datatype/nested datatype/pack datatype/pack_spans datatype/packed_typed
-  datatype/partial datatype/special datatype/transfer
+  datatype/again datatype/columns datatype/constructors datatype/nested datatype/pack datatype/pack_spans
+  datatype/packed_typed datatype/partial datatype/special datatype/transfer
   coll/allgather coll/alltoall coll/barrier coll/bcast coll/forms coll/forms_inter coll/gather coll/inter coll/large
   coll/layouts coll/outstanding coll/reduce coll/reduce_scatter coll/scan coll/short coll/typed coll/user_op
   coll/user_op_nonblocking neighbor/cart neighbor/dist_graph neighbor/graph

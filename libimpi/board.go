@@ -90,10 +90,14 @@ func (c *Comm) UseBoard(counters BoardCounters) {
 // NoBoard ends the operations on the communicator's board, before the memory of its counters goes.
 func (c *Comm) NoBoard() { c.board.BoardCounters, c.board.none = BoardCounters{}, true }
 
-// boardFor answers the board for an operation of so many bytes, nil if it does not take place on one.
-func (v Collectives) boardFor(n int64) (*commBoard, error) {
+// boardFor answers the board for an operation with parts of so many blocks of n bytes, nil if it does not take place on
+// one.
+func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 	c := v.c
-	if v.task != nil || n <= 0 || n > longestOnBoard || c.Bridge == nil || c.engine.openBoard == nil || c.board.none {
+	if v.task != nil || n <= 0 || n > longestOnBoard/int64(blocks) {
+		return nil, nil
+	}
+	if c.Bridge == nil || c.engine.openBoard == nil || c.board.none {
 		return nil, nil
 	}
 	if c.board.Begun == nil {
@@ -117,7 +121,7 @@ func (v Collectives) boardForVector(vector coll.Buf) (*commBoard, error) {
 	if vector.Count == 0 || !coll.Dense(vector.Type) {
 		return nil, nil
 	}
-	return v.boardFor(vector.Size())
+	return v.boardFor(vector.Size(), 1)
 }
 
 // longestOnBoard is the largest part, in bytes, of an operation on a board.

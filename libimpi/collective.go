@@ -1,6 +1,8 @@
 package libimpi
 
 import (
+	"slices"
+
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
@@ -94,10 +96,8 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 
 // Barrier returns when every process has entered it (MPI 5.0, 6.3).
 func (v Collectives) Barrier() error {
-	if v.checks() {
-		if err := v.verify(coll.Call{Routine: coll.OpBarrier}); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return coll.Call{Routine: coll.OpBarrier} }); err != nil {
+		return err
 	}
 	if v.c.local != nil {
 		return v.interBarrier()
@@ -110,12 +110,10 @@ func (v Collectives) Barrier() error {
 
 // Bcast copies the root's buffer to all.
 func (v Collectives) Bcast(b coll.Buf, root int) error {
-	if v.checks() {
-		if err := v.verify(uniform(coll.OpBcast, root, nil, b)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return uniform(coll.OpBcast, root, nil, b) }); err != nil {
+		return err
 	}
-	board, err := v.boardFor(b.Size())
+	board, err := v.boardFor(b.Size(), 1)
 	switch {
 	case err != nil:
 		return err
@@ -131,10 +129,8 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 
 // Reduce combines all vectors into the root's recv.
 func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
-	if v.checks() {
-		if err := v.verify(uniform(coll.OpReduce, root, op, recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return uniform(coll.OpReduce, root, op, recv) }); err != nil {
+		return err
 	}
 	board, err := v.boardForVector(recv)
 	switch {
@@ -152,10 +148,8 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 
 // Allreduce combines all vectors into everybody's recv.
 func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
-	if v.checks() {
-		if err := v.verify(uniform(coll.OpAllreduce, 0, op, recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return uniform(coll.OpAllreduce, 0, op, recv) }); err != nil {
+		return err
 	}
 	board, err := v.boardForVector(recv)
 	switch {
@@ -173,16 +167,14 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 
 // Gather collects equal blocks at the root.
 func (v Collectives) Gather(send, recv coll.Buf, root int) error {
-	if v.checks() {
-		if err := v.verify(v.gathering(coll.OpGather, root, send, recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return v.gathering(coll.OpGather, root, send, recv) }); err != nil {
+		return err
 	}
 	size := send.Size()
 	if send.IsInPlace() {
 		size = recv.Size()
 	}
-	board, err := v.boardFor(size)
+	board, err := v.boardFor(size, 1)
 	switch {
 	case err != nil:
 		return err
@@ -198,10 +190,8 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 
 // Gatherv collects blocks at the root.
 func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
-	if v.checks() {
-		if err := v.verify(v.gathering(coll.OpGatherv, root, send, recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return v.gathering(coll.OpGatherv, root, send, recv) }); err != nil {
+		return err
 	}
 	if v.c.local != nil {
 		return v.interGather(send, recv, root)
@@ -214,16 +204,14 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 
 // Scatter hands out equal blocks from the root.
 func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
-	if v.checks() {
-		if err := v.verify(v.scattering(coll.OpScatter, root, send, recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return v.scattering(coll.OpScatter, root, send, recv) }); err != nil {
+		return err
 	}
 	size := recv.Size()
 	if recv.IsInPlace() {
 		size = send.Size()
 	}
-	board, err := v.boardFor(size * int64(v.c.Size()))
+	board, err := v.boardFor(size, v.c.Size())
 	switch {
 	case err != nil:
 		return err
@@ -239,10 +227,8 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 
 // Scatterv hands out blocks from the root.
 func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
-	if v.checks() {
-		if err := v.verify(v.scattering(coll.OpScatterv, root, send, recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return v.scattering(coll.OpScatterv, root, send, recv) }); err != nil {
+		return err
 	}
 	if v.c.local != nil {
 		return v.interScatter(send, recv, root)
@@ -255,12 +241,12 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 
 // Allgather collects equal blocks everywhere.
 func (v Collectives) Allgather(send, recv coll.Buf) error {
-	if v.checks() {
-		if err := v.verify(exchanging(coll.OpAllgather, v.contribution(send, recv), recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call {
+		return exchanging(coll.OpAllgather, v.contribution(send, recv), recv)
+	}); err != nil {
+		return err
 	}
-	board, err := v.boardFor(recv.Size())
+	board, err := v.boardFor(recv.Size(), 1)
 	switch {
 	case err != nil:
 		return err
@@ -278,21 +264,18 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 
 // Allgatherv collects blocks everywhere.
 func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
-	if v.checks() {
-		if err := v.verify(exchanging(coll.OpAllgatherv, v.contribution(send, recv), recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call {
+		return exchanging(coll.OpAllgatherv, v.contribution(send, recv), recv)
+	}); err != nil {
+		return err
 	}
-	longest := int64(0)
-	for _, n := range recv.Counts {
-		longest = max(longest, n)
-	}
-	board, err := v.boardFor(longest * recv.Type.Size())
+	longest := slices.Max(recv.Counts) * recv.Type.Size()
+	board, err := v.boardFor(longest, 1)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardAllgatherv(board, send, recv, longest*recv.Type.Size())
+		return coll.BoardAllgatherv(board, send, recv, longest)
 	case v.c.local != nil:
 		whole, err := asOne(recv)
 		if err != nil {
@@ -307,12 +290,12 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 
 // Alltoall gives each process an equal block from each.
 func (v Collectives) Alltoall(send, recv coll.Buf) error {
-	if v.checks() {
-		if err := v.verify(exchanging(coll.OpAlltoall, given(send, recv, send.IsInPlace()), recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call {
+		return exchanging(coll.OpAlltoall, given(send, recv, send.IsInPlace()), recv)
+	}); err != nil {
+		return err
 	}
-	board, err := v.boardFor(recv.Size() * int64(v.c.Size()))
+	board, err := v.boardFor(recv.Size(), v.c.Size())
 	switch {
 	case err != nil:
 		return err
@@ -328,10 +311,10 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 
 // Alltoallv gives each process a block from each.
 func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
-	if v.checks() {
-		if err := v.verify(exchanging(coll.OpAlltoallv, given(send, recv, send.IsInPlace()), recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call {
+		return exchanging(coll.OpAlltoallv, given(send, recv, send.IsInPlace()), recv)
+	}); err != nil {
+		return err
 	}
 	if v.c.local != nil {
 		return v.interAlltoall(send, recv)
@@ -344,10 +327,10 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 
 // Alltoallw gives each process a block from each, with a datatype for each.
 func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
-	if v.checks() {
-		if err := v.verify(exchanging(coll.OpAlltoallw, given(send, recv, send.IsInPlace()), recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call {
+		return exchanging(coll.OpAlltoallw, given(send, recv, send.IsInPlace()), recv)
+	}); err != nil {
+		return err
 	}
 	if v.c.local != nil {
 		return v.interAlltoall(send, recv)
@@ -360,10 +343,8 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 
 // Scan combines the vectors of ranks 0 to its own at each process.
 func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
-	if v.checks() {
-		if err := v.verify(uniform(coll.OpScan, 0, op, recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return uniform(coll.OpScan, 0, op, recv) }); err != nil {
+		return err
 	}
 	board, err := v.boardForVector(recv)
 	switch {
@@ -379,10 +360,8 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 
 // Exscan combines the vectors of the lower ranks at each process.
 func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
-	if v.checks() {
-		if err := v.verify(uniform(coll.OpExscan, 0, op, recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return uniform(coll.OpExscan, 0, op, recv) }); err != nil {
+		return err
 	}
 	board, err := v.boardForVector(recv)
 	switch {
@@ -398,10 +377,8 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 
 // ReduceScatterBlock combines all vectors and hands out equal blocks of the result.
 func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
-	if v.checks() {
-		if err := v.verify(uniform(coll.OpReduceScatterBlock, 0, op, recv)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return uniform(coll.OpReduceScatterBlock, 0, op, recv) }); err != nil {
+		return err
 	}
 	total := recv.Count * int64(v.c.Size())
 	board, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type})
@@ -423,10 +400,8 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 
 // ReduceScatter combines all vectors and hands out blocks of the result.
 func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.Op) error {
-	if v.checks() {
-		if err := v.verify(v.sharing(recv, counts, op)); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return v.sharing(recv, counts, op) }); err != nil {
+		return err
 	}
 	total, at := int64(0), int64(0)
 	for r, n := range counts {
@@ -450,10 +425,8 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 
 // Neighbors is all neighborhood collectives (MPI 5.0, 8.6): send and recv have a block for each neighbor.
 func (v Collectives) Neighbors(send, recv coll.Blocks) error {
-	if v.checks() {
-		if err := v.verify(coll.Call{Routine: coll.OpNeighbors}); err != nil {
-			return err
-		}
+	if err := v.verify(func() coll.Call { return coll.Call{Routine: coll.OpNeighbors} }); err != nil {
+		return err
 	}
 	edges, err := v.c.edges()
 	if err != nil {

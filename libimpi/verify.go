@@ -10,12 +10,14 @@ import (
 // communicators with a client that is not libimpi are not verified, and those on intercommunicators only as to which
 // operation it is. A persistent operation is compared with persistent ones: a call of another form does not meet it.
 
-// checks says whether operations are verified.
-func (v Collectives) checks() bool { return v.c.engine.verifies && !v.c.takesTurns() }
-
-// verify compares the calls of all members of the communicator.
-func (v Collectives) verify(call coll.Call) error {
+// verify compares the calls of all members of the communicator, if operations are verified. Only then it asks for this
+// member's.
+func (v Collectives) verify(mine func() coll.Call) error {
 	c := v.c
+	if !c.engine.verifies || c.takesTurns() {
+		return nil
+	}
+	call := mine()
 	call.Form = coll.Blocking
 	if v.task != nil {
 		call.Form = v.task.form
