@@ -211,14 +211,6 @@ func BoardReduce(b Board, send, recv Buf, op Op, root int) error {
 	})
 }
 
-// operand is the own vector of a reduction.
-func operand(send, recv Buf) Buf {
-	if !send.IsInPlace() {
-		recv.Base = send.Base
-	}
-	return recv
-}
-
 // combineParts leaves in out the parts of ranks from down to 0, from byte `at` on, combined.
 func combineParts(b Board, out Buf, op Op, from int, at int64) error {
 	n := out.Size()

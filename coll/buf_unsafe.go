@@ -49,11 +49,6 @@ func Bytes(p []byte) Buf {
 	return Buf{unsafe.Pointer(unsafe.SliceData(p)), int64(len(p)), byteType}
 }
 
-// numbers is a list as a buffer.
-func numbers(list []int64) Buf {
-	return Buf{unsafe.Pointer(unsafe.SliceData(list)), int64(len(list)), int64Type}
-}
-
 // bytes is the memory of a buffer that Bytes has made.
 func (b Buf) bytes() []byte { return unsafe.Slice((*byte)(b.Base), b.Count) }
 

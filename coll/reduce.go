@@ -10,14 +10,19 @@ var reduces = newOperation("reduce", "the vector", reduceTable,
 	&reduceBy{name: "halving", run: (*Scratch).reduceHalves, needs: commuting | pieceEach},
 )
 
+// operand is the own vector of a reduction, which is in recv if send is InPlace.
+func operand(send, recv Buf) Buf {
+	if !send.IsInPlace() {
+		recv.Base = send.Base
+	}
+	return recv
+}
+
 // Reduce combines the vectors of all ranks into root's recv. recv.Count and recv.Type count at every rank, and
 // of send only the address; recv.Base counts at root only, where send may be InPlace: the vector is in recv.
 func Reduce(c Comm, send, recv Buf, op Op, root int) (err error) {
 	p := c.Size()
-	own := recv
-	if !send.IsInPlace() {
-		own.Base = send.Base
-	}
+	own := operand(send, recv)
 	if recv.Count == 0 {
 		return nil
 	}

@@ -17,20 +17,14 @@ var reduceScatters = newOperation("reduce_scatter", "the vector", reduceScatterT
 // in recv, which then has room for all of it.
 func ReduceScatterBlock(c Comm, send, recv Buf, op Op) (err error) {
 	p := c.Size()
-	in := recv
-	if !send.IsInPlace() {
-		in.Base = send.Base
-	}
+	in := operand(send, recv)
 	return reduceScatter(c, Blocks{buf: in}, in.Slice(0, int64(p)*recv.Count), recv, recv.Count, op)
 }
 
 // ReduceScatter is ReduceScatterBlock with a block of counts[i] elements for rank i; counts are the same at all
 // ranks, recv.Count is counts of this rank.
 func ReduceScatter(c Comm, send, recv Buf, counts []int64, op Op) (err error) {
-	in := recv
-	if !send.IsInPlace() {
-		in.Base = send.Base
-	}
+	in := operand(send, recv)
 	total, longest := int64(0), int64(0)
 	for _, n := range counts {
 		total, longest = total+n, max(longest, n)

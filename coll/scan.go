@@ -21,12 +21,8 @@ func Scan(c Comm, send, recv Buf, op Op) (err error) {
 	if recv.Count == 0 {
 		return nil
 	}
-	own := recv
-	if !send.IsInPlace() {
-		own.Base = send.Base
-		if err := c.Copy(recv, own); err != nil {
-			return err
-		}
+	if err := c.Copy(recv, operand(send, recv)); err != nil {
+		return err
 	}
 	if c.Size() == 1 {
 		return nil
@@ -42,10 +38,7 @@ func Exscan(c Comm, send, recv Buf, op Op) (err error) {
 	if recv.Count == 0 || c.Size() == 1 {
 		return nil
 	}
-	own := recv
-	if !send.IsInPlace() {
-		own.Base = send.Base
-	}
+	own := operand(send, recv)
 	s := c.Scratch()
 	defer s.Done(&err)
 	acc, err := s.Typed(recv.Count, recv.Type)

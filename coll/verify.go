@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/datatype"
 )
 
 // Verification (Traff's thesis, chapter 11): before an operation moves data, all ranks tell what they are about to do,
@@ -112,7 +111,7 @@ func Verify(c Comm, name string, call *Call) error {
 	mine[wordRoutine], mine[wordForm], mine[wordRoot] = int64(call.Routine), int64(call.Form), int64(call.Root)
 	mine[wordOp] = number(call.Op)
 	mine[wordHash], mine[wordBytes] = signed(call.Equal)
-	if err := Allgather(c, numbers(mine), numbers(table[:words*p]).perRank(p)); err != nil {
+	if err := Allgather(c, Numbers(mine), Numbers(table[:words*p]).perRank(p)); err != nil {
 		return err
 	}
 	return c.Then(func() error {
@@ -139,7 +138,7 @@ func verifyPairs(c Comm, name string, call *Call) error {
 			out[2*r], out[2*r+1] = signed(call.Out(r))
 		}
 	}
-	if err := Alltoall(c, numbers(out).perRank(p), numbers(in).perRank(p)); err != nil {
+	if err := Alltoall(c, Numbers(out).perRank(p), Numbers(in).perRank(p)); err != nil {
 		return err
 	}
 	if err := c.Then(func() error {
@@ -154,7 +153,7 @@ func verifyPairs(c Comm, name string, call *Call) error {
 	}); err != nil {
 		return err
 	}
-	if err := Allgather(c, numbers(verdicts[p:]), numbers(verdicts[:p]).perRank(p)); err != nil {
+	if err := Allgather(c, Numbers(verdicts[p:]), Numbers(verdicts[:p]).perRank(p)); err != nil {
 		return err
 	}
 	return c.Then(func() error {
@@ -228,8 +227,6 @@ func signed(b Buf) (hash, bytes int64) {
 func matches(hash, bytes, otherHash, otherBytes int64) bool {
 	return bytes == otherBytes && (hash == otherHash || hash == 0 || otherHash == 0)
 }
-
-var int64Type = datatype.Named(abi.MPI_INT64_T)
 
 // perRank is a buffer of one block for each rank.
 func (b Buf) perRank(p int) Buf {
