@@ -67,9 +67,16 @@ func TestAClientThatDeclinesEndsTheJobBeforeAllHaveJoined(t *testing.T) {
 			b.in(i, wire.AppendAuth(nil, mask), rightKey, impi(int32(i)))
 			b.want(i, "joining", useKey)
 		}
+		for i, about := range [][]byte{rightKey, wrongKey[:2]} { // who has yet to say which client it is, and its key
+			b.open(10 + i)
+			b.in(10+i, wire.AppendAuth(nil, wire.AuthKeyMask|wire.AuthSameImplMask), about)
+			b.want(10+i, "about to join", useKey)
+		}
 		b.in(2, wire.AppendLost(nil, 2, "rank 0 of client 2 was killed"))
 		b.want(0, "before it has hung up")
 		b.eof(2, nil)
+		b.want(10, "who has shown the key", wire.AppendLost(nil, 2, "rank 0 of client 2 was killed"))
+		b.want(11, "who has not")
 		b.want(0, "who knows the command", wire.AppendLost(nil, 2, "rank 0 of client 2 was killed"))
 		b.want(1, "a client of another implementation")
 		b.wantEnd(false)

@@ -188,18 +188,20 @@ func (m *machine) broken(c *conn, what string) {
 	}
 }
 
-// mourn tells the other clients that client c is lost, if they are known to understand the command. If c has ended
-// because it had lost another client, they hear the name of that one; only that one hears the name of c.
+// mourn tells the other clients that client c is lost, if they are known to understand the command, and those who have
+// proved who they are and are about to join. If c has ended because it had lost another client, they hear the name of
+// that one; only that one hears the name of c.
 func (m *machine) mourn(c *conn, what string) {
 	itself := wire.AppendLost(nil, c.rank, cmp.Or(c.why, c.peer+" "+what))
 	blamed := itself
 	if c.why != "" && c.blamed != c.rank {
 		blamed = wire.AppendLost(nil, c.blamed, fmt.Sprintf("client %d says: %s", c.rank, c.why))
 	}
-	for _, other := range m.clients {
+	for _, id := range sortedKeys(m.conns) {
+		other := m.conns[id]
 		switch {
-		case other == nil || other == c || other.stage == gone || other.fini || !other.sameImpl:
-		case other.rank == c.blamed:
+		case other == c || other.stage < atImpi || other.stage == gone || other.fini || !other.sameImpl:
+		case other.stage >= joined && other.rank == c.blamed:
 			m.send(other, itself)
 		default:
 			m.send(other, blamed)
