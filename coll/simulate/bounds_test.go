@@ -12,7 +12,8 @@ import (
 )
 
 // Every algorithm keeps to its bounds, for every number of ranks up to 300, and for large ones if the ranks do not
-// take p^2 steps. One that takes very many of them is tried with every 25th number only from some number on.
+// take p^2 steps. One that takes very many of them is tried with every 25th number only from some number on. With
+// -short few are tried above 40.
 func TestRoundsAndVolumeKeepToTheirBounds(t *testing.T) {
 	if race {
 		t.Skip("computes for minutes under the race detector, on one goroutine for each algorithm")
@@ -29,7 +30,7 @@ func TestRoundsAndVolumeKeepToTheirBounds(t *testing.T) {
 			}
 			tried, steps := 0, int64(0)
 			for p := 1; p <= 300; p++ {
-				if steps > 3<<20 && p%25 != 0 {
+				if (steps > 3<<20 || testing.Short() && p > 40) && p%25 != 0 {
 					continue
 				}
 				taken, err := b.check(p, []int64{2400, 1000, 100_000}[p%3], MostSteps)
@@ -40,7 +41,11 @@ func TestRoundsAndVolumeKeepToTheirBounds(t *testing.T) {
 					tried++
 				}
 			}
-			for _, p := range []int{1000, 1 << 10, 10_000, 1 << 14, 100_000, 1 << 16} {
+			large := []int{1000, 1 << 10, 10_000, 1 << 14, 100_000, 1 << 16}
+			if testing.Short() {
+				large = large[:2]
+			}
+			for _, p := range large {
 				// What needs a power of two is tried with that, and everything else with the number before it.
 				if power := p&(p-1) == 0; power != b.powerOfTwo() || p > 1024 && b.busy(p) {
 					continue
