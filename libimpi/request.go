@@ -7,6 +7,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/match"
+	"github.com/libimpi/libimpi/transport/bulk"
 )
 
 // Status is what a completed operation reports (MPI 5.0, 3.2.5).
@@ -162,7 +163,7 @@ func (r *Request) fill(p []byte) {
 	if n > 0 {
 		if r.flat {
 			if to := r.bytes(n); startOf(to) != startOf(p) { // unless it was placed there
-				copy(to, p[:n])
+				bulk.Copy(to, p[:n])
 			}
 		} else {
 			r.cur.Unpack(p[:n])

@@ -5,8 +5,11 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/bulk"
 )
 
+// What follows is for processors without a quick string instruction (package bulk).
+//
 // Two cores may share a cache or not, and on a virtual machine that changes. Where they do not, to store into a ring is
 // slow: each line has to be fetched first from the cache of the core that read it last, and given back when it is read
 // again. Stores past the caches need no line, and the reader's prefetcher hides that it then comes from memory.
@@ -55,8 +58,8 @@ func (d *distance) note(took time.Duration) {
 
 // store copies a piece into a ring.
 func (d *distance) store(dst, src []byte) {
-	if len(src) < pastBytes || !canStorePast {
-		copy(dst, src)
+	if bulk.Strings() || len(src) < pastBytes || !canStorePast {
+		bulk.Copy(dst, src)
 		return
 	}
 	d.carry(dst, src, d.due(len(src)))
@@ -82,8 +85,8 @@ func (d *distance) pack(dst []byte, p transport.Packer, aside *[]byte) {
 		p.Pack(dst)
 		return
 	}
-	look := d.due(len(dst))
-	if !look && !d.apart() {
+	look := !bulk.Strings() && d.due(len(dst))
+	if !look && !d.apart() && !bulk.Strings() {
 		p.Pack(dst)
 		return
 	}
@@ -92,5 +95,9 @@ func (d *distance) pack(dst []byte, p transport.Packer, aside *[]byte) {
 	}
 	src := (*aside)[:len(dst)]
 	p.Pack(src)
+	if bulk.Strings() {
+		bulk.Copy(dst, src)
+		return
+	}
 	d.carry(dst, src, look)
 }
