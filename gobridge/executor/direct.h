@@ -29,9 +29,4 @@ _Static_assert(sizeof(MPI_Status) == sizeof(struct impi_status) &&
     offsetof(MPI_Status, MPI_internal[0]) == offsetof(struct impi_status, bytes) &&
     offsetof(MPI_Status, MPI_internal[2]) == offsetof(struct impi_status, flags), "statuses of C and Go");
 
-static inline int64_t impi_status_bytes(const MPI_Status *s)
-{
-    return (int64_t)((uint32_t)s->MPI_internal[0] | (uint64_t)(uint32_t)s->MPI_internal[1] << 32);
-}
-
 #endif

@@ -104,37 +104,6 @@ int impi_exec_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int
     return MPI_SUCCESS;
 }
 
-/* Can a receive be left to impi_exec_Recv, or else to Go, after the send that goes with it? */
-static inline int receivable(const void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
-{
-    struct impi_fast_comm *c = find(comm);
-    const struct impi_plan *plan;
-    return c && (uint32_t)source < (uint32_t)c->size && ((uint32_t)tag <= impi_fast.tag_ub || tag == MPI_ANY_TAG)
-        && laid_out(&buf, count, datatype, &plan) >= 0;
-}
-
-/* The two halves of an exchange: the send is over when it has been made here, and Go may have to make the receive. */
-int impi_exec_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                       MPI_Comm comm, MPI_Status *status)
-{
-    if (UNLIKELY(!receivable(recvbuf, recvcount, recvtype, source, recvtag, comm))) return IMPI_IN_GO;
-    if (UNLIKELY(impi_exec_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) return IMPI_IN_GO;
-    if (LIKELY(!impi_exec_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
-    return impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
-                              (uintptr_t)status, 0);
-}
-
-int impi_exec_Sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                               int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    if (UNLIKELY(!receivable(buf, count, datatype, source, recvtag, comm))) return IMPI_IN_GO;
-    if (UNLIKELY(impi_exec_Send(buf, count, datatype, dest, sendtag, comm))) return IMPI_IN_GO;
-    if (LIKELY(!impi_exec_Recv(buf, count, datatype, source, recvtag, comm, status))) return MPI_SUCCESS;
-    return impi_sendrecv_rest((uintptr_t)buf, count, (uintptr_t)datatype, source, recvtag, (uintptr_t)comm,
-                              (uintptr_t)status, 1);
-}
-
 int impi_exec_Comm_rank(MPI_Comm comm, int *rank)
 {
     struct impi_fast_comm *c = find(comm);

@@ -5,6 +5,10 @@
 
 #include "fast_ring.h"
 
+/* What a call that waits, tests or probes finds: that only Go can tell, that what it wants is not there yet, that it is
+ * there, or that nothing is wanted, since a request is null or inactive. */
+enum progress { FOR_GO, WAITING, READY, NOTHING };
+
 /* A record at the head of a ring that carries a whole message. */
 struct arrival {
     struct impi_shm_record *record;
@@ -166,13 +170,6 @@ static inline uint32_t patience(void)
     return engine_busy() ? 0 : __atomic_load_n(&impi_fast.looks, __ATOMIC_RELAXED);
 }
 
-/* Is a ring open and empty? Without the lock, too. */
-static inline int nothing_there(int local)
-{
-    const struct impi_shm_inbound *in = &impi_fast.shm->peers[local].in;
-    return opened(in) && !arrived(impi_fast.shm, in);
-}
-
 /* A test or probe that finds nothing is over here, if nothing but such calls can bring things on. But a program may do
  * nothing else, and then the engine needs its turn, too; and so do other ranks where cores are few. */
 static inline int nothing_else_to_do(void)
@@ -186,6 +183,14 @@ static inline int nothing_else_to_do(void)
     if (turn % TURN == 0) return 0;
     if (UNLIKELY(f->crowded)) sched_yield();
     return 1;
+}
+
+/* The answer of a test. */
+static inline int tested(enum progress got, int *flag)
+{
+    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
+    *flag = got == READY;
+    return MPI_SUCCESS;
 }
 
 #endif

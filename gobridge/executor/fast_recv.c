@@ -1,24 +1,26 @@
 /* The fast path of receives, probes and persistent requests (fast.h). Order: what a call asks for, blocking receives,
- * posted receives, the start of persistent requests, which the engine has made, probes. */
+ * exchanges, posted receives, the start of persistent requests, which the engine has made, probes. */
 #define _GNU_SOURCE
 #include "fast_match.h"
 
 struct impi_quick impi_quick;
 struct impi_persistent impi_persistent[IMPI_PERSISTENT_SLOTS];
 
-/* The checked arguments of a receive. */
+/* The checked arguments of a receive or a probe. */
 struct wish {
     struct impi_fast_comm *comm;
+    int source, tag;
+    int local; /* the source's rank in the machine's segment */
     void *buf; /* where the data begins */
     int64_t room;
     const struct impi_plan *plan; /* if it is no run; then the message must have all of room */
-    int local;
 };
 
 /* Finds the communicator; 0 if the call is not a simple one, as in the next two. */
 static inline int from_any(struct wish *w, int tag, MPI_Comm comm)
 {
     w->comm = find(comm);
+    w->tag = tag;
     return LIKELY(impi_fast.shm && w->comm && ((uint32_t)tag <= impi_fast.tag_ub || tag == MPI_ANY_TAG));
 }
 
@@ -26,6 +28,7 @@ static inline int from_any(struct wish *w, int tag, MPI_Comm comm)
 static inline int from(struct wish *w, int source, int tag, MPI_Comm comm)
 {
     if (UNLIKELY(!from_any(w, tag, comm) || (uint32_t)source >= (uint32_t)w->comm->size)) return 0;
+    w->source = source;
     w->local = w->comm->local[source];
     return w->local >= 0;
 }
@@ -39,20 +42,20 @@ static inline int typed(struct wish *w, void *buf, int64_t count, MPI_Datatype d
     return w->room >= 0;
 }
 
-/* Finds the message that a receive or probe asks for at the head of its source's ring, after at most so many looks,
- * with the lock held then. 0, and without the lock: not here. */
-HOT int next_message(const struct wish *w, int source, int tag, uint32_t looks, struct arrival *a)
+/* Finds the message that a receive or probe asks for at the head of its source's ring, after at most so many looks. The
+ * lock is held if it is READY. */
+HOT enum progress next_message(const struct wish *w, uint32_t looks, struct arrival *a)
 {
     struct impi_shm_private *shm = impi_fast.shm;
     struct impi_shm_inbound *in = &shm->peers[w->local].in;
     /* What waits in the engine may be the message. */
-    if (UNLIKELY(!opened(in) || __atomic_load_n(&w->comm->waiting, __ATOMIC_RELAXED))) return 0;
+    if (UNLIKELY(!opened(in) || __atomic_load_n(&w->comm->waiting, __ATOMIC_RELAXED))) return FOR_GO;
     for (;;) {
         for (; !arrived(shm, in); looks--) {
-            if (looks == 0) return 0;
+            if (looks == 0) return WAITING;
             between_looks(looks);
         }
-        if (!try_lock(shm)) return 0;
+        if (!try_lock(shm)) return FOR_GO;
         int wake = 0, stuck = 0;
         if (UNLIKELY(impi_quick.from[w->local].head) && drain(shm, in, w->local, &wake, &stuck) > 0) {
             unlock(shm);
@@ -60,37 +63,43 @@ HOT int next_message(const struct wish *w, int source, int tag, uint32_t looks, 
             continue;
         }
         if (LIKELY(look(shm, in, a) && !stuck && !w->comm->waiting && a->record->cid == w->comm->cid &&
-                   a->record->lsrank == source && takes(tag, a->record->tag))) return 1;
+                   a->record->lsrank == w->source && takes(w->tag, a->record->tag))) return READY;
         unlock(shm);
-        return 0;
+        return FOR_GO;
     }
 }
 
-/* The same from whichever rank has one, of a communicator whose members are all in this machine; *source says which. A
- * rank whose ring is not open yet has not sent anything before: Go will see its first message. */
-static int any_message(struct wish *w, int tag, uint32_t looks, struct arrival *a, int *source)
+/* The same from whichever rank has one, of a communicator whose members are all in this machine. A rank whose ring is
+ * not open yet has not sent anything before: Go will see its first message. */
+RARE enum progress any_message(struct wish *w, int tag, MPI_Comm comm, uint32_t looks, struct arrival *a)
 {
-    enum { MOST = 64 }; /* ranks that are looked at one by one */
-    static int turn; /* threads may change each other's */
+    enum { MOST = 64 }; /* ranks that are looked at again and again */
+    static int turn;    /* threads may change each other's */
+    if (!from_any(w, tag, comm) || (w->comm->size > MOST && looks > 0)) return FOR_GO;
     const struct impi_fast_comm *c = w->comm;
     int first = __atomic_load_n(&turn, __ATOMIC_RELAXED);
-    if (c->size > MOST || __atomic_load_n(&c->waiting, __ATOMIC_RELAXED)) return 0;
+    if (__atomic_load_n(&c->waiting, __ATOMIC_RELAXED)) return FOR_GO;
     for (;; between_looks(looks)) {
         for (int k = 0; k < c->size; k++) {
-            *source = (first + k) % c->size;
-            if (UNLIKELY((w->local = c->local[*source]) < 0)) return 0;
+            w->source = (first + k) % c->size;
+            if (UNLIKELY((w->local = c->local[w->source]) < 0)) return FOR_GO;
             const struct impi_shm_inbound *in = &impi_fast.shm->peers[w->local].in;
             if (!opened(in) || !arrived(impi_fast.shm, in)) continue;
-            if (!next_message(w, *source, tag, 0, a)) return 0;
-            __atomic_store_n(&turn, *source + 1, __ATOMIC_RELAXED);
-            return 1;
+            __atomic_store_n(&turn, w->source + 1, __ATOMIC_RELAXED);
+            return next_message(w, 0, a) == READY ? READY : FOR_GO;
         }
-        if (looks-- == 0) return 0;
+        if (looks-- == 0) return WAITING;
     }
+}
+
+HOT enum progress message(struct wish *w, int source, int tag, MPI_Comm comm, uint32_t looks, struct arrival *a)
+{
+    if (UNLIKELY(source == MPI_ANY_SOURCE)) return any_message(w, tag, comm, looks, a);
+    return LIKELY(from(w, source, tag, comm)) ? next_message(w, looks, a) : FOR_GO;
 }
 
 /* Takes the message that has been found, and gives up the lock. */
-static inline int take(const struct wish *w, const struct arrival *a, int source, MPI_Status *status)
+static inline int take(const struct wish *w, const struct arrival *a, MPI_Status *status)
 {
     struct impi_shm_private *shm = impi_fast.shm;
     struct impi_shm_inbound *in = &shm->peers[w->local].in;
@@ -104,17 +113,8 @@ static inline int take(const struct wish *w, const struct arrival *a, int source
     int wake = leave(shm, in, a);
     unlock(shm);
     if (UNLIKELY(wake)) impi_ring(w->local);
-    set_status(status, source, got, a->bytes);
+    set_status(status, w->source, got, a->bytes);
     return MPI_SUCCESS;
-}
-
-/* A receive from any source; *source says from which. */
-RARE int receive_any(struct wish *w, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    struct arrival a;
-    int source;
-    if (!from_any(w, tag, comm) || !any_message(w, tag, patience(), &a, &source)) return IMPI_IN_GO;
-    return take(w, &a, source, status);
 }
 
 int impi_exec_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -123,9 +123,27 @@ int impi_exec_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source
     struct wish w;
     struct arrival a;
     if (UNLIKELY(!typed(&w, buf, count, datatype))) return IMPI_IN_GO;
-    if (UNLIKELY(source == MPI_ANY_SOURCE)) return receive_any(&w, tag, comm, status);
-    if (UNLIKELY(!from(&w, source, tag, comm)) || !next_message(&w, source, tag, patience(), &a)) return IMPI_IN_GO;
-    return take(&w, &a, source, status);
+    return LIKELY(message(&w, source, tag, comm, patience(), &a) == READY) ? take(&w, &a, status) : IMPI_IN_GO;
+}
+
+/* The two halves of an exchange: the send is over when it has been made here, and Go may have to make the receive. */
+int impi_exec_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                       MPI_Comm comm, MPI_Status *status)
+{
+    struct wish w; /* Go says what is wrong with a receive before anything is sent */
+    if (UNLIKELY(!typed(&w, recvbuf, recvcount, recvtype) || !from(&w, source, recvtag, comm))) return IMPI_IN_GO;
+    if (UNLIKELY(impi_exec_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) return IMPI_IN_GO;
+    if (LIKELY(!impi_exec_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
+    int replace = sendbuf == recvbuf; /* else they must not overlap */
+    return impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+                              (uintptr_t)status, replace);
+}
+
+int impi_exec_Sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                               int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return impi_exec_Sendrecv(buf, count, datatype, dest, sendtag, buf, count, datatype, source, recvtag, comm, status);
 }
 
 /* Posts a receive; it stays here until a message is there or the engine adopts it. NULL: that is not for C. Lock held
@@ -210,44 +228,24 @@ int impi_exec_Startall(int count, MPI_Request requests[])
 }
 
 /* Describes a message that can be received, and leaves it where it is. */
-static int probe(int source, int tag, MPI_Comm comm, MPI_Status *status, uint32_t looks)
+static enum progress probe(int source, int tag, MPI_Comm comm, MPI_Status *status, uint32_t looks)
 {
     struct wish w;
     struct arrival a;
-    if (source == MPI_ANY_SOURCE) {
-        if (!from_any(&w, tag, comm) || !any_message(&w, tag, looks, &a, &source)) return 0;
-    } else if (!from(&w, source, tag, comm) || !next_message(&w, source, tag, looks, &a)) {
-        return 0;
-    }
-    int got = a.record->tag;
+    enum progress got = message(&w, source, tag, comm, looks, &a);
+    if (got != READY) return got;
+    int sent = a.record->tag;
     unlock(impi_fast.shm);
-    set_status(status, source, got, a.bytes);
-    return 1;
+    set_status(status, w.source, sent, a.bytes);
+    return READY;
 }
 
 int impi_exec_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return LIKELY(probe(source, tag, comm, status, patience())) ? MPI_SUCCESS : IMPI_IN_GO;
-}
-
-/* Is there surely no message to be probed? A ring that is not open is looked into by the engine, now and then. */
-static int nothing_to_probe(int source, int tag, MPI_Comm comm)
-{
-    struct wish w;
-    if (!from_any(&w, tag, comm) || __atomic_load_n(&w.comm->waiting, __ATOMIC_RELAXED)) return 0;
-    if (source != MPI_ANY_SOURCE) return from(&w, source, tag, comm) && nothing_there(w.local);
-    for (int i = 0; i < w.comm->size; i++) {
-        int local = w.comm->local[i];
-        if (local < 0 || (opened(&impi_fast.shm->peers[local].in) && !nothing_there(local))) return 0;
-    }
-    return 1;
+    return LIKELY(probe(source, tag, comm, status, patience()) == READY) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
 int impi_exec_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    if (UNLIKELY(!flag)) return IMPI_IN_GO;
-    int is = probe(source, tag, comm, status, 0);
-    if (!is && !(nothing_to_probe(source, tag, comm) && nothing_else_to_do())) return IMPI_IN_GO;
-    *flag = is;
-    return MPI_SUCCESS;
+    return LIKELY(flag) ? tested(probe(source, tag, comm, status, 0), flag) : IMPI_IN_GO;
 }

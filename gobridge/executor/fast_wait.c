@@ -5,8 +5,6 @@
 #define _GNU_SOURCE
 #include "fast_match.h"
 
-enum progress { WAITING, READY, FOR_GO };
-
 /* A request that needs no look: null, or a send that was over when it started. */
 static inline int settled(MPI_Request request)
 {
@@ -32,18 +30,19 @@ RARE enum progress known_persistent(MPI_Request request, struct impi_quick_slot 
 {
     struct impi_persistent *p = persistent(request);
     switch (p ? __atomic_load_n(&p->state, __ATOMIC_RELAXED) : IMPI_PERSISTENT_ENGINE) {
-    case IMPI_PERSISTENT_INACTIVE:
+    case IMPI_PERSISTENT_INACTIVE: return NOTHING;
     case IMPI_PERSISTENT_SENT: return READY;
     case IMPI_PERSISTENT_POSTED: *slot = slot_at(p->slot); return progress_of(*slot);
     default: return FOR_GO;
     }
 }
 
-/* What has become of a request that is not settled; *slot is its receive, if it is one. */
+/* What has become of a request; *slot is its receive, if it is one. */
 static inline enum progress known(MPI_Request request, struct impi_quick_slot **slot)
 {
     uint32_t n = (uint32_t)(uintptr_t)request ^ (uint32_t)IMPI_QUICK_BIT;
     *slot = NULL;
+    if (settled(request)) return request == MPI_REQUEST_NULL ? NOTHING : READY;
     if (UNLIKELY(n >= IMPI_QUICK_SLOTS)) return known_persistent(request, slot);
     *slot = &impi_quick.slots[n];
     if (__atomic_load_n(&(*slot)->generation, __ATOMIC_RELAXED) != (uintptr_t)request >> 32) return FOR_GO;
@@ -69,20 +68,6 @@ HOT enum progress advance(const struct impi_quick_slot *s)
     return state == IMPI_QUICK_POSTED && (n > 0 || !arrived(shm, in)) ? WAITING : FOR_GO;
 }
 
-/* Waits for a request, at most so many looks. */
-HOT enum progress await(MPI_Request request, uint32_t looks)
-{
-    struct impi_quick_slot *s;
-    if (settled(request)) return READY;
-    enum progress got = known(request, &s);
-    while (got == WAITING) {
-        got = advance(s);
-        if (got != WAITING || looks-- == 0) break;
-        between_looks(looks);
-    }
-    return got;
-}
-
 /* Gives the slot of a receive back. Lock held. */
 static inline void release(struct impi_quick_slot *s)
 {
@@ -93,14 +78,6 @@ static inline void release(struct impi_quick_slot *s)
     impi_quick.idle = (uint32_t)(s - impi_quick.slots) + 1;
 }
 
-/* Is a request that is READY an operation that has ended, and not just no operation? */
-static inline int operation(MPI_Request request, const struct impi_quick_slot *s)
-{
-    if (s || (uintptr_t)request == IMPI_SENT_REQUEST) return 1;
-    struct impi_persistent *p = persistent(request);
-    return p && __atomic_load_n(&p->state, __ATOMIC_RELAXED) == IMPI_PERSISTENT_SENT;
-}
-
 /* The status of no operation: its error is MPI_SUCCESS, which other statuses leave as it was. */
 static inline void set_empty(MPI_Status *status)
 {
@@ -108,21 +85,22 @@ static inline void set_empty(MPI_Status *status)
     if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
 }
 
-/* Completes a request that was READY; 0 if it is not any more: it stood twice in the program's array, or another thread
+/* Completes a request that was over; 0 if it is not any more: it stood twice in the program's array, or another thread
  * has completed it. Lock held. */
 HOT int settle(MPI_Request *request, MPI_Status *status)
 {
-    struct impi_quick_slot *s = NULL;
-    if (!settled(*request) && known(*request, &s) != READY) return 0;
+    struct impi_quick_slot *s;
+    enum progress got = known(*request, &s);
+    if (got < READY) return 0;
     if (LIKELY(s)) {
         set_status(status, s->source, s->tag, s->bytes);
         release(s);
-    } else if (operation(*request, s)) {
+    } else if (got == READY) {
         set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     } else {
         set_empty(status);
     }
-    struct impi_persistent *p = UNLIKELY(!settled(*request)) ? persistent(*request) : NULL;
+    struct impi_persistent *p = persistent(*request);
     if (UNLIKELY(p)) __atomic_store_n(&p->state, IMPI_PERSISTENT_INACTIVE, __ATOMIC_RELAXED);
     else *request = MPI_REQUEST_NULL;
     return 1;
@@ -149,9 +127,13 @@ HOT enum progress complete(int count, MPI_Request requests[], MPI_Status statuse
     if (UNLIKELY(!may_complete())) return FOR_GO;
     int locked = 0, n = 0;
     for (int i = 0; i < count; i++) {
-        enum progress got = await(requests[i], looks);
-        if (got != READY) return got;
-        locked |= !settled(requests[i]);
+        if (settled(requests[i])) continue;
+        struct impi_quick_slot *s;
+        enum progress got = known(requests[i], &s);
+        for (uint32_t left = looks; got == WAITING && (got = advance(s)) == WAITING && left > 0; left--)
+            between_looks(left);
+        if (got < READY) return got;
+        locked = 1;
     }
     count_turn();
     if (locked && UNLIKELY(!try_lock(shm))) return FOR_GO;
@@ -171,14 +153,6 @@ int impi_exec_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     return LIKELY(complete(count, requests, statuses, patience()) == READY) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
-/* The answer of a test. */
-static inline int tested(enum progress got, int *flag)
-{
-    if (got == FOR_GO || (got == WAITING && !nothing_else_to_do())) return IMPI_IN_GO;
-    *flag = got == READY;
-    return MPI_SUCCESS;
-}
-
 int impi_exec_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     if (UNLIKELY(count <= 0 || !requests || !flag)) return IMPI_IN_GO;
@@ -190,64 +164,67 @@ int impi_exec_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return impi_exec_Testall(1, request, flag, status);
 }
 
-/* The persistent request that was completed last of some: where it stands again, and is complete again, a search begins
- * behind it, so that the others have their turn. Threads may change each other's. */
-static struct { uintptr_t request; int index; } last;
-
-static inline int first_to_look_at(int count, const MPI_Request requests[])
-{
-    int i = __atomic_load_n(&last.index, __ATOMIC_RELAXED);
-    uintptr_t request = __atomic_load_n(&last.request, __ATOMIC_RELAXED);
-    return i < count && request && (uintptr_t)requests[i] == request ? i + 1 : 0;
-}
-
-static inline void note_completed(int i, MPI_Request request)
-{
-    __atomic_store_n(&last.index, i, __ATOMIC_RELAXED);
-    __atomic_store_n(&last.request, persistent(request) ? (uintptr_t)request : 0, __ATOMIC_RELAXED);
-}
-
-/* Finds an operation that has ended, after at most so many looks at all; *index is MPI_UNDEFINED if none is active. */
+/* Finds an operation that has ended, after at most so many looks at all. Where a persistent request that was found last
+ * stands again, the search begins behind it, so that the others have their turn. */
 static enum progress find_ended(int count, const MPI_Request requests[], uint32_t looks, int *index)
 {
-    int first = first_to_look_at(count, requests);
+    static struct { uintptr_t request; int index; } last; /* threads may change each other's */
+    int first = 0, was = __atomic_load_n(&last.index, __ATOMIC_RELAXED);
+    if (was < count && !settled(requests[was])
+        && (uintptr_t)requests[was] == __atomic_load_n(&last.request, __ATOMIC_RELAXED)) first = was + 1;
     for (;; between_looks(looks)) {
         int active = 0;
         for (int k = 0; k < count; k++) {
             int i = first + k < count ? first + k : first + k - count;
-            struct impi_quick_slot *s = NULL;
-            enum progress got = settled(requests[i]) ? READY : known(requests[i], &s);
+            struct impi_quick_slot *s;
+            enum progress got = known(requests[i], &s);
             if (got == WAITING) got = advance(s), active = 1;
             if (UNLIKELY(got == FOR_GO)) return FOR_GO;
-            if (got == READY && operation(requests[i], s)) {
-                *index = i;
-                return READY;
-            }
+            if (got != READY) continue;
+            __atomic_store_n(&last.index, i, __ATOMIC_RELAXED);
+            __atomic_store_n(&last.request, (uintptr_t)requests[i], __ATOMIC_RELAXED);
+            *index = i;
+            return READY;
         }
-        *index = MPI_UNDEFINED;
-        if (!active) return READY;
+        if (!active) return NOTHING;
         if (looks-- == 0) return WAITING;
     }
+}
+
+/* Completes the requests that can be completed now, and no more than `most`, if there is one. */
+static inline enum progress complete_some(int count, MPI_Request requests[], int most, uint32_t looks, int *outcount,
+                                          int indices[], MPI_Status statuses[])
+{
+    int first, n = 0;
+    if (UNLIKELY(!may_complete())) return FOR_GO;
+    enum progress got = find_ended(count, requests, looks, &first);
+    if (got < READY) return got;
+    count_turn();
+    *outcount = MPI_UNDEFINED;
+    if (got == NOTHING) return READY;
+    if (UNLIKELY(!try_lock(impi_fast.shm))) return FOR_GO;
+    for (int i = most == 1 ? first : 0; i < count && n < most; i++) {
+        struct impi_quick_slot *s;
+        if (known(requests[i], &s) != READY) continue;
+        settle(&requests[i], element(statuses, n));
+        indices[n++] = i;
+    }
+    unlock(impi_fast.shm);
+    *outcount = n;
+    return n > 0 ? READY : FOR_GO;
 }
 
 /* Completes one of the requests. */
 static inline enum progress complete_any(int count, MPI_Request requests[], uint32_t looks, int *index,
                                          MPI_Status *status)
 {
-    if (UNLIKELY(!may_complete())) return FOR_GO;
-    enum progress got = find_ended(count, requests, looks, index);
-    if (got != READY) return got;
-    count_turn();
-    if (*index == MPI_UNDEFINED) {
+    int n;
+    enum progress got = complete_some(count, requests, 1, looks, &n, index, status);
+    if (got == READY && n == MPI_UNDEFINED) {
+        *index = MPI_UNDEFINED;
         set_empty(status);
-        return READY;
     }
-    if (UNLIKELY(!try_lock(impi_fast.shm))) return FOR_GO;
-    MPI_Request request = requests[*index];
-    int did = settle(&requests[*index], status);
-    unlock(impi_fast.shm);
-    if (did) note_completed(*index, request);
-    return did ? READY : FOR_GO;
+    return got;
 }
 
 int impi_exec_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -262,40 +239,17 @@ int impi_exec_Testany(int count, MPI_Request requests[], int *index, int *flag, 
     return tested(complete_any(count, requests, 0, index, status), flag);
 }
 
-/* Completes all requests that can be completed now, if at least one can. */
-static inline enum progress complete_some(int count, MPI_Request requests[], uint32_t looks, int *outcount,
-                                          int indices[], MPI_Status statuses[])
-{
-    if (UNLIKELY(!may_complete())) return FOR_GO;
-    int index, n = 0;
-    enum progress got = find_ended(count, requests, looks, &index);
-    if (got != READY) return got;
-    count_turn();
-    *outcount = MPI_UNDEFINED;
-    if (index == MPI_UNDEFINED) return READY;
-    if (UNLIKELY(!try_lock(impi_fast.shm))) return FOR_GO;
-    for (int i = 0; i < count; i++) {
-        struct impi_quick_slot *s = NULL;
-        if (!settled(requests[i]) && known(requests[i], &s) != READY) continue;
-        if (!operation(requests[i], s) || !settle(&requests[i], element(statuses, n))) continue;
-        indices[n++] = i;
-    }
-    unlock(impi_fast.shm);
-    *outcount = n;
-    return n > 0 ? READY : FOR_GO;
-}
-
 int impi_exec_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
     if (UNLIKELY(incount <= 0 || !requests || !outcount || !indices)) return IMPI_IN_GO;
-    enum progress got = complete_some(incount, requests, patience(), outcount, indices, statuses);
+    enum progress got = complete_some(incount, requests, incount, patience(), outcount, indices, statuses);
     return LIKELY(got == READY) ? MPI_SUCCESS : IMPI_IN_GO;
 }
 
 int impi_exec_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
     if (UNLIKELY(incount <= 0 || !requests || !outcount || !indices)) return IMPI_IN_GO;
-    int some, code = tested(complete_some(incount, requests, 0, outcount, indices, statuses), &some);
+    int some, code = tested(complete_some(incount, requests, incount, 0, outcount, indices, statuses), &some);
     if (code == MPI_SUCCESS && !some) *outcount = 0;
     return code;
 }

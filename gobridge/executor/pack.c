@@ -3,12 +3,6 @@
 #define _GNU_SOURCE
 #include "fast_ring.h"
 
-static inline int native(MPI_Comm comm)
-{
-    struct impi_fast_comm *c = find(comm);
-    return LIKELY(c) && c->native;
-}
-
 /* Is there room for n bytes from position on, in a buffer that may be one? */
 static inline int fits(int64_t n, const void *buffer, int64_t size, int64_t position)
 {
@@ -19,7 +13,8 @@ static inline int fits(int64_t n, const void *buffer, int64_t size, int64_t posi
 static inline int moved(const void *typed, int64_t count, MPI_Datatype datatype, const void *buffer, int64_t size,
                         MPI_Count *position, MPI_Comm comm, int unpack)
 {
-    if (UNLIKELY(!position || !native(comm))) return IMPI_IN_GO;
+    const struct impi_fast_comm *c = find(comm);
+    if (UNLIKELY(!position || !c || !c->native)) return IMPI_IN_GO;
     const struct impi_plan *p;
     const void *at = typed;
     int64_t n = laid_out(&at, count, datatype, &p);

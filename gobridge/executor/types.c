@@ -78,7 +78,8 @@ int impi_exec_Get_count(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 {
     const struct impi_shape *s = impi_type_shape(datatype);
     if (UNLIKELY(!s || !count || !status || status->MPI_internal[2] & IMPI_STATUS_EXTERNAL)) return IMPI_IN_GO;
-    uint64_t bytes = (uint64_t)impi_status_bytes(status), size = (uint64_t)s->size;
+    uint64_t low = (uint32_t)status->MPI_internal[0], bytes = low | (uint64_t)(uint32_t)status->MPI_internal[1] << 32;
+    uint64_t size = (uint64_t)s->size;
     int whole = bytes == 0 || (size > 0 && (int64_t)bytes > 0 && bytes % size == 0);
     *count = !whole ? MPI_UNDEFINED : bytes == 0 ? 0 : (MPI_Count)(bytes / size);
     return MPI_SUCCESS;
