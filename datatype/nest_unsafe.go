@@ -30,8 +30,6 @@ type Kernels struct {
 	Listed func(mem, buf unsafe.Pointer, at, to int64, offs []int64, scale int64, block int64, unpack bool)
 	// Varied is Listed for blocks of lens[i]*unit bytes, which are between least and most.
 	Varied func(mem, buf unsafe.Pointer, at, to int64, offs, lens []int64, scale, unit, least, most int64, unpack bool)
-	// Pieces copies from runs relative to src to those relative to dst, until one of the two lists is used up.
-	Pieces func(dst, src unsafe.Pointer, to, from *Runs)
 }
 
 var kernels *Kernels

@@ -216,10 +216,10 @@ func setList(e *C.struct_impi_type, p *datatype.Plan) {
 	}
 	narrow(offs, p.Offs)
 	l := &e.plan.list
-	l.offs, l.n, l.scale, l.block = (*C.int32_t)(&offs[0]), C.int64_t(n), C.int64_t(p.Scale), C.int64_t(p.Block)
+	l.offs, l.n, l.scale, l.block = unsafe.Pointer(&offs[0]), C.int64_t(n), C.int64_t(p.Scale), C.int64_t(p.Block)
 	if p.Lens != nil {
 		narrow(lens, p.Lens)
-		l.lens, l.least, l.most = (*C.int32_t)(&lens[0]), C.int64_t(p.Least), C.int64_t(p.Most)
+		l.lens, l.least, l.most = unsafe.Pointer(&lens[0]), C.int64_t(p.Least), C.int64_t(p.Most)
 	}
 }
 
@@ -273,7 +273,7 @@ func forgetEnded() {
 func dropType(slot uint32) {
 	l := &entryAt(slot).plan.list
 	if l.n > C.IMPI_TYPE_BLOCKS {
-		C.free(unsafe.Pointer(l.offs))
+		C.free(l.offs)
 	}
 	l.n = 0
 	h, _ := types.At(slot)

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 #include "direct.h"
-#include "../kernel/plan.h"
+#include "../kernel/kernels.h"
 
 enum {
     IMPI_TYPE_NAMED = 512,     /* handles of predefined types, from MPI_DATATYPE_NULL on */

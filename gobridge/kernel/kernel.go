@@ -1,5 +1,5 @@
-// Package kernel is the loops in C that move and combine large or many pieces of data: kernels.h for package datatype,
-// plan.h for elements that C moves by itself, reduce.h for short reductions. Each has an oracle in Go.
+// Package kernel is the loops in C that move and combine large or many pieces of data: kernels.h for package datatype
+// and for elements that C moves by itself, reduce.h for short reductions. Each has an oracle in Go.
 package kernel
 
 // #include <stddef.h>
@@ -9,10 +9,6 @@ package kernel
 // #cgo nocallback impi_move_nest
 // #cgo noescape impi_move_listed
 // #cgo nocallback impi_move_listed
-// #cgo noescape impi_move_varied
-// #cgo nocallback impi_move_varied
-// #cgo noescape impi_copy_pieces
-// #cgo nocallback impi_copy_pieces
 import "C"
 
 import (
@@ -32,32 +28,22 @@ func moveNest(mem, buf unsafe.Pointer, at, to int64, nest datatype.Nest) {
 }
 
 func moveListed(mem, buf unsafe.Pointer, at, to int64, offs []int64, scale, block int64, unpack bool) {
-	C.impi_move_listed(number(mem, at), number(buf, to), (*C.int64_t)(&offs[0]), C.int64_t(len(offs)), C.int64_t(scale),
-		C.int64_t(block), C.int(flag(unpack)))
+	C.impi_move_listed(number(mem, at), number(buf, to), (*C.int64_t)(&offs[0]), nil, C.int64_t(len(offs)),
+		C.int64_t(scale), C.int64_t(block), 0, 0, C.int(flag(unpack)))
 	runtime.KeepAlive(mem)
 	runtime.KeepAlive(buf)
 }
 
 func moveVaried(mem, buf unsafe.Pointer, at, to int64, offs, lens []int64, scale, unit, least, most int64,
 	unpack bool) {
-	C.impi_move_varied(number(mem, at), number(buf, to), (*C.int64_t)(&offs[0]), (*C.int64_t)(&lens[0]),
-		C.int64_t(len(offs)),
-		C.int64_t(scale), C.int64_t(unit), C.int64_t(least), C.int64_t(most), C.int(flag(unpack)))
+	C.impi_move_listed(number(mem, at), number(buf, to), (*C.int64_t)(&offs[0]), (*C.int64_t)(&lens[0]),
+		C.int64_t(len(offs)), C.int64_t(scale), C.int64_t(unit), C.int64_t(least), C.int64_t(most), C.int(flag(unpack)))
 	runtime.KeepAlive(mem)
 	runtime.KeepAlive(buf)
 }
 
-func copyPieces(dst, src unsafe.Pointer, to, from *datatype.Runs) {
-	C.impi_copy_pieces(number(dst, 0), number(src, 0), (*C.struct_impi_runs)(unsafe.Pointer(to)),
-		(*C.struct_impi_runs)(unsafe.Pointer(from)))
-	runtime.KeepAlive(dst)
-	runtime.KeepAlive(src)
-}
-
-// C and Go have the same idea of runs and of nests.
+// C and Go have the same idea of nests.
 const (
-	_ = uint(C.sizeof_struct_impi_runs - unsafe.Sizeof(datatype.Runs{}))
-	_ = uint(unsafe.Sizeof(datatype.Runs{}) - C.sizeof_struct_impi_runs)
 	_ = uint(C.sizeof_struct_impi_nest - unsafe.Sizeof(datatype.Nest{}))
 	_ = uint(unsafe.Sizeof(datatype.Nest{}) - C.sizeof_struct_impi_nest)
 	_ = uint(C.offsetof_unpack - unsafe.Offsetof(datatype.Nest{}.Unpack))
@@ -76,4 +62,4 @@ func flag(on bool) C.int32_t {
 }
 
 // Kernels are those of kernels.h.
-var Kernels = datatype.Kernels{Nest: moveNest, Listed: moveListed, Varied: moveVaried, Pieces: copyPieces}
+var Kernels = datatype.Kernels{Nest: moveNest, Listed: moveListed, Varied: moveVaried}

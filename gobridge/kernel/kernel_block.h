@@ -6,39 +6,21 @@
 
 enum { WIDE = 256, LONG_RUN = 64 << 10 }; /* a block of more bytes is a run, and one that is worth a call */
 
-/* A block as two words that may overlap. */
-#define ENDS(NAME, T)                                                         \
-    INLINE void NAME(char *restrict dst, const char *restrict src, int64_t b) \
-    {                                                                         \
-        T first = *(const T *)src, last = *(const T *)(src + b - sizeof(T));  \
-        *(T *)dst = first;                                                    \
-        *(T *)(dst + b - sizeof(T)) = last;                                   \
+/* A block as K words from its beginning and K before its end, which may overlap. */
+#define ENDS(NAME, T, K)                                                                                             \
+    INLINE void NAME(char *restrict dst, const char *restrict src, int64_t b)                                        \
+    {                                                                                                                \
+        T first[K], last[K];                                                                                         \
+        for (int k = 0; k < K; k++) first[k] = ((const T *)src)[k], last[k] = ((const T *)(src + b))[k - K];         \
+        for (int k = 0; k < K; k++) ((T *)dst)[k] = first[k], ((T *)(dst + b))[k - K] = last[k];                     \
     }
-ENDS(ends_2, u16)
-ENDS(ends_4, u32)
-ENDS(ends_8, u64)
-ENDS(ends_16, u8x16)
-ENDS(ends_32, u8x32)
-
-/* A block of 64 to 128 bytes. */
-INLINE void four_32(char *restrict dst, const char *restrict src, int64_t b)
-{
-    u8x32 v0 = *(const u8x32 *)src, v1 = *(const u8x32 *)(src + 32);
-    u8x32 v2 = *(const u8x32 *)(src + b - 64), v3 = *(const u8x32 *)(src + b - 32);
-    *(u8x32 *)dst = v0, *(u8x32 *)(dst + 32) = v1, *(u8x32 *)(dst + b - 64) = v2, *(u8x32 *)(dst + b - 32) = v3;
-}
-
-/* A block of 128 to 256 bytes. */
-INLINE void eight_32(char *restrict dst, const char *restrict src, int64_t b)
-{
-    u8x32 v0 = *(const u8x32 *)src, v1 = *(const u8x32 *)(src + 32);
-    u8x32 v2 = *(const u8x32 *)(src + 64), v3 = *(const u8x32 *)(src + 96);
-    u8x32 v4 = *(const u8x32 *)(src + b - 128), v5 = *(const u8x32 *)(src + b - 96);
-    u8x32 v6 = *(const u8x32 *)(src + b - 64), v7 = *(const u8x32 *)(src + b - 32);
-    *(u8x32 *)dst = v0, *(u8x32 *)(dst + 32) = v1, *(u8x32 *)(dst + 64) = v2, *(u8x32 *)(dst + 96) = v3;
-    *(u8x32 *)(dst + b - 128) = v4, *(u8x32 *)(dst + b - 96) = v5, *(u8x32 *)(dst + b - 64) = v6,
-                         *(u8x32 *)(dst + b - 32) = v7;
-}
+ENDS(upto_4, u16, 1)
+ENDS(upto_8, u32, 1)
+ENDS(upto_16, u64, 1)
+ENDS(upto_32, u8x16, 1)
+ENDS(upto_64, u8x32, 1)
+ENDS(upto_128, u8x32, 2)
+ENDS(upto_256, u8x32, 4)
 
 INLINE void span_128(char *restrict dst, const char *restrict src)
 {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { IMPI_MAX_DIMS = 6, IMPI_LISTED_RUNS = 256 };
+enum { IMPI_MAX_DIMS = 6 };
 
 /* A level of a nest of loops: n instances, so many bytes apart in memory and in the buffer. */
 struct impi_dim {
@@ -28,31 +28,38 @@ void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, 
 /* n bytes. */
 void impi_move_run(void *dst, const void *src, int64_t n);
 
-/* n blocks at mem + offs[i]*scale; in the buffer they follow each other. */
-void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, int64_t n, int64_t scale, int64_t block,
-                      int unpack);
+/* n blocks at mem + offs[i]*scale, of lens[i]*block bytes, at least `least` and at most `most`; in the buffer they
+ * follow each other. Without lens all are of `block` bytes. */
+void impi_move_listed(uintptr_t mem, uintptr_t buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale,
+                      int64_t block, int64_t least, int64_t most, int unpack);
 
-/* The same with lens[i]*unit bytes in block i, at least `least` and at most `most` bytes. */
-void impi_move_varied(uintptr_t mem, uintptr_t buf, const int64_t *offs, const int64_t *lens, int64_t n, int64_t scale,
-                      int64_t unit, int64_t least, int64_t most, int unpack);
-
-/* Runs of a stream, from an address on (datatype.Runs): n of them, of which `used` have been copied. One that has been
- * copied in part is shortened by that. */
-struct impi_runs {
-    int64_t n, used;
-    int64_t off[IMPI_LISTED_RUNS], len[IMPI_LISTED_RUNS];
-};
-
-/* Copies until the runs of one side are used up. */
-void impi_copy_pieces(uintptr_t dst, uintptr_t src, struct impi_runs *to, struct impi_runs *from);
-
-/* The same with numbers of 32 bits, which take less of the caches. */
+/* The same, with numbers of 32 bits, which take less of the caches. */
 struct impi_list {
-    const int32_t *offs; /* NULL: no list */
-    const int32_t *lens; /* NULL: blocks of `block` bytes; else of lens[i]*block, between least and most */
+    const void *offs; /* NULL: no list */
+    const void *lens;
     int64_t n, scale, block, least, most;
 };
 
 void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int unpack);
+
+/* A plan: how C moves elements of a datatype whose layout Go has worked out (datatype/plan.go), by a list of blocks or
+ * by loops around a block. */
+struct impi_plan {
+    int64_t at; /* of the first byte, from the element's address */
+    int64_t size, extent;
+    int64_t most;    /* bytes up to which C moves several elements: Go has a better order for more */
+    int64_t row;     /* bytes of what the outermost loop repeats, if that follows itself in the packed form; else 0 */
+    int32_t dense;   /* consecutive elements are one block, whatever their number */
+    int32_t growing; /* a message of one element is published row by row */
+    struct impi_list list; /* without offsets: the nest */
+    struct impi_nest nest;
+};
+
+/* Moves n bytes, of whole elements, from typed memory to a packed buffer, or back. */
+void impi_plan_move(const struct impi_plan *p, const void *typed, const void *packed, int64_t n, int unpack);
+
+/* The same for one element in parts: the n packed bytes from `from` on, all of them whole rows. */
+void impi_plan_move_rows(const struct impi_plan *p, const void *typed, const void *packed, int64_t from, int64_t n,
+                         int unpack);
 
 #endif

@@ -1,5 +1,5 @@
 /* Elements moved by a plan. */
-#include "plan.h"
+#include "kernels.h"
 
 /* Several elements of a nest: one loop more. */
 static void move_loops(const struct impi_plan *p, uintptr_t mem, uintptr_t buf, int64_t count, int unpack)

@@ -1,7 +1,7 @@
 /* Plans of the bridge (gobridge/kernel/plan.c): an element moved in parts is the element, a part touches no other rows,
  * and takes as many steps wherever it begins. Linked with the bridge's C; no MPI. Steps are counted by the kernel,
  * instruction by instruction, where it lets a process trace its child. */
-#include "../../gobridge/kernel/plan.h"
+#include "../../gobridge/kernel/kernels.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
