@@ -1,10 +1,11 @@
 package main
 
-// #include "shim/shim.h"
+// #include "shim/z_callbacks.h"
 import "C"
 
 import (
 	"sync"
+	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/gobridge/handle"
@@ -155,22 +156,22 @@ func (v *attribute) copy(object uintptr, key int32) (*attribute, int32) {
 	case dupFunction:
 		return v, 0
 	}
-	var out C.uintptr_t
+	var out uintptr
 	var flag C.int
-	code := C.impi_call_copy(C.uintptr_t(v.kv.copy), C.uintptr_t(object), C.int(key), C.uintptr_t(v.kv.extra),
-		C.uintptr_t(v.value), &out, &flag)
+	code := C.impi_call_Comm_copy_attr(C.uintptr_t(v.kv.copy), C.uintptr_t(object), C.int(key), C.uintptr_t(v.kv.extra),
+		C.uintptr_t(v.value), unsafe.Pointer(&out), &flag)
 	if code != 0 || flag == 0 {
 		return nil, int32(code)
 	}
-	return &attribute{v.kv, uintptr(out)}, 0
+	return &attribute{v.kv, out}, 0
 }
 
 func (v *attribute) delete(object uintptr, key int32) int32 {
 	if v.kv.free == nullFunction {
 		return 0
 	}
-	return int32(C.impi_call_delete(C.uintptr_t(v.kv.free), C.uintptr_t(object), C.int(key), C.uintptr_t(v.value),
-		C.uintptr_t(v.kv.extra)))
+	return int32(C.impi_call_Comm_delete_attr(C.uintptr_t(v.kv.free), C.uintptr_t(object), C.int(key),
+		C.uintptr_t(v.value), C.uintptr_t(v.kv.extra)))
 }
 
 func createKeyval(fn string, forKind handle.Kind, copyFn, deleteFn, key, extra uintptr) int32 {

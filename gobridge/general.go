@@ -1,9 +1,11 @@
 package main
 
-// #include "shim/shim.h"
+// #include "shim/z_callbacks.h"
 import "C"
 
 import (
+	"unsafe"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
 )
@@ -13,17 +15,17 @@ type generalRequest struct{ query, free, cancel, extra uintptr }
 
 // Query implements libimpi.General.
 func (g *generalRequest) Query(st *libimpi.CStatus) error {
-	var status uintptr
-	if st != nil {
-		*st = libimpi.CStatus{Source: abi.MPI_ANY_SOURCE, Tag: abi.MPI_ANY_TAG, Error: st.Error}
-		status = address(st) // the program's memory
+	if st == nil { // the program wants none, but the function expects one
+		st = new(libimpi.CStatus)
 	}
-	return answered(C.impi_call_query(C.uintptr_t(g.query), C.uintptr_t(g.extra), C.uintptr_t(status)), "query")
+	*st = libimpi.CStatus{Source: abi.MPI_ANY_SOURCE, Tag: abi.MPI_ANY_TAG, Error: st.Error}
+	status := (*C.MPI_Status)(unsafe.Pointer(st))
+	return answered(C.impi_call_Grequest_query(C.uintptr_t(g.query), C.uintptr_t(g.extra), status), "query")
 }
 
 // Free implements libimpi.General.
 func (g *generalRequest) Free() error {
-	return answered(C.impi_call_free(C.uintptr_t(g.free), C.uintptr_t(g.extra)), "free")
+	return answered(C.impi_call_Grequest_free(C.uintptr_t(g.free), C.uintptr_t(g.extra)), "free")
 }
 
 // Cancel implements libimpi.General.
@@ -32,7 +34,7 @@ func (g *generalRequest) Cancel(complete bool) error {
 	if complete {
 		c = 1
 	}
-	return answered(C.impi_call_cancel(C.uintptr_t(g.cancel), C.uintptr_t(g.extra), c), "cancel")
+	return answered(C.impi_call_Grequest_cancel(C.uintptr_t(g.cancel), C.uintptr_t(g.extra), c), "cancel")
 }
 
 // answered is the error of a function's code; its class is the code's.

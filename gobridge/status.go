@@ -8,8 +8,63 @@ import (
 	"github.com/libimpi/libimpi/libimpi"
 )
 
-// What a status says about the message (MPI 5.0, 3.2.5 and 13.3). The fields themselves are read and written in
-// C (direct.c).
+// What a status says about the message (MPI 5.0, 3.2.5 and 13.3).
+
+// getField answers a field of a status at out.
+func getField(fn string, status, out uintptr, name string, field func(*libimpi.CStatus) *int32) int32 {
+	k := check{fn: fn}
+	k.result(status, "status")
+	k.result(out, name)
+	if k.err != nil {
+		return k.fail()
+	}
+	put(out, *field(ref[libimpi.CStatus](status)))
+	return 0
+}
+
+func setField(fn string, status uintptr, value int32, field func(*libimpi.CStatus) *int32) int32 {
+	k := check{fn: fn}
+	k.result(status, "status")
+	if k.err != nil {
+		return k.fail()
+	}
+	*field(ref[libimpi.CStatus](status)) = value
+	return 0
+}
+
+func sourceOf(st *libimpi.CStatus) *int32 { return &st.Source }
+func tagOf(st *libimpi.CStatus) *int32    { return &st.Tag }
+func errorOf(st *libimpi.CStatus) *int32  { return &st.Error }
+
+//export impi_Status_get_source
+func impi_Status_get_source(status, source uintptr) int32 {
+	return getField("MPI_Status_get_source", status, source, "source", sourceOf)
+}
+
+//export impi_Status_get_tag
+func impi_Status_get_tag(status, tag uintptr) int32 {
+	return getField("MPI_Status_get_tag", status, tag, "tag", tagOf)
+}
+
+//export impi_Status_get_error
+func impi_Status_get_error(status, err uintptr) int32 {
+	return getField("MPI_Status_get_error", status, err, "err", errorOf)
+}
+
+//export impi_Status_set_source
+func impi_Status_set_source(status uintptr, source int32) int32 {
+	return setField("MPI_Status_set_source", status, source, sourceOf)
+}
+
+//export impi_Status_set_tag
+func impi_Status_set_tag(status uintptr, tag int32) int32 {
+	return setField("MPI_Status_set_tag", status, tag, tagOf)
+}
+
+//export impi_Status_set_error
+func impi_Status_set_error(status uintptr, err int32) int32 {
+	return setField("MPI_Status_set_error", status, err, errorOf)
+}
 
 // statusArgs checks the arguments of a count query.
 func statusArgs(fn string, status, dt, count uintptr) (k check, st *libimpi.CStatus, t *datatype.Type) {

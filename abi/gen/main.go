@@ -9,6 +9,7 @@
 //	  -> gobridge/shim/z_shim_*.c   PMPI_X and its weak alias MPI_X
 //	  -> gobridge/shim/z_exports.h  the exports as C calls them
 //	  -> gobridge/shim/z_direct.h   the direct functions as the shim expects them
+//	  -> gobridge/shim/z_callbacks.h  calls of the program's functions
 //	  -> gobridge/shim/z_shim.h     kinds of handles, narrowing
 //	  -> gobridge/shim/z_exports.map  the exported symbols
 //	  -> docs/functions.md          which functions work
@@ -107,6 +108,9 @@ func generate(in input) (map[string][]byte, error) {
 	}
 	files["gobridge/shim/z_exports.h"] = exportsHeader(in.calls, in.found)
 	files["gobridge/shim/z_direct.h"] = directHeader(in.functions, in.calls)
+	if files["gobridge/shim/z_callbacks.h"], err = callbacksHeader(in.constants); err != nil {
+		return nil, err
+	}
 	files["gobridge/shim/z_shim.h"] = shimHeader(header)
 	files["gobridge/shim/z_exports.map"] = versionScript(in.functions)
 	files["docs/functions.md"] = functionsPage(in.functions, impl)

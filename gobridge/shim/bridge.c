@@ -46,13 +46,9 @@ void impi_note_init(void) { up = 1; }
 int impi_after_fork(const char *function)
 {
     static int said;
-    char text[200];
-    int n = snprintf(
-        text, sizeof text,
-        "libimpi: %s in process %ld, a child of fork(): only the process that fork() was called in may use MPI\n",
-        function, (long)getpid());
-    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED) && write(STDERR_FILENO, text, (size_t)n) < 0)
-        return MPI_ERR_OTHER;
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+        dprintf(STDERR_FILENO, "libimpi: %s in process %ld, a child of fork(): only the process that fork() was called "
+                               "in may use MPI\n", function, (long)getpid());
     if (!strcmp(function, "MPI_Abort")) _exit(1); /* it does not return */
     return MPI_ERR_OTHER;
 }
@@ -74,38 +70,6 @@ void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, ui
         int n = (int)count;
         ((MPI_User_function *)fn)((void *)in, (void *)inout, &n, &t);
     }
-}
-
-/* The attribute callbacks of communicators, datatypes and windows have the same shape: a handle first. */
-typedef int copy_function(uintptr_t object, int keyval, void *extra, void *value, void *out, int *flag);
-typedef int delete_function(uintptr_t object, int keyval, void *value, void *extra);
-
-int impi_call_copy(uintptr_t fn, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value, uintptr_t *out,
-                   int *flag)
-{
-    return ((copy_function *)fn)(object, keyval, (void *)extra, (void *)value, out, flag);
-}
-
-int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra)
-{
-    return ((delete_function *)fn)(object, keyval, (void *)value, (void *)extra);
-}
-
-int impi_call_query(uintptr_t fn, uintptr_t extra, uintptr_t status)
-{
-    MPI_Status own;
-    if (!status) {
-        memset(&own, 0, sizeof own);
-        status = (uintptr_t)&own;
-    }
-    return ((MPI_Grequest_query_function *)fn)((void *)extra, (MPI_Status *)status);
-}
-
-int impi_call_free(uintptr_t fn, uintptr_t extra) { return ((MPI_Grequest_free_function *)fn)((void *)extra); }
-
-int impi_call_cancel(uintptr_t fn, uintptr_t extra, int complete)
-{
-    return ((MPI_Grequest_cancel_function *)fn)((void *)extra, complete);
 }
 
 /* The end of a process that has used sessions. */

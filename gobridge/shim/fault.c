@@ -68,38 +68,29 @@ static int in_library(const ucontext_t *at)
 #endif
 }
 
-/* The argument whose memory the address is in: the last that begins before it, or in the same page. -1: none. */
-static int argument_of(uintptr_t address)
+/* Describes the argument whose memory the address is in: the last that begins before it, or in the same page. */
+static void describe_argument(char *text, size_t size, uintptr_t address)
 {
-    const uintptr_t page = 4096, reach = (uintptr_t)1 << 38;
-    int best = -1;
-    uintptr_t least = reach;
+    const uintptr_t page = 4096;
+    uintptr_t least = (uintptr_t)1 << 38;
     const char *name = impi_call.names + strlen(impi_call.names) + 1;
     for (int i = 0; i < IMPI_CALL_POINTERS && *name; i++, name += strlen(name) + 1) {
         uintptr_t p = (uintptr_t)impi_call.at[i], begin = p - p % page;
-        if (address >= begin && address - begin < least && (address >= page || p < page)) {
-            least = address - begin;
-            best = i;
-        }
+        if (address < begin || address - begin >= least) continue;
+        least = address - begin;
+        snprintf(text, size, "argument %s is %p, and not all of what it stands for is memory of the program", name,
+                 impi_call.at[i]);
     }
-    return best;
 }
 
 static void tell(uintptr_t address, int known)
 {
-    char text[600], where[40] = "an address that the system does not tell", what[200];
-    if (known) snprintf(where, sizeof where, "address %#lx", (unsigned long)address);
     const char *call = impi_call.names;
-    int i = call && known ? argument_of(address) : -1;
-    if (i >= 0) {
-        const char *name = call + strlen(call) + 1;
-        for (int k = i; k > 0; k--) name += strlen(name) + 1;
-        snprintf(what, sizeof what, "argument %s is %p, and not all of what it stands for is memory of the program",
-                 name, impi_call.at[i]);
-    } else {
-        snprintf(what, sizeof what, "the buffer of an operation that was started before, or an error in the library "
-                                    "(GOTRACEBACK=all tells more)");
-    }
+    char text[600], where[40] = "an address that the system does not tell";
+    char what[200] = "the buffer of an operation that was started before, or an error in the library "
+                     "(GOTRACEBACK=all tells more)";
+    if (known) snprintf(where, sizeof where, "address %#lx", (unsigned long)address);
+    if (known && call) describe_argument(what, sizeof what, address);
     int n = snprintf(text, sizeof text, "%s: %s met no usable memory at %s: %s\n", who,
                      call ? call : "the progress of messages", where, what);
     if (n > (int)sizeof text - 1) n = sizeof text - 1;

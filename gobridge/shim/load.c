@@ -11,9 +11,7 @@
 
 static void give_up(const char *why)
 {
-    char text[300];
-    int n = snprintf(text, sizeof text, "libimpi: pid %ld: %s\n", (long)getpid(), why);
-    if (write(STDERR_FILENO, text, (size_t)n) < 0) _exit(2);
+    dprintf(STDERR_FILENO, "libimpi: pid %ld: %s\n", (long)getpid(), why);
     _exit(1);
 }
 
@@ -43,18 +41,11 @@ static void thread_made(int err)
     }
 }
 
-/* sysmon, Go's monitor thread, sleeps deeply while nobody is in Go. A call from C into Go wakes it, and from then on
- * it looks around every 20 us for at least a millisecond, and again and again while calls follow. On a core that
- * computes each look is a timer interrupt and two switches of threads: some thousand a second. What it looks for can
- * wait here: it takes the place of a thread that stays in a system call, and there are more places than threads that
- * need one (minProcs in init.go).
- *
- * So sysmon gets a timer slack of SLACK: the kernel may wake it that much later than it asks for. Slack belongs to a
- * thread and is inherited by those it makes, and only sysmon is to have it: other threads of the runtime sleep for a
- * few microseconds and mean it. Go makes its threads with pthread_create, which the linker wraps for this library
- * (main.go). The first is the one that starts the runtime, and the first that this one makes, before any other, is
- * sysmon (runtime.main, proc.go). Where the kernel or a sandbox has no slack to give, everything works as it does
- * without. */
+/* sysmon, Go's monitor thread, gets a timer slack of SLACK, so that its looks after a call into Go do not disturb what
+ * computes (docs/decisions.md, 7). Slack belongs to a thread and is inherited by those it makes, and only sysmon is to
+ * have it. Go makes its threads with pthread_create, which the linker wraps for this library (main.go). The first is
+ * the one that starts the runtime, and the first that this one makes, before any other, is sysmon (runtime.main,
+ * proc.go). Where the kernel or a sandbox has no slack to give, everything works as it does without. */
 typedef void *start_function(void *);
 
 /* Weak: only the library is linked with the wrapper, not the tests of this package. */

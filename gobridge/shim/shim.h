@@ -36,16 +36,8 @@ void impi_note_init(void);
 int impi_after_fork(const char *function);
 int impi_flag_after_fork(const char *function, int *flag);
 
-/* Calls of the program's functions. */
+/* Calls the program's function of an operation; z_callbacks.h has calls of its other functions. */
 void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t type, int wide);
-int impi_call_copy(uintptr_t fn, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value, uintptr_t *out,
-                   int *flag);
-int impi_call_delete(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra);
-
-/* Those of generalized requests. status may be 0: the program wants none, but the function expects one. */
-int impi_call_query(uintptr_t fn, uintptr_t extra, uintptr_t status);
-int impi_call_free(uintptr_t fn, uintptr_t extra);
-int impi_call_cancel(uintptr_t fn, uintptr_t extra, int complete);
 
 /* The MPI call that a thread has made last, for who reports a fault (fault.c): the names of the function and of those
  * of its arguments that are addresses, each with its 0, and their values. */

@@ -485,8 +485,14 @@ extern GoInt32 impi_Status_f082c(GoUintptr f08_status, GoUintptr c_status);
 extern GoInt32 impi_Status_f082f(GoUintptr f08_status, GoUintptr f_status);
 extern GoInt32 impi_Status_f2c(GoUintptr f_status, GoUintptr c_status);
 extern GoInt32 impi_Status_f2f08(GoUintptr f_status, GoUintptr f08_status);
+extern GoInt32 impi_Status_get_error(GoUintptr status, GoUintptr err);
+extern GoInt32 impi_Status_get_source(GoUintptr status, GoUintptr source);
+extern GoInt32 impi_Status_get_tag(GoUintptr status, GoUintptr tag);
 extern GoInt32 impi_Status_set_cancelled(GoUintptr status, GoInt32 flag);
 extern GoInt32 impi_Status_set_elements(GoUintptr status, GoUintptr datatype, GoInt64 count);
+extern GoInt32 impi_Status_set_error(GoUintptr status, GoInt32 err);
+extern GoInt32 impi_Status_set_source(GoUintptr status, GoInt32 source);
+extern GoInt32 impi_Status_set_tag(GoUintptr status, GoInt32 tag);
 extern GoInt32 impi_Test(GoUintptr request, GoUintptr flag, GoUintptr status);
 extern GoInt32 impi_Test_cancelled(GoUintptr status, GoUintptr flag);
 extern GoInt32 impi_Testall(GoInt32 count, GoUintptr array_of_requests, GoUintptr flag,

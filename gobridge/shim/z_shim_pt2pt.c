@@ -1262,64 +1262,82 @@ WEAK(MPI_Startall);
 
 int PMPI_Status_get_error(const MPI_Status *status, int *err)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_error");
     impi_call.names = "MPI_Status_get_error"
         "\0status\0err\0";
     impi_call.at[0] = status;
     impi_call.at[1] = err;
-    return impi_direct_Status_get_error(status, err);
+    impi_err = impi_Status_get_error((uintptr_t)status, (uintptr_t)err);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_get_error);
 
 int PMPI_Status_get_source(const MPI_Status *status, int *source)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_source");
     impi_call.names = "MPI_Status_get_source"
         "\0status\0source\0";
     impi_call.at[0] = status;
     impi_call.at[1] = source;
-    return impi_direct_Status_get_source(status, source);
+    impi_err = impi_Status_get_source((uintptr_t)status, (uintptr_t)source);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_get_source);
 
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_tag");
     impi_call.names = "MPI_Status_get_tag"
         "\0status\0tag\0";
     impi_call.at[0] = status;
     impi_call.at[1] = tag;
-    return impi_direct_Status_get_tag(status, tag);
+    impi_err = impi_Status_get_tag((uintptr_t)status, (uintptr_t)tag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_get_tag);
 
 int PMPI_Status_set_error(MPI_Status *status, int err)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_error");
     impi_call.names = "MPI_Status_set_error"
         "\0status\0";
     impi_call.at[0] = status;
-    return impi_direct_Status_set_error(status, err);
+    impi_err = impi_Status_set_error((uintptr_t)status, err);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_set_error);
 
 int PMPI_Status_set_source(MPI_Status *status, int source)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_source");
     impi_call.names = "MPI_Status_set_source"
         "\0status\0";
     impi_call.at[0] = status;
-    return impi_direct_Status_set_source(status, source);
+    impi_err = impi_Status_set_source((uintptr_t)status, source);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_set_source);
 
 int PMPI_Status_set_tag(MPI_Status *status, int tag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_tag");
     impi_call.names = "MPI_Status_set_tag"
         "\0status\0";
     impi_call.at[0] = status;
-    return impi_direct_Status_set_tag(status, tag);
+    impi_err = impi_Status_set_tag((uintptr_t)status, tag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Status_set_tag);
 
