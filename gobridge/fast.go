@@ -6,6 +6,7 @@ package main
 import "C"
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -14,6 +15,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/transport/bulk"
 	"github.com/libimpi/libimpi/transport/futex"
 )
 
@@ -77,6 +79,9 @@ func openFast(p *process) {
 		}
 	}
 	f.tag_ub, f.eager = C.uint32_t(p.engine.TagUB()), C.uint32_t(p.engine.Eager())
+	if f.strings = math.MaxUint64; bulk.Strings() {
+		f.strings = bulk.Least
+	}
 	f.growing = f.eager
 	if p.engine.Crowded() {
 		f.crowded = 1

@@ -20,10 +20,10 @@ static int hand_over(struct impi_shm_private *shm, const struct impi_fast_comm *
 }
 
 /* Publishes a payload while it is copied, or gathered by rows: a little at first, so that the receiver begins. */
-RARE void send_growing(struct impi_shm_outbound *o, struct impi_shm_record *r, const struct impi_plan *plan,
-                       const unsigned char *buf, int64_t n, int64_t row)
+RARE void send_growing(struct impi_shm_record *r, const struct impi_plan *plan, const unsigned char *buf, int64_t n,
+                       int64_t row)
 {
-    enum { BYTES = IMPI_SHM_PAST_BYTES, ROWS = 1024, FIRST_ROWS = 256 };
+    enum { BYTES = 4096, ROWS = 1024, FIRST_ROWS = 256 };
     unsigned char *to = (unsigned char *)r + LINE;
     uint32_t *filled = filled_of(r);
     int64_t piece = !row ? BYTES : row < FIRST_ROWS ? FIRST_ROWS / row * row : row;
@@ -34,7 +34,7 @@ RARE void send_growing(struct impi_shm_outbound *o, struct impi_shm_record *r, c
     for (int64_t done = 0; done < n; piece = next) {
         if (n - done < piece + least) piece = n - done;
         if (row) impi_plan_move_rows(plan, buf, to, done, piece, 0);
-        else impi_store_payload(o, to + done, buf + done, (uint64_t)piece);
+        else copy_payload(to + done, buf + done, (uint64_t)piece);
         done += piece;
         __atomic_store_n(filled, (uint32_t)done, __ATOMIC_RELEASE);
     }
@@ -75,12 +75,11 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
                       ? plan->row
                       : 0;
     if (UNLIKELY(n > f->eager || row)) {
-        send_growing(o, r, plan, buf, n, row);
+        send_growing(r, plan, buf, n, row);
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
         if (UNLIKELY(plan)) impi_plan_move(plan, buf, to, n, 0);
-        else if (n < (int64_t)IMPI_SHM_PAST_BYTES || dest == c->rank) copy_payload(to, buf, (uint64_t)n);
-        else impi_store_payload(o, to, buf, (uint64_t)n);
+        else copy_payload(to, buf, (uint64_t)n);
         __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
                          __ATOMIC_RELEASE);
     }

@@ -95,7 +95,8 @@ static inline uint64_t record_bytes(uint64_t n)
 }
 
 /* Past some length memcpy may turn to string instructions (glibc on x86 with ERMS: 2112 bytes), which on some virtual
- * machines take five times as long as a loop over vector registers. So it gets no more than this at once. */
+ * machines take five times as long as a loop over vector registers. So it gets no more than this at once. Where they
+ * are quick, they are the best way from core to core (transport/bulk). */
 #define PIECE UINT64_C(2048)
 
 static inline void copy_payload(void *to, const void *from, uint64_t n)
@@ -104,6 +105,12 @@ static inline void copy_payload(void *to, const void *from, uint64_t n)
         memcpy(to, from, 8);
         return;
     }
+#if defined __x86_64__
+    if (n >= impi_fast.strings) {
+        __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+        return;
+    }
+#endif
     uint64_t piece = PIECE;
     __asm__("" : "+r"(piece)); /* a length that the compiler knows it would copy by a string instruction, too */
     for (; n > piece; n -= piece) {
@@ -158,9 +165,5 @@ static inline struct impi_shm_record *place(const struct impi_shm_private *shm, 
     }
     return (struct impi_shm_record *)(o->ring + at);
 }
-
-/* Stores a payload of at least IMPI_SHM_PAST_BYTES into a ring (store.c). Lock held. */
-__attribute__((visibility("hidden")))
-void impi_store_payload(struct impi_shm_outbound *o, unsigned char *to, const unsigned char *from, uint64_t n);
 
 #endif

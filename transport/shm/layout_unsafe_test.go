@@ -238,8 +238,6 @@ func cHeader() []byte {
 		{"STATE_ABSENT", stateAbsent}, {"STATE_ATTACHED", stateAttached}, {"STATE_DETACHED", stateDetached},
 		{"STATE_DEAD", stateDead},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
-		{"PAST_BYTES", pastBytes}, {"LOOK_BYTES", lookBytes}, {"PAST_TIME", uint64(pastTime)}, {"PAST_LOOKS", pastLooks}, {
-			"LOOKS_EVERY", looksEvery},
 		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},
 		{"BOARD_WORD_SHIFT", boardWordShift},
 		{"LOCK_FREE", futex.Free}, {"LOCK_HELD", futex.Held}, {"LOCK_SLEEP", futex.Sleep},

@@ -30,8 +30,7 @@ const (
 	pastLooks  = 2  // so many more that found none than did; at most twice as many are counted
 )
 
-// distance is what is known of the way to a peer's cache. C sends short messages by it, too
-// (gobridge/executor/store.c).
+// distance is what is known of the way to a peer's cache.
 type distance struct {
 	pieces uint32
 	looks  int32 // that found no cache shared with the peer, less the others
