@@ -73,6 +73,21 @@ func whole(b Board, rank int, n int64) ([]byte, error) {
 	return part, err
 }
 
+// BoardBarrier is Barrier.
+func BoardBarrier(b Board) error {
+	return onBoard(b, 0, func() error {
+		if err := show(b, Bytes(nil)); err != nil {
+			return err
+		}
+		for r := range b.Size() {
+			if _, err := b.Get(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // BoardBcast is Bcast.
 func BoardBcast(b Board, data Buf, root int) error {
 	return onBoard(b, data.Size(), func() error {

@@ -36,7 +36,7 @@ func TestBoardsMoveData(t *testing.T) {
 					return fmt.Errorf("root=%d: %w", root, err)
 				}
 			}
-			if err := colltest.First(
+			if err := colltest.First(coll.BoardBarrier(b),
 				colltest.TryAllgather(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.BoardAllgather(b, out, in) }),
 				colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
 					return coll.BoardAllgatherv(b, out, in, 2*n)

@@ -45,22 +45,6 @@ func openBoards(e *libimpi.Engine) {
 	}
 }
 
-// impi_board_open is asked for the board of a communicator by all members, before the first operation that can use one,
-// and answers NULL if there is none.
-//
-//export impi_board_open
-func impi_board_open(comm uintptr, root int32, function *C.char, out uintptr) int32 {
-	c := commOf(comm)
-	if c == nil || c.Inter() || uint32(root) >= uint32(c.Size()) {
-		return 0 // the operation says what is wrong
-	}
-	if err := c.openBoard(); err != nil {
-		return fail(C.GoString(function), c, err)
-	}
-	put(out, c.board.c)
-	return 0
-}
-
 // onBoards are the operations that use boards. A choice among the algorithms of one of them is one against boards.
 var onBoards = []string{"barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "scan",
 	"exscan", "reduce_scatter"}
@@ -78,9 +62,7 @@ func (c *communicator) openBoard() error {
 	}
 	b.decided = true
 	if f := c.fast(); f != nil {
-		if f.board = b.c; b.c == nil {
-			f.board = &C.impi_boards.none
-		}
+		f.board = b.c
 	}
 	return nil
 }

@@ -36,7 +36,6 @@ type commBoard struct {
 	slot   int
 	shift  uint   // bits of the length in a slot's word
 	free   uint64 // so many operations have to be completed by all before the slot is free
-	read   int    // parts of others that have been read
 }
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
@@ -93,8 +92,16 @@ func (c *Comm) NoBoard() { c.board.BoardCounters, c.board.none = BoardCounters{}
 // boardFor answers the board for an operation with parts of so many blocks of n bytes, nil if it does not take place on
 // one.
 func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
+	if n <= 0 || n > longestOnBoard/int64(blocks) {
+		return nil, nil
+	}
+	return v.board()
+}
+
+// board is boardFor an operation that is short enough. Where nobody knows yet whether there is one, it is opened.
+func (v Collectives) board() (*commBoard, error) {
 	c := v.c
-	if v.task != nil || n <= 0 || n > longestOnBoard/int64(blocks) {
+	if v.task != nil {
 		return nil, nil
 	}
 	if c.Bridge == nil || c.engine.openBoard == nil || c.board.none {
@@ -139,7 +146,7 @@ func (b *commBoard) Begin(n int64) {
 		e.Turn()
 	}
 	*b.Begun++
-	b.number, b.read, b.free = *b.Begun, 0, 0
+	b.number, b.free = *b.Begun, 0
 	slots, bytes, shift := b.shared.Slots(false)
 	if b.wide, b.shift = n > int64(bytes), shift; !b.wide {
 		b.slot = int(b.number % uint64(slots))
@@ -210,18 +217,12 @@ func (b *commBoard) Get(rank int) ([]byte, error) {
 	if err := b.await(word, b.number<<b.shift); err != nil {
 		return nil, err
 	}
-	if rank != b.Rank() {
-		b.read++
-	}
 	n := atomic.LoadUint64(word) & (1<<b.shift - 1)
 	return mem[:min(n, uint64(len(mem)))], nil
 }
 
 // End implements coll.Board.
 func (b *commBoard) End() {
-	if b.read == len(b.local)-1 {
-		*b.Known = b.number - 1 // each member has done what was before this one
-	}
 	atomic.StoreUint64(b.shared.Done(b.Rank()), b.number)
 	b.wake()
 }

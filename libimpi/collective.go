@@ -99,10 +99,15 @@ func (v Collectives) Barrier() error {
 	if err := v.verify(func() coll.Call { return coll.Call{Routine: coll.OpBarrier} }); err != nil {
 		return err
 	}
-	if v.c.local != nil {
+	board, err := v.board()
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardBarrier(board)
+	case v.c.local != nil:
 		return v.interBarrier()
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Barrier(v.on, v.c.layout)
 	}
 	return coll.BarrierAmong(v.on, v.c.crowded)

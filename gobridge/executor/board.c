@@ -1,4 +1,4 @@
-/* MPI functions on boards (board.h). Order: a board, who may use it, reductions, broadcast, barrier, the functions. */
+/* MPI functions on boards (board.h). Order: a board, who may use it, reductions, what moves blocks, the functions. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include "board_run.h"
@@ -21,19 +21,15 @@ struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int si
     return b;
 }
 
+enum { ALL = -1, OTHERS = -2 }; /* beside the rank of a root */
+
 /* Is the caller the only member? */
 static inline int alone(const struct impi_fast_comm *c) { return c && c->size == 1; }
 
-/* Finds the board of a communicator for an operation that all its members would make on one: *b is NULL if there is
- * none. Answers the code of an error. */
-static inline int board_of(MPI_Comm comm, const struct impi_fast_comm *c, int root, const char *name,
-                           struct impi_board **b)
+/* The board of a communicator, on which an operation with this root may be made; NULL: Go makes it, maybe there. */
+static inline struct impi_board *board_of(const struct impi_fast_comm *c, int root)
 {
-    *b = NULL;
-    if (UNLIKELY(c && (uint32_t)root >= (uint32_t)c->size)) return MPI_SUCCESS;
-    if (UNLIKELY(!c || !c->board)) return impi_board_open((uintptr_t)comm, root, (char *)(uintptr_t)name, (uintptr_t)b);
-    if (LIKELY(c->board != &impi_boards.none)) *b = c->board;
-    return MPI_SUCCESS;
+    return LIKELY(c && c->board && (root == ALL || (uint32_t)root < (uint32_t)c->size)) ? c->board : NULL;
 }
 
 /* A predefined type and operation that go together. */
@@ -54,11 +50,8 @@ static inline int paired(MPI_Datatype datatype, MPI_Op op, struct pair *p)
     return impi_boards.types[type].ops >> code & 1;
 }
 
-/* Are there elements, and do they fit a slot? */
-static inline int is_short(int64_t count, int64_t size)
-{
-    return count > 0 && count <= PAYLOAD && size > 0 && size <= PAYLOAD && count * size <= PAYLOAD;
-}
+/* Do so many bytes fit a slot, and are there any? */
+static inline int is_short(int64_t n) { return (uint64_t)(n - 1) < PAYLOAD; }
 
 static inline int readable(const void *buf) { return (uintptr_t)buf >= 4096; } /* else it is NULL, or a sentinel */
 
@@ -74,101 +67,140 @@ static inline int reduce_alone(const void *sendbuf, void *recvbuf, int64_t count
     return MPI_SUCCESS;
 }
 
-/* Copies what the program sees of a part. */
-static inline void copy_part(void *to, const void *from, int n)
-{
-    if (LIKELY(n == 8)) memcpy(to, from, 8);
-    else if (n == 4) memcpy(to, from, 4);
-    else memcpy(to, from, (size_t)n);
-}
+enum result { WHOLE, UP_TO_ME, BEFORE_ME, MY_PIECE };
 
-enum { NO_ROOT = -1 };
-
-/* MPI_Reduce, and MPI_Allreduce, which has no root. */
-HOT int reduce(const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,
-               MPI_Comm comm)
+/* A reduction: what all vectors, or those of the lower ranks, combine to goes to a root or to all. */
+HOT int reduce(const char *name, enum result kind, int root, const void *sendbuf, void *recvbuf, int64_t count,
+               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    const int everybody = root == NO_ROOT;
-    struct turn t = {.name = everybody ? "MPI_Allreduce" : "MPI_Reduce", .count = count};
+    struct turn t = {.name = name, .count = count, .to = recvbuf};
     struct impi_fast_comm *c = find(comm);
-    struct impi_board *b;
+    struct impi_board *b = board_of(c, root);
     struct pair p;
-    if (UNLIKELY(alone(c)))
-        return everybody || root == 0 ? reduce_alone(sendbuf, recvbuf, count, datatype, op) : IMPI_IN_GO;
-    if (UNLIKELY(!paired(datatype, op, &p) || !p.combine || !is_short(count, p.size))) return IMPI_IN_GO;
-    int err = board_of(comm, c, everybody ? 0 : root, t.name, &b);
-    if (UNLIKELY(err || !b)) return err ? err : IMPI_IN_GO;
-
-    const int result = everybody || b->rank == root;
+    if (UNLIKELY(alone(c) && root < 1 && kind != BEFORE_ME))
+        return reduce_alone(sendbuf, recvbuf, count, datatype, op);
+    if (UNLIKELY(!b || !paired(datatype, op, &p) || !p.combine || !is_short(count))) return IMPI_IN_GO;
+    t.take = (int)count * p.size;
+    t.n = kind == MY_PIECE ? t.take * b->size : t.take;
+    const int result = root == ALL || b->rank == root;
     const void *in = sendbuf == MPI_IN_PLACE && result ? recvbuf : sendbuf;
-    if (UNLIKELY(!readable(in) || (result && (!readable(recvbuf) || sendbuf == recvbuf)))) return IMPI_IN_GO;
-    struct part own = {{0}}, parts;
-    t.n = (int)count * p.size;
+    if (UNLIKELY(!is_short(t.n) || !readable(in))) return IMPI_IN_GO;
+    if (UNLIKELY(result && (!readable(recvbuf) || sendbuf == recvbuf))) return IMPI_IN_GO;
+    struct part own = {{0}};
     copy_part(&own, in, t.n);
     t.combine = p.combine;
-    t.publish = everybody || !result;
-    t.end = result ? b->size : 0;
-    err = operate(b, &t, &own, &parts);
-    if (result && LIKELY(!err)) copy_part(recvbuf, &parts, t.n);
-    return err;
+    t.at = kind == MY_PIECE ? b->rank * t.take : 0;
+    t.end = !result ? 0 : kind == UP_TO_ME ? b->rank + 1 : kind == BEFORE_ME ? b->rank : b->size;
+    t.publish = root != ALL ? !result : kind == WHOLE || kind == MY_PIECE || b->rank < b->size - 1;
+    return operate(b, &t, &own);
 }
 
-/* The bytes of a short signature: all members have the same, whatever their types are. 0: it is empty, or not short, or
- * there is no such type. */
-static inline int short_signature(int64_t count, MPI_Datatype datatype)
-{
-    int64_t size = impi_type_size(datatype);
-    return LIKELY(is_short(count, size)) ? (int)(count * size) : 0;
-}
+struct blocks {
+    const void *at;
+    int64_t count; /* elements of a block */
+    MPI_Datatype type;
+};
 
-int impi_exec_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+/* Blocks of equal size go from a root or all to a root, to all, or to the others. Who gives has one block for all, or a
+ * piece for each. */
+HOT int move(const char *name, int from, int to, int pieces, struct blocks send, struct blocks recv, MPI_Comm comm)
 {
-    struct turn t = {.name = "MPI_Bcast"};
-    struct impi_fast_comm *c = find(comm);
-    struct impi_board *b;
-    if (UNLIKELY(alone(c)))
-        return root == 0 && bytes(buffer, count, datatype) >= 0 ? MPI_SUCCESS : IMPI_IN_GO;
-    t.n = short_signature(count, datatype);
-    if (UNLIKELY(t.n == 0)) return IMPI_IN_GO;
-    int err = board_of(comm, c, root, t.name, &b);
-    if (UNLIKELY(err || !b)) return err ? err : IMPI_IN_GO;
-
-    struct part part = {{0}};
-    const struct impi_plan *plan;
-    const void *at = buffer;
-    if (UNLIKELY(laid_out(&at, count, datatype, &plan) != t.n)) return IMPI_IN_GO; /* on the same board */
-    t.publish = b->rank == root;
-    if (t.publish && UNLIKELY(plan)) impi_plan_move(plan, at, &part, t.n, 0);
-    else if (t.publish) copy_part(&part, at, t.n);
-    t.first = root;
-    t.end = t.publish ? root : root + 1;
-    err = operate(b, &t, &part, &part);
-    if (err || t.publish) return err;
-    if (UNLIKELY(plan)) impi_plan_move(plan, at, &part, t.n, 1);
-    else copy_part((void *)(uintptr_t)at, &part, t.n);
-    return MPI_SUCCESS;
+    struct turn t = {.name = name};
+    struct impi_board *b = board_of(find(comm), from == ALL ? to : from);
+    const struct impi_plan *plan = NULL;
+    if (UNLIKELY(!b)) return IMPI_IN_GO;
+    const int root = from != ALL, many = pieces ? b->size : 1;
+    const int gives = !root || b->rank == from, gets = to == ALL || (to == OTHERS ? !gives : b->rank == to);
+    int64_t in = gives && is_short(send.count) ? laid_out(&send.at, send.count * many, send.type, &plan) : 0;
+    int64_t out = gets ? laid_out(&recv.at, recv.count, recv.type, &t.plan) : in;
+    if (UNLIKELY(!is_short(out) || !is_short(out * many) || (gives && in != out * many))) return IMPI_IN_GO;
+    struct part own = {{0}};
+    if (gives && LIKELY(!plan)) copy_part(&own, send.at, (int)in);
+    else if (gives) impi_plan_move(plan, send.at, &own, in, 0);
+    t.take = (int)out;
+    t.n = t.take * many;
+    t.publish = gives && b->rank != to;
+    t.first = root ? from : 0;
+    t.end = !gets ? t.first : root ? from + 1 : b->size;
+    t.at = pieces ? b->rank * t.take : 0;
+    t.to = (void *)(uintptr_t)recv.at;
+    t.stride = UNLIKELY(t.plan) ? recv.count * t.plan->extent : out;
+    return operate(b, &t, &own);
 }
 
 int impi_exec_Barrier(MPI_Comm comm)
 {
     struct impi_fast_comm *c = find(comm);
-    struct impi_board *b;
+    struct impi_board *b = board_of(c, ALL);
     struct part nothing = {{0}};
     if (UNLIKELY(alone(c))) return MPI_SUCCESS;
-    int err = board_of(comm, c, 0, "MPI_Barrier", &b);
-    if (UNLIKELY(err || !b)) return err ? err : IMPI_IN_GO;
+    if (UNLIKELY(!b)) return IMPI_IN_GO;
     struct turn t = {.name = "MPI_Barrier", .publish = 1, .end = b->size};
-    return operate(b, &t, &nothing, &nothing);
+    return operate(b, &t, &nothing);
+}
+
+int impi_exec_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    struct blocks data = {buffer, count, datatype};
+    if (UNLIKELY(alone(find(comm))))
+        return root == 0 && bytes(buffer, count, datatype) >= 0 ? MPI_SUCCESS : IMPI_IN_GO;
+    return root < 0 ? IMPI_IN_GO : move("MPI_Bcast", root, OTHERS, 0, data, data, comm);
+}
+
+int impi_exec_Gather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
+    return root < 0 ? IMPI_IN_GO : move("MPI_Gather", ALL, root, 0, send, recv, comm);
+}
+
+int impi_exec_Scatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
+    return root < 0 ? IMPI_IN_GO : move("MPI_Scatter", root, ALL, 1, send, recv, comm);
+}
+
+int impi_exec_Allgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
+    return move("MPI_Allgather", ALL, ALL, 0, send, recv, comm);
+}
+
+int impi_exec_Alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
+    return move("MPI_Alltoall", ALL, ALL, 1, send, recv, comm);
 }
 
 int impi_exec_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
                      MPI_Comm comm)
 {
-    return root < 0 ? IMPI_IN_GO : reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    return root < 0 ? IMPI_IN_GO : reduce("MPI_Reduce", WHOLE, root, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int impi_exec_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                         MPI_Comm comm)
 {
-    return reduce(sendbuf, recvbuf, count, datatype, op, NO_ROOT, comm);
+    return reduce("MPI_Allreduce", WHOLE, ALL, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int impi_exec_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                   MPI_Comm comm)
+{
+    return reduce("MPI_Scan", UP_TO_ME, ALL, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int impi_exec_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                     MPI_Comm comm)
+{
+    return reduce("MPI_Exscan", BEFORE_ME, ALL, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int impi_exec_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                                   MPI_Op op, MPI_Comm comm)
+{
+    return reduce("MPI_Reduce_scatter_block", MY_PIECE, ALL, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }

@@ -4,13 +4,13 @@
  * communicator, counted from 1, each member whose data others need writes it into its own slot, number
  * s % IMPI_SHM_BOARD_SLOTS, and stores the number of the operation last; whoever needs the data waits for that
  * number. A member that has read all it needs stores s as its own `done`. A slot is written again when all members are
- * done with what it held. Where everybody's slot has been seen to have s, all are done with s-1, and nobody's `done`
- * needs to be read.
+ * done with what it held.
  *
- * Barriers, broadcasts and reductions of no more than a slot are carried out here, longer and other ones by Go, on the
- * same board (libimpi/board.go). Which is decided by arguments that MPI wants to be the same at all members; only
- * the types of a broadcast may differ, and one that C cannot lay out is Go's. Go opens the board, before the first
- * operation that can use it, and waits where looking has not helped. */
+ * Operations whose parts fit a slot are carried out here, if their types are ones that C can lay out and their
+ * reduction is predefined; all others by Go, on the same board (libimpi/board.go). Go begins anew whenever the C code
+ * answers IMPI_IN_GO, and decides by arguments that MPI wants to be the same at all members whether an operation takes
+ * place on the board: so it does not matter which of the two a member uses. Go opens the board, in the first operation
+ * that can use it, and waits where looking has not helped. */
 #ifndef IMPI_BOARD_H
 #define IMPI_BOARD_H
 
@@ -41,7 +41,6 @@ struct impi_boards {
         uint16_t ops;    /* 1<<op: the operation is defined on the type */
     } types[IMPI_FAST_TYPES]; /* by handle */
     uint8_t ops[IMPI_BOARD_OP_HANDLES]; /* by handle: reduce.h */
-    struct impi_board none; /* of communicators that have no board, for good */
 };
 
 __attribute__((visibility("hidden")))

@@ -15,15 +15,28 @@ enum {
 /* What a member contributes or gets. All of it is copied faster than as much as there is. */
 struct part { uint64_t words[PAYLOAD / 8]; };
 
-/* What this member does in an operation. */
+/* What this member does in an operation: it shows its own part, if others need it, and gets something of those of some
+ * members: all of each, or the piece for this member. What it gets is combined, or has a place each. */
 struct turn {
-    const char *name;      /* of the MPI function */
-    int n;                 /* bytes of a part */
-    int publish;           /* others need the own part */
-    int first, end;        /* whose parts are needed */
-    impi_combine *combine; /* they become one; NULL: they stay apart */
-    int64_t count;         /* elements of a part */
+    const char *name;             /* of the MPI function */
+    int n;                        /* bytes of a part */
+    int publish;                  /* others need the own part */
+    int first, end;               /* whose parts are needed */
+    int at, take;                 /* from which byte on, and how many */
+    impi_combine *combine;        /* they become one; NULL: they stay apart */
+    int64_t count;                /* elements of what is combined */
+    void *to;                     /* where the result belongs, or what is for the first member */
+    int64_t stride;               /* from there to the next one's */
+    const struct impi_plan *plan; /* how it lies there; NULL: in one run */
 };
+
+/* Copies what the program sees of a part. */
+static inline void copy_part(void *to, const void *from, int n)
+{
+    if (LIKELY(n == 8)) memcpy(to, from, 8);
+    else if (n == 4) memcpy(to, from, 4);
+    else memcpy(to, from, (size_t)n);
+}
 
 static inline int raised(const uint64_t *word, uint64_t least)
 {
@@ -76,31 +89,35 @@ HOT int publish(struct impi_board *b, uint64_t s, const struct turn *t, const st
 }
 
 /* The operation that comes next. What others wrote is another process's: no length or place is taken from there. */
-HOT int operate(struct impi_board *b, const struct turn *t, const struct part *own, struct part *parts)
+HOT int operate(struct impi_board *b, const struct turn *t, const struct part *own)
 {
     const uint64_t s = ++b->begun;
     int err, problem = MPI_SUCCESS;
+    struct part result;
     if (UNLIKELY(engine_busy())) impi_board_turn();
     if (t->publish) {
         if ((err = publish(b, s, t, own))) return err;
-        if (t->first < t->end) wake(b); /* else it is done soon enough */
+        if (t->end - t->first > 1) wake(b); /* else it is done soon enough */
     }
     for (int r = t->first; r < t->end; r++) {
-        const struct part *part = own;
+        const char *piece = (const char *)own + t->at;
         if (r != b->rank) {
             const struct impi_shm_board_slot *slot = &b->members[r].slots[s % SLOTS];
             if (!raised(&slot->word, s << SHIFT) && (err = await(b, &slot->word, s << SHIFT, t->name))) return err;
             int got = (int)(__atomic_load_n(&slot->word, __ATOMIC_RELAXED) & LENGTH_MASK);
-            if (UNLIKELY(got > t->n)) problem = impi_board_truncated(b->comm, (char *)(uintptr_t)t->name, r, got, t->n);
-            part = (const struct part *)slot->payload;
+            if (UNLIKELY(got > t->n || (t->take < t->n && got < t->n)))
+                problem = impi_board_truncated(b->comm, (char *)(uintptr_t)t->name, r, got, t->n);
+            piece = (const char *)slot->payload + t->at;
         }
-        if (t->n == 0) continue;
-        if (t->combine && r > t->first) t->combine(parts, part, t->count);
-        else parts[t->combine ? 0 : r - t->first] = *part;
+        void *to = (char *)t->to + (r - t->first) * t->stride;
+        if (t->take == 0) continue;
+        if (t->combine && r > t->first) t->combine(&result, piece, t->count);
+        else if (LIKELY(!t->plan)) copy_part(t->combine ? &result : to, piece, t->take);
+        else impi_plan_move(t->plan, to, piece, t->take, 1);
     }
-    if (t->first == 0 && t->end == b->size) b->known = s - 1; /* each member has done what was before this one */
     __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     wake(b);
+    if (t->combine && t->first < t->end && LIKELY(!problem)) copy_part(t->to, &result, t->take);
     return problem;
 }
 

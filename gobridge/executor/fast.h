@@ -35,7 +35,7 @@ struct impi_fast_comm {
     int32_t room;     /* for how many ranks there is memory at local; it stays when the communicator is freed */
     int32_t *local;   /* by rank: its rank in the machine's segment; -1 if it is elsewhere */
     uint32_t waiting; /* receives and messages that wait in the point-to-point context; counted by the engine */
-    struct impi_board *board; /* where its short collectives meet (board.h); NULL: that has not been decided */
+    struct impi_board *board; /* where its short collectives meet (board.h); NULL: there is none, or none yet */
 };
 
 struct impi_fast {

@@ -14,7 +14,6 @@ typedef size_t GoUintptr;
 typedef double GoFloat64;
 #endif
 
-extern GoInt32 impi_board_open(GoUintptr comm, GoInt32 root, char * function, GoUintptr out);
 extern GoInt32 impi_board_truncated(GoUintptr comm, char * function, GoInt32 rank, GoInt32 got,
         GoInt32 want);
 extern void impi_board_turn(void);

@@ -1,5 +1,5 @@
-/* Barrier, Bcast, Reduce and Allreduce in any order, with any root, on several communicators in turn: duplicates,
- * parts, and ones that are freed and made again, more often than a machine has boards for them. */
+/* All operations that use boards in any order, with any root, on several communicators in turn: duplicates, parts, and
+ * ones that are freed and made again, more often than a machine has boards for them. */
 #include "../check.h"
 
 enum { COMMS = 6 };
@@ -24,14 +24,74 @@ static void adopt(int i, MPI_Comm comm, uint64_t seed)
 
 static long value(int i, int rank, int k) { return (rank * 37L + on[i].step * 11 + k * 5 + i) % 101; }
 
+/* Where element k of a block for or from a rank lies, and how long the memory for so many is. */
+enum { GAP = 2, BLOCK = 9 * GAP, MANY_BLOCKS = 64 * BLOCK };
+
+/* Gather, Scatter, Allgather and Alltoall of n elements a block; with gaps between them on one side or both. */
+static void blocks(int i, int what, int root, int n, int gaps)
+{
+    static MPI_Datatype gapped = MPI_DATATYPE_NULL;
+    static long in[MANY_BLOCKS], out[MANY_BLOCKS];
+    MPI_Comm comm = on[i].comm;
+    int p = on[i].size, me = on[i].rank, from = 1 + gaps % 2, to = 1 + gaps / 2;
+    if (gapped == MPI_DATATYPE_NULL) {
+        MPI_Type_create_resized(MPI_LONG, 0, GAP * sizeof(long), &gapped);
+        MPI_Type_commit(&gapped);
+    }
+    MPI_Datatype a = gaps % 2 ? gapped : MPI_LONG, b = gaps / 2 ? gapped : MPI_LONG;
+    for (int k = 0; k < p * BLOCK; k++) out[k] = in[k] = -1;
+    for (int k = 0; k < p * n; k++) in[k * from] = value(i, me, k);
+    int mine = what == 1 || what == 3 ? n : 0; /* the piece for this rank lies so far behind the one before */
+    if (what == 0) MPI_Gather(in, n, a, out, n, b, root, comm);
+    else if (what == 1) MPI_Scatter(in, n, a, out, n, b, root, comm);
+    else if (what == 2) MPI_Allgather(in, n, a, out, n, b, comm);
+    else MPI_Alltoall(in, n, a, out, n, b, comm);
+    for (int r = 0; r < p; r++)
+        for (int k = 0; k < n * to; k++) {
+            int gets = what == 0 ? me == root : what == 1 ? r == 0 : 1, source = what == 1 ? root : r;
+            CHECK_EQ(out[r * n * to + k], gets && k % to == 0 ? value(i, source, me * mine + k / to) : -1);
+        }
+}
+
+/* Scan, Exscan and Reduce_scatter_block, in place or not. */
+static void prefixes(int i, int what, int n, int in_place)
+{
+    static long in[MANY_BLOCKS], out[MANY_BLOCKS];
+    MPI_Comm comm = on[i].comm;
+    int p = on[i].size, me = on[i].rank, first = what == 2 ? me * n : 0, end = what == 0 ? me + 1 : what == 1 ? me : p;
+    for (int k = 0; k < p * n; k++) {
+        in[k] = value(i, me, k);
+        out[k] = in_place ? in[k] : -1;
+    }
+    const void *from = in_place ? MPI_IN_PLACE : in;
+    if (what == 0) MPI_Scan(from, out, n, MPI_LONG, MPI_SUM, comm);
+    else if (what == 1) MPI_Exscan(from, out, n, MPI_LONG, MPI_SUM, comm);
+    else MPI_Reduce_scatter_block(from, out, n, MPI_LONG, MPI_SUM, comm);
+    for (int k = 0; k < n; k++) {
+        long sum = end == 0 ? out[k] : 0;
+        for (int r = 0; r < end; r++) sum += value(i, r, first + k);
+        CHECK_EQ(out[k], sum);
+    }
+    if (what == 1 && me == 0) CHECK_EQ(out[0], in_place ? in[0] : -1);
+}
+
 static void step(int i)
 {
     if (on[i].comm == MPI_COMM_NULL) return;
     MPI_Comm comm = on[i].comm;
-    int what = check_below(&on[i].next, 8), root = check_below(&on[i].next, on[i].size);
+    int what = check_below(&on[i].next, 15), root = check_below(&on[i].next, on[i].size);
     int n = 1 + check_below(&on[i].next, 9);
+    int way = check_below(&on[i].next, 4);
     long in[9], out[9], sum[9];
     on[i].step++;
+    if (what >= 12) {
+        prefixes(i, what - 12, n, way % 2);
+        return;
+    }
+    if (what >= 8) {
+        blocks(i, what - 8, root, n, way);
+        return;
+    }
     for (int k = 0; k < n; k++) {
         in[k] = value(i, on[i].rank, k);
         out[k] = -1;
