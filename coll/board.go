@@ -10,303 +10,306 @@ import (
 // board, and read those of others; all ranks begin the same operations in the same order, also those in which they do
 // neither. Parts are short: an operation is one copy to the board and one from there, in one round.
 //
-// The names of ranks, counts and results are those of the operations that send messages. Vectors are combined from the
-// last rank to the first, so that the result arises where it belongs, in the same order at all ranks.
+// What a rank does in an operation is a Turn. Blocking calls carry it out at once, and progress as far as the parts of
+// others are there. The names of ranks, counts and results are those of the operations that send messages. Vectors are
+// combined from the last rank to the first, so that the result arises where it belongs, in the same order at all ranks.
 
-// Board is a board as an algorithm sees it.
+// Board is a board as an operation sees it.
 type Board interface {
 	Rank() int
 	Size() int
 	// Begin begins the operation that comes next, with parts of at most n bytes. End ends it.
 	Begin(n int64)
 	End()
-	// Put answers the memory for the own part; it blocks until all have read what was there before. Publish shows n bytes
-	// of it to the others.
+	// Put answers the memory for the own part, once all have read what was there before. Until then it blocks, or
+	// answers nil. Publish shows n bytes of it to the others.
 	Put() ([]byte, error)
 	Publish(n int64)
-	// Get blocks until a rank's part is there, and answers it. Nobody writes there before End.
+	// Get answers a rank's part, once it is there. Until then it blocks, or answers nil. Nobody writes there before
+	// End.
 	Get(rank int) ([]byte, error)
 }
 
-// onBoard carries out an operation with parts of at most n bytes.
-func onBoard(b Board, n int64, operation func() error) error {
-	b.Begin(n)
-	err := operation()
+// Turn is what a rank does in an operation on a board: it may show its own part, and then takes the parts of some ranks,
+// or a piece of each, one after the other.
+type Turn struct {
+	most  int64 // bytes of the longest part; the same at all ranks
+	own   Buf
+	shows bool
+
+	next, end, step int   // whose parts are taken: from next on, before end
+	at, n           int64 // the piece: n bytes from byte at on
+	whole           bool  // there are no pieces
+	where           place
+	to              Buf
+	blocks          VBuf
+	op              Op
+	begun           bool // to has the first part
+}
+
+// place says where a part belongs.
+type place uint8
+
+const (
+	nowhere  place = iota
+	inTo           // in to
+	inBlock        // in the rank's block of to
+	inSlice        // in the rank's slice of to
+	inBlocks       // in the rank's block of blocks
+	combined       // to is all of them combined
+)
+
+// Most is how many bytes the longest part of the operation has.
+func (t *Turn) Most() int64 { return t.most }
+
+// Shown says that the own part stands on the board already.
+func (t *Turn) Shown() { t.shows = false }
+
+// Do carries a turn out, on a board that blocks.
+func (t *Turn) Do(b Board) error {
+	b.Begin(t.most)
+	_, err := t.Run(b)
 	b.End()
 	return err
 }
 
-// show puts packed data on the board.
-func show(b Board, data Buf) error {
-	mem, err := b.Put()
-	if err != nil {
-		return err
+// Run goes on with a turn that has begun, as far as the board lets it, and says whether it is over.
+func (t *Turn) Run(b Board) (over bool, err error) {
+	if t.shows {
+		mem, err := b.Put()
+		if mem == nil || err != nil {
+			return err != nil, err
+		}
+		n := t.own.Size()
+		if err := Pack(mem[:n], t.own, 0); err != nil {
+			return true, err
+		}
+		b.Publish(n)
+		t.shows = false
 	}
-	n := data.Size()
-	if err := Pack(mem[:n], data, 0); err != nil {
-		return err
+	for ; t.next != t.end; t.next += t.step {
+		if there, err := t.take(b); !there || err != nil {
+			return err != nil, err
+		}
 	}
-	b.Publish(n)
-	return nil
+	return true, nil
 }
 
-// piece is n bytes of a rank's part. It is an error if the part ends before.
-func piece(b Board, rank int, from, n int64) ([]byte, error) {
-	part, err := b.Get(rank)
-	if err != nil {
-		return nil, err
+// take takes the part of the rank that comes next, if it is there.
+func (t *Turn) take(b Board) (there bool, err error) {
+	to := t.to
+	switch t.where {
+	case inBlock:
+		to = to.Block(t.next)
+	case inSlice:
+		to = pieces(to, b.Size(), t.next, t.next+1)
+	case inBlocks:
+		to = t.blocks.Block(t.next)
 	}
-	if int64(len(part)) < from+n {
-		return nil, &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf(
-			"rank %d has %d bytes for all, and this rank expects %d", rank, len(part), from+n)}
+	if t.whole && t.next == b.Rank() {
+		return true, Copy(to, t.own)
 	}
-	return part[from : from+n], nil
+	part, err := b.Get(t.next)
+	if part == nil || err != nil {
+		return false, err
+	}
+	if t.whole {
+		if n := to.Size(); int64(len(part)) > n {
+			return true, &Error{Class: abi.MPI_ERR_TRUNCATE,
+				Msg: fmt.Sprintf("rank %d has %d bytes, and this rank %d", t.next, len(part), n)}
+		}
+		return true, Unpack(to, part, 0)
+	}
+	if int64(len(part)) < t.at+t.n {
+		return true, &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf(
+			"rank %d has %d bytes for all, and this rank expects %d", t.next, len(part), t.at+t.n)}
+	}
+	part = part[t.at : t.at+t.n]
+	switch {
+	case t.where == nowhere:
+		return true, nil
+	case t.where != combined:
+		return true, Unpack(to, part, 0)
+	case !t.begun:
+		t.begun = true
+		return true, Copy(to, Buf{Bytes(part).Base, to.Count, to.Type})
+	}
+	return true, combine(t.op, Buf{Bytes(part).Base, to.Count, to.Type}, to)
 }
 
-// whole is a rank's part, which fits n bytes.
-func whole(b Board, rank int, n int64) ([]byte, error) {
-	part, err := b.Get(rank)
-	if err == nil && int64(len(part)) > n {
-		err = &Error{Class: abi.MPI_ERR_TRUNCATE, Msg: fmt.Sprintf("rank %d has %d bytes, and this rank %d", rank, len(part),
-			n)}
-	}
-	return part, err
+// show has a turn show a part.
+func (t *Turn) show(own Buf) {
+	t.own, t.shows = own, true
+}
+
+// takeAll has a turn take the parts of all ranks, whole, into their blocks of to; the own one is own.
+func (t *Turn) takeAll(b Board, own, to Buf, where place) {
+	t.own, t.to, t.where, t.whole = own, to, where, true
+	t.end, t.step = b.Size(), 1
+}
+
+// takePieces has a turn take, from rank first on, n bytes from byte at on of each part.
+func (t *Turn) takePieces(first, ranks int, to Buf, where place, at, n int64) {
+	t.next, t.end, t.step = first, first+ranks, 1
+	t.to, t.where, t.at, t.n = to, where, at, n
+}
+
+// combine has a turn combine the parts of ranks from down to 0, from byte at on.
+func (t *Turn) combine(from int, out Buf, op Op, at int64) {
+	t.next, t.end, t.step = from, -1, -1
+	t.to, t.where, t.op, t.at, t.n = out, combined, op, at, out.Size()
 }
 
 // BoardBarrier is Barrier.
-func BoardBarrier(b Board) error {
-	return onBoard(b, 0, func() error {
-		if err := show(b, Bytes(nil)); err != nil {
-			return err
-		}
-		for r := range b.Size() {
-			if _, err := b.Get(r); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+func BoardBarrier(b Board) Turn {
+	var t Turn
+	t.show(Bytes(nil))
+	t.takePieces(0, b.Size(), Buf{}, nowhere, 0, 0)
+	return t
 }
 
 // BoardBcast is Bcast.
-func BoardBcast(b Board, data Buf, root int) error {
-	return onBoard(b, data.Size(), func() error {
-		if b.Rank() == root {
-			return show(b, data)
-		}
-		part, err := whole(b, root, data.Size())
-		if err != nil {
-			return err
-		}
-		return Unpack(data, part, 0)
-	})
+func BoardBcast(b Board, data Buf, root int) Turn {
+	t := Turn{most: data.Size()}
+	if b.Rank() == root {
+		t.show(data)
+		return t
+	}
+	t.next, t.end, t.step = root, root+1, 1
+	t.to, t.where, t.whole = data, inTo, true
+	return t
 }
 
 // BoardGather is Gather. n are the bytes of a block.
-func BoardGather(b Board, send, recv Buf, root int, n int64) error {
-	return onBoard(b, n, func() error {
-		if b.Rank() != root {
-			return show(b, send)
-		}
-		for r := range b.Size() {
-			if err := place(b, r, send, recv.Block(r), n); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+func BoardGather(b Board, send, recv Buf, root int, n int64) Turn {
+	t := Turn{most: n}
+	if b.Rank() != root {
+		t.show(send)
+	} else {
+		t.takeAll(b, ownBlock(b, send, recv), recv, inBlock)
+	}
+	return t
 }
 
-// place copies a rank's part to where it belongs; the own one from send.
-func place(b Board, rank int, send, to Buf, n int64) error {
-	if rank == b.Rank() {
-		if send.IsInPlace() {
-			return nil
-		}
-		return Copy(to, send)
+// ownBlock is the own block of an operation that collects them.
+func ownBlock(b Board, send, recv Buf) Buf {
+	if send.IsInPlace() {
+		return recv.Block(b.Rank())
 	}
-	part, err := whole(b, rank, n)
-	if err != nil {
-		return err
-	}
-	return Unpack(to, part, 0)
+	return send
 }
 
 // BoardScatter is Scatter. n are the bytes of a block.
-func BoardScatter(b Board, send, recv Buf, root int, n int64) error {
-	return onBoard(b, n*int64(b.Size()), func() error {
-		if b.Rank() == root {
-			all := send
-			all.Count *= int64(b.Size())
-			if err := show(b, all); err != nil || recv.IsInPlace() {
-				return err
-			}
-			return Copy(recv, send.Block(root))
+func BoardScatter(b Board, send, recv Buf, root int, n int64) Turn {
+	t := Turn{most: n * int64(b.Size())}
+	if b.Rank() == root {
+		send.Count *= int64(b.Size())
+		if t.show(send); recv.IsInPlace() {
+			return t
 		}
-		part, err := piece(b, root, int64(b.Rank())*n, n)
-		if err != nil {
-			return err
-		}
-		return Unpack(recv, part, 0)
-	})
+	}
+	t.takePieces(root, 1, recv, inTo, int64(b.Rank())*n, n)
+	return t
 }
 
 // BoardAllgather is Allgather.
-func BoardAllgather(b Board, send, recv Buf) error {
-	n := recv.Size()
-	return onBoard(b, n, func() error {
-		mine := send
-		if send.IsInPlace() {
-			mine = recv.Block(b.Rank())
-		}
-		if err := show(b, mine); err != nil {
-			return err
-		}
-		for r := range b.Size() {
-			if err := place(b, r, send, recv.Block(r), n); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+func BoardAllgather(b Board, send, recv Buf) Turn {
+	own := ownBlock(b, send, recv)
+	t := Turn{most: recv.Size()}
+	t.show(own)
+	t.takeAll(b, own, recv, inBlock)
+	return t
 }
 
 // BoardAllgatherv is Allgatherv. n are the bytes of the longest block.
-func BoardAllgatherv(b Board, send Buf, recv VBuf, n int64) error {
-	return onBoard(b, n, func() error {
-		mine := send
-		if send.IsInPlace() {
-			mine = recv.Block(b.Rank())
-		}
-		if err := show(b, mine); err != nil {
-			return err
-		}
-		for r := range b.Size() {
-			to := recv.Block(r)
-			if err := place(b, r, send, to, to.Size()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+func BoardAllgatherv(b Board, send Buf, recv VBuf, n int64) Turn {
+	own := send
+	if send.IsInPlace() {
+		own = recv.Block(b.Rank())
+	}
+	t := Turn{most: n, blocks: recv}
+	t.show(own)
+	t.takeAll(b, own, Buf{}, inBlocks)
+	return t
 }
 
 // BoardAlltoall is Alltoall.
-func BoardAlltoall(b Board, send, recv Buf) error {
+func BoardAlltoall(b Board, send, recv Buf) Turn {
 	n, p := recv.Size(), int64(b.Size())
-	return onBoard(b, n*p, func() error {
-		all := send
-		if send.IsInPlace() {
-			all = recv
-		}
-		all.Count *= p
-		if err := show(b, all); err != nil {
-			return err
-		}
-		for r := range b.Size() {
-			part, err := piece(b, r, int64(b.Rank())*n, n)
-			if err != nil {
-				return err
-			}
-			if err := Unpack(recv.Block(r), part, 0); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	if send.IsInPlace() {
+		send = recv
+	}
+	send.Count *= p
+	t := Turn{most: n * p}
+	t.show(send)
+	t.takePieces(0, b.Size(), recv, inBlock, int64(b.Rank())*n, n)
+	return t
 }
 
 // BoardReduce is Reduce, of elements without gaps.
-func BoardReduce(b Board, send, recv Buf, op Op, root int) error {
-	return onBoard(b, recv.Size(), func() error {
-		if err := show(b, operand(send, recv)); err != nil || b.Rank() != root {
-			return err
-		}
-		return combineParts(b, recv, op, b.Size()-1, 0)
-	})
+func BoardReduce(b Board, send, recv Buf, op Op, root int) Turn {
+	t := Turn{most: recv.Size()}
+	if t.show(operand(send, recv)); b.Rank() == root {
+		t.combine(b.Size()-1, recv, op, 0)
+	}
+	return t
 }
 
-// combineParts leaves in out the parts of ranks from down to 0, from byte `at` on, combined.
-func combineParts(b Board, out Buf, op Op, from int, at int64) error {
-	n := out.Size()
-	for r := from; r >= 0; r-- {
-		part, err := piece(b, r, at, n)
-		if err != nil {
-			return err
-		}
-		in := Buf{Bytes(part).Base, out.Count, out.Type}
-		if r == from {
-			err = Copy(out, in)
-		} else {
-			err = combine(op, in, out)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// BoardAllreduce is Allreduce, of elements without gaps.
+func BoardAllreduce(b Board, send, recv Buf, op Op) Turn {
+	t := Turn{most: recv.Size()}
+	t.show(operand(send, recv))
+	t.combine(b.Size()-1, recv, op, 0)
+	return t
 }
 
 // boardSlices is the vector, in bytes, from which more than two ranks combine a slice each.
 const boardSlices = 1 << 10
 
-// BoardAllreduce is Allreduce, of elements without gaps. Long vectors are combined by slices, in a second operation.
-func BoardAllreduce(b Board, send, recv Buf, op Op) error {
-	p, n := b.Size(), recv.Size()
-	if p == 2 || n < boardSlices || recv.Count < int64(p) {
-		return onBoard(b, n, func() error {
-			if err := show(b, operand(send, recv)); err != nil {
-				return err
-			}
-			return combineParts(b, recv, op, p-1, 0)
-		})
-	}
-	slice := func(r int) Buf { return pieces(recv, p, r, r+1) }
-	size := recv.Type.Size()
-	if err := onBoard(b, n, func() error {
-		if err := show(b, operand(send, recv)); err != nil {
-			return err
-		}
-		return combineParts(b, slice(b.Rank()), op, p-1, pieceAt(recv.Count, p, b.Rank())*size)
-	}); err != nil {
-		return err
-	}
-	return onBoard(b, slice(0).Size(), func() error {
-		if err := show(b, slice(b.Rank())); err != nil {
-			return err
-		}
-		for r := range p {
-			if err := place(b, r, InPlace(), slice(r), slice(r).Size()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// BoardSlices says whether an Allreduce is better made by slices.
+func BoardSlices(b Board, vector Buf) bool {
+	return b.Size() > 2 && vector.Size() >= boardSlices && vector.Count >= int64(b.Size())
+}
+
+// BoardReduceSlices is the first of two operations that are an Allreduce by slices: each rank combines its own.
+func BoardReduceSlices(b Board, send, recv Buf, op Op) Turn {
+	p, r := b.Size(), b.Rank()
+	t := Turn{most: recv.Size()}
+	t.show(operand(send, recv))
+	t.combine(p-1, pieces(recv, p, r, r+1), op, pieceAt(recv.Count, p, r)*recv.Type.Size())
+	return t
+}
+
+// BoardShareSlices is the second one: all get all slices.
+func BoardShareSlices(b Board, recv Buf) Turn {
+	p, r := b.Size(), b.Rank()
+	own := pieces(recv, p, r, r+1)
+	t := Turn{most: pieces(recv, p, 0, 1).Size()}
+	t.show(own)
+	t.takeAll(b, own, recv, inSlice)
+	return t
 }
 
 // BoardScan is Scan, or Exscan if apart, of elements without gaps.
-func BoardScan(b Board, send, recv Buf, op Op, apart bool) error {
-	return onBoard(b, recv.Size(), func() error {
-		if err := show(b, operand(send, recv)); err != nil {
-			return err
-		}
-		last := b.Rank()
-		if apart {
-			last--
-		}
-		return combineParts(b, recv, op, last, 0)
-	})
+func BoardScan(b Board, send, recv Buf, op Op, apart bool) Turn {
+	last := b.Rank()
+	if apart {
+		last--
+	}
+	t := Turn{most: recv.Size()}
+	t.show(operand(send, recv))
+	t.combine(last, recv, op, 0)
+	return t
 }
 
 // BoardReduceScatter is ReduceScatter of elements without gaps: this rank gets recv, which begins at element `at` of
 // total.
-func BoardReduceScatter(b Board, send, recv Buf, total, at int64, op Op) error {
+func BoardReduceScatter(b Board, send, recv Buf, total, at int64, op Op) Turn {
 	all := operand(send, recv)
 	all.Count = total
-	return onBoard(b, all.Size(), func() error {
-		if err := show(b, all); err != nil || recv.Count == 0 {
-			return err
-		}
-		return combineParts(b, recv, op, b.Size()-1, at*recv.Type.Size())
-	})
+	t := Turn{most: all.Size()}
+	if t.show(all); recv.Count > 0 {
+		t.combine(b.Size()-1, recv, op, at*recv.Type.Size())
+	}
+	return t
 }

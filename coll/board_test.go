@@ -8,40 +8,57 @@ import (
 	"github.com/libimpi/libimpi/coll/colltest"
 )
 
-// onBoards runs f for 1 to 9 ranks, on boards with small slots, so that ranks that run ahead have to wait.
-func onBoards(t *testing.T, f func(c *colltest.Comm, b coll.Board, p int) error) {
+// onBoards runs f for 1 to 9 ranks, on boards with small slots, so that ranks that run ahead have to wait: turns are
+// carried out at once, or one after the other as far as parts are there.
+func onBoards(t *testing.T, f func(c *colltest.Comm, b *colltest.Board, p int) error) {
 	t.Parallel()
-	for p := 1; p <= 9; p++ {
-		boards := colltest.NewBoards(p, 3, 1<<14)
-		if err := colltest.New(p).Run(func(c *colltest.Comm) error { return f(c, boards[c.Rank()], p) }); err != nil {
-			t.Fatalf("p=%d: %v", p, err)
+	for _, blocks := range []bool{true, false} {
+		for p := 1; p <= 9; p++ {
+			boards := colltest.NewBoards(p, 3, 1<<14, blocks)
+			if err := colltest.New(p).Run(func(c *colltest.Comm) error { return f(c, boards[c.Rank()], p) }); err != nil {
+				t.Fatalf("p=%d, blocks=%v: %v", p, blocks, err)
+			}
 		}
 	}
 }
 
+// allreduce is Allreduce, by slices where that is better.
+func allreduce(b *colltest.Board, send, recv coll.Buf, op coll.Op) error {
+	if !coll.BoardSlices(b, recv) {
+		return b.Do(coll.BoardAllreduce(b, send, recv, op))
+	}
+	return colltest.First(b.Do(coll.BoardReduceSlices(b, send, recv, op)), b.Do(coll.BoardShareSlices(b, recv)))
+}
+
 func TestBoardsMoveData(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b coll.Board, p int) error {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range []shape{{1, colltest.Int}, {3, colltest.Gapped}, {2, colltest.Mixed}, {90, colltest.Double}} {
 			n := s.count * s.typ.Size()
 			for _, root := range roots(p) {
 				err := colltest.First(
-					colltest.TryBcast(c, root, s.count, s.typ, func(x coll.Buf) error { return coll.BoardBcast(b, x, root) }),
+					colltest.TryBcast(c, root, s.count, s.typ, func(x coll.Buf) error {
+						return b.Do(coll.BoardBcast(b, x, root))
+					}),
 					colltest.TryGather(c, root, s.count, s.typ, func(out, in coll.Buf) error {
-						return coll.BoardGather(b, out, in, root, n)
+						return b.Do(coll.BoardGather(b, out, in, root, n))
 					}),
 					colltest.TryScatter(c, root, s.count, s.typ, func(out, in coll.Buf) error {
-						return coll.BoardScatter(b, out, in, root, n)
+						return b.Do(coll.BoardScatter(b, out, in, root, n))
 					}))
 				if err != nil {
 					return fmt.Errorf("root=%d: %w", root, err)
 				}
 			}
-			if err := colltest.First(coll.BoardBarrier(b),
-				colltest.TryAllgather(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.BoardAllgather(b, out, in) }),
-				colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-					return coll.BoardAllgatherv(b, out, in, 2*n)
+			if err := colltest.First(b.Do(coll.BoardBarrier(b)),
+				colltest.TryAllgather(c, s.count, s.typ, func(out, in coll.Buf) error {
+					return b.Do(coll.BoardAllgather(b, out, in))
 				}),
-				colltest.TryAlltoall(c, s.count, s.typ, func(out, in coll.Buf) error { return coll.BoardAlltoall(b, out, in) }),
+				colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+					return b.Do(coll.BoardAllgatherv(b, out, in, 2*n))
+				}),
+				colltest.TryAlltoall(c, s.count, s.typ, func(out, in coll.Buf) error {
+					return b.Do(coll.BoardAlltoall(b, out, in))
+				}),
 			); err != nil {
 				return err
 			}
@@ -51,19 +68,20 @@ func TestBoardsMoveData(t *testing.T) {
 }
 
 func TestBoardsCombine(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b coll.Board, p int) error {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		r := c.Rank()
 		for _, v := range []vector{{1, colltest.Map, false}, {40, colltest.Map, true}, {400, colltest.Map, false}} {
 			for _, inPlace := range []bool{false, true} {
 				op := colltest.Affine{Commutes: v.commutes}
 				send, _, recv := v.ends(v.count, r, inPlace)
 				all := v.combined(v.count, 0, p)
-				if err := colltest.First(coll.BoardAllreduce(b, send, recv.Buf, op), recv.Expect("allreduce", 0, all)); err != nil {
+				if err := colltest.First(allreduce(b, send, recv.Buf, op),
+					recv.Expect("allreduce", 0, all)); err != nil {
 					return err
 				}
 				for _, root := range roots(p) {
 					send, _, recv := v.ends(v.count, r, inPlace && r == root)
-					if err := coll.BoardReduce(b, send, recv.Buf, op, root); err != nil {
+					if err := b.Do(coll.BoardReduce(b, send, recv.Buf, op, root)); err != nil {
 						return err
 					}
 					if r == root {
@@ -73,7 +91,7 @@ func TestBoardsCombine(t *testing.T) {
 					}
 				}
 				send, _, recv = v.ends(v.count, r, inPlace)
-				if err := colltest.First(coll.BoardScan(b, send, recv.Buf, op, false),
+				if err := colltest.First(b.Do(coll.BoardScan(b, send, recv.Buf, op, false)),
 					recv.Expect("scan", 0, v.combined(v.count, 0, r+1))); err != nil {
 					return err
 				}
@@ -82,7 +100,8 @@ func TestBoardsCombine(t *testing.T) {
 				if r > 0 {
 					want = v.combined(v.count, 0, r)
 				}
-				if err := colltest.First(coll.BoardScan(b, send, recv.Buf, op, true), recv.Expect("exscan", 0, want)); err != nil {
+				if err := colltest.First(b.Do(coll.BoardScan(b, send, recv.Buf, op, true)),
+					recv.Expect("exscan", 0, want)); err != nil {
 					return err
 				}
 				each := int64(7)
@@ -90,7 +109,7 @@ func TestBoardsCombine(t *testing.T) {
 				send, _, recv = v.ends(total, r, inPlace)
 				part := recv.Of(each)
 				mine := v.combined(total, 0, p)[int64(r)*each*8 : int64(r+1)*each*8]
-				if err := colltest.First(coll.BoardReduceScatter(b, send, part, total, int64(r)*each, op),
+				if err := colltest.First(b.Do(coll.BoardReduceScatter(b, send, part, total, int64(r)*each, op)),
 					recv.Expect("reduce_scatter", 0, mine)); err != nil {
 					return err
 				}
@@ -102,15 +121,15 @@ func TestBoardsCombine(t *testing.T) {
 
 // A part that is longer than what is expected is an error of the one who reads it, and the board goes on.
 func TestBoardsNoticeTruncation(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b coll.Board, p int) error {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		n := int64(4)
 		if c.Rank() == 0 {
 			n = 5
 		}
-		err := coll.BoardBcast(b, colltest.NewMem(n, colltest.Int).Buf, 0)
+		err := b.Do(coll.BoardBcast(b, colltest.NewMem(n, colltest.Int).Buf, 0))
 		if (err != nil) != (c.Rank() > 0) {
 			return fmt.Errorf("rank %d: %v", c.Rank(), err)
 		}
-		return colltest.TryBcast(c, 0, 2, colltest.Int, func(x coll.Buf) error { return coll.BoardBcast(b, x, 0) })
+		return colltest.TryBcast(c, 0, 2, colltest.Int, func(x coll.Buf) error { return b.Do(coll.BoardBcast(b, x, 0)) })
 	})
 }

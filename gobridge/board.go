@@ -83,7 +83,8 @@ func (c *communicator) agreeOnBoard() error {
 	if c.board.c = b; b == nil {
 		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
 	}
-	c.UseBoard(libimpi.BoardCounters{Begun: (*uint64)(&b.begun), Known: (*uint64)(&b.known)})
+	c.UseBoard(libimpi.BoardCounters{Begun: (*uint64)(&b.begun), Known: (*uint64)(&b.known),
+		Tasks: (*uint32)(&b.tasks), Shown: (*uint64)(&b.shown)})
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/coll"
@@ -9,17 +10,28 @@ import (
 )
 
 // Boards: memory of a machine on which the members of a communicator meet for short collective operations. The shortest
-// and most frequent ones the bridge's C carries out there (gobridge/executor/board.h), the others package coll; both
-// follow one protocol (transport/shm/layout.go) and share the counters of operations. Which operations take place on
-// the board is decided by what is the same at all members.
+// ones the bridge's C carries out there (gobridge/executor/board.h), the others package coll; both follow one protocol
+// (transport/shm/layout.go) and share the counters of operations. Which operations take place on the board is decided
+// by what is the same at all members.
+//
+//	blocking    -> its turn is carried out at once, after all others that the member has begun
+//	nonblocking -> gets its number, and goes on as far as parts are there -> stands in Engine.onBoards: whoever polls
+//	               goes on with it -> its request is complete
+//
+// While nonblocking ones are under way the engine's lock guards the board, and C leaves it alone. What a member says it
+// has done is all operations before the first that is under way. A board is opened by a blocking operation: so all
+// members know alike which nonblocking ones may use it. Persistent ones do not: members may start those in different
+// orders (MPI 5.0, 6.13), and the operations of a board have one.
 
 // BoardCounters are what a member has to remember of a board.
 type BoardCounters struct {
 	Begun *uint64 // operations that this member has begun
 	Known *uint64 // all members have completed so many, as far as is known
+	Tasks *uint32 // how many nonblocking ones are under way
+	Shown *uint64 // the one that C has begun and left to the engine, its part shown, if that is Begun
 }
 
-// commBoard is a communicator's board (coll.Board).
+// commBoard is a communicator's board.
 type commBoard struct {
 	c      *Comm
 	shared transport.Board
@@ -30,7 +42,14 @@ type commBoard struct {
 	wideTurns uint64   // operations that have used wide slots
 	wideUsers []uint64 // the last one to use each wide slot
 
-	// The operation under way.
+	blocking boardPlace // of the blocking operation under way
+	tasks    []*Task    // nonblocking ones under way, by their numbers
+}
+
+// boardPlace is where an operation stands on a board (coll.Board).
+type boardPlace struct {
+	*commBoard
+	waits  bool
 	number uint64
 	wide   bool
 	slot   int
@@ -78,6 +97,7 @@ func (c *Comm) OpenBoard() (transport.Board, error) {
 func (c *Comm) UseBoard(counters BoardCounters) {
 	b := &c.board
 	b.c, b.BoardCounters = c, counters
+	b.blocking = boardPlace{commBoard: b, waits: true}
 	b.local = make([]int32, c.group.Size())
 	for r := range b.local {
 		b.local[r] = int32(c.engine.LocalRank(c.group.World(r)))
@@ -86,8 +106,20 @@ func (c *Comm) UseBoard(counters BoardCounters) {
 	b.wideUsers = make([]uint64, slots)
 }
 
-// NoBoard ends the operations on the communicator's board, before the memory of its counters goes.
-func (c *Comm) NoBoard() { c.board.BoardCounters, c.board.none = BoardCounters{}, true }
+// NoBoard ends the operations on the communicator's board, before the memory of its counters goes. It returns when
+// those under way are done: all members have begun them, or do so before they come here.
+func (c *Comm) NoBoard() {
+	b, e := &c.board, c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b.awaitTasks()
+	for len(b.tasks) > 0 { // a peer is lost
+		t := b.tasks[0]
+		t.leaveBoard(e)
+		t.end(e, e.failure())
+	}
+	b.BoardCounters, b.none = BoardCounters{}, true
+}
 
 // boardFor answers the board for an operation with parts of so many blocks of n bytes, nil if it does not take place on
 // one.
@@ -102,7 +134,10 @@ func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 func (v Collectives) board() (*commBoard, error) {
 	c := v.c
 	if v.task != nil {
-		return nil, nil
+		if c.board.Begun == nil || v.task.form == coll.Persistent {
+			return nil, nil
+		}
+		return &c.board, nil
 	}
 	if c.Bridge == nil || c.engine.openBoard == nil || c.board.none {
 		return nil, nil
@@ -123,12 +158,26 @@ func (v Collectives) board() (*commBoard, error) {
 	return &c.board, nil
 }
 
-// boardForVector is boardFor a reduction of a vector, whose elements have no gaps.
-func (v Collectives) boardForVector(vector coll.Buf) (*commBoard, error) {
+// boardForVector is boardFor a reduction of a vector, whose elements have no gaps. Progress calls no functions of the
+// program, so that nonblocking ones with an operation of its own go by messages.
+func (v Collectives) boardForVector(vector coll.Buf, op coll.Op) (*commBoard, error) {
 	if vector.Count == 0 || !coll.Dense(vector.Type) {
 		return nil, nil
 	}
-	return v.boardFor(vector.Size(), 1)
+	board, err := v.boardFor(vector.Size(), 1)
+	if board != nil && v.task != nil && op.OfProgram() {
+		return nil, nil
+	}
+	return board, err
+}
+
+// onBoard carries out an operation's turn, or leaves it to the task.
+func (v Collectives) onBoard(b *commBoard, t coll.Turn) error {
+	if v.task == nil {
+		return t.Do(&b.blocking)
+	}
+	v.task.turn, v.task.place = t, boardPlace{commBoard: b}
+	return nil
 }
 
 // longestOnBoard is the largest part, in bytes, of an operation on a board.
@@ -140,47 +189,79 @@ func (b *commBoard) Rank() int { return int(b.c.rank) }
 // Size implements coll.Board.
 func (b *commBoard) Size() int { return len(b.local) }
 
-// Begin implements coll.Board.
-func (b *commBoard) Begin(n int64) {
-	if e := b.c.engine; e.shared.hasWork() {
-		e.Turn()
+// Begin implements coll.Board. Only one thread of a member begins operations at a time.
+func (p *boardPlace) Begin(n int64) {
+	b := p.commBoard
+	if p.waits {
+		b.mayBlock()
 	}
 	*b.Begun++
-	b.number, b.free = *b.Begun, 0
+	p.number, p.free = *b.Begun, 0
 	slots, bytes, shift := b.shared.Slots(false)
-	if b.wide, b.shift = n > int64(bytes), shift; !b.wide {
-		b.slot = int(b.number % uint64(slots))
-		b.free = max(b.number, uint64(slots)) - uint64(slots)
+	if p.wide, p.shift = n > int64(bytes), shift; !p.wide {
+		p.slot = int(p.number % uint64(slots))
+		p.free = max(p.number, uint64(slots)) - uint64(slots)
 		return
 	}
-	_, _, b.shift = b.shared.Slots(true)
-	b.slot = int(b.wideTurns % uint64(len(b.wideUsers)))
+	_, _, p.shift = b.shared.Slots(true)
+	p.slot = int(b.wideTurns % uint64(len(b.wideUsers)))
 	b.wideTurns++
-	b.free, b.wideUsers[b.slot] = b.wideUsers[b.slot], b.number
+	p.free, b.wideUsers[p.slot] = b.wideUsers[p.slot], p.number
+}
+
+// mayBlock gives what is under way its turn, and returns when no operation of this board is.
+func (b *commBoard) mayBlock() {
+	e := b.c.engine
+	if e.shared.hasWork() {
+		e.Turn()
+	}
+	if atomic.LoadUint32(b.Tasks) > 0 {
+		e.mu.Lock()
+		b.awaitTasks()
+		e.mu.Unlock()
+	}
+}
+
+// awaitTasks returns when no nonblocking operation of the board is under way, or a peer is lost. Engine lock held.
+func (b *commBoard) awaitTasks() {
+	if len(b.tasks) > 0 {
+		b.c.engine.waitFor(func() bool { return len(b.tasks) == 0 }, anyPeer)
+	}
 }
 
 // Put implements coll.Board.
-func (b *commBoard) Put() ([]byte, error) {
-	if *b.Known < b.free {
-		if err := b.allDone(b.free); err != nil {
+func (p *boardPlace) Put() ([]byte, error) {
+	switch b := p.commBoard; {
+	case *b.Known >= p.free:
+	case p.waits:
+		if err := b.allDone(p.free); err != nil {
 			return nil, err
 		}
+	case !b.haveDone(p.free):
+		return nil, nil
 	}
-	_, mem := b.shared.Slot(b.wide, b.Rank(), b.slot)
+	_, mem := p.shared.Slot(p.wide, p.Rank(), p.slot)
 	return mem, nil
+}
+
+// haveDone says whether all members have completed so many operations.
+func (b *commBoard) haveDone(least uint64) bool {
+	known := ^uint64(0)
+	for r := range b.local {
+		known = min(known, atomic.LoadUint64(b.shared.Done(r)))
+	}
+	*b.Known = known
+	return known >= least
 }
 
 // allDone waits until all members have completed so many operations, fewer than this one has.
 func (b *commBoard) allDone(least uint64) error {
-	known := ^uint64(0)
 	for r := range b.local {
-		done := b.shared.Done(r)
-		if err := b.await(done, least); err != nil {
+		if err := b.await(b.shared.Done(r), least); err != nil {
 			return err
 		}
-		known = min(known, atomic.LoadUint64(done))
 	}
-	*b.Known = known
+	b.haveDone(least)
 	return nil
 }
 
@@ -206,25 +287,91 @@ func (b *commBoard) await(word *uint64, least uint64) error {
 const boardLooks = 500
 
 // Publish implements coll.Board.
-func (b *commBoard) Publish(n int64) {
-	word, _ := b.shared.Slot(b.wide, b.Rank(), b.slot)
-	atomic.StoreUint64(word, b.number<<b.shift|uint64(n))
+func (p *boardPlace) Publish(n int64) {
+	word, _ := p.shared.Slot(p.wide, p.Rank(), p.slot)
+	atomic.StoreUint64(word, p.number<<p.shift|uint64(n))
+	if !p.waits {
+		p.wake()
+	}
 }
 
 // Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.
-func (b *commBoard) Get(rank int) ([]byte, error) {
-	word, mem := b.shared.Slot(b.wide, rank, b.slot)
-	if err := b.await(word, b.number<<b.shift); err != nil {
-		return nil, err
+func (p *boardPlace) Get(rank int) ([]byte, error) {
+	word, mem := p.shared.Slot(p.wide, rank, p.slot)
+	if there := p.number << p.shift; p.waits {
+		if err := p.await(word, there); err != nil {
+			return nil, err
+		}
+	} else if atomic.LoadUint64(word) < there {
+		return nil, nil
 	}
-	n := atomic.LoadUint64(word) & (1<<b.shift - 1)
+	n := atomic.LoadUint64(word) & (1<<p.shift - 1)
 	return mem[:min(n, uint64(len(mem)))], nil
 }
 
 // End implements coll.Board.
-func (b *commBoard) End() {
-	atomic.StoreUint64(b.shared.Done(b.Rank()), b.number)
-	b.wake()
+func (p *boardPlace) End() {
+	done := *p.Begun
+	if len(p.tasks) > 0 {
+		done = p.tasks[0].place.number - 1
+	}
+	atomic.StoreUint64(p.shared.Done(p.Rank()), done)
+	p.wake()
+}
+
+// enterBoard begins the turn of a task. Engine lock held.
+func (t *Task) enterBoard(e *Engine) {
+	b := t.place.commBoard
+	if *b.Begun > 0 && *b.Shown == *b.Begun {
+		*b.Shown, *b.Begun = 0, *b.Begun-1 // C has begun it
+		t.turn.Shown()
+	}
+	t.place.Begin(t.turn.Most())
+	b.tasks = append(b.tasks, t)
+	atomic.StoreUint32(b.Tasks, uint32(len(b.tasks)))
+	if !t.goOnBoard(e) {
+		e.onBoards = append(e.onBoards, t)
+	}
+}
+
+// goOnBoard goes on with the turn of a task, and says whether it is over. Engine lock held.
+func (t *Task) goOnBoard(e *Engine) bool {
+	over, err := t.turn.Run(&t.place)
+	if over {
+		t.leave()
+		t.end(e, err)
+	}
+	return over
+}
+
+// leave ends the turn of a task.
+func (t *Task) leave() {
+	b := t.place.commBoard
+	i := slices.Index(b.tasks, t)
+	b.tasks = slices.Delete(b.tasks, i, i+1)
+	t.place.End()
+	atomic.StoreUint32(b.Tasks, uint32(len(b.tasks)))
+}
+
+// leaveBoard gives the turn of a task up. Engine lock held.
+func (t *Task) leaveBoard(e *Engine) {
+	t.leave()
+	if i := slices.Index(e.onBoards, t); i >= 0 {
+		e.onBoards = slices.Delete(e.onBoards, i, i+1)
+	}
+}
+
+// goOnBoards goes on with the turns of all tasks, and tells whether one is over. Engine lock held.
+func (e *Engine) goOnBoards() bool {
+	under := e.onBoards
+	e.onBoards = e.onBoards[:0]
+	for _, t := range under {
+		if !t.goOnBoard(e) {
+			e.onBoards = append(e.onBoards, t)
+		}
+	}
+	clear(under[len(e.onBoards):])
+	return len(e.onBoards) < len(under)
 }
 
 // wake wakes the members that sleep, after something was stored that they may wait for.

@@ -104,7 +104,7 @@ func (v Collectives) Barrier() error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardBarrier(board)
+		return v.onBoard(board, coll.BoardBarrier(&board.blocking))
 	case v.c.local != nil:
 		return v.interBarrier()
 	case v.spans():
@@ -123,7 +123,7 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardBcast(board, b, root)
+		return v.onBoard(board, coll.BoardBcast(&board.blocking, b, root))
 	case v.c.local != nil:
 		return v.interBcast(b, root)
 	case v.spans():
@@ -137,12 +137,12 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpReduce, root, op, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(recv)
+	board, err := v.boardForVector(recv, op)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardReduce(board, send, recv, op, root)
+		return v.onBoard(board, coll.BoardReduce(&board.blocking, send, recv, op, root))
 	case v.c.local != nil:
 		return v.interReduce(send, recv, op, root)
 	case v.spans():
@@ -156,12 +156,18 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpAllreduce, 0, op, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(recv)
+	board, err := v.boardForVector(recv, op)
+	slices := board != nil && coll.BoardSlices(&board.blocking, recv)
 	switch {
 	case err != nil:
 		return err
-	case board != nil:
-		return coll.BoardAllreduce(board, send, recv, op)
+	case slices && v.task == nil:
+		if err := v.onBoard(board, coll.BoardReduceSlices(&board.blocking, send, recv, op)); err != nil {
+			return err
+		}
+		return v.onBoard(board, coll.BoardShareSlices(&board.blocking, recv))
+	case board != nil && !slices:
+		return v.onBoard(board, coll.BoardAllreduce(&board.blocking, send, recv, op))
 	case v.c.local != nil:
 		return v.interAllreduce(send, recv, op)
 	case v.spans():
@@ -184,7 +190,7 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardGather(board, send, recv, root, size)
+		return v.onBoard(board, coll.BoardGather(&board.blocking, send, recv, root, size))
 	case v.c.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
@@ -221,7 +227,7 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardScatter(board, send, recv, root, size)
+		return v.onBoard(board, coll.BoardScatter(&board.blocking, send, recv, root, size))
 	case v.c.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
@@ -256,7 +262,7 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardAllgather(board, send, recv)
+		return v.onBoard(board, coll.BoardAllgather(&board.blocking, send, recv))
 	case v.c.local != nil:
 		whole := recv
 		whole.Count *= int64(v.c.Ranks())
@@ -280,7 +286,7 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardAllgatherv(board, send, recv, longest)
+		return v.onBoard(board, coll.BoardAllgatherv(&board.blocking, send, recv, longest))
 	case v.c.local != nil:
 		whole, err := asOne(recv)
 		if err != nil {
@@ -305,7 +311,7 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardAlltoall(board, send, recv)
+		return v.onBoard(board, coll.BoardAlltoall(&board.blocking, send, recv))
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -351,12 +357,12 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpScan, 0, op, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(recv)
+	board, err := v.boardForVector(recv, op)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardScan(board, send, recv, op, false)
+		return v.onBoard(board, coll.BoardScan(&board.blocking, send, recv, op, false))
 	case v.spans():
 		return span.Scan(v.on, v.c.layout, send, recv, op)
 	}
@@ -368,12 +374,12 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpExscan, 0, op, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(recv)
+	board, err := v.boardForVector(recv, op)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardScan(board, send, recv, op, true)
+		return v.onBoard(board, coll.BoardScan(&board.blocking, send, recv, op, true))
 	case v.spans():
 		return span.Exscan(v.on, v.c.layout, send, recv, op)
 	}
@@ -386,12 +392,12 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 		return err
 	}
 	total := recv.Count * int64(v.c.Size())
-	board, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type})
+	board, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type}, op)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardReduceScatter(board, send, recv, total, recv.Count*int64(v.c.rank), op)
+		return v.onBoard(board, coll.BoardReduceScatter(&board.blocking, send, recv, total, recv.Count*int64(v.c.rank), op))
 	case v.c.local != nil:
 		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
 			sum.Count = recv.Count
@@ -414,12 +420,12 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 			at += n
 		}
 	}
-	board, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type})
+	board, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type}, op)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardReduceScatter(board, send, recv, total, at, op)
+		return v.onBoard(board, coll.BoardReduceScatter(&board.blocking, send, recv, total, at, op))
 	case v.c.local != nil:
 		return v.interReduceScatterV(send, recv, counts, op)
 	case v.spans():

@@ -64,6 +64,7 @@ type Engine struct {
 	pulling   []*Request        // receives that share their message with the sender, the oldest first (claims.go)
 	pullSince time.Time         // since when nothing has come for the first of them; zero: not known
 	now       func() time.Time  // Home.Now
+	onBoards  []*Task           // operations on boards that are under way
 	openBoard func(*Comm) error // Config.OpenBoard
 	verifies  bool              // compare the calls of collective operations (verify.go)
 	readAll   bool              // never stream what can be read

@@ -54,6 +54,9 @@ func (e *Engine) poll(from int32) bool {
 // followUp does what polls bring about: what waits for room, collective operations, messages that are shared.
 func (e *Engine) followUp() bool {
 	did := e.goOn()
+	if len(e.onBoards) > 0 && e.goOnBoards() {
+		did = true
+	}
 	if len(e.busy) > 0 && e.flush() {
 		did = true
 	}

@@ -21,6 +21,10 @@ type Task struct {
 	shift    int     // added to tags
 	sides    [2]side // by coll.Step.Of: comm, and the communicator of its local group
 
+	// Of an operation on a board, which has no steps.
+	turn  coll.Turn
+	place boardPlace // commBoard is nil if there is none
+
 	parts   []partState // of messages, by number
 	special []coll.Step // receives whose length matters
 	missing int         // messages that the step waits for
@@ -117,7 +121,7 @@ func (t *Task) Start() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t.start(e)
-	if !t.over {
+	if !t.over && t.place.commBoard == nil {
 		e.pollLocal() // what it waits for may be here
 	}
 	if t.over && t.err == nil {
@@ -180,6 +184,10 @@ func (t *Task) recycle(e *Engine) {
 func (t *Task) start(e *Engine) {
 	if t.over = false; t.err != nil {
 		t.end(e, t.err) // of an earlier time, from which messages may be under way
+		return
+	}
+	if t.place.commBoard != nil {
+		t.enterBoard(e)
 		return
 	}
 	t.schedule.Begin()

@@ -12,6 +12,7 @@ type boards struct {
 	change *sync.Cond
 	parts  [][]part // by rank and slot
 	ended  []uint64 // by rank
+	turn   uint64   // how often something has changed
 }
 
 // part is what stands in a slot: of which operation, and how much.
@@ -21,57 +22,93 @@ type part struct {
 	n         int64
 }
 
-// memberBoard is a board as a rank sees it.
-type memberBoard struct {
+// Board is a board as a rank sees it (coll.Board).
+type Board struct {
 	all    *boards
+	blocks bool
 	rank   int
 	number uint64
 	most   int64
 }
 
-// NewBoards makes a board for p ranks, of so many slots of so many bytes each.
-func NewBoards(p, slots, bytes int) []coll.Board {
+// NewBoards makes a board for p ranks, of so many slots of so many bytes each. It blocks, or answers that something is
+// not there.
+func NewBoards(p, slots, bytes int, blocks bool) []*Board {
 	all := &boards{ended: make([]uint64, p)}
 	all.change = sync.NewCond(&all.mu)
-	members := make([]coll.Board, p)
+	members := make([]*Board, p)
 	for r := range p {
 		own := make([]part, slots)
 		for i := range own {
 			own[i].mem = make([]byte, bytes)
 		}
 		all.parts = append(all.parts, own)
-		members[r] = &memberBoard{all: all, rank: r}
+		members[r] = &Board{all: all, blocks: blocks, rank: r}
 	}
 	return members
 }
 
-func (b *memberBoard) Rank() int { return b.rank }
-func (b *memberBoard) Size() int { return len(b.all.ended) }
+// Do carries a turn out.
+func (b *Board) Do(t coll.Turn) error {
+	if b.blocks {
+		return t.Do(b)
+	}
+	b.Begin(t.Most())
+	defer b.End()
+	for {
+		before := b.all.turns()
+		if over, err := t.Run(b); over || err != nil {
+			return err
+		}
+		b.all.await(before)
+	}
+}
 
-func (b *memberBoard) slot(rank int) *part {
+func (a *boards) turns() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.turn
+}
+
+// await returns when something has changed since.
+func (a *boards) await(turn uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.turn == turn {
+		a.change.Wait()
+	}
+}
+
+func (b *Board) Rank() int { return b.rank }
+func (b *Board) Size() int { return len(b.all.ended) }
+
+func (b *Board) slot(rank int) *part {
 	slots := b.all.parts[rank]
 	return &slots[b.number%uint64(len(slots))]
 }
 
 // Begin implements coll.Board.
-func (b *memberBoard) Begin(n int64) {
+func (b *Board) Begin(n int64) {
 	b.number++
 	b.most = n
 }
 
 // Put implements coll.Board.
-func (b *memberBoard) Put() ([]byte, error) {
+func (b *Board) Put() ([]byte, error) {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
 	slots := uint64(len(b.all.parts[b.rank]))
 	for b.least()+slots < b.number {
+		if !b.blocks {
+			return nil, nil
+		}
 		b.all.change.Wait()
 	}
 	return b.slot(b.rank).mem[:b.most], nil
 }
 
 // least is how many operations all have ended.
-func (b *memberBoard) least() uint64 {
+func (b *Board) least() uint64 {
 	least := b.number
 	for _, n := range b.all.ended {
 		least = min(least, n)
@@ -80,29 +117,34 @@ func (b *memberBoard) least() uint64 {
 }
 
 // Publish implements coll.Board.
-func (b *memberBoard) Publish(n int64) {
+func (b *Board) Publish(n int64) {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
 	s := b.slot(b.rank)
 	s.operation, s.n = b.number, n
+	b.all.turn++
 	b.all.change.Broadcast()
 }
 
 // Get implements coll.Board.
-func (b *memberBoard) Get(rank int) ([]byte, error) {
+func (b *Board) Get(rank int) ([]byte, error) {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
 	s := b.slot(rank)
 	for s.operation < b.number {
+		if !b.blocks {
+			return nil, nil
+		}
 		b.all.change.Wait()
 	}
 	return s.mem[:s.n], nil
 }
 
 // End implements coll.Board.
-func (b *memberBoard) End() {
+func (b *Board) End() {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
 	b.all.ended[b.rank] = b.number
+	b.all.turn++
 	b.all.change.Broadcast()
 }

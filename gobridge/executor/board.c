@@ -29,7 +29,8 @@ static inline int alone(const struct impi_fast_comm *c) { return c && c->size ==
 /* The board of a communicator, on which an operation with this root may be made; NULL: Go makes it, maybe there. */
 static inline struct impi_board *board_of(const struct impi_fast_comm *c, int root)
 {
-    return LIKELY(c && c->board && (root == ALL || (uint32_t)root < (uint32_t)c->size)) ? c->board : NULL;
+    if (UNLIKELY(!c || !c->board || __atomic_load_n(&c->board->tasks, __ATOMIC_ACQUIRE))) return NULL;
+    return LIKELY(root == ALL || (uint32_t)root < (uint32_t)c->size) ? c->board : NULL;
 }
 
 /* A predefined type and operation that go together. */

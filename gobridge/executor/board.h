@@ -17,13 +17,15 @@
 #include "fast.h"
 #include "../kernel/reduce.h"
 
-/* A communicator's board, as this member sees it. Nothing guards it: collective operations on a communicator take
- * turns. */
+/* A communicator's board, as this member sees it. Nothing guards it here: collective operations on a communicator are
+ * begun one after the other. */
 struct impi_board {
     uintptr_t comm;
     int32_t rank, size;
     uint64_t begun; /* operations that this member has begun */
     uint64_t known; /* all members have completed so many, as far as is known */
+    uint64_t shown; /* the one that was begun here, and left to Go when its part was shown; 0 or below begun: none */
+    uint32_t tasks; /* nonblocking ones that are under way in Go, which then carries out all others, too */
     struct impi_shm_board_member *members;
     struct {
         struct impi_shm_control *ctl;
