@@ -25,13 +25,12 @@ type Board interface {
 	// answers nil. Publish shows n bytes of it to the others.
 	Put() ([]byte, error)
 	Publish(n int64)
-	// Get answers a rank's part, once it is there. Until then it blocks, or answers nil. Nobody writes there before
-	// End.
+	// Get answers a rank's part, once it is there. Until then it blocks, or answers nil. It stays until End.
 	Get(rank int) ([]byte, error)
 }
 
-// Turn is what a rank does in an operation on a board: it may show its own part, and then takes the parts of some ranks,
-// or a piece of each, one after the other.
+// Turn is what a rank does in an operation on a board: it may show its own part, and then takes the parts of some
+// ranks, or a piece of each, one after the other.
 type Turn struct {
 	most  int64 // bytes of the longest part; the same at all ranks
 	own   Buf
@@ -61,9 +60,6 @@ const (
 
 // Most is how many bytes the longest part of the operation has.
 func (t *Turn) Most() int64 { return t.most }
-
-// Shown says that the own part stands on the board already.
-func (t *Turn) Shown() { t.shows = false }
 
 // Do carries a turn out, on a board that blocks.
 func (t *Turn) Do(b Board) error {

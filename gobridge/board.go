@@ -84,7 +84,7 @@ func (c *communicator) agreeOnBoard() error {
 		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
 	}
 	c.UseBoard(libimpi.BoardCounters{Begun: (*uint64)(&b.begun), Known: (*uint64)(&b.known),
-		Tasks: (*uint32)(&b.tasks), Shown: (*uint64)(&b.shown)})
+		Tasks: (*uint32)(&b.tasks), Left: (*uint64)(&b.left)})
 	return nil
 }
 

@@ -28,7 +28,7 @@ type BoardCounters struct {
 	Begun *uint64 // operations that this member has begun
 	Known *uint64 // all members have completed so many, as far as is known
 	Tasks *uint32 // how many nonblocking ones are under way
-	Shown *uint64 // the one that C has begun and left to the engine, its part shown, if that is Begun
+	Left  *uint64 // the last one that C has begun and left to the engine
 }
 
 // commBoard is a communicator's board.
@@ -322,9 +322,9 @@ func (p *boardPlace) End() {
 // enterBoard begins the turn of a task. Engine lock held.
 func (t *Task) enterBoard(e *Engine) {
 	b := t.place.commBoard
-	if *b.Begun > 0 && *b.Shown == *b.Begun {
-		*b.Shown, *b.Begun = 0, *b.Begun-1 // C has begun it
-		t.turn.Shown()
+	b.c.tasks.last[0]-- // its number is the board's, as that of those that C has carried out
+	if *b.Left > 0 && *b.Left == *b.Begun {
+		*b.Left, *b.Begun = 0, *b.Begun-1 // begun once more, with the same part
 	}
 	t.place.Begin(t.turn.Most())
 	b.tasks = append(b.tasks, t)

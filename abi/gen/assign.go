@@ -13,7 +13,8 @@ import (
 type implementation struct {
 	as       table.Function // the function whose implementation it is: f itself or its substitute
 	direct   bool           // impi_direct_<as>
-	executor bool           // impi_exec_<small form of as>: it does what it can, and leaves the rest to the export
+	executor string         // impi_exec_<executor>: it does what it can, and leaves the rest to the export
+	shared   bool           // the executor serves a nonblocking function and, with no request, the blocking one
 	call     *table.Call    // the Go export; of a direct function the one that it turns to in doubt, if any
 	large    bool           // as is the large form of call
 }
@@ -81,7 +82,7 @@ func assign(functions []table.Function, calls []table.Call, found implementation
 			i.call, i.large = c, c.Small.Name != f.Name
 		}
 		_, i.direct = found.direct[f.Short()]
-		_, i.executor = found.executors[c.Small.Short()]
+		i.executor, i.shared = found.executorOf(c.Small.Short())
 		return i
 	}
 	impl := map[string]implementation{}
@@ -102,6 +103,23 @@ func assign(functions []table.Function, calls []table.Call, found implementation
 		impl[f.Name] = i
 	}
 	return impl, nil
+}
+
+// executorOf names the executor of a function, "" if there is none: its own, or that of the nonblocking form if the
+// blocking one has none. Then both share it.
+func (found implementations) executorOf(name string) (executor string, shared bool) {
+	has := func(name string) bool { return found.executors[name] != "" && found.exports[name].where != "" }
+	if later := "I" + strings.ToLower(name[:1]) + name[1:]; !has(name) && has(later) {
+		return later, true
+	}
+	if !has(name) {
+		return "", false
+	}
+	if name[0] != 'I' || len(name) == 1 {
+		return name, false
+	}
+	blocking := strings.ToUpper(name[1:2]) + name[2:]
+	return name, found.exports[blocking].where != "" && !has(blocking)
 }
 
 func checkFound(byName map[string]table.Function, exportable map[string]bool, callOf map[string]*table.Call,

@@ -53,7 +53,7 @@ func state(f table.Function, i implementation) string {
 		return "yes, as " + i.as.Name
 	case i.direct:
 		return "yes, in C"
-	case i.executor:
+	case i.executor != "":
 		return "yes, if simple in C"
 	}
 	return "yes"

@@ -172,9 +172,15 @@ func (s shim) export() {
 	s.forkCheck()
 	s.note()
 	call := wrap(s.call.Export()+"(", strings.Join(s.arguments(locals), ", "), ");")
-	if s.executor {
-		s.WriteString(wrap("    impi_err = impi_exec_"+s.call.Small.Short()+"(", strings.Join(s.executorArguments(locals),
-			", "), ");"))
+	if s.executor != "" {
+		args, condition := s.executorArguments(locals), ""
+		switch {
+		case s.shared && s.executor == s.call.Small.Short():
+			condition = "!request ? IMPI_IN_GO : " // which says what is wrong
+		case s.shared:
+			args = append(args, "0")
+		}
+		s.WriteString(wrap("    impi_err = "+condition+"impi_exec_"+s.executor+"(", strings.Join(args, ", "), ");"))
 		call = "__builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : " + call
 	}
 	if !s.ReturnsCode() {

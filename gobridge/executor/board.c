@@ -71,15 +71,15 @@ static inline int reduce_alone(const void *sendbuf, void *recvbuf, int64_t count
 enum result { WHOLE, UP_TO_ME, BEFORE_ME, MY_PIECE };
 
 /* A reduction: what all vectors, or those of the lower ranks, combine to goes to a root or to all. */
-HOT int reduce(const char *name, enum result kind, int root, const void *sendbuf, void *recvbuf, int64_t count,
+HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sendbuf, void *recvbuf, int64_t count,
                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    struct turn t = {.name = name, .count = count, .to = recvbuf};
+    struct turn t = {.request = request, .count = count, .to = recvbuf};
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b = board_of(c, root);
     struct pair p;
     if (UNLIKELY(alone(c) && root < 1 && kind != BEFORE_ME))
-        return reduce_alone(sendbuf, recvbuf, count, datatype, op);
+        return over(reduce_alone(sendbuf, recvbuf, count, datatype, op), request);
     if (UNLIKELY(!b || !paired(datatype, op, &p) || !p.combine || !is_short(count))) return IMPI_IN_GO;
     t.take = (int)count * p.size;
     t.n = kind == MY_PIECE ? t.take * b->size : t.take;
@@ -104,9 +104,9 @@ struct blocks {
 
 /* Blocks of equal size go from a root or all to a root, to all, or to the others. Who gives has one block for all, or a
  * piece for each. */
-HOT int move(const char *name, int from, int to, int pieces, struct blocks send, struct blocks recv, MPI_Comm comm)
+HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks send, struct blocks recv, MPI_Comm comm)
 {
-    struct turn t = {.name = name};
+    struct turn t = {.request = request};
     struct impi_board *b = board_of(find(comm), from == ALL ? to : from);
     const struct impi_plan *plan = NULL;
     if (UNLIKELY(!b)) return IMPI_IN_GO;
@@ -129,79 +129,80 @@ HOT int move(const char *name, int from, int to, int pieces, struct blocks send,
     return operate(b, &t, &own);
 }
 
-int impi_exec_Barrier(MPI_Comm comm)
+int impi_exec_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b = board_of(c, ALL);
     struct part nothing = {{0}};
-    if (UNLIKELY(alone(c))) return MPI_SUCCESS;
+    if (UNLIKELY(alone(c))) return over(MPI_SUCCESS, request);
     if (UNLIKELY(!b)) return IMPI_IN_GO;
-    struct turn t = {.name = "MPI_Barrier", .publish = 1, .end = b->size};
+    struct turn t = {.request = request, .publish = 1, .end = b->size};
     return operate(b, &t, &nothing);
 }
 
-int impi_exec_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+int impi_exec_Ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                     MPI_Request *request)
 {
     struct blocks data = {buffer, count, datatype};
     if (UNLIKELY(alone(find(comm))))
-        return root == 0 && bytes(buffer, count, datatype) >= 0 ? MPI_SUCCESS : IMPI_IN_GO;
-    return root < 0 ? IMPI_IN_GO : move("MPI_Bcast", root, OTHERS, 0, data, data, comm);
+        return root == 0 && bytes(buffer, count, datatype) >= 0 ? over(MPI_SUCCESS, request) : IMPI_IN_GO;
+    return root < 0 ? IMPI_IN_GO : move(request, root, OTHERS, 0, data, data, comm);
 }
 
-int impi_exec_Gather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int impi_exec_Igather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
-    return root < 0 ? IMPI_IN_GO : move("MPI_Gather", ALL, root, 0, send, recv, comm);
+    return root < 0 ? IMPI_IN_GO : move(request, ALL, root, 0, send, recv, comm);
 }
 
-int impi_exec_Scatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int impi_exec_Iscatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                       MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
-    return root < 0 ? IMPI_IN_GO : move("MPI_Scatter", root, ALL, 1, send, recv, comm);
+    return root < 0 ? IMPI_IN_GO : move(request, root, ALL, 1, send, recv, comm);
 }
 
-int impi_exec_Allgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int impi_exec_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
-    return move("MPI_Allgather", ALL, ALL, 0, send, recv, comm);
+    return move(request, ALL, ALL, 0, send, recv, comm);
 }
 
-int impi_exec_Alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int impi_exec_Ialltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
-    return move("MPI_Alltoall", ALL, ALL, 1, send, recv, comm);
+    return move(request, ALL, ALL, 1, send, recv, comm);
 }
 
-int impi_exec_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                     MPI_Comm comm)
+int impi_exec_Ireduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+                      MPI_Comm comm, MPI_Request *request)
 {
-    return root < 0 ? IMPI_IN_GO : reduce("MPI_Reduce", WHOLE, root, sendbuf, recvbuf, count, datatype, op, comm);
+    return root < 0 ? IMPI_IN_GO : reduce(request, WHOLE, root, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int impi_exec_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                        MPI_Comm comm)
+int impi_exec_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                         MPI_Comm comm, MPI_Request *request)
 {
-    return reduce("MPI_Allreduce", WHOLE, ALL, sendbuf, recvbuf, count, datatype, op, comm);
+    return reduce(request, WHOLE, ALL, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int impi_exec_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                   MPI_Comm comm)
+int impi_exec_Iscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm, MPI_Request *request)
 {
-    return reduce("MPI_Scan", UP_TO_ME, ALL, sendbuf, recvbuf, count, datatype, op, comm);
+    return reduce(request, UP_TO_ME, ALL, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int impi_exec_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                     MPI_Comm comm)
+int impi_exec_Iexscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                      MPI_Comm comm, MPI_Request *request)
 {
-    return reduce("MPI_Exscan", BEFORE_ME, ALL, sendbuf, recvbuf, count, datatype, op, comm);
+    return reduce(request, BEFORE_ME, ALL, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int impi_exec_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                   MPI_Op op, MPI_Comm comm)
+int impi_exec_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                                    MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    return reduce("MPI_Reduce_scatter_block", MY_PIECE, ALL, sendbuf, recvbuf, recvcount, datatype, op, comm);
+    return reduce(request, MY_PIECE, ALL, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }

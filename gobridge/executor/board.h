@@ -10,7 +10,10 @@
  * reduction is predefined; all others by Go, on the same board (libimpi/board.go). Go begins anew whenever the C code
  * answers IMPI_IN_GO, and decides by arguments that MPI wants to be the same at all members whether an operation takes
  * place on the board: so it does not matter which of the two a member uses. Go opens the board, in the first operation
- * that can use it, and waits where looking has not helped. */
+ * that can use it, and waits where looking has not helped.
+ *
+ * Each function serves the blocking and the nonblocking form. The latter is over if the others' parts are there at
+ * once, or very soon; if not, Go makes a request for it. */
 #ifndef IMPI_BOARD_H
 #define IMPI_BOARD_H
 
@@ -24,7 +27,7 @@ struct impi_board {
     int32_t rank, size;
     uint64_t begun; /* operations that this member has begun */
     uint64_t known; /* all members have completed so many, as far as is known */
-    uint64_t shown; /* the one that was begun here, and left to Go when its part was shown; 0 or below begun: none */
+    uint64_t left;  /* the last one that was begun here and left to Go: if it is `begun`, Go begins it again */
     uint32_t tasks; /* nonblocking ones that are under way in Go, which then carries out all others, too */
     struct impi_shm_board_member *members;
     struct {

@@ -18,7 +18,7 @@ struct part { uint64_t words[PAYLOAD / 8]; };
 /* What this member does in an operation: it shows its own part, if others need it, and gets something of those of some
  * members: all of each, or the piece for this member. What it gets is combined, or has a place each. */
 struct turn {
-    const char *name;             /* of the MPI function */
+    MPI_Request *request;         /* NULL: the call blocks; else Go carries on with what others let wait */
     int n;                        /* bytes of a part */
     int publish;                  /* others need the own part */
     int first, end;               /* whose parts are needed */
@@ -38,19 +38,31 @@ static inline void copy_part(void *to, const void *from, int n)
     else memcpy(to, from, (size_t)n);
 }
 
+/* Answers the code of a call whose operation is over, and its request, if it has one. */
+static inline int over(int err, MPI_Request *request)
+{
+    if (request && !err) *request = (MPI_Request)IMPI_SENT_REQUEST;
+    return err;
+}
+
 static inline int raised(const uint64_t *word, uint64_t least)
 {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= least;
 }
 
-/* Waits until a word of the board is at least so large. Answers the code of an error: a peer is lost. */
-RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const char *name)
+/* Waits until a word of the board is at least so large. Answers the code of an error: a peer is lost. A call that does
+ * not block waits for no longer than Go would need to take over, and then answers IMPI_IN_GO. */
+RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const struct turn *t)
 {
-    for (uint32_t looks = engine_busy() ? 0 : impi_boards.looks; looks; looks--) {
+    enum { FEW = 32 };
+    uint32_t looks = engine_busy() ? 0 : impi_boards.looks;
+    if (t->request && looks > FEW) looks = impi_fast.crowded ? 0 : FEW;
+    for (; looks; looks--) {
         between_looks(looks);
         if (raised(word, least)) return MPI_SUCCESS;
     }
-    return impi_board_wait((uintptr_t)word, (int64_t)least, b->comm, (char *)(uintptr_t)name);
+    if (t->request) return IMPI_IN_GO;
+    return impi_board_wait((uintptr_t)word, (int64_t)least, b->comm, (char *)(uintptr_t)impi_call.names);
 }
 
 /* Wakes the members that sleep, after something was stored that they may wait for. */
@@ -61,12 +73,12 @@ static inline void wake(const struct impi_board *b)
 }
 
 /* Waits until all members have completed so many operations, fewer than this one has. */
-RARE int all_done(struct impi_board *b, uint64_t least, const char *name)
+RARE int all_done(struct impi_board *b, uint64_t least, const struct turn *t)
 {
     uint64_t known = UINT64_MAX;
     for (int r = 0; r < b->size; r++) {
         const uint64_t *done = &b->members[r].done;
-        int err = raised(done, least) ? MPI_SUCCESS : await(b, done, least, name);
+        int err = raised(done, least) ? MPI_SUCCESS : await(b, done, least, t);
         if (err) return err;
         uint64_t theirs = __atomic_load_n(done, __ATOMIC_ACQUIRE); /* maybe more than what was awaited */
         if (theirs < known) known = theirs;
@@ -75,38 +87,32 @@ RARE int all_done(struct impi_board *b, uint64_t least, const char *name)
     return MPI_SUCCESS;
 }
 
-/* Writes the own part into the slot of operation s. */
-HOT int publish(struct impi_board *b, uint64_t s, const struct turn *t, const struct part *own)
-{
-    struct impi_shm_board_slot *slot = &b->members[b->rank].slots[s % SLOTS];
-    if (UNLIKELY(b->known + SLOTS < s)) {
-        int err = all_done(b, s - SLOTS, t->name);
-        if (err) return err;
-    }
-    *(struct part *)slot->payload = *own;
-    __atomic_store_n(&slot->word, s << SHIFT | (uint64_t)t->n, __ATOMIC_RELEASE);
-    return MPI_SUCCESS;
-}
-
 /* The operation that comes next. What others wrote is another process's: no length or place is taken from there. */
 HOT int operate(struct impi_board *b, const struct turn *t, const struct part *own)
 {
-    const uint64_t s = ++b->begun;
+    const uint64_t s = b->begun + 1;
     int err, problem = MPI_SUCCESS;
     struct part result;
     if (UNLIKELY(engine_busy())) impi_board_turn();
+    if (t->publish && UNLIKELY(b->known + SLOTS < s) && (err = all_done(b, s - SLOTS, t))) return err;
+    b->begun = s;
     if (t->publish) {
-        if ((err = publish(b, s, t, own))) return err;
+        struct impi_shm_board_slot *slot = &b->members[b->rank].slots[s % SLOTS];
+        *(struct part *)slot->payload = *own;
+        __atomic_store_n(&slot->word, s << SHIFT | (uint64_t)t->n, __ATOMIC_RELEASE);
         if (t->end - t->first > 1) wake(b); /* else it is done soon enough */
     }
     for (int r = t->first; r < t->end; r++) {
         const char *piece = (const char *)own + t->at;
         if (r != b->rank) {
             const struct impi_shm_board_slot *slot = &b->members[r].slots[s % SLOTS];
-            if (!raised(&slot->word, s << SHIFT) && (err = await(b, &slot->word, s << SHIFT, t->name))) return err;
+            if (!raised(&slot->word, s << SHIFT) && (err = await(b, &slot->word, s << SHIFT, t))) {
+                b->left = s; /* if Go carries on; what has been done here it does again */
+                return err;
+            }
             int got = (int)(__atomic_load_n(&slot->word, __ATOMIC_RELAXED) & LENGTH_MASK);
             if (UNLIKELY(got > t->n || (t->take < t->n && got < t->n)))
-                problem = impi_board_truncated(b->comm, (char *)(uintptr_t)t->name, r, got, t->n);
+                problem = impi_board_truncated(b->comm, (char *)(uintptr_t)impi_call.names, r, got, t->n);
             piece = (const char *)slot->payload + t->at;
         }
         void *to = (char *)t->to + (r - t->first) * t->stride;
@@ -118,7 +124,7 @@ HOT int operate(struct impi_board *b, const struct turn *t, const struct part *o
     __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     wake(b);
     if (t->combine && t->first < t->end && LIKELY(!problem)) copy_part(t->to, &result, t->take);
-    return problem;
+    return over(problem, t->request);
 }
 
 #endif

@@ -17,8 +17,8 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-        comm);
+    impi_err = impi_exec_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -35,8 +35,8 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-        comm);
+    impi_err = impi_exec_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -167,7 +167,7 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    impi_err = impi_exec_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -184,7 +184,7 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    impi_err = impi_exec_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -235,7 +235,8 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    impi_err = impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -252,7 +253,8 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    impi_err = impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -492,7 +494,7 @@ int PMPI_Barrier(MPI_Comm comm)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Barrier");
     impi_call.names = "MPI_Barrier"
         "\0";
-    impi_err = impi_exec_Barrier(comm);
+    impi_err = impi_exec_Ibarrier(comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Barrier((uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -519,7 +521,7 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     impi_call.names = "MPI_Bcast"
         "\0buffer\0";
     impi_call.at[0] = buffer;
-    impi_err = impi_exec_Bcast(buffer, count, datatype, root, comm);
+    impi_err = impi_exec_Ibcast(buffer, count, datatype, root, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -533,7 +535,7 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     impi_call.names = "MPI_Bcast_c"
         "\0buffer\0";
     impi_call.at[0] = buffer;
-    impi_err = impi_exec_Bcast(buffer, count, datatype, root, comm);
+    impi_err = impi_exec_Ibcast(buffer, count, datatype, root, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -581,7 +583,7 @@ int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    impi_err = impi_exec_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -598,7 +600,7 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    impi_err = impi_exec_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -649,8 +651,8 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-        comm);
+    impi_err = impi_exec_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        root, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -667,8 +669,8 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-        comm);
+    impi_err = impi_exec_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        root, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -801,7 +803,9 @@ int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Iallgather(sendbuf, sendcount, sendtype,
+        recvbuf, recvcount, recvtype, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -819,7 +823,9 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Iallgather(sendbuf, sendcount, sendtype,
+        recvbuf, recvcount, recvtype, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -878,7 +884,9 @@ int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Iallreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Iallreduce(sendbuf, recvbuf, count, datatype,
+        op, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iallreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -895,7 +903,9 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Iallreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Iallreduce(sendbuf, recvbuf, count, datatype,
+        op, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iallreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -912,7 +922,9 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -930,7 +942,9 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1041,7 +1055,8 @@ int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     impi_call.names = "MPI_Ibarrier"
         "\0request\0";
     impi_call.at[0] = request;
-    impi_err = impi_Ibarrier((uintptr_t)comm, (uintptr_t)request);
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Ibarrier(comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ibarrier((uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1056,7 +1071,9 @@ int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Co
         "\0buffer\0request\0";
     impi_call.at[0] = buffer;
     impi_call.at[1] = request;
-    impi_err = impi_Ibcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Ibcast(buffer, count, datatype, root, comm,
+        request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ibcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1072,7 +1089,9 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
         "\0buffer\0request\0";
     impi_call.at[0] = buffer;
     impi_call.at[1] = request;
-    impi_err = impi_Ibcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Ibcast(buffer, count, datatype, root, comm,
+        request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ibcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1089,7 +1108,9 @@ int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Iexscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Iexscan(sendbuf, recvbuf, count, datatype, op,
+        comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iexscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1106,7 +1127,9 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Iexscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Iexscan(sendbuf, recvbuf, count, datatype, op,
+        comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iexscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1123,7 +1146,9 @@ int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Igather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Igather(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, root, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Igather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1140,7 +1165,9 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Igather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Igather(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, root, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Igather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1410,7 +1437,9 @@ int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Ireduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Ireduce(sendbuf, recvbuf, count, datatype, op,
+        root, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ireduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         root, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1427,7 +1456,9 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Ireduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Ireduce(sendbuf, recvbuf, count, datatype, op,
+        root, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ireduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         root, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1462,7 +1493,9 @@ int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Ireduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Ireduce_scatter_block(sendbuf, recvbuf,
+        recvcount, datatype, op, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ireduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1479,7 +1512,9 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Ireduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Ireduce_scatter_block(sendbuf, recvbuf,
+        recvcount, datatype, op, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ireduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1514,7 +1549,9 @@ int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Iscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Iscan(sendbuf, recvbuf, count, datatype, op,
+        comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1531,7 +1568,9 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Iscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Iscan(sendbuf, recvbuf, count, datatype, op,
+        comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1548,7 +1587,9 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, root, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -1566,7 +1607,9 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+    impi_err = !request ? IMPI_IN_GO : impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, root, comm, request);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -2092,7 +2135,7 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    impi_err = impi_exec_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -2109,7 +2152,7 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    impi_err = impi_exec_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -2207,7 +2250,7 @@ int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    impi_err = impi_exec_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -2224,7 +2267,7 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    impi_err = impi_exec_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -2330,7 +2373,7 @@ int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    impi_err = impi_exec_Iscan(sendbuf, recvbuf, count, datatype, op, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -2347,7 +2390,7 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    impi_err = impi_exec_Iscan(sendbuf, recvbuf, count, datatype, op, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -2398,8 +2441,8 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-        root, comm);
+    impi_err = impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        root, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -2416,8 +2459,8 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_exec_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-        root, comm);
+    impi_err = impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        root, comm, 0);
     impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)recvtype, root, (uintptr_t)comm);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
