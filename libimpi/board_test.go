@@ -1,10 +1,12 @@
 package libimpi
 
 import (
+	"bytes"
 	"runtime"
 	"sync/atomic"
 	"testing"
 
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
@@ -123,5 +125,94 @@ func TestALostPeerEndsTheWaitForAWord(t *testing.T) {
 	word = 1
 	must(t, e.AwaitWord(&word, 1))
 	e.failed.Store(nil)
+	noFailure(t, es)
+}
+
+// onBoards lets a rank's world have a board.
+func onBoards(e *Engine) *Comm {
+	e.openBoard = func(c *Comm) error {
+		if b, err := c.OpenBoard(); b == nil {
+			return err
+		}
+		c.UseBoard(BoardCounters{Begun: new(uint64), Known: new(uint64), Tasks: new(uint32), Left: new(uint64)})
+		return nil
+	}
+	e.World().Bridge = e
+	return e.World()
+}
+
+// Ranks begin more operations than a board has slots, short and long ones, wait for them from the last to the first,
+// and make blocking ones and messages among them.
+func TestManyNonblockingOperationsAreUnderWayOnABoard(t *testing.T) {
+	const many = 3 * 32
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c, me := onBoards(e), int(e.Me())
+		must(t, c.Barrier()) // opens the board
+		for round := range 20 {
+			var requests [many]uint64
+			in, out := make([][]byte, many), make([][]byte, many)
+			for i := range requests {
+				n := []int{8, 56, 64, 4096}[i%4]
+				in[i], out[i] = pattern(n, me+i), make([]byte, 3*n)
+				task := c.Later(coll.Nonblocking)
+				v := task.Operations()
+				if i%2 == 0 {
+					must(t, v.Allgather(coll.Bytes(in[i]), coll.Bytes(out[i][:n])))
+				} else {
+					out[i] = out[i][:n]
+					if me == i%3 {
+						copy(out[i], in[i])
+					}
+					must(t, v.Bcast(coll.Bytes(out[i]), i%3))
+				}
+				requests[i] = task.Start()
+				if (i+round)%40 == 0 {
+					must(t, c.Barrier())
+				}
+			}
+			for i := many - 1; i >= 0; i-- {
+				must(t, e.Wait(&requests[i], nil))
+				n := len(in[i])
+				for r := range len(out[i]) / n {
+					from := r
+					if i%2 != 0 {
+						from = i % 3
+					}
+					if !bytes.Equal(out[i][r*n:(r+1)*n], pattern(n, from+i)) {
+						t.Errorf("round %d, operation %d: rank %d got something else of rank %d", round, i, me, from)
+					}
+				}
+			}
+		}
+		if c.board.Begun == nil || *c.board.Begun < 20*many || *c.board.Tasks != 0 {
+			t.Errorf("rank %d has begun %v operations on its board", me, c.board.Begun)
+		}
+		must(t, c.Barrier())
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// A nonblocking operation does not open a board.
+func TestOnlyBlockingOperationsOpenBoards(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		c := onBoards(e)
+		for range 2 {
+			task := c.Later(coll.Nonblocking)
+			must(t, task.Operations().Barrier())
+			id := task.Start()
+			must(t, e.Wait(&id, nil))
+			if opened := c.board.Begun != nil; opened && *c.board.Begun != 2 {
+				t.Errorf("rank %d has begun %d operations", e.Me(), *c.board.Begun)
+			}
+			must(t, c.Barrier())
+		}
+		if *c.board.Begun != 3 {
+			t.Errorf("rank %d has begun %d operations, want 3", e.Me(), *c.board.Begun)
+		}
+		c.NoBoard()
+	})
 	noFailure(t, es)
 }
