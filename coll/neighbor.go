@@ -18,6 +18,7 @@ type Edges struct {
 
 	tags []int // by pair of a grid, so that the directions of one dimension and all dimensions are told apart
 	self []int // by In: which Out the rank's own data comes from, -1 if it comes from another rank
+	nth  []int // by In, if no grid: how many edges from the same rank stand before
 }
 
 // NewEdges makes the Edges of a rank. It is an error if more edges come from the rank itself than go to it.
@@ -44,6 +45,13 @@ func NewEdges(rank int, in, out []int32, grid bool) (*Edges, error) {
 	}
 	if grid {
 		e.number(rank)
+	} else {
+		e.nth = make([]int, len(in))
+		seen := make(map[int32]int)
+		for i, r := range in {
+			e.nth[i] = seen[r]
+			seen[r]++
+		}
 	}
 	return e, nil
 }
@@ -96,14 +104,22 @@ func Neighbors(c Comm, e *Edges, send, recv *Blocks) (err error) {
 			return err
 		}
 	}
+	if err = e.copyOwn(c, send, recv); err != nil {
+		return err
+	}
+	err = s.Wait(c)
+	return err
+}
+
+// copyOwn copies along the edges from the rank to itself.
+func (e *Edges) copyOwn(c Comm, send, recv *Blocks) error {
 	for i, from := range e.self {
 		if from < 0 {
 			continue
 		}
-		if err = c.Copy(recv.At(i), send.At(from)); err != nil {
+		if err := c.Copy(recv.At(i), send.At(from)); err != nil {
 			return err
 		}
 	}
-	err = s.Wait(c)
-	return err
+	return nil
 }

@@ -46,8 +46,8 @@ func openBoards(e *libimpi.Engine) {
 }
 
 // onBoards are the operations that use boards. A choice among the algorithms of one of them is one against boards.
-var onBoards = []string{"barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "scan",
-	"exscan", "reduce_scatter"}
+var onBoards = []string{"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv",
+	"alltoall", "alltoallv", "reduce", "allreduce", "scan", "exscan", "reduce_scatter"}
 
 // openBoard finds the board of a communicator, once. All members call it before their first operation that can use one.
 func (c *communicator) openBoard() error {

@@ -180,6 +180,15 @@ func (v Collectives) onBoard(b *commBoard, t coll.Turn) error {
 	return nil
 }
 
+// boardUnless is boardFor an operation of which each member says on the board what else it has (coll/board_v.go): unless
+// it is in place, which is the same at all members.
+func (v Collectives) boardUnless(inPlace bool) (*commBoard, error) {
+	if inPlace {
+		return nil, nil
+	}
+	return v.boardFor(1, 1)
+}
+
 // longestOnBoard is the largest part, in bytes, of an operation on a board.
 const longestOnBoard = 16 << 10
 

@@ -204,10 +204,15 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	if err := v.verify(func() coll.Call { return v.gathering(coll.OpGatherv, root, send, recv) }); err != nil {
 		return err
 	}
-	if v.c.local != nil {
+	board, err := v.boardUnless(false)
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardGatherv(v.on, board, longestOnBoard, send, recv, root)
+	case v.c.local != nil:
 		return v.interGather(send, recv, root)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Gatherv(v.on, v.c.layout, send, recv, root)
 	}
 	return coll.Gatherv(v.on, send, recv, root)
@@ -241,10 +246,15 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	if err := v.verify(func() coll.Call { return v.scattering(coll.OpScatterv, root, send, recv) }); err != nil {
 		return err
 	}
-	if v.c.local != nil {
+	board, err := v.boardUnless(false)
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardScatterv(v.on, board, longestOnBoard, send, recv, root)
+	case v.c.local != nil:
 		return v.interScatter(send, recv, root)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Scatterv(v.on, v.c.layout, send, recv, root)
 	}
 	return coll.Scatterv(v.on, send, recv, root)
@@ -327,10 +337,16 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 	}); err != nil {
 		return err
 	}
-	if v.c.local != nil {
+	board, err := v.boardUnless(send.IsInPlace())
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		out, in := coll.Varying(send), coll.Varying(recv)
+		return coll.BoardAlltoallv(v.on, board, longestOnBoard, &out, &in)
+	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Alltoallv(v.on, v.c.layout, send, recv)
 	}
 	return coll.Alltoallv(v.on, send, recv)
@@ -343,10 +359,16 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 	}); err != nil {
 		return err
 	}
-	if v.c.local != nil {
+	board, err := v.boardUnless(send.IsInPlace())
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		out, in := coll.Each(send), coll.Each(recv)
+		return coll.BoardAlltoallv(v.on, board, longestOnBoard, &out, &in)
+	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
-	}
-	if v.spans() {
+	case v.spans():
 		return span.Alltoallw(v.on, v.c.layout, send, recv)
 	}
 	return coll.Alltoallw(v.on, send, recv)
@@ -442,6 +464,13 @@ func (v Collectives) Neighbors(send, recv coll.Blocks) error {
 	edges, err := v.c.edges()
 	if err != nil {
 		return err
+	}
+	board, err := v.boardUnless(false)
+	switch {
+	case err != nil:
+		return err
+	case board != nil:
+		return coll.BoardNeighbors(v.on, board, longestOnBoard, edges, &send, &recv)
 	}
 	return coll.Neighbors(v.on, edges, &send, &recv)
 }
