@@ -18,14 +18,15 @@ import (
 type Board interface {
 	Rank() int
 	Size() int
-	// Begin begins the operation that comes next, with parts of at most n bytes. End ends it.
+	// Begin begins the operation that comes next, with parts of at most n bytes, or AnyLength. End ends it.
 	Begin(n int64)
 	End()
-	// Put answers the memory for the own part, once all have read what was there before. Until then it blocks, or
-	// answers nil. Publish shows n bytes of it to the others.
-	Put() ([]byte, error)
+	// Put answers the memory for the own part, of at most n bytes, once all have read what was there before. Until then
+	// it blocks, or answers nil. Publish shows n bytes of it to the others.
+	Put(n int64) ([]byte, error)
 	Publish(n int64)
-	// Get answers a rank's part, once it is there. Until then it blocks, or answers nil. It stays until End.
+	// Get answers a rank's part, once it is there, also a second time. Until then it blocks, or answers nil. It stays
+	// until End.
 	Get(rank int) ([]byte, error)
 }
 
@@ -72,11 +73,11 @@ func (t *Turn) Do(b Board) error {
 // Run goes on with a turn that has begun, as far as the board lets it, and says whether it is over.
 func (t *Turn) Run(b Board) (over bool, err error) {
 	if t.shows {
-		mem, err := b.Put()
+		n := t.own.Size()
+		mem, err := b.Put(n)
 		if mem == nil || err != nil {
 			return err != nil, err
 		}
-		n := t.own.Size()
 		if err := Pack(mem[:n], t.own, 0); err != nil {
 			return true, err
 		}

@@ -3,6 +3,7 @@ package coll
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/libimpi/libimpi/abi"
 )
@@ -12,51 +13,72 @@ import (
 //
 //	number of entries | entry: destination, where the block begins in the part, its bytes or byMessage | ... | blocks
 //
-// A block that does not fit is sent as a message at once. Whoever needs a block finds its entry, and takes the block from
-// the part or receives the message. So the board tells nobody's lengths beforehand, and costs no round of its own. An
-// empty part says that all blocks are messages.
+// A block that does not fit, or is longer than longBlock, is sent as a message at once. Whoever needs a block finds its
+// entry, and takes the block from the part or receives the message. So nobody has to know the lengths of others, and
+// the list costs no round of its own. An empty part says that all blocks are messages.
 //
-// room is how long a part may be, the same at all ranks; it is less than 64 KiB.
+// The ends of a block agree on its length (MPI 5.0, 6.1), so that a receive of more than longBlock is posted before the
+// list is read: a long message then finds its place. A receiver that only has more room than it needs takes the receive
+// back.
+
+// AnyLength is said to Begin where each rank says with Put how long its own part is.
+const AnyLength = -1
 
 const (
+	longBlock  = 8 << 10  // in bytes; from there on both cores had better copy at the same time, as with messages
+	mostRoom   = 16 << 10 // of a part
+	leastRoom  = 56       // a part that is not longer is cheaper
+	blockAlign = 64       // of blocks that are not shorter
 	entryBytes = 8
 	offsetBits = 16
 	lengthMask = 1<<offsetBits - 1
 	byMessage  = lengthMask // stands for a length
 )
 
-// listing is the own part, as it is written, and the messages of the operation.
+// listing is an operation under way: the own part as it is written, and the messages.
 type listing struct {
-	c       Comm
-	b       Board
-	mem     []byte
-	entries int
-	written int // entries
-	used    int // bytes
-	s       *Scratch
+	c        Comm
+	b        Board
+	mem      []byte
+	written  int // entries
+	used     int // bytes
+	s        *Scratch
+	expected int // the request of the receive that has been posted first, of those whose entries have not been read
 }
 
-// list begins a part with so many entries.
-func (l *listing) list(entries int) error {
-	mem, err := l.b.Put()
+// begin begins a part with an entry for each of some blocks.
+func (l *listing) begin(entries int, blocks func(i int) Buf) error {
+	l.used = (1 + entries) * entryBytes
+	need := int64(l.used)
+	for i := 0; i < entries && need <= leastRoom; i++ {
+		need += (blocks(i).Size() + entryBytes - 1) &^ (entryBytes - 1)
+	}
+	if need > leastRoom {
+		need = mostRoom
+	}
+	mem, err := l.b.Put(need)
 	if err != nil {
 		return err
 	}
-	l.mem, l.entries, l.used = mem, entries, (1+entries)*entryBytes
 	if l.used > len(mem) {
-		l.mem, l.used = nil, 0
+		l.used = 0
 		return nil
 	}
+	l.mem = mem
 	binary.NativeEndian.PutUint64(mem, uint64(entries))
 	return nil
 }
 
 // add writes the entry that comes next, and its block or a message to the destination, below 0 for none.
 func (l *listing) add(block Buf, to, tag int) error {
-	n, at := byMessage, l.used
-	if size := block.Size(); to < 0 {
+	n, at, size := byMessage, l.used, block.Size()
+	if size >= blockAlign {
+		at = (at + blockAlign - 1) &^ (blockAlign - 1)
+	}
+	switch {
+	case to < 0:
 		n = 0
-	} else if l.mem != nil && size <= int64(len(l.mem)-at) && size < byMessage {
+	case size <= longBlock && size <= int64(len(l.mem)-at) && l.mem != nil:
 		n = int(size)
 		if err := Pack(l.mem[at:at+n], block, 0); err != nil {
 			return err
@@ -82,7 +104,17 @@ func (l *listing) messages() *Scratch {
 	return l.s
 }
 
-// take moves the block that entry i of a rank's part stands for, or starts to receive it.
+// expect starts to receive a block that is so long that it comes as a message. Blocks are taken in the order in which
+// they are expected.
+func (l *listing) expect(to Buf, from, tag int) error {
+	if to.Size() <= longBlock {
+		return nil
+	}
+	s := l.messages()
+	return s.Add(l.c.Irecv(to, from, tag))
+}
+
+// take moves the block that entry i of a rank's part stands for, or receives it.
 func (l *listing) take(to Buf, from, i, tag int) error {
 	part, err := l.b.Get(from)
 	if err != nil {
@@ -98,7 +130,7 @@ func (l *listing) takeNth(to Buf, from, nth, tag int) error {
 		return err
 	}
 	me := uint64(l.b.Rank())
-	for i := 0; (i+2)*entryBytes <= len(part); i++ {
+	for i := range entriesOf(part) {
 		if entryOf(part, i)>>(2*offsetBits) != me {
 			continue
 		}
@@ -107,13 +139,26 @@ func (l *listing) takeNth(to Buf, from, nth, tag int) error {
 		}
 		nth--
 	}
-	return l.unload(nil, to, from, 0, tag) // there are too many for a list
+	return l.unload(nil, to, from, 0, tag)
+}
+
+// entriesOf is how many entries a part has, as far as it can be believed.
+func entriesOf(part []byte) int {
+	if len(part) < entryBytes {
+		return 0
+	}
+	return int(min(binary.NativeEndian.Uint64(part), uint64(len(part)/entryBytes-1)))
 }
 
 func entryOf(part []byte, i int) uint64 { return binary.NativeEndian.Uint64(part[(i+1)*entryBytes:]) }
 
 func (l *listing) unload(part []byte, to Buf, from, i, tag int) error {
-	if (i+2)*entryBytes > len(part) || entryOf(part, i)&lengthMask == byMessage {
+	long := to.Size() > longBlock
+	if i >= entriesOf(part) || entryOf(part, i)&lengthMask == byMessage {
+		if long {
+			l.expected++
+			return nil
+		}
 		s := l.messages()
 		return s.Add(l.c.Irecv(to, from, tag))
 	}
@@ -126,7 +171,26 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) error {
 		return &Error{Class: abi.MPI_ERR_TRUNCATE, Msg: fmt.Sprintf("rank %d has %d bytes, and this rank %d", from, n,
 			to.Size())}
 	}
+	if long {
+		if err := l.takeBack(from, n, to.Size()); err != nil {
+			return err
+		}
+	}
 	return Unpack(to, part[at:at+n], 0)
+}
+
+// Withdrawer is a Comm that can take a receive back, if no message has come for it.
+type Withdrawer interface{ Withdraw(r Req) bool }
+
+// takeBack takes back the receive that was expected next.
+func (l *listing) takeBack(from, got int, room int64) error {
+	w, can := l.c.(Withdrawer)
+	if !can || !w.Withdraw(l.s.reqs[l.expected]) {
+		return &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf("rank %d has %d bytes, and this rank expects %d", from, got,
+			room)}
+	}
+	l.s.reqs = slices.Delete(l.s.reqs, l.expected, l.expected+1)
+	return nil
 }
 
 // show shows the part to the others.
@@ -146,20 +210,27 @@ func (l *listing) end(err error) error {
 }
 
 // BoardGatherv is Gatherv.
-func BoardGatherv(c Comm, b Board, room int64, send Buf, recv VBuf, root int) error {
+func BoardGatherv(c Comm, b Board, send Buf, recv VBuf, root int) error {
 	l := listing{c: c, b: b}
-	b.Begin(room)
+	b.Begin(AnyLength)
 	return l.end(l.gatherv(send, recv, root))
 }
 
 func (l *listing) gatherv(send Buf, recv VBuf, root int) error {
 	if l.b.Rank() != root {
-		if err := l.list(1); err != nil {
+		if err := l.begin(1, func(int) Buf { return send }); err != nil {
 			return err
 		}
 		err := l.add(send, root, tagGather)
 		l.show()
 		return err
+	}
+	for r := range l.b.Size() {
+		if r != root {
+			if err := l.expect(recv.Block(r), r, tagGather); err != nil {
+				return err
+			}
+		}
 	}
 	if err := copyOwn(l.c, recv.Block(root), send); err != nil {
 		return err
@@ -176,14 +247,17 @@ func (l *listing) gatherv(send Buf, recv VBuf, root int) error {
 }
 
 // BoardScatterv is Scatterv.
-func BoardScatterv(c Comm, b Board, room int64, send VBuf, recv Buf, root int) error {
+func BoardScatterv(c Comm, b Board, send VBuf, recv Buf, root int) error {
 	l := listing{c: c, b: b}
-	b.Begin(room)
+	b.Begin(AnyLength)
 	return l.end(l.scatterv(send, recv, root))
 }
 
 func (l *listing) scatterv(send VBuf, recv Buf, root int) error {
 	if l.b.Rank() != root {
+		if err := l.expect(recv, root, tagScatter); err != nil {
+			return err
+		}
 		return l.take(recv, root, l.b.Rank(), tagScatter)
 	}
 	blocks := Blocks{v: send, kind: varying}
@@ -196,17 +270,21 @@ func (l *listing) scatterv(send VBuf, recv Buf, root int) error {
 // addAll is the part with a block for each rank but this one.
 func (l *listing) addAll(blocks *Blocks, tag int) error {
 	p, me := l.b.Size(), l.b.Rank()
-	if err := l.list(p); err != nil {
+	block := func(r int) Buf {
+		if r == me {
+			return Buf{}
+		}
+		return blocks.At(r)
+	}
+	if err := l.begin(p, block); err != nil {
 		return err
 	}
 	for r := range p {
-		to, block := r, Buf{}
+		to := r
 		if r == me {
 			to = -1
-		} else {
-			block = blocks.At(r)
 		}
-		if err := l.add(block, to, tag); err != nil {
+		if err := l.add(block(r), to, tag); err != nil {
 			return err
 		}
 	}
@@ -215,14 +293,22 @@ func (l *listing) addAll(blocks *Blocks, tag int) error {
 }
 
 // BoardAlltoallv is Alltoallv and Alltoallw, not in place.
-func BoardAlltoallv(c Comm, b Board, room int64, send, recv *Blocks) error {
+func BoardAlltoallv(c Comm, b Board, send, recv *Blocks) error {
 	l := listing{c: c, b: b}
-	b.Begin(room)
+	b.Begin(AnyLength)
 	return l.end(l.alltoallv(send, recv))
 }
 
 func (l *listing) alltoallv(send, recv *Blocks) error {
 	me := l.b.Rank()
+	for r := range l.b.Size() {
+		if r == me {
+			continue
+		}
+		if err := l.expect(recv.At(r), r, tagAlltoall); err != nil {
+			return err
+		}
+	}
 	if err := l.addAll(send, tagAlltoall); err != nil {
 		return err
 	}
@@ -241,15 +327,29 @@ func (l *listing) alltoallv(send, recv *Blocks) error {
 }
 
 // BoardNeighbors is Neighbors.
-func BoardNeighbors(c Comm, b Board, room int64, e *Edges, send, recv *Blocks) error {
+func BoardNeighbors(c Comm, b Board, e *Edges, send, recv *Blocks) error {
 	l := listing{c: c, b: b}
-	b.Begin(room)
+	b.Begin(AnyLength)
 	return l.end(l.neighbors(e, send, recv))
 }
 
 func (l *listing) neighbors(e *Edges, send, recv *Blocks) error {
 	me := l.b.Rank()
-	if err := l.list(len(e.Out)); err != nil {
+	for i, from := range e.In {
+		if from < 0 || int(from) == me {
+			continue
+		}
+		if err := l.expect(recv.At(i), int(from), e.inTag(i)); err != nil {
+			return err
+		}
+	}
+	block := func(i int) Buf {
+		if r := int(e.Out[i]); r < 0 || r == me {
+			return Buf{}
+		}
+		return send.At(i)
+	}
+	if err := l.begin(len(e.Out), block); err != nil {
 		return err
 	}
 	for i, r := range e.Out {
@@ -257,11 +357,7 @@ func (l *listing) neighbors(e *Edges, send, recv *Blocks) error {
 		if to == me {
 			to = -1
 		}
-		block := Buf{}
-		if to >= 0 {
-			block = send.At(i)
-		}
-		if err := l.add(block, to, e.outTag(i)); err != nil {
+		if err := l.add(block(i), to, e.outTag(i)); err != nil {
 			return err
 		}
 	}

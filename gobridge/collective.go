@@ -37,6 +37,7 @@ func (k *check) carryOut(f form, operation func(v libimpi.Collectives) error) in
 		return k.fail()
 	}
 	task := k.c.Later(f.Form)
+	k.c.lists = lists{} // what is recorded may keep them
 	if err := operation(task.Operations()); err != nil {
 		task.Drop()
 		return k.failed(err)
@@ -100,14 +101,46 @@ func (k *check) vbuf(b blocks, n int, names [4]string) coll.VBuf {
 	if k.err != nil {
 		return coll.VBuf{}
 	}
-	v := coll.VBuf{Base: at(b.p), Counts: integers(b.counts, n, b.wide != 0), Displs: integers(b.displs, n, b.wide != 0),
-		Type: t}
-	k.counts(v.Counts, names[1])
-	for _, c := range v.Counts {
-		k.buffer(b.p, c, t, names[0])
-	}
+	v := coll.VBuf{Base: at(b.p), Counts: k.integers(b.counts, n, b.wide != 0),
+		Displs: k.integers(b.displs, n, b.wide != 0), Type: t}
+	longest := k.counts(v.Counts, names[1])
+	k.buffer(b.p, longest, t, names[0])
 	k.total(v.Counts, t, names[0])
 	return v
+}
+
+// lists are the numbers and types that the arguments of a call on a communicator have for each rank. The calls of its
+// collective operations come one after the other, and find the memory of the one before.
+type lists struct {
+	numbers []int64
+	types   []*datatype.Type
+}
+
+// integers reads n numbers, which are valid until the next collective operation on the communicator begins.
+func (k *check) integers(p uintptr, n int, wide bool) []int64 {
+	if wide {
+		return slice[int64](p, n)
+	}
+	out := part(&k.c.lists.numbers, k.numbers, n)
+	k.numbers += n
+	for i, v := range slice[int32](p, n) {
+		out[i] = int64(v)
+	}
+	return out
+}
+
+// types is room for n types, as integers.
+func (k *check) types(n int) []*datatype.Type {
+	k.kinds += n
+	return part(&k.c.lists.types, k.kinds-n, n)
+}
+
+// part is elements at to at+n of a list that grows where it has to; what was taken of it before stays valid.
+func part[T any](list *[]T, at, n int) []T {
+	if len(*list) < at+n {
+		*list = make([]T, 2*(at+n))
+	}
+	return (*list)[at : at+n : at+n]
 }
 
 // wbuf checks a buffer of n blocks of several types. aints says that displacements are MPI_Aint, whatever counts are.
@@ -118,8 +151,8 @@ func (k *check) wbuf(b blocks, n int, aints bool, side string) coll.WBuf {
 	if k.err != nil {
 		return coll.WBuf{}
 	}
-	w := coll.WBuf{Base: at(b.p), Counts: integers(b.counts, n, b.wide != 0),
-		Displs: integers(b.displs, n, b.wide != 0 || aints), Types: make([]*datatype.Type, n)}
+	w := coll.WBuf{Base: at(b.p), Counts: k.integers(b.counts, n, b.wide != 0),
+		Displs: k.integers(b.displs, n, b.wide != 0 || aints), Types: k.types(n)}
 	k.counts(w.Counts, side+"counts")
 	k.buffer(b.p, 0, nil, side+"buf") // it may be MPI_BOTTOM: displacements may be addresses
 	for i, h := range slice[uintptr](b.dt, n) {
@@ -129,12 +162,15 @@ func (k *check) wbuf(b blocks, n int, aints bool, side string) coll.WBuf {
 	return w
 }
 
-func (k *check) counts(counts []int64, arg string) {
+// counts looks at the elements of blocks, and answers how many the longest has.
+func (k *check) counts(counts []int64, arg string) (longest int64) {
 	for i, c := range counts {
 		if c < 0 {
 			k.set(abi.MPI_ERR_COUNT, "%s[%d] is negative: %d", arg, i, c)
 		}
+		longest = max(longest, c)
 	}
+	return longest
 }
 
 var (

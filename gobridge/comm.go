@@ -25,6 +25,7 @@ type communicator struct {
 
 	attached attachedMemory // for buffered sends
 	board    board
+	lists    lists
 
 	coloring sync.Once
 	colors   *[4]int32 // in C memory; nil until they are asked for

@@ -200,7 +200,7 @@ func reduceScatter(fn string, f form, a vectors, recvcounts, comm uintptr, wide 
 	if k.array(recvcounts, n, "recvcounts"); k.err != nil {
 		return k.fail()
 	}
-	counts := integers(recvcounts, n, wide != 0)
+	counts := k.integers(recvcounts, n, wide != 0)
 	if k.counts(counts, "recvcounts"); k.err != nil {
 		return k.fail()
 	}

@@ -55,6 +55,8 @@ type boardPlace struct {
 	slot   int
 	shift  uint   // bits of the length in a slot's word
 	free   uint64 // so many operations have to be completed by all before the slot is free
+	each   bool // each member says how long its part is: a long one stands in a wide slot, and the slot says so
+	longer bool // the own part does
 }
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
@@ -180,13 +182,17 @@ func (v Collectives) onBoard(b *commBoard, t coll.Turn) error {
 	return nil
 }
 
-// boardUnless is boardFor an operation of which each member says on the board what else it has (coll/board_v.go): unless
-// it is in place, which is the same at all members.
-func (v Collectives) boardUnless(inPlace bool) (*commBoard, error) {
-	if inPlace {
+// boardUnless is boardFor a blocking operation of which each member says on the board what else it has
+// (coll/board_v.go): unless it is in place, which is the same at all members.
+func (v Collectives) boardUnless(inPlace bool) (*boardPlace, error) {
+	if inPlace || v.task != nil {
 		return nil, nil
 	}
-	return v.boardFor(1, 1)
+	b, err := v.board()
+	if b == nil || err != nil {
+		return nil, err
+	}
+	return &b.blocking, nil
 }
 
 // longestOnBoard is the largest part, in bytes, of an operation on a board.
@@ -206,6 +212,7 @@ func (p *boardPlace) Begin(n int64) {
 	}
 	*b.Begun++
 	p.number, p.free = *b.Begun, 0
+	p.each, p.longer = n == coll.AnyLength, false
 	slots, bytes, shift := b.shared.Slots(false)
 	if p.wide, p.shift = n > int64(bytes), shift; !p.wide {
 		p.slot = int(p.number % uint64(slots))
@@ -239,7 +246,12 @@ func (b *commBoard) awaitTasks() {
 }
 
 // Put implements coll.Board.
-func (p *boardPlace) Put() ([]byte, error) {
+func (p *boardPlace) Put(n int64) ([]byte, error) {
+	wide, slot := p.wide, p.slot
+	if _, bytes, _ := p.shared.Slots(false); p.each && n > int64(bytes) {
+		wide, slot, p.longer = true, p.wideSlot(), true
+		p.free, p.wideUsers[slot] = max(p.free, p.wideUsers[slot]), p.number
+	}
 	switch b := p.commBoard; {
 	case *b.Known >= p.free:
 	case p.waits:
@@ -249,9 +261,15 @@ func (p *boardPlace) Put() ([]byte, error) {
 	case !b.haveDone(p.free):
 		return nil, nil
 	}
-	_, mem := p.shared.Slot(p.wide, p.Rank(), p.slot)
+	_, mem := p.shared.Slot(wide, p.Rank(), slot)
 	return mem, nil
 }
+
+// wideSlot is where a long part of this operation stands, if each member says how long its part is.
+func (p *boardPlace) wideSlot() int { return int(p.number % uint64(len(p.wideUsers))) }
+
+// elsewhere is the length that is said of a part that stands in a wide slot.
+func (p *boardPlace) elsewhere() uint64 { return 1<<p.shift - 1 }
 
 // haveDone says whether all members have completed so many operations.
 func (b *commBoard) haveDone(least uint64) bool {
@@ -297,8 +315,15 @@ const boardLooks = 500
 
 // Publish implements coll.Board.
 func (p *boardPlace) Publish(n int64) {
+	length := uint64(n)
+	if p.longer {
+		_, _, shift := p.shared.Slots(true)
+		word, _ := p.shared.Slot(true, p.Rank(), p.wideSlot())
+		atomic.StoreUint64(word, p.number<<shift|length)
+		length = p.elsewhere()
+	}
 	word, _ := p.shared.Slot(p.wide, p.Rank(), p.slot)
-	atomic.StoreUint64(word, p.number<<p.shift|uint64(n))
+	atomic.StoreUint64(word, p.number<<p.shift|length)
 	if !p.waits {
 		p.wake()
 	}
@@ -315,6 +340,11 @@ func (p *boardPlace) Get(rank int) ([]byte, error) {
 		return nil, nil
 	}
 	n := atomic.LoadUint64(word) & (1<<p.shift - 1)
+	if p.each && n == p.elsewhere() {
+		_, _, shift := p.shared.Slots(true)
+		word, mem = p.shared.Slot(true, rank, p.wideSlot())
+		n = atomic.LoadUint64(word) & (1<<shift - 1)
+	}
 	return mem[:min(n, uint64(len(mem)))], nil
 }
 

@@ -94,6 +94,22 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 	return first
 }
 
+// Withdraw implements coll.Withdrawer.
+func (k *collective) Withdraw(id coll.Req) bool {
+	e := k.c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.requests.find(uint64(id))
+	if r.done || !r.isPosted() {
+		return false
+	}
+	r.ctx.space.Withdraw(&r.waits)
+	r.status.Cancelled = true
+	e.complete(r)
+	_, err := e.finish(r)
+	return err == nil
+}
+
 // Barrier returns when every process has entered it (MPI 5.0, 6.3).
 func (v Collectives) Barrier() error {
 	if err := v.verify(func() coll.Call { return coll.Call{Routine: coll.OpBarrier} }); err != nil {
@@ -209,7 +225,7 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardGatherv(v.on, board, longestOnBoard, send, recv, root)
+		return coll.BoardGatherv(v.on, board, send, recv, root)
 	case v.c.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
@@ -251,7 +267,7 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardScatterv(v.on, board, longestOnBoard, send, recv, root)
+		return coll.BoardScatterv(v.on, board, send, recv, root)
 	case v.c.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
@@ -343,7 +359,7 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 		return err
 	case board != nil:
 		out, in := coll.Varying(send), coll.Varying(recv)
-		return coll.BoardAlltoallv(v.on, board, longestOnBoard, &out, &in)
+		return coll.BoardAlltoallv(v.on, board, &out, &in)
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -365,7 +381,7 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 		return err
 	case board != nil:
 		out, in := coll.Each(send), coll.Each(recv)
-		return coll.BoardAlltoallv(v.on, board, longestOnBoard, &out, &in)
+		return coll.BoardAlltoallv(v.on, board, &out, &in)
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -470,7 +486,7 @@ func (v Collectives) Neighbors(send, recv coll.Blocks) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardNeighbors(v.on, board, longestOnBoard, edges, &send, &recv)
+		return coll.BoardNeighbors(v.on, board, edges, &send, &recv)
 	}
 	return coll.Neighbors(v.on, edges, &send, &recv)
 }

@@ -90,11 +90,13 @@ func (b *Board) slot(rank int) *part {
 // Begin implements coll.Board.
 func (b *Board) Begin(n int64) {
 	b.number++
-	b.most = n
+	if b.most = n; n == coll.AnyLength {
+		b.most = int64(len(b.slot(b.rank).mem))
+	}
 }
 
 // Put implements coll.Board.
-func (b *Board) Put() ([]byte, error) {
+func (b *Board) Put(n int64) ([]byte, error) {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
 	slots := uint64(len(b.all.parts[b.rank]))
@@ -104,7 +106,7 @@ func (b *Board) Put() ([]byte, error) {
 		}
 		b.all.change.Wait()
 	}
-	return b.slot(b.rank).mem[:b.most], nil
+	return b.slot(b.rank).mem[:min(n, b.most)], nil
 }
 
 // least is how many operations all have ended.

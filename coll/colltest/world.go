@@ -15,6 +15,7 @@ package colltest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
@@ -355,6 +356,21 @@ func (c *Comm) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
 	}
 	c.recvs = append(c.recvs, t)
 	return c.start(t), nil
+}
+
+// Withdraw implements coll.Withdrawer.
+func (c *Comm) Withdraw(r coll.Req) bool {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	t := c.request(r)
+	i := slices.Index(c.recvs, t)
+	if i < 0 {
+		return false
+	}
+	c.recvs = slices.Delete(c.recvs, i, i+1)
+	c.started[r-1] = nil
+	c.w.give(t)
+	return true
 }
 
 // Wait ends the given messages.

@@ -1,0 +1,199 @@
+package coll_test
+
+import (
+	"fmt"
+	"math/rand"
+	"testing"
+
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/colltest"
+)
+
+// Counts on both sides of what a board takes: of a part at hand, of a long block, and of all blocks together.
+var vShapes = []shape{{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}, {20, colltest.Mixed},
+	{300, colltest.Double}, {900, colltest.Double}, {5000, colltest.Gapped}}
+
+func TestBoardsMoveUnevenBlocks(t *testing.T) {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		for _, s := range vShapes {
+			for _, root := range roots(p) {
+				if err := colltest.First(
+					colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+						return coll.BoardGatherv(c, b, out, in, root)
+					}),
+					colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
+						return coll.BoardScatterv(c, b, out, in, root)
+					})); err != nil {
+					return fmt.Errorf("count=%d root=%d: %w", s.count, root, err)
+				}
+			}
+			sc, sd, sroom := colltest.Matrix(p, c.Rank(), s.count, true, false)
+			rc, rd, rroom := colltest.Matrix(p, c.Rank(), s.count, false, false)
+			send, recv := colltest.NewMem(sroom, s.typ), colltest.NewMem(rroom, s.typ)
+			for i := range p {
+				send.Put(sd[i], colltest.Pattern(sc[i], s.typ, c.Rank(), i))
+			}
+			out, in := coll.Varying(send.V(sc, sd)), coll.Varying(recv.V(rc, rd))
+			if err := coll.BoardAlltoallv(c, b, &out, &in); err != nil {
+				return err
+			}
+			for i := range p {
+				if err := recv.Expect("alltoallv", rd[i], colltest.Pattern(rc[i], s.typ, i, c.Rank())); err != nil {
+					return fmt.Errorf("count=%d: %w", s.count, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// A rank that has more room than its block needs gets the block all the same, and one that has less notices.
+func TestBlocksOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		gather := func(has, room int64) error {
+			counts, displs := make([]int64, p), make([]int64, p)
+			for i := range p {
+				counts[i], displs[i] = room, int64(i)*room
+			}
+			send, recv := colltest.NewMem(has, colltest.Int), colltest.NewMem(int64(p)*room, colltest.Int)
+			send.Put(0, colltest.Pattern(has, colltest.Int, c.Rank(), 0))
+			err := coll.BoardGatherv(c, b, send.Buf, recv.V(counts, displs), 0)
+			if has > room {
+				if (err != nil) != (c.Rank() == 0) {
+					return fmt.Errorf("%d elements into %d: %v", has, room, err)
+				}
+				return nil
+			}
+			for i := 0; err == nil && c.Rank() == 0 && i < p; i++ {
+				err = recv.Expect("gatherv", displs[i], colltest.Pattern(has, colltest.Int, i, 0))
+			}
+			return err
+		}
+		return colltest.First(gather(2500, 4000), gather(5, 7), gather(500, 700), gather(5, 3000), gather(5, 4),
+			gather(500, 400), gather(5, 5))
+	})
+}
+
+// edge is an edge of a graph, and what goes along it.
+type edge struct {
+	from, to int
+	count    int64
+}
+
+// graph answers edges among p ranks, several of them between the same two, and some from a rank to itself.
+func graph(p int, count int64) (edges []edge) {
+	random := rand.New(rand.NewSource(int64(p)*1000 + count))
+	for range 4 * p {
+		edges = append(edges, edge{random.Intn(p), random.Intn(p), random.Int63n(count + 1)})
+	}
+	return edges
+}
+
+// neighbors is what a rank sends and receives along edges, in their order.
+func neighbors(rank int, all []edge) (in, out []int32, from, to []edge) {
+	for _, e := range all {
+		if e.to == rank {
+			in, from = append(in, int32(e.from)), append(from, e)
+		}
+		if e.from == rank {
+			out, to = append(out, int32(e.to)), append(to, e)
+		}
+	}
+	return in, out, from, to
+}
+
+// layout is a buffer with a block for each edge, in reverse order.
+func layout(edges []edge) (counts, displs []int64, room int64) {
+	counts, displs = make([]int64, len(edges)), make([]int64, len(edges))
+	for i := len(edges) - 1; i >= 0; i-- {
+		counts[i], displs[i] = edges[i].count, room
+		room += edges[i].count + 1
+	}
+	return counts, displs, room
+}
+
+// tryGraph tries an exchange along the edges of a graph.
+func tryGraph(c *colltest.Comm, p int, s shape, exchange func(e *coll.Edges, send, recv *coll.Blocks) error) error {
+	all := graph(p, s.count)
+	in, out, from, to := neighbors(c.Rank(), all)
+	e, err := coll.NewEdges(c.Rank(), in, out, false)
+	if err != nil {
+		return err
+	}
+	pattern := func(edges []edge, i int) []byte { // it tells edges between the same ranks apart
+		nth := 0
+		for _, before := range edges[:i] {
+			if before.from == edges[i].from && before.to == edges[i].to {
+				nth++
+			}
+		}
+		return colltest.Pattern(edges[i].count, s.typ, edges[i].from+100*nth, edges[i].to)
+	}
+	sc, sd, sroom := layout(to)
+	rc, rd, rroom := layout(from)
+	send, recv := colltest.NewMem(sroom, s.typ), colltest.NewMem(rroom, s.typ)
+	for i := range to {
+		send.Put(sd[i], pattern(to, i))
+	}
+	given, got := coll.Varying(send.V(sc, sd)), coll.Varying(recv.V(rc, rd))
+	if err := c.Call(func() error { return exchange(e, &given, &got) }); err != nil {
+		return err
+	}
+	for i := range from {
+		if err := recv.Expect("neighbors", rd[i], pattern(from, i)); err != nil {
+			return fmt.Errorf("p=%d count=%d edge %d: %w", p, s.count, i, err)
+		}
+	}
+	return recv.ExpectGaps()
+}
+
+func TestNeighborsOfAGraphExchangeBlocks(t *testing.T) {
+	everywhere(t, func(c *colltest.Comm, p int, s shape) error {
+		return tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
+			return coll.Neighbors(c, e, send, recv)
+		})
+	})
+}
+
+func TestNeighborsOfAGraphExchangeBlocksOnBoards(t *testing.T) {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		for _, s := range vShapes {
+			if err := tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
+				return coll.BoardNeighbors(c, b, e, send, recv)
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// In a periodic ring of one or two ranks both neighbors are the same one, and what goes to the left comes from the
+// right.
+func TestNeighborsInARing(t *testing.T) {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		for _, s := range vShapes {
+			left, right := (c.Rank()-1+p)%p, (c.Rank()+1)%p
+			around := []int32{int32(left), int32(right)}
+			e, err := coll.NewEdges(c.Rank(), around, around, true)
+			if err != nil {
+				return err
+			}
+			for _, exchange := range []func(send, recv *coll.Blocks) error{
+				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
+				func(send, recv *coll.Blocks) error { return coll.BoardNeighbors(c, b, e, send, recv) },
+			} {
+				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)
+				send.Put(0, colltest.Pattern(s.count, s.typ, c.Rank(), 1))
+				send.Put(s.count, colltest.Pattern(s.count, s.typ, c.Rank(), 2))
+				out, in := coll.Even(send.Of(s.count)), coll.Even(recv.Of(s.count))
+				if err := colltest.First(exchange(&out, &in),
+					recv.Expect("from the left", 0, colltest.Pattern(s.count, s.typ, left, 2)),
+					recv.Expect("from the right", s.count, colltest.Pattern(s.count, s.typ, right, 1))); err != nil {
+					return fmt.Errorf("p=%d: %w", p, err)
+				}
+			}
+		}
+		return nil
+	})
+}
