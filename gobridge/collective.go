@@ -36,7 +36,10 @@ func (k *check) carryOut(f form, operation func(v libimpi.Collectives) error) in
 	if k.result(f.request, "request"); k.err != nil {
 		return k.fail()
 	}
-	task := k.c.Later(f.Form)
+	task, err := k.c.Later(f.Form)
+	if err != nil {
+		return k.failed(err)
+	}
 	k.c.lists = lists{} // what is recorded may keep them
 	if err := operation(task.Operations()); err != nil {
 		task.Drop()

@@ -73,6 +73,8 @@ type Engine struct {
 	calls []*Task // those whose next step is to call a function of the program
 	tasks []*Task // not in use
 
+	mostTasks int // numbers of each kind (task_number.go)
+
 	thread progressThread // goes on with long transfers while the program computes
 
 	last struct { // what WaitAny or TestAny has completed last

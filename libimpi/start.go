@@ -32,7 +32,7 @@ type Config struct {
 // connected, or ctx is done.
 func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job, onLost: c.OnLost,
-		tagUB: c.Job.TagUB}
+		tagUB: c.Job.TagUB, mostTasks: mostTasks}
 	if e.now = c.Home.Now; e.now == nil {
 		e.now = time.Now
 	}

@@ -18,7 +18,11 @@ type Task struct {
 	comm     *Comm
 	form     coll.Form
 	schedule *coll.Schedule
-	shift    int     // added to tags
+	shift    int    // added to tags
+	number   int    // of those of its kind (task_number.go); 0: none
+	turn     uint64 // how many of its kind were begun before, and this one
+	older    *Task  // with a number, and newer
+	newer    *Task
 	sides    [2]side // by coll.Step.Of: comm, and the communicator of its local group
 
 	// Of an operation on a board, which has no steps.
@@ -51,13 +55,14 @@ const (
 
 // taskCounter counts the tasks of a communicator.
 type taskCounter struct {
-	last  [2]int  // the last one, of those that are started once, and of persistent ones
-	turns []*Task // under way or waiting to begin, in this order; only if takesTurns
+	once  taskNumbers
+	kept  taskNumbers // of persistent ones
+	turns []*Task     // under way or waiting to begin, in this order; only if takesTurns
 }
 
 // Tags of tasks are those of package coll and of others inside a collective, below 1 << taskTagBits, plus the number of
-// the task, which is never 0. They stay below subsetTags. After mostTasks tasks the numbers begin anew. Persistent
-// tasks, which live long, have numbers of their own, above those of the others.
+// the task, which is never 0 (task_number.go). They stay below subsetTags. Persistent tasks, which live long, have
+// numbers of their own, above those of the others.
 const (
 	taskTagBits = 11
 	mostTasks   = (subsetTags>>taskTagBits - 1) / 2
@@ -67,27 +72,19 @@ const (
 // that operations cannot be told apart, and have to come one after the other.
 func (c *Comm) takesTurns() bool { return c.layout != nil && !c.layout.Own }
 
-// Later begins to record an operation, of a form that is not blocking.
-func (c *Comm) Later(form coll.Form) *Task {
+// Later begins to record an operation, of a form that is not blocking. It fails if there are too many, at all members.
+// For a persistent one it may wait for the other members.
+func (c *Comm) Later(form coll.Form) (*Task, error) {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t := e.newTask()
 	t.comm, t.form, t.schedule = c, form, coll.NewSchedule()
-	if number := c.nextNumber(form); !c.takesTurns() {
-		t.shift = number << taskTagBits
+	if err := c.enumerate(t); err != nil {
+		t.recycle(e)
+		return nil, err
 	}
-	return t
-}
-
-// nextNumber is that of one more task. Engine lock held.
-func (c *Comm) nextNumber(form coll.Form) int {
-	kind := 0
-	if form == coll.Persistent {
-		kind = 1
-	}
-	c.tasks.last[kind] = c.tasks.last[kind]%mostTasks + 1
-	return kind*mostTasks + c.tasks.last[kind]
+	return t, nil
 }
 
 func (e *Engine) newTask() *Task {
@@ -174,6 +171,7 @@ func (t *Task) Drop() {
 }
 
 func (t *Task) recycle(e *Engine) {
+	t.endNumber()
 	t.schedule.Free()
 	parts, special := t.parts[:0], t.special[:0]
 	*t = Task{}
@@ -209,7 +207,19 @@ func (t *Task) released() {
 	}
 	if t.err == nil {
 		t.recycle(e)
-	} // else messages may be under way into its memory
+		return
+	}
+	t.endNumber() // messages may be under way into its memory, but nobody gets anything for it any more
+}
+
+func (t *Task) endNumber() {
+	switch {
+	case t.number == 0:
+	case t.form == coll.Persistent:
+		t.comm.tasks.kept.remove(t)
+	default:
+		t.comm.tasks.once.remove(t)
+	}
 }
 
 // advance takes steps until one has to wait.
