@@ -62,8 +62,9 @@ func TestTrafficOfUnevenBlocksIsBounded(t *testing.T) {
 		got = trafficOf(t, p, "reduce_scatter:circulant-even", func(c *colltest.Comm) error {
 			return coll.ReduceScatter(c, maps(c, n).Buf, maps(c, n).Buf, counts, colltest.Affine{Commutes: true})
 		})
-		if most := 2*8*n + int64(16*p); got.bytes > most || got.messages > 2*q+p {
-			t.Errorf("reduce_scatter, p=%d: %+v, at most %d bytes and %d messages expected", p, got, most, 2*q+p)
+		messages := q + bits.Len(8*n>>13) + p
+		if most := 2*8*n + int64(16*p); got.bytes > most || got.messages > messages {
+			t.Errorf("reduce_scatter, p=%d: %+v, at most %d bytes and %d messages expected", p, got, most, messages)
 		}
 	}
 }

@@ -35,39 +35,67 @@ func (k *cut) span(b Buf, from, n int) (lower, upper Buf) {
 	return k.of(b, from, k.n), k.of(b, 0, from+n-k.n)
 }
 
-// exchangeSpans sends the pieces from out on, n of them, to one rank, and receives those from in on from another.
-func (s *Scratch) exchangeSpans(c Comm, k *cut, from Buf, out, to int, into Buf, in, source, n, tag int) error {
-	a, b := k.span(into, in, n)
+// spanLong is the length in bytes from which on a range that goes round the end travels as two messages. To copy its
+// parts to one place costs more than a message then.
+const spanLong = 8 << 10
+
+// parts are the messages of which a range of two parts consists. If it is short, it is one at the end of tmp, of which
+// `from` elements are taken.
+func parts(lower, upper, tmp Buf, from int64) (a, b Buf, joined bool) {
+	if upper.Count == 0 || lower.Size()+upper.Size() >= spanLong {
+		return lower, upper, false
+	}
+	return tmp.Slice(from, lower.Count+upper.Count), Buf{Type: upper.Type}, true
+}
+
+// start starts to send or to receive the parts of a range that are not empty.
+func (s *Scratch) start(c Comm, receive bool, a, b Buf, peer, tag int) error {
 	for _, part := range [...]Buf{a, b} {
 		if part.Count > 0 {
-			if err := s.Add(c.Irecv(part, source, tag)); err != nil {
+			if err := s.add(c, receive, part, peer, tag); err != nil {
 				return err
 			}
 		}
 	}
-	a, b = k.span(from, out, n)
-	for _, part := range [...]Buf{a, b} {
-		if part.Count > 0 {
-			if err := s.Add(c.Isend(part, to, tag)); err != nil {
-				return err
-			}
+	return nil
+}
+
+// give starts to send a range of two parts, by way of tmp from element `from` on if it is joined.
+func (s *Scratch) give(c Comm, lower, upper, tmp Buf, from int64, to, tag int) error {
+	a, b, joined := parts(lower, upper, tmp, from)
+	if joined {
+		if err := c.Copy(a.Slice(0, lower.Count), lower); err != nil {
+			return err
+		}
+		if err := c.Copy(a.Slice(lower.Count, upper.Count), upper); err != nil {
+			return err
 		}
 	}
-	return s.Wait(c)
+	return s.start(c, false, a, b, to, tag)
 }
 
 // scatterReduced leaves piece r of the reduced vector in acc of rank r: ceil(log2 p) rounds, n (p-1)/p bytes if the
-// pieces are equal. The other pieces of acc are undefined then.
+// pieces are equal. The other pieces of acc are undefined then. tmp is as long as acc: what a rank receives and what it
+// sends in a round are different pieces.
 func (s *Scratch) scatterReduced(c Comm, k *cut, acc, tmp Buf, op Op, tag int) error {
 	p, r := c.Size(), c.Rank()
 	for h := p; h > 1; {
 		n := h / 2
 		d := h - n
-		if err := s.exchangeSpans(c, k, acc, r+d, (r+d)%p, tmp, r, (r-d+p)%p, n, tag); err != nil {
+		x, y := k.span(acc, r, n)
+		all := x.Count + y.Count
+		a, b := tmp.Slice(0, x.Count), tmp.Slice(x.Count, y.Count)
+		in, more, _ := parts(a, b, tmp, 0)
+		if err := s.start(c, true, in, more, (r-d+p)%p, tag); err != nil {
 			return err
 		}
-		a, b := k.span(tmp, r, n)
-		x, y := k.span(acc, r, n)
+		lower, upper := k.span(acc, r+d, n)
+		if err := s.give(c, lower, upper, tmp, all, (r+d)%p, tag); err != nil {
+			return err
+		}
+		if err := s.Wait(c); err != nil {
+			return err
+		}
 		if err := c.Combine(op, a, x); err != nil {
 			return err
 		}
@@ -79,8 +107,9 @@ func (s *Scratch) scatterReduced(c Comm, k *cut, acc, tmp Buf, op Op, tag int) e
 	return nil
 }
 
-// collectPieces is the reverse: everybody gets all pieces, of which rank r has piece r. ceil(log2 p) rounds.
-func (s *Scratch) collectPieces(c Comm, k *cut, all Buf, tag int) error {
+// collectPieces is the reverse: everybody gets all pieces, of which rank r has piece r. ceil(log2 p) rounds. tmp is as
+// long as all.
+func (s *Scratch) collectPieces(c Comm, k *cut, all, tmp Buf, tag int) error {
 	p, r := c.Size(), c.Rank()
 	rounds := newDistances(p)
 	for i := rounds.n - 1; i >= 0; i-- {
@@ -88,15 +117,33 @@ func (s *Scratch) collectPieces(c Comm, k *cut, all Buf, tag int) error {
 		if i > 0 {
 			h = int(rounds.of[i-1])
 		}
-		if err := s.exchangeSpans(c, k, all, r, (r-d+p)%p, all, r+d, (r+d)%p, h-d, tag); err != nil {
+		x, y := k.span(all, r+d, h-d)
+		in, more, joined := parts(x, y, tmp, 0)
+		if err := s.start(c, true, in, more, (r+d)%p, tag); err != nil {
+			return err
+		}
+		lower, upper := k.span(all, r, h-d)
+		if err := s.give(c, lower, upper, tmp, x.Count+y.Count, (r-d+p)%p, tag); err != nil {
+			return err
+		}
+		if err := s.Wait(c); err != nil {
+			return err
+		}
+		if !joined {
+			continue
+		}
+		if err := c.Copy(x, in.Slice(0, x.Count)); err != nil {
+			return err
+		}
+		if err := c.Copy(y, in.Slice(x.Count, y.Count)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// allreduceCirculant: 2 ceil(log2 p) exchanges, 2 n (p-1)/p bytes, for any number of ranks. A range of pieces that goes
-// round the end takes two messages, so that there are at most 4 ceil(log2 p) rounds of one port.
+// allreduceCirculant: 2 ceil(log2 p) exchanges, 2 n (p-1)/p bytes, for any number of ranks. A long range of pieces that
+// goes round the end takes two messages.
 func (s *Scratch) allreduceCirculant(c Comm, acc Buf, op Op) error {
 	tmp, err := s.Typed(acc.Count, acc.Type)
 	if err != nil {
@@ -106,7 +153,7 @@ func (s *Scratch) allreduceCirculant(c Comm, acc Buf, op Op) error {
 	if err := s.scatterReduced(c, &k, acc, tmp, op, tagAllreduce); err != nil {
 		return err
 	}
-	return s.collectPieces(c, &k, acc, tagAllreduce)
+	return s.collectPieces(c, &k, acc, tmp, tagAllreduce)
 }
 
 // reduceScatterCirculant: ceil(log2 p) exchanges of one or two messages, as allreduceCirculant; n (p-1)/p bytes if the

@@ -52,7 +52,8 @@ var Bounds = []Bound{
 	{"allreduce", "pair", "2, p = 2", times(2, one), "2⌈n/2⌉", cutTwice, "", false},
 	{"allreduce", "halving", "2 log p", times(2, floor), "2(p-1)⌈n/p⌉", cutTwice, "Rabenseifner 2004; Träff 2010, 9.4",
 		false},
-	{"allreduce", "circulant", "4⌈log p⌉", times(4, log), "2(p-1)⌈n/p⌉", cutTwice, "Träff 2024", false},
+	{"allreduce", "circulant", "2⌈log p⌉ + 2⌈log(1 + n/8 KiB)⌉", times(2, sum(log, cutRanges)), "2(p-1)⌈n/p⌉", cutTwice,
+		"Träff 2024", false},
 	{"allreduce", "butterfly", "2⌊log p⌋, or 2⌊log p⌋ + 2", sum(times(2, floor), folds), "2(q-1)⌈n/q⌉, or n more",
 		cutAndFold, "Rabenseifner, Träff 2004", true},
 	{"allreduce", "two-tree", "2N + 4⌈log p⌉", times(2, twoTree), "2N⌈n/N⌉",
@@ -62,9 +63,10 @@ var Bounds = []Bound{
 	{"reduce_scatter", "doubling", "⌊log p⌋, or ⌊log p⌋ + 2", sum(floor, folds), "pn⌈log p⌉",
 		bytes(product(ranks, log)), "Träff 2010, 9.4", false},
 	{"reduce_scatter", "pair", "1, p = 2", times(1, one), "n", bytes(one), "", false},
-	{"reduce_scatter", "circulant", "2⌈log p⌉", times(2, log), "n(p-1)", bytes(others), "Träff 2024", false},
-	{"reduce_scatter", "circulant-even", "4⌈log p⌉ + p", sum(times(4, log), ranks), "2n(p-1)",
-		times(2, bytes(others)), "Träff 2024", false},
+	{"reduce_scatter", "circulant", "⌈log p⌉ + ⌈log(1 + pn/8 KiB)⌉", sum(log, ofAll(cutRanges)), "n(p-1)",
+		bytes(others), "Träff 2024", false},
+	{"reduce_scatter", "circulant-even", "⌈log p⌉ + ⌈log(1 + pn/8 KiB)⌉ + p", sum(sum(log, ofAll(cutRanges)), ranks),
+		"2n(p-1)", times(2, bytes(others)), "Träff 2024", false},
 	{"reduce_scatter", "butterfly", "⌊log p⌋, or ⌊log p⌋ + 2", sum(floor, folds), "pn, or 7pn/4",
 		func(p int, n int64) int64 { return int64(p) * n * (8 + 3*folds(p, n)) / 8 }, "Träff 2005", true},
 	{"reduce_scatter", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Thakur, Rabenseifner, Gropp 2005", false},
@@ -133,6 +135,10 @@ func pipeline(p int, n int64) int64        { return int64(coll.BlocksOf(n, p-2))
 func scanTree(p int, n int64) int64 {
 	return 3*int64(coll.BlocksOf(n, int(4*log(p, n)/3))) + 4*log(p, n)
 }
+
+// cutRanges is in how many rounds of halving a range of pieces is so long that it is not made one message where it goes
+// round the end.
+func cutRanges(p int, n int64) int64 { return min(log(p, n), int64(bits.Len64(uint64(n>>13)))) }
 
 // cutAndFold is a vector cut into a power of two pieces, and for all ranks beyond one a whole vector more.
 func cutAndFold(p int, n int64) int64 { return cutTwice(1<<floor(p, n), n) + n*folds(p, n)/2 }
