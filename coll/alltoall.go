@@ -198,13 +198,23 @@ func (s *Scratch) pairwise(c Comm, send, recv *Blocks, width int) error {
 	return nil
 }
 
-// swapAll is the exchange in place. In step i ranks whose sum is i (modulo p) swap their blocks, through a
-// packed copy of the outgoing one.
+// copiedAll is how many bytes may be copied at once for an exchange in place.
+const copiedAll = 1 << 20
+
+// swapAll is the exchange in place, through packed copies of what goes out. If they are not long together, all of them
+// are made first, and all messages are under way at once. Else ranks whose sum is i (modulo p) swap their blocks in
+// step i. Ranks may differ in that: a rank with copies waits for nobody before it has sent all.
 func (s *Scratch) swapAll(c Comm, b *Blocks) error {
 	p, r := c.Size(), c.Rank()
-	longest := int64(0)
+	longest, total := int64(0), int64(0)
 	for i := range p {
-		longest = max(longest, b.At(i).Size())
+		if i != r {
+			place := b.At(i)
+			longest, total = max(longest, place.Size()), total+place.Size()
+		}
+	}
+	if p <= window/2 && total <= copiedAll {
+		return s.swapCopies(c, b, total)
 	}
 	mem, err := s.Alloc(longest)
 	if err != nil {
@@ -225,6 +235,38 @@ func (s *Scratch) swapAll(c Comm, b *Blocks) error {
 		}
 	}
 	return nil
+}
+
+// swapCopies swaps all blocks, of total bytes, at once.
+func (s *Scratch) swapCopies(c Comm, b *Blocks, total int64) error {
+	p, r := c.Size(), c.Rank()
+	mem, err := s.Alloc(total)
+	if err != nil {
+		return err
+	}
+	rest := mem
+	for k := 1; k < p; k++ {
+		place := b.At((r + k) % p)
+		if err := c.Pack(rest[:place.Size()], place, 0); err != nil {
+			return err
+		}
+		rest = rest[place.Size():]
+	}
+	for k := 1; k < p; k++ {
+		from := (r - k + p) % p
+		if err := s.add(c, true, b.At(from), from, tagAlltoall); err != nil {
+			return err
+		}
+	}
+	for k := 1; k < p; k++ {
+		to := (r + k) % p
+		place := b.At(to)
+		if err := s.add(c, false, Bytes(mem[:place.Size()]), to, tagAlltoall); err != nil {
+			return err
+		}
+		mem = mem[place.Size():]
+	}
+	return s.Wait(c)
 }
 
 // alltoallBruck: ceil(log2 p) rounds, in which each block travels once for every bit set in its distance: half of all

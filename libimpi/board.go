@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"encoding/binary"
 	"slices"
 	"sync/atomic"
 
@@ -55,8 +56,8 @@ type boardPlace struct {
 	slot   int
 	shift  uint   // bits of the length in a slot's word
 	free   uint64 // so many operations have to be completed by all before the slot is free
-	each   bool // each member says how long its part is: a long one stands in a wide slot, and the slot says so
-	longer bool // the own part does
+	each   bool   // each member says how long its part is: a long one stands in a wide slot, and the slot says so
+	longer bool   // the own part does
 }
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
@@ -268,7 +269,8 @@ func (p *boardPlace) Put(n int64) ([]byte, error) {
 // wideSlot is where a long part of this operation stands, if each member says how long its part is.
 func (p *boardPlace) wideSlot() int { return int(p.number % uint64(len(p.wideUsers))) }
 
-// elsewhere is the length that is said of a part that stands in a wide slot.
+// elsewhere is the length that is said of a part that stands in a wide slot; its own stands in its place. So the line
+// of the wide slot's word is not read.
 func (p *boardPlace) elsewhere() uint64 { return 1<<p.shift - 1 }
 
 // haveDone says whether all members have completed so many operations.
@@ -316,13 +318,11 @@ const boardLooks = 500
 // Publish implements coll.Board.
 func (p *boardPlace) Publish(n int64) {
 	length := uint64(n)
+	word, mem := p.shared.Slot(p.wide, p.Rank(), p.slot)
 	if p.longer {
-		_, _, shift := p.shared.Slots(true)
-		word, _ := p.shared.Slot(true, p.Rank(), p.wideSlot())
-		atomic.StoreUint64(word, p.number<<shift|length)
+		binary.NativeEndian.PutUint64(mem, length)
 		length = p.elsewhere()
 	}
-	word, _ := p.shared.Slot(p.wide, p.Rank(), p.slot)
 	atomic.StoreUint64(word, p.number<<p.shift|length)
 	if !p.waits {
 		p.wake()
@@ -341,9 +341,8 @@ func (p *boardPlace) Get(rank int) ([]byte, error) {
 	}
 	n := atomic.LoadUint64(word) & (1<<p.shift - 1)
 	if p.each && n == p.elsewhere() {
-		_, _, shift := p.shared.Slots(true)
-		word, mem = p.shared.Slot(true, rank, p.wideSlot())
-		n = atomic.LoadUint64(word) & (1<<shift - 1)
+		n = binary.NativeEndian.Uint64(mem)
+		_, mem = p.shared.Slot(true, rank, p.wideSlot())
 	}
 	return mem[:min(n, uint64(len(mem)))], nil
 }
@@ -361,7 +360,7 @@ func (p *boardPlace) End() {
 // enterBoard begins the turn of a task. Engine lock held.
 func (t *Task) enterBoard(e *Engine) {
 	b := t.place.commBoard
-	b.c.tasks.last[0]-- // its number is the board's, as that of those that C has carried out
+	b.c.tasks.once.takeBack(t) // its number is the board's, as that of those that C has carried out
 	if *b.Left > 0 && *b.Left == *b.Begun {
 		*b.Left, *b.Begun = 0, *b.Begun-1 // begun once more, with the same part
 	}

@@ -155,7 +155,8 @@ func TestManyNonblockingOperationsAreUnderWayOnABoard(t *testing.T) {
 			for i := range requests {
 				n := []int{8, 56, 64, 4096}[i%4]
 				in[i], out[i] = pattern(n, me+i), make([]byte, 3*n)
-				task := c.Later(coll.Nonblocking)
+				task, err := c.Later(coll.Nonblocking)
+				must(t, err)
 				v := task.Operations()
 				if i%2 == 0 {
 					must(t, v.Allgather(coll.Bytes(in[i]), coll.Bytes(out[i][:n])))
@@ -200,7 +201,8 @@ func TestOnlyBlockingOperationsOpenBoards(t *testing.T) {
 	together(t, es, func(e *Engine) {
 		c := onBoards(e)
 		for range 2 {
-			task := c.Later(coll.Nonblocking)
+			task, err := c.Later(coll.Nonblocking)
+			must(t, err)
 			must(t, task.Operations().Barrier())
 			id := task.Start()
 			must(t, e.Wait(&id, nil))

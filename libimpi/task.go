@@ -20,7 +20,7 @@ type Task struct {
 	schedule *coll.Schedule
 	shift    int    // added to tags
 	number   int    // of those of its kind (task_number.go); 0: none
-	turn     uint64 // how many of its kind were begun before, and this one
+	nth      uint64 // how many of its kind were begun before, and this one
 	older    *Task  // with a number, and newer
 	newer    *Task
 	sides    [2]side // by coll.Step.Of: comm, and the communicator of its local group

@@ -31,7 +31,7 @@ type taskNumbers struct {
 // add gives a task its number.
 func (n *taskNumbers) add(t *Task, number int) {
 	n.given++
-	t.number, t.turn = number, n.given
+	t.number, t.nth = number, n.given
 	if t.older = n.newest; t.older != nil {
 		t.older.newer = t
 	} else {
@@ -55,10 +55,16 @@ func (n *taskNumbers) remove(t *Task) {
 	t.older, t.newer, t.number = nil, nil, 0
 }
 
+// takeBack makes the number of the task that was last begun as if it had never been given.
+func (n *taskNumbers) takeBack(t *Task) {
+	n.remove(t)
+	n.given--
+}
+
 // once is the number of the next operation that is started once, and the task that still has it; nil is none.
 func (n *taskNumbers) once(most int) (number int, user *Task) {
 	number = int(n.given%uint64(most)) + 1
-	if n.oldest == nil || n.given+1-n.oldest.turn < uint64(most) {
+	if n.oldest == nil || n.given+1-n.oldest.nth < uint64(most) {
 		return number, nil
 	}
 	for t := n.oldest; t != nil; t = t.newer {
