@@ -12,12 +12,20 @@ import (
 // carried out at once, or one after the other as far as parts are there.
 func onBoards(t *testing.T, f func(c *colltest.Comm, b *colltest.Board, p int) error) {
 	t.Parallel()
-	for _, blocks := range []bool{true, false} {
-		for p := 1; p <= 9; p++ {
-			boards := colltest.NewBoards(p, 3, 1<<14, blocks)
-			if err := colltest.New(p).Run(func(c *colltest.Comm) error { return f(c, boards[c.Rank()], p) }); err != nil {
-				t.Fatalf("p=%d, blocks=%v: %v", p, blocks, err)
-			}
+	onBlockingBoards(t, f)
+	onSomeBoards(t, false, f)
+}
+
+// onBlockingBoards is onBoards for operations that are never carried out turn by turn.
+func onBlockingBoards(t *testing.T, f func(c *colltest.Comm, b *colltest.Board, p int) error) {
+	onSomeBoards(t, true, f)
+}
+
+func onSomeBoards(t *testing.T, blocks bool, f func(c *colltest.Comm, b *colltest.Board, p int) error) {
+	for p := 1; p <= 9; p++ {
+		boards := colltest.NewBoards(p, 3, 1<<14, blocks)
+		if err := colltest.New(p).Run(func(c *colltest.Comm) error { return f(c, boards[c.Rank()], p) }); err != nil {
+			t.Fatalf("p=%d, blocks=%v: %v", p, blocks, err)
 		}
 	}
 }

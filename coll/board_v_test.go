@@ -14,7 +14,7 @@ var vShapes = []shape{{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}
 	{300, colltest.Double}, {900, colltest.Double}, {5000, colltest.Gapped}}
 
 func TestBoardsMoveUnevenBlocks(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range vShapes {
 			for _, root := range roots(p) {
 				if err := colltest.First(
@@ -49,7 +49,7 @@ func TestBoardsMoveUnevenBlocks(t *testing.T) {
 
 // A rank that has more room than its block needs gets the block all the same, and one that has less notices.
 func TestBlocksOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		gather := func(has, room int64) error {
 			counts, displs := make([]int64, p), make([]int64, p)
 			for i := range p {
@@ -156,7 +156,7 @@ func TestNeighborsOfAGraphExchangeBlocks(t *testing.T) {
 }
 
 func TestNeighborsOfAGraphExchangeBlocksOnBoards(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range vShapes {
 			if err := tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
 				return coll.BoardNeighbors(c, b, e, send, recv)
@@ -171,7 +171,7 @@ func TestNeighborsOfAGraphExchangeBlocksOnBoards(t *testing.T) {
 // In a periodic ring of one or two ranks both neighbors are the same one, and what goes to the left comes from the
 // right.
 func TestNeighborsInARing(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range vShapes {
 			left, right := (c.Rank()-1+p)%p, (c.Rank()+1)%p
 			around := []int32{int32(left), int32(right)}

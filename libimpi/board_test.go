@@ -218,3 +218,39 @@ func TestOnlyBlockingOperationsOpenBoards(t *testing.T) {
 	})
 	noFailure(t, es)
 }
+
+// A receive of a collective operation that turns out not to be needed does not take the message of a later one.
+func TestAReceiveThatIsWithdrawnTakesNoMessage(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		c, text, first, second := &e.World().ops, []byte("later"), make([]byte, 5), make([]byte, 5)
+		if e.Me() == 1 {
+			must(t, c.Recv(coll.Bytes(first[:0]), 0, 5)) // rank 0 has withdrawn its receive
+			must(t, c.Send(coll.Bytes(text), 0, 5))
+			return
+		}
+		r, err := c.Irecv(coll.Bytes(first), 1, 5)
+		must(t, err)
+		if !c.Withdraw(r) {
+			t.Error("a receive without a message is not withdrawn")
+		}
+		must(t, c.Send(coll.Bytes(nil), 1, 5))
+		r, err = c.Irecv(coll.Bytes(second), 1, 5)
+		must(t, err)
+		done := func() bool {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			return e.requests.find(uint64(r)).done
+		}
+		for !done() {
+			e.Turn()
+		}
+		if c.Withdraw(r) {
+			t.Error("a receive that has got its message is withdrawn")
+		}
+		if must(t, c.Wait(r)); string(second) != "later" || first[0] != 0 {
+			t.Errorf("got %q and %q", first, second)
+		}
+	})
+	noFailure(t, es)
+}
