@@ -40,7 +40,9 @@ func (k *check) carryOut(f form, operation func(v libimpi.Collectives) error) in
 	if err != nil {
 		return k.failed(err)
 	}
-	k.c.lists = lists{} // what is recorded may keep them
+	if k.numbers > 0 {
+		k.c.lists = lists{} // what is recorded may keep them
+	}
 	if err := operation(task.Operations()); err != nil {
 		task.Drop()
 		return k.failed(err)

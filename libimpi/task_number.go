@@ -22,15 +22,21 @@ import (
 // taskNumbers are those of one kind of operations on a communicator.
 type taskNumbers struct {
 	given  uint64   // how many operations have got one
-	last   int      // persistent ones: the last number of this round
+	last   int      // the last number that was given in this round
 	taken  []uint64 // and by number - 1, those that are skipped in this round; nil: none
 	oldest *Task    // of those that have one; they are linked from the oldest to the newest
 	newest *Task
 }
 
+// take notes that an operation has got a number.
+func (n *taskNumbers) take(number int) {
+	n.given++
+	n.last = number
+}
+
 // add gives a task its number.
 func (n *taskNumbers) add(t *Task, number int) {
-	n.given++
+	n.take(number)
 	t.number, t.nth = number, n.given
 	if t.older = n.newest; t.older != nil {
 		t.older.newer = t
@@ -59,11 +65,14 @@ func (n *taskNumbers) remove(t *Task) {
 func (n *taskNumbers) takeBack(t *Task) {
 	n.remove(t)
 	n.given--
+	n.last--
 }
 
 // once is the number of the next operation that is started once, and the task that still has it; nil is none.
 func (n *taskNumbers) once(most int) (number int, user *Task) {
-	number = int(n.given%uint64(most)) + 1
+	if number = n.last + 1; number > most {
+		number = 1
+	}
 	if n.oldest == nil || n.given+1-n.oldest.nth < uint64(most) {
 		return number, nil
 	}
@@ -104,7 +113,7 @@ func (c *Comm) enumerate(t *Task) error {
 		n := &c.tasks.once
 		number, user := n.once(e.mostTasks)
 		if user != nil {
-			n.given++ // as at the others
+			n.take(number) // as at the others
 			return errorf(abi.MPI_ERR_OTHER, "%d collective operations have been started on %s since one that is still "+
 				"under way; more cannot be told from it", e.mostTasks-1, c.describe())
 		}
@@ -123,7 +132,6 @@ func (c *Comm) enumerate(t *Task) error {
 				e.mostTasks, c.describe())
 		}
 	}
-	n.last = number
 	n.add(t, number)
 	t.shift = (e.mostTasks + number) << taskTagBits
 	return nil

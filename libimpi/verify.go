@@ -37,7 +37,7 @@ func (v Collectives) numbered() coll.Comm {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	number, _ := v.c.tasks.once.once(e.mostTasks)
-	v.c.tasks.once.given++
+	v.c.tasks.once.take(number)
 	return coll.Shifted(v.on, number<<taskTagBits)
 }
 
