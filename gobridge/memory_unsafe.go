@@ -30,18 +30,6 @@ func putFlag(p uintptr, on bool) {
 	put(p, v)
 }
 
-// integers reads n C ints, or 64-bit integers if wide, as int64.
-func integers(p uintptr, n int, wide bool) []int64 {
-	if wide {
-		return slice[int64](p, n)
-	}
-	out := make([]int64, n)
-	for i, v := range slice[int32](p, n) {
-		out[i] = int64(v)
-	}
-	return out
-}
-
 // ints reads n C ints.
 func ints(p uintptr, n int) []int {
 	out := make([]int, n)
