@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test quick fuzz lint portability bench bench-wan guidelines install clean
+verbs := all build run test quick fuzz lint portability bench bench-wan guidelines tune install clean
 .PHONY: $(verbs)
 all: build
 
@@ -74,6 +74,10 @@ bench-wan: build
 # Calls that take longer than other calls that do the same; make guidelines GUIDELINES="-np 2 'bcast*'" for a part.
 guidelines: build
 	go run ./bench/guidelines -stage $(build)/stage $(GUIDELINES)
+
+# What messages cost in this machine, for the choice of collective algorithms (docs/settings.md); make tune TUNE=file.
+tune: build
+	@tools/tune $(build) . $(TUNE)
 
 install: build
 	cmake --install $(build) --prefix $(PREFIX)

@@ -95,7 +95,7 @@ func (s *Scratch) allgatherBruck(c Comm, recv Buf) error { return s.bruck(c, &Bl
 func (s *Scratch) allgatherBruckRing(c Comm, recv Buf) error {
 	p, r, block := c.Size(), c.Rank(), recv.Size()
 	d := 1
-	for 2*d < p && int64(2*d)*block <= branchLong {
+	for 2*d < p && int64(2*d)*block <= tuned.branchLong {
 		d *= 2
 	}
 	mem, err := s.Alloc(2 * int64(d) * block)

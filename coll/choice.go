@@ -68,7 +68,8 @@ type algorithm[F any] struct {
 type operation[F any] struct {
 	name       string
 	bytes      string // what Case.Bytes counts
-	rules      []rule
+	table      func(*bounds) []rule
+	rules      []rule // of the table, with the bounds in force
 	algorithms []*algorithm[F]
 	defaults   []*algorithm[F] // by rule
 	chosen     *algorithm[F]   // by Choose; may be nil
@@ -79,14 +80,21 @@ type selectable interface {
 	describe() Operation
 	choose(name string) bool
 	reset()
+	tune(b *bounds)
 }
 
-func newOperation[F any](name, bytes string, rules []rule, algorithms ...*algorithm[F]) *operation[F] {
-	o := &operation[F]{name: name, bytes: bytes, rules: rules, algorithms: algorithms}
-	for _, r := range rules {
+func newOperation[F any](name, bytes string, table func(*bounds) []rule, algorithms ...*algorithm[F]) *operation[F] {
+	o := &operation[F]{name: name, bytes: bytes, table: table, algorithms: algorithms}
+	o.tune(&tuned)
+	return o
+}
+
+// tune makes the table anew.
+func (o *operation[F]) tune(b *bounds) {
+	o.rules, o.defaults = o.table(b), nil
+	for _, r := range o.rules {
 		o.defaults = append(o.defaults, o.find(r.use))
 	}
-	return o
 }
 
 // find answers the algorithm of that name, nil if there is none.

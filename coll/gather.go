@@ -95,7 +95,7 @@ func copyOwn(c Comm, place, send Buf) error {
 // of n blocks hangs below root; so the tree becomes a star where blocks are long.
 func branch(v, p int, block int64) (parent, size, most int) {
 	most = 1
-	for most < p && int64(2*most)*block <= branchLong {
+	for most < p && int64(2*most)*block <= tuned.branchLong {
 		most *= 2
 	}
 	if parent = v & (v - 1); lowBit(v, p) >= most {

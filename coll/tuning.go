@@ -35,24 +35,88 @@ import (
 //	           ring      p-1, n             bruck-ring     q + n / 64 KiB, n   short blocks of many ranks
 //	allgatherv ring      p-1, p longest     circulant      piped(q-1)          one block makes more than 1/q of n
 //	alltoall   Bruck     q, (n q)/2         pairwise       p-1, n              meet below 1 a/b / p
-const (
-	startup       = 8 << 10  // a/b
-	bcastLong     = 32 << 10 // message, from 3 ranks on
-	reduceLong    = 32 << 10 // vector, from 3 ranks on
-	allreduceLong = 32 << 10 // vector, from 3 ranks on
-	pairLong      = 8 << 10  // vector, of 2 ranks
-	gatherLong    = 4 << 10  // block of one rank; also scatter
-	branchLong    = 64 << 10 // blocks that travel together; also allgather
-	gathervRanks  = 32       // also scatterv
-	allgatherLong = 64 << 10 // all blocks together
-	bruckLong     = 256      // alltoall: block of one pair
-	bruckRanks    = 8        // alltoall: with fewer ranks the messages to all are sent at once
-	overlapLong   = 32 << 10 // alltoall: below it a window of messages is under way at once, above it one
-	scatterLong   = 16 << 10 // reduce_scatter: vector
-	scanLong      = 64 << 10 // vector that passes from rank to rank, if it is as long as the startups of all ranks
-	scanTreeLong  = 512 << 10
-	scanRanks     = 128 // from so many on a scan of a vector that is not as long as that goes along a tree
-)
+//
+// These figures are parameters (parameters.go), which make tune measures; what they make of a bound is in boundsOf.
+type bounds struct {
+	startup       int64 // a/b
+	bcastLong     int64 // message, from 3 ranks on
+	reduceLong    int64 // vector, from 3 ranks on
+	allreduceLong int64 // vector, from 3 ranks on
+	pairLong      int64 // vector, of 2 ranks
+	gatherLong    int64 // block of one rank; also scatter
+	branchLong    int64 // blocks that travel together; also allgather
+	gathervRanks  int   // also scatterv
+	allgatherLong int64 // all blocks together
+	bruckLong     int64 // alltoall: block of one pair
+	bruckRanks    int   // alltoall: with fewer ranks the messages to all are sent at once
+	overlapLong   int64 // alltoall: below it a window of messages is under way at once, above it one
+	scatterLong   int64 // reduce_scatter: vector
+	scanLong      int64 // vector that passes from rank to rank, if it is as long as the startups of all ranks
+	scanTreeLong  int64
+	scanRanks     int // from so many on a scan of a vector that is not as long as that goes along a tree
+}
+
+// tuned are the bounds in force.
+var tuned = boundsOf(BuiltIn)
+
+// boundsOf computes the bounds. They are powers of two, so that two measurements of one machine mostly give the same
+// ones, and at most 16 times away from those of the built-in parameters: figures that are far from any machine's still
+// leave an operation that works well enough.
+func boundsOf(p Parameters) bounds {
+	b := boundsAsComputed(p)
+	usual := boundsAsComputed(BuiltIn)
+	at, near := b.each(), usual.each()
+	for i := range at {
+		*at[i] = max(*near[i]/16, min(*at[i], *near[i]*16))
+	}
+	b.gathervRanks = max(usual.gathervRanks/8, min(b.gathervRanks, usual.gathervRanks*16))
+	b.bruckRanks = max(usual.bruckRanks/2, min(b.bruckRanks, usual.bruckRanks*16))
+	return b
+}
+
+// each are all bounds that are bytes.
+func (b *bounds) each() []*int64 {
+	return []*int64{&b.startup, &b.bcastLong, &b.reduceLong, &b.allreduceLong, &b.pairLong, &b.gatherLong, &b.branchLong,
+		&b.allgatherLong, &b.bruckLong, &b.overlapLong, &b.scatterLong, &b.scanLong, &b.scanTreeLong}
+}
+
+func boundsAsComputed(p Parameters) bounds {
+	a := p.Latency + 2*p.Overhead
+	long, short := a/p.Long, a/p.Short // bytes that take as long as a startup
+	return bounds{
+		startup:       power(long),
+		bcastLong:     power(4 * long),
+		reduceLong:    power(4 * a / max(p.Long, p.Combine)), // a pipeline combines one block while the next one comes
+		allreduceLong: power(2 * a / p.Combine),              // 4 ranks: doubling combines twice, halving once
+		pairLong:      power(a / (p.Combine/2 + p.Copy)),
+		gatherLong:    power(short / 2),
+		branchLong:    power(8 * long),
+		gathervRanks:  fewest(func(n int) bool { return float64(n-1)*p.Gap > float64(2*rounds(n))*a }),
+		allgatherLong: power(8 * long),
+		bruckLong:     power(short / 32),
+		bruckRanks:    fewest(func(n int) bool { return float64(n-1)*p.Gap > float64(rounds(n))*a }),
+		overlapLong:   power(4 * long),
+		scatterLong:   power(2 * long),
+		scanLong:      power(8 * long),
+		scanTreeLong:  power(64 * long),
+		scanRanks:     128,
+	}
+}
+
+// power is the nearest power of two.
+func power(bytes float64) int64 {
+	return 1 << max(0, min(62, int(math.Round(math.Log2(bytes)))))
+}
+
+// fewest is the least power of two ranks for which something holds.
+func fewest(holds func(ranks int) bool) int {
+	for n := 2; n < 1<<16; n *= 2 {
+		if holds(n) {
+			return n
+		}
+	}
+	return 1 << 16
+}
 
 // rule is a row of a table: it says which algorithm to use in the cases that it fits.
 type rule struct {
@@ -97,7 +161,7 @@ func blocksOf(n int64, extra int) int {
 	if extra < 1 {
 		extra = 1
 	}
-	k := int64(math.Sqrt(float64(n/startup) * float64(extra)))
+	k := int64(math.Sqrt(float64(n/tuned.startup) * float64(extra)))
 	return int(max(1, min(k, n/leastBlock)))
 }
 
@@ -107,54 +171,85 @@ func BlocksOf(n int64, extra int) int { return blocksOf(n, extra) }
 const leastBlock = 512 // bytes; blocks of a pipeline are not shorter
 
 // The tables. The first row counts that fits, and whose algorithm can be used.
-var (
-	barrierTable = []rule{{use: "central", crowded: true}, {use: "dissemination"}}
-	bcastTable   = []rule{{use: "circulant", ranks: 3, bytes: bcastLong}, {use: "binomial"}}
-	reduceTable  = []rule{
-		{use: "circulant", ranks: 3, bytes: reduceLong},
-		{use: "butterfly", ranks: 4, bytes: reduceLong},
+
+func barrierTable(*bounds) []rule {
+	return []rule{{use: "central", crowded: true}, {use: "dissemination"}}
+}
+
+func bcastTable(b *bounds) []rule {
+	return []rule{{use: "circulant", ranks: 3, bytes: b.bcastLong}, {use: "binomial"}}
+}
+
+func reduceTable(b *bounds) []rule {
+	return []rule{
+		{use: "circulant", ranks: 3, bytes: b.reduceLong},
+		{use: "butterfly", ranks: 4, bytes: b.reduceLong},
 		{use: "binomial"},
 	}
+}
 
-	allreduceTable = []rule{
-		{use: "pair", bytes: pairLong},
-		{use: "halving", ranks: 3, bytes: allreduceLong},
-		{use: "circulant", ranks: 3, bytes: allreduceLong},
-		{use: "butterfly", ranks: 3, bytes: allreduceLong},
+func allreduceTable(b *bounds) []rule {
+	return []rule{
+		{use: "pair", bytes: b.pairLong},
+		{use: "halving", ranks: 3, bytes: b.allreduceLong},
+		{use: "circulant", ranks: 3, bytes: b.allreduceLong},
+		{use: "butterfly", ranks: 3, bytes: b.allreduceLong},
 		{use: "doubling"},
 	}
-	reduceScatterTable = []rule{
-		{use: "pair", bytes: pairLong},
-		{use: "circulant-even", ranks: 3, bytes: scatterLong, uneven: true},
-		{use: "circulant", bytes: scatterLong},
-		{use: "butterfly", ranks: 3, bytes: scatterLong},
+}
+
+func reduceScatterTable(b *bounds) []rule {
+	return []rule{
+		{use: "pair", bytes: b.pairLong},
+		{use: "circulant-even", ranks: 3, bytes: b.scatterLong, uneven: true},
+		{use: "circulant", bytes: b.scatterLong},
+		{use: "butterfly", ranks: 3, bytes: b.scatterLong},
 		{use: "doubling"},
 	}
-	scanTable = []rule{
-		{use: "pipeline", ranks: 3, bytes: scanLong, each: startup},
-		{use: "tree", ranks: scanRanks, bytes: scanTreeLong},
+}
+
+func scanTable(b *bounds) []rule {
+	return []rule{
+		{use: "pipeline", ranks: 3, bytes: b.scanLong, each: b.startup},
+		{use: "tree", ranks: b.scanRanks, bytes: b.scanTreeLong},
 		{use: "doubling"},
 	}
-	gatherTable    = []rule{{use: "binomial", ranks: 3, below: gatherLong}, {use: "linear"}}
-	gathervTable   = []rule{{use: "tree", ranks: gathervRanks}, {use: "linear"}}
-	allgatherTable = []rule{
-		{use: "ring", bytes: allgatherLong, each: gatherLong},
-		{use: "bruck-ring", bytes: allgatherLong},
+}
+
+func gatherTable(b *bounds) []rule {
+	return []rule{{use: "binomial", ranks: 3, below: b.gatherLong}, {use: "linear"}}
+}
+
+func gathervTable(b *bounds) []rule {
+	return []rule{{use: "tree", ranks: b.gathervRanks}, {use: "linear"}}
+}
+
+func allgatherTable(b *bounds) []rule {
+	return []rule{
+		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
+		{use: "bruck-ring", bytes: b.allgatherLong},
 		{use: "doubling"},
 		{use: "bruck"},
 	}
-	allgathervTable = []rule{
-		{use: "bruck", ranks: 3, below: allgatherLong},
+}
+
+func allgathervTable(b *bounds) []rule {
+	return []rule{
+		{use: "bruck", ranks: 3, below: b.allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
 		{use: "ring"},
 	}
-	alltoallTable = []rule{
-		{use: "bruck", ranks: bruckRanks, below: bruckLong},
-		{use: "window", below: overlapLong},
+}
+
+func alltoallTable(b *bounds) []rule {
+	return []rule{
+		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
+		{use: "window", below: b.overlapLong},
 		{use: "pairwise"},
 	}
-	alltoallvTable = []rule{{use: "window"}}
-)
+}
+
+func alltoallvTable(*bounds) []rule { return []rule{{use: "window"}} }
 
 // Tags of messages inside one call. Messages between two ranks are received in the order in which they are
 // sent, and so they only serve to notice ranks that call different operations.

@@ -306,6 +306,13 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if err := coll.Choose(environment("IMPI_ALGORITHM")); err != nil {
 		return fmt.Errorf("IMPI_ALGORITHM: %v", err)
 	}
+	if job.Clients == 1 {
+		parameters, _, err := coll.ReadTold(environment(boot.EnvParameters))
+		if err != nil {
+			return fmt.Errorf("%s, which a launcher sets: %v", boot.EnvParameters, err)
+		}
+		coll.Tune(parameters)
+	}
 	if environment(boot.EnvVerbose) != "" {
 		coll.Count()
 	}
@@ -402,12 +409,17 @@ func impi_Finalize() int32 {
 	return 0
 }
 
-// tellAlgorithms says on rank 0 of a verbose job how often each algorithm of package coll was taken. Operations on
-// boards (board.go) are not among them.
+// tellAlgorithms says on rank 0 of a verbose job what algorithms are chosen by, and how often each algorithm of package
+// coll was taken. Operations on boards (board.go) are not among them.
 func (p *process) tellAlgorithms() {
 	if environment(boot.EnvVerbose) == "" || p.engine.World().Rank() != 0 {
 		return
 	}
+	parameters, from, _ := coll.ReadTold(environment(boot.EnvParameters))
+	if from == "" || p.engine.Job().Clients > 1 {
+		parameters, from = coll.BuiltIn, "built in"
+	}
+	fmt.Fprintf(os.Stderr, "libimpi: parameters of collectives (%s): %v\n", from, parameters)
 	for _, o := range coll.Operations() {
 		var used []string
 		for _, a := range o.Algorithms {

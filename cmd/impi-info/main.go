@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/install"
+	"github.com/libimpi/libimpi/cmd/internal/tuned"
 	"github.com/libimpi/libimpi/cmd/internal/version"
 	"github.com/libimpi/libimpi/coll"
 )
@@ -39,7 +40,16 @@ func main() {
 		fmt.Fprintln(os.Stderr, "impi-info: IMPI_ALGORITHM:", err)
 		os.Exit(1)
 	}
+	parameters, from, err := tuned.Find(os.Getenv, prefix)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "impi-info: warning:", err)
+	}
+	if from == "" {
+		from = "built in"
+	}
+	coll.Tune(parameters)
 	fmt.Println()
+	fmt.Printf("%-16s %-12s %v (%s)\n", "collectives", "parameters", parameters, from)
 	fmt.Print(algorithms(coll.Operations()))
 }
 

@@ -9,7 +9,7 @@ type setting struct {
 
 // internal are variables that impirun sets for its ranks; they are not for users to set.
 var internal = []string{"IMPI_BOOT_FD", "IMPI_JOB", "IMPI_RANK", "IMPI_SIZE", "IMPI_LOCAL_RANK", "IMPI_LOCAL_SIZE",
-	"IMPI_APPNUM", "IMPI_INITIAL_ERRHANDLER", "IMPI_VERBOSE"}
+	"IMPI_APPNUM", "IMPI_INITIAL_ERRHANDLER", "IMPI_VERBOSE", "IMPI_PARAMETERS"}
 
 // settings are all that there are: a test compares them with what the sources read.
 var settings = []setting{
@@ -32,6 +32,8 @@ var settings = []setting{
 		"an error names those who do not agree; the same at all clients"},
 	{"IMPI_ALGORITHM", "unset", false, "algorithms of collective operations, as in bcast:binomial,reduce:halving; the " +
 		"same at all ranks and clients; unset: the tables below"},
+	{"IMPI_TUNE", "unset", false, "file of the parameters by which collective algorithms are chosen, as make tune " +
+		"writes it; none: those that are built in; unset: the user's or the site's, if there is one"},
 	{"IMPI_RSH", "ssh -o BatchMode=yes", false, "starts a command on another machine (impirun -rsh)"},
 	{"IMPI_VIA", "auto", false, "direct, agent, auto: who is connected to other clients (impirun -via)"},
 	{"IMPI_DATALEN", "65536", false, "bytes in a packet between clients, 1 to 16777216 (impirun -datalen)"},

@@ -16,6 +16,7 @@ type place struct {
 	rank, size           int // in the part of the job that this launcher starts
 	localRank, localSize int // in this client
 	verbose              bool
+	parameters           string
 }
 
 // envJob names the job in the environment of all that belongs to it.
@@ -24,13 +25,13 @@ const envJob = "IMPI_JOB"
 // ours are variables that we set ourselves; what an outer launcher left there must not reach a rank.
 var ours = []string{
 	boot.EnvFD, boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvAppNum, boot.EnvErrhandler,
-	boot.EnvVerbose, envJob,
+	boot.EnvVerbose, boot.EnvParameters, envJob,
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT",
 }
 
 // environment is what one rank gets: of the launcher's own what the program asks for, then what the options
-// set, then who the rank is. Only IMPI_BOOT_FD, IMPI_APPNUM, IMPI_INITIAL_ERRHANDLER and IMPI_VERBOSE mean something to
-// the library; the rest is for scripts.
+// set, then who the rank is. Only IMPI_BOOT_FD, IMPI_APPNUM, IMPI_INITIAL_ERRHANDLER, IMPI_VERBOSE and
+// IMPI_PARAMETERS mean something to the library; the rest is for scripts.
 func environment(base []string, g *options.Program, job string, p place) []string {
 	env := make([]string, 0, len(base)+len(g.Set)+len(ours))
 	for _, setting := range base {
@@ -55,6 +56,9 @@ func environment(base []string, g *options.Program, job string, p place) []strin
 	}
 	if p.verbose {
 		number(boot.EnvVerbose, 1)
+	}
+	if p.parameters != "" {
+		env = append(env, boot.EnvParameters+"="+p.parameters)
 	}
 	number("PMI_RANK", p.rank)
 	number("PMI_SIZE", p.size)

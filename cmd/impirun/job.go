@@ -50,7 +50,7 @@ func processes(plan *options.Plan, job string, shares []share, l launch) ([]supe
 				client++
 			}
 			at := place{program: i, rank: l.first + rank, size: l.size, localRank: rank - shares[client].first,
-				localSize: shares[client].n, verbose: plan.Verbose}
+				localSize: shares[client].n, verbose: plan.Verbose, parameters: plan.Parameters}
 			list = append(list, supervise.Process{
 				Path: path, Argv: g.Argv, Dir: g.Dir, Env: environment(l.base, g, job, at), Stdin: stdinOf(plan, rank),
 			})

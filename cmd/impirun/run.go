@@ -12,8 +12,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/libimpi/libimpi/cmd/internal/install"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/cmd/internal/tuned"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/server"
 	"github.com/libimpi/libimpi/transport/tcp"
@@ -25,6 +27,9 @@ func run(plan *options.Plan) error {
 	if err != nil {
 		return err
 	}
+	if plan.Mode == options.Run && plan.Clients == 0 {
+		plan.Parameters = parameters(plan)
+	}
 	if slices.ContainsFunc(list, func(m machine) bool { return !m.local }) {
 		return runMachines(plan, list)
 	}
@@ -33,6 +38,28 @@ func run(plan *options.Plan) error {
 		bind = list[0].addr
 	}
 	return runHere(plan, bind)
+}
+
+// parameters are those by which all ranks choose collective algorithms, for boot.EnvParameters: nothing if no file says
+// any. Clients would have to agree on them, and use those that are built in. A file that cannot be used is worth a
+// warning, and no more.
+func parameters(plan *options.Plan) string {
+	env := os.Environ()
+	if len(plan.Programs) > 0 {
+		env = append(env, plan.Programs[0].Set...)
+	}
+	prefix, err := install.Prefix()
+	if err != nil {
+		return ""
+	}
+	p, from, err := tuned.Find(func(name string) string { return valueIn(env, name) }, prefix)
+	if err != nil {
+		complain("warning: %v; the parameters that are built in are used", err)
+	}
+	if from == "" {
+		return ""
+	}
+	return p.Told(from)
 }
 
 // runHere runs a plan on this machine. bind is where the ranks of a client listen, if the user has said so.

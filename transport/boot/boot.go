@@ -50,6 +50,10 @@ const (
 	// EnvVerbose, set by impirun -v, lets rank 0 tell at the end which algorithms collective operations took.
 	EnvVerbose = "IMPI_VERBOSE"
 
+	// EnvParameters has the parameters by which ranks choose collective algorithms (coll.Parameters.Told), if a file says
+	// any, and the job has one client.
+	EnvParameters = "IMPI_PARAMETERS"
+
 	// EnvSingleton, set to "ok" by the user, lets a process be alone that somebody started together with others.
 	EnvSingleton = "IMPI_SINGLETON"
 )

@@ -65,6 +65,8 @@ type Plan struct {
 	Verbose   bool
 	Quiet     bool
 	Notes     []string // options that were accepted and have no effect, for -v
+
+	Parameters string // Run without Clients: filled in by the launcher, for boot.EnvParameters
 }
 
 // Program is one block between colons.
