@@ -11,6 +11,7 @@ var allreduces = newOperation("allreduce", "the vector", allreduceTable,
 	&allreduceBy{name: "butterfly", run: onCopy((*Scratch).allreduceButterfly)},
 	&allreduceBy{name: "two-tree", run: onCopy((*Scratch).allreduceTwoTree), needs: commuting | threeRanks},
 	&allreduceBy{name: "ring", run: onCopy((*Scratch).allreduceRing), needs: commuting | pieceEach},
+	&allreduceBy{name: "fold", run: (*Scratch).allreduceFold},
 )
 
 // onCopy lets an algorithm begin with the rank's vector in acc.

@@ -130,6 +130,8 @@ func (t *Turn) take(b Board) (there bool, err error) {
 	case !t.begun:
 		t.begun = true
 		return true, Copy(to, Buf{Bytes(part).Base, to.Count, to.Type})
+	case reproduces:
+		return true, foldPart(t.op, to, Buf{Bytes(part).Base, to.Count, to.Type})
 	}
 	return true, combine(t.op, Buf{Bytes(part).Base, to.Count, to.Type}, to)
 }
@@ -151,9 +153,12 @@ func (t *Turn) takePieces(first, ranks int, to Buf, where place, at, n int64) {
 	t.to, t.where, t.at, t.n = to, where, at, n
 }
 
-// combine has a turn combine the parts of ranks from down to 0, from byte at on.
+// combine has a turn combine the parts of ranks from down to 0, from byte at on; or up, see Reproduce.
 func (t *Turn) combine(from int, out Buf, op Op, at int64) {
 	t.next, t.end, t.step = from, -1, -1
+	if reproduces {
+		t.next, t.end, t.step = 0, from+1, 1
+	}
 	t.to, t.where, t.op, t.at, t.n = out, combined, op, at, out.Size()
 }
 

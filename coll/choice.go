@@ -73,6 +73,7 @@ type operation[F any] struct {
 	algorithms []*algorithm[F]
 	defaults   []*algorithm[F] // by rule
 	chosen     *algorithm[F]   // by Choose; may be nil
+	fixed      bool            // chosen is Reproduce's
 }
 
 // An operation is one of these, whatever its F.
@@ -135,7 +136,7 @@ func (o *operation[F]) choose(name string) bool {
 }
 
 func (o *operation[F]) reset() {
-	o.chosen = nil
+	o.chosen, o.fixed = nil, false
 	for _, a := range o.algorithms {
 		a.used.Store(0)
 	}
@@ -147,7 +148,8 @@ type Operation struct {
 	Bytes      string   // what the bounds of the table count, in bytes; empty if they count nothing
 	Table      []string // the default: the first row that fits
 	Algorithms []Algorithm
-	Chosen     string // by Choose; may be empty
+	Chosen     string // by Choose or Reproduce; may be empty
+	fixed      bool
 }
 
 // Algorithm describes a way to carry out an operation.
@@ -166,7 +168,7 @@ func (o *operation[F]) describe() Operation {
 		d.Algorithms = append(d.Algorithms, Algorithm{a.name, a.needs.String(), a.used.Load()})
 	}
 	if o.chosen != nil {
-		d.Chosen = o.chosen.name
+		d.Chosen, d.fixed = o.chosen.name, o.fixed
 	}
 	return d
 }
@@ -185,8 +187,9 @@ func Count() { counting.Store(true) }
 
 // Choose takes algorithms in place of those of the tables. choices is a list operation:algorithm,... An algorithm that
 // cannot be used in a case gives way to the table. All ranks of a job have to choose alike, before they communicate:
-// Choose is not for use while an operation is under way. An earlier choice is forgotten.
+// Choose is not for use while an operation is under way. An earlier choice is forgotten, and so is Reproduce.
 func Choose(choices string) error {
+	reproduces = false
 	all := operations()
 	for _, o := range all {
 		o.reset()
@@ -211,7 +214,7 @@ func Choose(choices string) error {
 func Chosen(names ...string) bool {
 	return slices.ContainsFunc(operations(), func(o selectable) bool {
 		d := o.describe()
-		return d.Chosen != "" && slices.Contains(names, d.Name)
+		return d.Chosen != "" && !d.fixed && slices.Contains(names, d.Name)
 	})
 }
 

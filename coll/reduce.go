@@ -8,6 +8,7 @@ var reduces = newOperation("reduce", "the vector", reduceTable,
 	&reduceBy{name: "two-tree", run: (*Scratch).reduceTwoTree, needs: commuting | threeRanks},
 	&reduceBy{name: "butterfly", run: (*Scratch).reduceButterfly},
 	&reduceBy{name: "halving", run: (*Scratch).reduceHalves, needs: commuting | pieceEach},
+	&reduceBy{name: "fold", run: (*Scratch).reduceFold},
 )
 
 // operand is the own vector of a reduction, which is in recv if send is InPlace.

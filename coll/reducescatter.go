@@ -10,6 +10,7 @@ var reduceScatters = newOperation("reduce_scatter", "the vector", reduceScatterT
 	&reduceScatterBy{name: "butterfly", run: (*Scratch).reduceScatterButterfly},
 	&reduceScatterBy{name: "pairwise", run: (*Scratch).reduceScatterPairwise, needs: commuting},
 	&reduceScatterBy{name: "reduce-scatter", run: (*Scratch).reduceThenScatter},
+	&reduceScatterBy{name: "fold", run: (*Scratch).reduceScatterFold},
 )
 
 // ReduceScatterBlock combines the vectors of all ranks, of p blocks of recv.Count elements, and gives block i

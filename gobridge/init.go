@@ -306,6 +306,11 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if err := coll.Choose(environment("IMPI_ALGORITHM")); err != nil {
 		return fmt.Errorf("IMPI_ALGORITHM: %v", err)
 	}
+	if reproduce, err := parseSwitch("IMPI_REPRODUCIBLE"); err != nil {
+		return err
+	} else if reproduce {
+		coll.Reproduce()
+	}
 	if job.Clients == 1 {
 		parameters, _, err := coll.ReadTold(environment(boot.EnvParameters))
 		if err != nil {

@@ -40,6 +40,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "impi-info: IMPI_ALGORITHM:", err)
 		os.Exit(1)
 	}
+	if os.Getenv("IMPI_REPRODUCIBLE") == "1" {
+		coll.Reproduce()
+	}
 	parameters, from, err := tuned.Find(os.Getenv, prefix)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "impi-info: warning:", err)

@@ -32,6 +32,8 @@ var settings = []setting{
 		"an error names those who do not agree; the same at all clients"},
 	{"IMPI_ALGORITHM", "unset", false, "algorithms of collective operations, as in bcast:binomial,reduce:halving; the " +
 		"same at all ranks and clients; unset: the tables below"},
+	{"IMPI_REPRODUCIBLE", "0", false, "1: reductions combine in the order of the ranks, so that results are the same " +
+		"bits wherever ranks run; the same at all clients"},
 	{"IMPI_TUNE", "unset", false, "file of the parameters by which collective algorithms are chosen, as make tune " +
 		"writes it; none: those that are built in; unset: the user's or the site's, if there is one"},
 	{"IMPI_RSH", "ssh -o BatchMode=yes", false, "starts a command on another machine (impirun -rsh)"},

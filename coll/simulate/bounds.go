@@ -72,6 +72,9 @@ var Bounds = []Bound{
 	{"reduce_scatter", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Thakur, Rabenseifner, Gropp 2005", false},
 	{"reduce_scatter", "reduce-scatter", "⌈log p⌉ + p-1", sum(log, others), "pn⌈log p⌉", bytes(product(ranks, log)),
 		"Träff 2010, 9.4", true},
+	{"reduce", "fold", "2(p-1)", times(2, others), "n(p-1)", bytes(others), "", true},
+	{"allreduce", "fold", "2(p-1)", times(2, others), "n(p-1)", bytes(others), "", true},
+	{"reduce_scatter", "fold", "p-1", others, "n(p-1)", bytes(others), "", true},
 
 	{"scan", "doubling", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Hillis, Steele 1986; Träff 2010, 9.4", false},
 	{"scan", "pipeline", "N + p-2", pipeline, "n", bytes(one), "Träff 2010, 9.4", false},

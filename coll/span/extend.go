@@ -11,7 +11,7 @@ import "github.com/libimpi/libimpi/coll"
 func ownAllreduce(c Comm, l *Layout, send, recv coll.Buf, op coll.Op) (err error) {
 	k := enter(c, l, 0)
 	defer k.leave(&err)
-	if !op.Commutative() {
+	if !op.Commutative() || coll.Reproduces() {
 		return coll.Allreduce(k.everybody(), send, recv, op)
 	}
 	if send.IsInPlace() && !k.isMaster() {

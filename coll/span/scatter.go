@@ -157,6 +157,11 @@ func (k *call) scatterLong(blocks *coll.Blocks, recv coll.Buf, tag int) error {
 // ReduceScatter is Reduce to rank 0 and Scatterv from there (IMPI 0.0, 4.17). The arguments are those of
 // coll.ReduceScatter.
 func ReduceScatter(c Comm, l *Layout, send, recv coll.Buf, counts []int64, op coll.Op) (err error) {
+	if l.Own && coll.Reproduces() {
+		k := enter(c, l, 0)
+		defer k.leave(&err)
+		return coll.ReduceScatter(k.everybody(), send, recv, counts, op)
+	}
 	s := c.Scratch()
 	defer s.Done(&err)
 	total := int64(0)

@@ -160,6 +160,9 @@ func Reduce(c Comm, l *Layout, send, recv coll.Buf, op coll.Op, root int) (err e
 	if !send.IsInPlace() {
 		own.Base = send.Base
 	}
+	if l.Own && coll.Reproduces() {
+		return coll.Reduce(k.everybody(), send, recv, op, root)
+	}
 	if !op.Commutative() {
 		return k.reduceInOrder(own, recv, op)
 	}

@@ -1,0 +1,186 @@
+package coll
+
+// Reductions in one order, that of a loop over the ranks:
+//
+//	((v0 op v1) op v2) op ... v(p-1)
+//
+// Its result depends on the vectors, the operation and the number of elements, and on nothing else. The other
+// algorithms combine in different orders, and so floating-point sums differ with the number of ranks, the length, the
+// machine and the parameters by which algorithms are chosen. Vectors are moved first and combined afterwards, by one
+// rank or, where there is enough, by all of them a piece each; no algorithm that combines on the way keeps this order
+// in fewer than p-1 rounds. All messages are typed.
+
+// reproduces says that reductions go in this order only. It is set before the first one.
+var reproduces bool
+
+// Reproduce has all reductions give the same bits wherever ranks run: Reduce, Allreduce and ReduceScatter fold, and
+// Scan and Exscan go from rank to rank, which is the same order. It takes the place of what Choose has named. All ranks
+// of a job call it, or none.
+func Reproduce() {
+	reproduces = true
+	fix(reduces, "fold")
+	fix(allreduces, "fold")
+	fix(reduceScatters, "fold")
+	fix(scans, "pipeline")
+	fix(exscans, "pipeline")
+}
+
+// Reproduces says whether Reproduce has been called.
+func Reproduces() bool { return reproduces }
+
+func fix[F any](o *operation[F], name string) { o.chosen, o.fixed = o.find(name), true }
+
+// foldPieces says whether each rank combines a piece of the vector.
+func foldPieces(c Comm, b Buf) bool { return b.Count >= int64(c.Size()) && b.Size() >= tuned.startup }
+
+// foldAll combines the vectors in blocks, of rank 0's to the last one's, in place, and answers where the result is.
+func foldAll(c Comm, op Op, p int, block func(i int) Buf) (Buf, error) {
+	for i := 1; i < p; i++ {
+		if err := c.Combine(op, block(i-1), block(i)); err != nil {
+			return Buf{}, err
+		}
+	}
+	return block(p - 1), nil
+}
+
+// foldAt leaves the combination of all vectors at root: along a binomial tree root gets them all. ceil(log2 p) rounds,
+// n (p-1) bytes. The answer counts at root only.
+func (s *Scratch) foldAt(c Comm, own Buf, op Op, root, tag int) (Buf, error) {
+	p := c.Size()
+	v := (c.Rank() - root + p) % p
+	subtree := min(lowBit(v, p), p-v)
+	if subtree == 1 && v != 0 {
+		return Buf{}, c.Send(own, (v&(v-1)+root)%p, tag)
+	}
+	all, err := s.Typed(int64(subtree)*own.Count, own.Type)
+	if err != nil {
+		return Buf{}, err
+	}
+	part := func(at, n int) Buf { return all.Slice(int64(at)*own.Count, int64(n)*own.Count) }
+	for mask := 1; mask < subtree; mask <<= 1 {
+		if err := s.Add(c.Irecv(part(mask, min(mask, subtree-mask)), (v+mask+root)%p, tag)); err != nil {
+			return Buf{}, err
+		}
+	}
+	if err := c.Copy(part(0, 1), own); err != nil {
+		return Buf{}, err
+	}
+	if err := s.Wait(c); err != nil {
+		return Buf{}, err
+	}
+	if v != 0 {
+		return Buf{}, c.Send(all, (v&(v-1)+root)%p, tag)
+	}
+	return foldAll(c, op, p, func(i int) Buf { return part((i-root+p)%p, 1) })
+}
+
+// foldBlocks answers the combination of this rank's blocks, of `count` elements: each rank sends each other one that
+// one's block. p-1 rounds.
+func (s *Scratch) foldBlocks(c Comm, of func(i int) Buf, op Op, tag int) (Buf, error) {
+	p, r := c.Size(), c.Rank()
+	mine := of(r)
+	all, err := s.Typed(int64(p)*mine.Count, mine.Type)
+	if err != nil {
+		return Buf{}, err
+	}
+	from := func(i int) Buf { return all.Slice(int64(i)*mine.Count, mine.Count) }
+	if err := c.Copy(from(r), mine); err != nil {
+		return Buf{}, err
+	}
+	for i := 1; i < p; i++ {
+		if err := s.Exchange(c, of((r+i)%p), (r+i)%p, from((r-i+p)%p), (r-i+p)%p, tag); err != nil {
+			return Buf{}, err
+		}
+	}
+	return foldAll(c, op, p, from)
+}
+
+// reduceFold: 2 (p-1) rounds and n (p-1) bytes at most.
+func (s *Scratch) reduceFold(c Comm, own, recv Buf, op Op, root int) error {
+	p, r := c.Size(), c.Rank()
+	if !foldPieces(c, own) {
+		sum, err := s.foldAt(c, own, op, root, tagReduce)
+		if err != nil || r != root {
+			return err
+		}
+		return c.Copy(recv, sum)
+	}
+	sum, err := s.foldBlocks(c, func(i int) Buf { return pieces(own, p, i, i+1) }, op, tagReduce)
+	if err != nil {
+		return err
+	}
+	if r != root {
+		return c.Send(sum, root, tagReduce)
+	}
+	for i := range p {
+		place := pieces(recv, p, i, i+1)
+		if i == r {
+			err = c.Copy(place, sum)
+		} else {
+			if s.Full() {
+				if err := s.Wait(c); err != nil {
+					return err
+				}
+			}
+			err = s.Add(c.Irecv(place, i, tagReduce))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.Wait(c)
+}
+
+// allreduceFold: 2 (p-1) rounds and n (p-1) bytes at most.
+func (s *Scratch) allreduceFold(c Comm, own, acc Buf, op Op) error {
+	p, r := c.Size(), c.Rank()
+	if !foldPieces(c, own) {
+		sum, err := s.foldAt(c, own, op, 0, tagAllreduce)
+		if err != nil {
+			return err
+		}
+		if r == 0 {
+			if err := c.Copy(acc, sum); err != nil {
+				return err
+			}
+		}
+		return bcastTree(c, acc, 0)
+	}
+	sum, err := s.foldBlocks(c, func(i int) Buf { return pieces(own, p, i, i+1) }, op, tagAllreduce)
+	if err != nil {
+		return err
+	}
+	for i := 1; i < p; i++ {
+		to, from := (r+i)%p, (r-i+p)%p
+		if err := s.Exchange(c, sum, to, pieces(acc, p, from, from+1), from, tagAllreduce); err != nil {
+			return err
+		}
+	}
+	return c.Copy(pieces(acc, p, r, r+1), sum)
+}
+
+// reduceScatterFold: p-1 rounds and n (p-1) bytes.
+func (s *Scratch) reduceScatterFold(c Comm, send Blocks, _, recv Buf, op Op) error {
+	sum, err := s.foldBlocks(c, send.At, op, tagReduceScatter)
+	if err != nil {
+		return err
+	}
+	return c.Copy(recv, sum)
+}
+
+// foldPart combines acc, of the ranks before, with a part on a board.
+func foldPart(op Op, acc, part Buf) (err error) {
+	s := NewScratch()
+	defer s.Done(&err)
+	sum, err := s.Typed(acc.Count, acc.Type)
+	if err != nil {
+		return err
+	}
+	if err := Copy(sum, part); err != nil {
+		return err
+	}
+	if err := combine(op, acc, sum); err != nil {
+		return err
+	}
+	return Copy(acc, sum)
+}
