@@ -11,6 +11,7 @@ var (
 		&allgatherBy{name: "bruck", run: (*Scratch).allgatherBruck},
 		&allgatherBy{name: "bruck-ring", run: (*Scratch).allgatherBruckRing},
 		&allgatherBy{name: "ring", run: (*Scratch).allgatherRing},
+		&allgatherBy{name: "machines", needs: severalMachines},
 	)
 	allgathervs = newOperation("allgatherv", "all blocks", allgathervTable,
 		&allgathervBy{name: "bruck", run: (*Scratch).allgathervBruck},
@@ -31,7 +32,10 @@ func Allgather(c Comm, send, recv Buf) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	return allgathers.pick(Case{Ranks: p, Bytes: int64(p) * block})(s, c, recv)
+	if run := allgathers.pick(Case{Ranks: p, Bytes: int64(p) * block, Machines: machinesOf(c)}); run != nil {
+		return run(s, c, recv)
+	}
+	return s.allgatherMachines(c, recv)
 }
 
 // Allgatherv collects blocks of different sizes: the block of rank i goes to recv.Block(i). send may be InPlaceV

@@ -11,6 +11,7 @@ var allreduces = newOperation("allreduce", "the vector", allreduceTable,
 	&allreduceBy{name: "butterfly", run: onCopy((*Scratch).allreduceButterfly)},
 	&allreduceBy{name: "two-tree", run: onCopy((*Scratch).allreduceTwoTree), needs: commuting | threeRanks},
 	&allreduceBy{name: "ring", run: onCopy((*Scratch).allreduceRing), needs: commuting | pieceEach},
+	&allreduceBy{name: "machines", needs: severalMachines | ordered},
 	&allreduceBy{name: "fold", run: (*Scratch).allreduceFold},
 )
 
@@ -37,8 +38,12 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative()}
-	return allreduces.pick(k)(s, c, own, recv, op)
+	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative(),
+		Machines: machinesOf(c)}
+	if run := allreduces.pick(k); run != nil {
+		return run(s, c, own, recv, op)
+	}
+	return s.allreduceMachines(c, own, recv, op)
 }
 
 // allreducePair: two ranks exchange halves of their vectors, each combines one, and they exchange the results. 2

@@ -3,6 +3,7 @@ package coll
 var barriers = newOperation("barrier", "", barrierTable,
 	&algorithm[func(Comm) error]{name: "dissemination", run: barrierDissemination},
 	&algorithm[func(Comm) error]{name: "central", run: barrierCentral},
+	&algorithm[func(Comm) error]{name: "machines", needs: severalMachines},
 )
 
 // Barrier returns when all ranks have entered it.
@@ -13,7 +14,10 @@ func BarrierAmong(c Comm, crowded bool) error {
 	if c.Size() == 1 {
 		return nil
 	}
-	return barriers.pick(Case{Ranks: c.Size(), Crowded: crowded})(c)
+	if run := barriers.pick(Case{Ranks: c.Size(), Crowded: crowded, Machines: machinesOf(c)}); run != nil {
+		return run(c)
+	}
+	return barrierMachines(c)
 }
 
 // barrierDissemination takes ceil(log2 p) rounds. In round k a rank tells the one 2^k above it, and hears from the one

@@ -7,6 +7,7 @@ var bcasts = newOperation("bcast", "the message", bcastTable,
 	&bcastBy{name: "circulant", run: bcastCirculant},
 	&bcastBy{name: "two-tree", run: bcastTwoTree, needs: threeRanks},
 	&bcastBy{name: "scatter-ring", run: bcastScatterRing, needs: threeRanks},
+	&bcastBy{name: "machines", needs: severalMachines},
 )
 
 // Bcast gives the data in root's buffer to all ranks. Counts and types may differ, their signatures not.
@@ -15,7 +16,10 @@ func Bcast(c Comm, b Buf, root int) (err error) {
 	if p == 1 || n == 0 {
 		return nil
 	}
-	return bcasts.pick(Case{Ranks: p, Bytes: n})(c, b, root)
+	if run := bcasts.pick(Case{Ranks: p, Bytes: n, Machines: machinesOf(c)}); run != nil {
+		return run(c, b, root)
+	}
+	return bcastMachines(c, b, root)
 }
 
 // bcastTree: a binomial tree, ceil(log2 p) rounds of the whole message.

@@ -24,6 +24,7 @@ type Case struct {
 	Count    int64 // elements of the vector of a reduction
 	Commutes bool  // the operation of a reduction
 	Crowded  bool  // the ranks outnumber their cores
+	Machines *Machines
 }
 
 // needs says in which cases an algorithm can be used.
@@ -35,16 +36,19 @@ const (
 	threeRanks                   // or more
 	pieceEach                    // the vector has an element for each rank
 	twoRanks
+	severalMachines
+	ordered // commuting, or the ranks of each machine follow one another
 )
 
 func (n needs) met(k *Case) bool {
 	return (n&powerOfTwo == 0 || k.Ranks&(k.Ranks-1) == 0) && (n&commuting == 0 || k.Commutes) &&
 		(n&threeRanks == 0 || k.Ranks >= 3) && (n&twoRanks == 0 || k.Ranks == 2) &&
-		(n&pieceEach == 0 || k.Count >= int64(k.Ranks))
+		(n&pieceEach == 0 || k.Count >= int64(k.Ranks)) && (n&severalMachines == 0 || k.Machines != nil) &&
+		(n&ordered == 0 || k.Commutes || k.Machines != nil && k.Machines.ordered)
 }
 
 var needsText = []string{"a power of two ranks", "operations that commute", "3 ranks", "an element for each rank",
-	"2 ranks"}
+	"2 ranks", "several machines", "operations that commute or ranks in the order of machines"}
 
 func (n needs) String() string {
 	var parts []string
@@ -56,7 +60,8 @@ func (n needs) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// algorithm is a way to carry out an operation. F is the type of a function that does it.
+// algorithm is a way to carry out an operation. F is the type of a function that does it; nil: the operation is made of
+// others (machines.go), which the list of its algorithms cannot name.
 type algorithm[F any] struct {
 	name  string
 	run   F

@@ -126,9 +126,19 @@ func run(t *testing.T, p int, what any, f func(c *colltest.Comm) error) {
 	t.Helper()
 	w := colltest.New(p)
 	w.Recorded = p%2 == 0
+	w.Machines = pairs(p)
 	if err := w.Run(f); err != nil {
 		t.Fatalf("p=%d recorded=%v %v: %v", p, w.Recorded, what, err)
 	}
+}
+
+// pairs are machines of two ranks, the last of one to three.
+func pairs(p int) *coll.Machines {
+	number := make([]int32, p)
+	for r := range number {
+		number[r] = int32(min(r/2, max(0, p/2-1)))
+	}
+	return coll.NewMachines(number)
 }
 
 func someShapes(p int) []shape {

@@ -9,6 +9,7 @@ var (
 	gathers = newOperation("gather", "a block", gatherTable,
 		&gatherBy{name: "binomial", run: (*Scratch).gatherTree, needs: threeRanks},
 		&gatherBy{name: "linear", run: (*Scratch).gatherLinear},
+		&gatherBy{name: "machines", needs: severalMachines},
 	)
 	gathervs = newOperation("gatherv", "", gathervTable,
 		&gathervBy{name: "linear", run: (*Scratch).gathervLinear},
@@ -32,7 +33,10 @@ func Gather(c Comm, send, recv Buf, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	return gathers.pick(Case{Ranks: p, Bytes: block})(s, c, send, recv, root, block)
+	if run := gathers.pick(Case{Ranks: p, Bytes: block, Machines: machinesOf(c)}); run != nil {
+		return run(s, c, send, recv, root, block)
+	}
+	return s.gatherMachines(c, send, recv, root, block)
 }
 
 // gatherLinear: every rank sends directly to root, p-1 messages.

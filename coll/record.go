@@ -74,6 +74,7 @@ type Recorder struct {
 	rank, size int
 	of         uint8
 	shift      int
+	machines   *Machines
 }
 
 // On answers a Comm that records for communicator number of, in which the caller has the given rank. shift is added
@@ -94,6 +95,12 @@ func (r *Recorder) Rank() int { return r.rank }
 
 // Size implements Comm.
 func (r *Recorder) Size() int { return r.size }
+
+// Machines are those of the communicator, if Place has named them.
+func (r *Recorder) Machines() *Machines { return r.machines }
+
+// Place says where the ranks are.
+func (r *Recorder) Place(m *Machines) { r.machines = m }
 
 func (s *Schedule) add(st Step) { s.steps = append(s.steps, st) }
 

@@ -8,6 +8,7 @@ var reduces = newOperation("reduce", "the vector", reduceTable,
 	&reduceBy{name: "two-tree", run: (*Scratch).reduceTwoTree, needs: commuting | threeRanks},
 	&reduceBy{name: "butterfly", run: (*Scratch).reduceButterfly},
 	&reduceBy{name: "halving", run: (*Scratch).reduceHalves, needs: commuting | pieceEach},
+	&reduceBy{name: "machines", needs: severalMachines | ordered},
 	&reduceBy{name: "fold", run: (*Scratch).reduceFold},
 )
 
@@ -32,8 +33,12 @@ func Reduce(c Comm, send, recv Buf, op Op, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative()}
-	return reduces.pick(k)(s, c, own, recv, op, root)
+	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative(),
+		Machines: machinesOf(c)}
+	if run := reduces.pick(k); run != nil {
+		return run(s, c, own, recv, op, root)
+	}
+	return s.reduceMachines(c, own, recv, op, root)
 }
 
 // reduceBinomial: a binomial tree, ceil(log2 p) rounds of the whole vector. Every node stands for consecutive ranks,

@@ -9,6 +9,7 @@ var (
 	scatters = newOperation("scatter", "a block", gatherTable,
 		&scatterBy{name: "binomial", run: (*Scratch).scatterTree, needs: threeRanks},
 		&scatterBy{name: "linear", run: (*Scratch).scatterLinear},
+		&scatterBy{name: "machines", needs: severalMachines},
 	)
 	scattervs = newOperation("scatterv", "", gathervTable,
 		&scattervBy{name: "linear", run: (*Scratch).scattervLinear},
@@ -28,7 +29,10 @@ func Scatter(c Comm, send, recv Buf, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	return scatters.pick(Case{Ranks: c.Size(), Bytes: block})(s, c, send, recv, root, block)
+	if run := scatters.pick(Case{Ranks: c.Size(), Bytes: block, Machines: machinesOf(c)}); run != nil {
+		return run(s, c, send, recv, root, block)
+	}
+	return s.scatterMachines(c, send, recv, root, block)
 }
 
 // scatterLinear: root sends directly to every rank, p-1 messages.

@@ -21,6 +21,7 @@ type Scratch struct {
 	reqs   []Req
 	used   int
 	chunks []*chunk
+	level  levels
 	small  [smallScratch]byte
 }
 
@@ -62,6 +63,9 @@ func (s *Scratch) release() {
 	for i, c := range s.chunks {
 		chunks[c.class].Put(c)
 		s.chunks[i] = nil
+	}
+	if s.level.m != nil {
+		s.level = levels{}
 	}
 	s.chunks, s.reqs, s.used, s.kept, s.sketch = s.chunks[:0], s.reqs[:0], 0, false, nil
 	scratches.Put(s)

@@ -36,6 +36,12 @@ import (
 //	allgatherv ring      p-1, p longest     circulant      piped(q-1)          one block makes more than 1/q of n
 //	alltoall   Bruck     q, (n q)/2         pairwise       p-1, n              meet below 1 a/b / p
 //
+// Where several ranks share machines, operations go by machine (machines.go): long ones pass each of them once, and not
+// as often as it has ranks. Short ones without a root take fewer rounds the other way, which keeps within machines
+// while distances are short, unless the ranks of a machine do not follow one another or machines are in clusters. A
+// gather of long blocks takes as long as root takes to receive them, and an allgather of long blocks goes around a ring
+// that passes each machine once.
+//
 // These figures are parameters (parameters.go), which make tune measures; what they make of a bound is in boundsOf.
 type bounds struct {
 	startup       int64 // a/b
@@ -127,11 +133,14 @@ type rule struct {
 	each    int64 // bytes for each rank at least
 	crowded bool  // ranks outnumber cores
 	uneven  bool  // the longest block would be passed on more often than all blocks once
+	shared  bool  // several ranks share machines, of which there are several
+	apart   bool  // and those of a machine do not follow one another, or there is a level above
 }
 
 func (r *rule) fits(k *Case) bool {
 	return k.Ranks >= r.ranks && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
-		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.uneven || k.uneven())
+		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.uneven || k.uneven()) &&
+		(!r.shared || k.Machines != nil) && (!r.apart || !k.Machines.aligned())
 }
 
 func (k *Case) uneven() bool { return k.Longest*int64(rounds(k.Ranks)) > k.Bytes }
@@ -152,6 +161,8 @@ func (r *rule) String() string {
 	say(r.each > 0, "from %d bytes a rank on", r.each)
 	say(r.crowded, "if ranks outnumber cores")
 	say(r.uneven, "if blocks are uneven")
+	say(r.shared, "if ranks share machines")
+	say(r.apart, "and do not follow one another there")
 	return strings.Replace(text, ", ", ": ", 1)
 }
 
@@ -173,15 +184,21 @@ const leastBlock = 512 // bytes; blocks of a pipeline are not shorter
 // The tables. The first row counts that fits, and whose algorithm can be used.
 
 func barrierTable(*bounds) []rule {
-	return []rule{{use: "central", crowded: true}, {use: "dissemination"}}
+	return []rule{
+		{use: "machines", shared: true, apart: true}, {use: "central", crowded: true}, {use: "dissemination"}}
 }
 
 func bcastTable(b *bounds) []rule {
-	return []rule{{use: "circulant", ranks: 3, bytes: b.bcastLong}, {use: "binomial"}}
+	return []rule{
+		{use: "machines", shared: true},
+		{use: "circulant", ranks: 3, bytes: b.bcastLong},
+		{use: "binomial"},
+	}
 }
 
 func reduceTable(b *bounds) []rule {
 	return []rule{
+		{use: "machines", shared: true},
 		{use: "circulant", ranks: 3, bytes: b.reduceLong},
 		{use: "butterfly", ranks: 4, bytes: b.reduceLong},
 		{use: "binomial"},
@@ -190,6 +207,8 @@ func reduceTable(b *bounds) []rule {
 
 func allreduceTable(b *bounds) []rule {
 	return []rule{
+		{use: "machines", bytes: b.allreduceLong, shared: true},
+		{use: "machines", shared: true, apart: true},
 		{use: "pair", bytes: b.pairLong},
 		{use: "halving", ranks: 3, bytes: b.allreduceLong},
 		{use: "circulant", ranks: 3, bytes: b.allreduceLong},
@@ -217,7 +236,11 @@ func scanTable(b *bounds) []rule {
 }
 
 func gatherTable(b *bounds) []rule {
-	return []rule{{use: "binomial", ranks: 3, below: b.gatherLong}, {use: "linear"}}
+	return []rule{
+		{use: "machines", below: b.gatherLong, shared: true},
+		{use: "binomial", ranks: 3, below: b.gatherLong},
+		{use: "linear"},
+	}
 }
 
 func gathervTable(b *bounds) []rule {
@@ -226,6 +249,7 @@ func gathervTable(b *bounds) []rule {
 
 func allgatherTable(b *bounds) []rule {
 	return []rule{
+		{use: "machines", below: b.allgatherLong, shared: true, apart: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
 		{use: "bruck-ring", bytes: b.allgatherLong},
 		{use: "doubling"},

@@ -48,6 +48,9 @@ type collective struct {
 func (k *collective) Rank() int { return int(k.c.rank) }
 func (k *collective) Size() int { return k.c.group.Size() }
 
+// Machines are those of the members.
+func (k *collective) Machines() *coll.Machines { return k.c.machines }
+
 func (k *collective) Send(b coll.Buf, to, tag int) error {
 	return k.c.send(k.c.coll, b.Base, b.Count, b.Type, to, int32(tag), modeStandard)
 }

@@ -35,6 +35,7 @@ type Engine struct {
 	network carrier // to other machines and clients; has no Transport if there are none
 	others  int     // processes on this machine that carry packets for us
 	machine int32   // the lowest world rank of this machine's
+	spread  bool    // a client has processes on several machines
 	ticks   uint32
 	turns   uint32        // Shared.Turns as last seen
 	seq     uint64        // messages started to other processes

@@ -77,6 +77,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 // connect opens the transports and finds the one to each process.
 func (e *Engine) connect(ctx stdcontext.Context, open transport.Open) error {
 	e.machine = slices.Min(e.home.World)
+	e.spread = severalMachines(e.job)
 	e.alone = len(e.home.World) == 1
 	links, err := open(ctx, e, e.progress)
 	if err != nil {

@@ -108,6 +108,7 @@ func (t *Task) of(c *Comm) Collectives {
 	side := &t.sides[number]
 	side.comm = c
 	side.on.Init(t.schedule, number, int(c.rank), c.group.Size(), t.shift)
+	side.on.Place(c.machines)
 	return Collectives{c, &side.on, t}
 }
 

@@ -39,6 +39,8 @@ type Message struct {
 type World struct {
 	// Client is the client of each rank: messages between different ones travel in external32. Nil: all one.
 	Client []int32
+	// Machines are those that ranks are on; nil: not known.
+	Machines *coll.Machines
 	// Eager is the largest message, in bytes, that a send does not wait for.
 	Eager int64
 	// Recorded says that Call records, and Twice that it carries out twice what it has recorded.
@@ -121,6 +123,7 @@ func (c *Comm) Call(operation func() error) error {
 	}
 	s := coll.NewSchedule()
 	c.record = s.On(0, c.rank, c.Size(), 0)
+	c.record.Place(c.w.Machines)
 	c.Local = c.record
 	err := operation()
 	c.record, c.Local = nil, coll.AtOnce{}
@@ -243,6 +246,9 @@ func (w *World) give(t *transfer) {
 
 func (c *Comm) Rank() int { return c.rank }
 func (c *Comm) Size() int { return len(c.w.comms) }
+
+// Machines are those of the world.
+func (c *Comm) Machines() *coll.Machines { return c.w.Machines }
 
 // Send returns when the message has been received, or copied.
 func (c *Comm) Send(b coll.Buf, to, tag int) error {

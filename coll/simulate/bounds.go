@@ -76,6 +76,19 @@ var Bounds = []Bound{
 	{"allreduce", "fold", "2(p-1)", times(2, others), "n(p-1)", bytes(others), "", true},
 	{"reduce_scatter", "fold", "p-1", others, "n(p-1)", bytes(others), "", true},
 
+	{"barrier", "machines", "2⌈log m⌉ + ⌈log M⌉", sum(times(2, within(log)), between(log)), "p", ranks, "", false},
+	{"bcast", "machines", "those of bcast among m, and M", both(circulant), "2n⌈log p⌉", twiceLog, "", false},
+	{"reduce", "machines", "those of reduce among m, and M", both(circulant), "2n⌈log p⌉", twiceLog, "", false},
+	{"allreduce", "machines", "those of reduce and bcast among m, of allreduce among M",
+		sum(times(2, within(circulant)), between(times(4, log))), "3n⌈log p⌉",
+		func(p int, n int64) int64 { return twiceLog(p, n) * 3 / 2 }, "", false},
+	{"gather", "machines", "those of gather among m, and M", branchesTwice, "n(p-1)", bytes(others), "", false},
+	{"scatter", "machines", "those of scatter among m, and M", branchesTwice, "n(p-1)", bytes(others), "", false},
+	{"allgather", "machines", "those of gather and bcast among m, of allgather among M",
+		func(p int, n int64) int64 {
+			return sum(branches, between(ranks))(p, n) + 2*within(circulant)(p, int64(p)*n) + 8
+		}, "4pn", bytes(times(4, ranks)), "", false},
+
 	{"scan", "doubling", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Hillis, Steele 1986; Träff 2010, 9.4", false},
 	{"scan", "pipeline", "N + p-2", pipeline, "n", bytes(one), "Träff 2010, 9.4", false},
 	{"scan", "tree", "3N + 4⌈log p⌉", scanTree, "3n", bytes(times(3, one)), "Sanders, Träff 2006", false},
@@ -142,6 +155,22 @@ func scanTree(p int, n int64) int64 {
 // cutRanges is in how many rounds of halving a range of pieces is so long that it is not made one message where it goes
 // round the end.
 func cutRanges(p int, n int64) int64 { return min(log(p, n), int64(bits.Len64(uint64(n>>13)))) }
+
+// Machines of m = 8 ranks, of which there are M; of three if there are few. within is a term of the ranks of a machine,
+// between one of the machines.
+func machineSize(p int) int {
+	if p <= 8 {
+		return min(p, 3)
+	}
+	return 8
+}
+func within(t term) term { return func(p int, n int64) int64 { return t(machineSize(p), n) } }
+func between(t term) term {
+	return func(p int, n int64) int64 { return t((p+machineSize(p)-1)/machineSize(p), n) }
+}
+func both(t term) term                   { return sum(within(t), between(t)) }
+func branchesTwice(p int, n int64) int64 { return 2*log(p, n) + int64(p)*n>>14 + 8 }
+func twiceLog(p int, n int64) int64      { return 2 * n * log(p, n) }
 
 // cutAndFold is a vector cut into a power of two pieces, and for all ranks beyond one a whole vector more.
 func cutAndFold(p int, n int64) int64 { return cutTwice(1<<floor(p, n), n) + n*folds(p, n)/2 }

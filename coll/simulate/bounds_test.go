@@ -77,16 +77,31 @@ func (b *Bound) busy(p int) bool {
 // blocks says that a rank has to do with p blocks.
 func (b *Bound) blocks(p int) bool { return b.Volume(p, 1) >= int64(p-1) }
 
+// machines are of eight ranks, if the algorithm is for them; of three if there are few.
+func (b *Bound) machines(p int) *coll.Machines {
+	switch {
+	case b.Algorithm != "machines":
+		return nil
+	case p <= 8:
+		return Placed(p, 3)
+	}
+	return Placed(p, 8)
+}
+
 // powerOfTwo says that the algorithm needs a power of two.
 func (b *Bound) powerOfTwo() bool {
-	s, err := Case{Operation: b.Operation, Algorithm: b.Algorithm, Ranks: 6, Bytes: 8}.Record(MostSteps)
+	s, err := Case{Operation: b.Operation, Algorithm: b.Algorithm, Ranks: 6, Bytes: 8, Machines: b.machines(6)}.Record(
+		MostSteps)
 	return s == nil && err == nil
 }
 
 // check holds an algorithm to its bounds for p ranks and n bytes. steps is 0 if it cannot be used with them.
 func (b *Bound) check(p int, n, most int64) (steps int64, err error) {
-	k := Case{b.Operation, b.Algorithm, p, n, p / 3, b.InOrder}
+	k := Case{b.Operation, b.Algorithm, p, n, p / 3, b.InOrder, b.machines(p)}
 	s, err := k.Record(most)
+	if k.Machines != nil && p%k.Machines.Members(0) != 0 && errors.Is(err, ErrData) {
+		return 0, nil // among many machines of different sizes gatherv and scatterv go along a tree
+	}
 	if s == nil {
 		return 0, err
 	}

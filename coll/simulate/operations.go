@@ -17,6 +17,31 @@ type Case struct {
 	Root  int
 	// InOrder says that the operation of a reduction does not commute.
 	InOrder bool
+	// Machines are where the ranks know that they are; nil: they do not.
+	Machines *coll.Machines
+}
+
+// Placed are p ranks on machines of spans[0] each, in clusters of spans[1] ranks each, and so on: as in a Hierarchy.
+func Placed(p int, spans ...int) *coll.Machines {
+	var all, below *coll.Machines
+	each := 1
+	for _, span := range spans {
+		number := make([]int32, (p+each-1)/each)
+		for i := range number {
+			number[i] = int32(i / (span / each))
+		}
+		m := coll.NewMachines(number)
+		if m == nil {
+			break
+		}
+		if all == nil {
+			all = m
+		} else {
+			below.Outer = m
+		}
+		below, each = m, span
+	}
+	return all
 }
 
 func (k Case) String() string {
@@ -106,7 +131,10 @@ func (k Case) Record(most int64) (*Schedules, error) {
 		}
 		defer coll.Choose("")
 	}
-	s, err := Record(k.Ranks, most, func(c *Rank) error { return call(c, &k) })
+	s, err := Record(k.Ranks, most, func(c *Rank) error {
+		c.Place(k.Machines)
+		return call(c, &k)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%v: %w", k, err)
 	}

@@ -95,7 +95,7 @@ func (k *call) copies(send *coll.Blocks, inPlace bool) ([]coll.Buf, error) {
 // order, ranks in order. (1) The rows of a client are gathered at its master. (2) The ranks of the client exchange
 // among themselves. (3) Masters exchange, and (4) deal the rows they have received.
 func (k *call) alltoallShort(send, recv coll.Buf, size int64, inPlace bool) error {
-	n := int64(len(k.local.ranks))
+	n := int64(len(k.local.Ranks()))
 	width := (int64(k.Size()) - n) * size
 	row, err := k.Alloc(width)
 	if err != nil {
@@ -155,7 +155,7 @@ func (k *call) exchangeAtHome(send, recv coll.Buf, inPlace bool) error {
 	}
 	from := coll.VBuf{Base: send.Base, Type: send.Type, Counts: make([]int64, len(to.Counts)),
 		Displs: make([]int64, len(to.Displs))}
-	for i, p := range k.local.ranks {
+	for i, p := range k.local.Ranks() {
 		from.Counts[i], from.Displs[i] = send.Count, int64(p)*send.Count
 	}
 	return coll.Alltoallv(&k.local, from, to)
@@ -163,7 +163,7 @@ func (k *call) exchangeAtHome(send, recv coll.Buf, inPlace bool) error {
 
 // exchangeRows sends the columns of rows to the other masters and puts what they send in their place.
 func (k *call) exchangeRows(rows []byte, width, size int64) error {
-	n := int64(len(k.local.ranks))
+	n := int64(len(k.local.Ranks()))
 	left := int64(0) // where the columns of a client begin in a row
 	for i := range k.members {
 		if i == k.mine {

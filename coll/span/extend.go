@@ -56,13 +56,13 @@ func Alltoallw(c Comm, l *Layout, send, recv coll.WBuf) (err error) {
 
 // between shows the masters as a communicator, to a master.
 func (k *call) between() coll.Comm {
-	k.global = view{k.Comm, k.Comm, k.masters, k.mine, tagExtension}
+	k.global = coll.NewView(k.Comm, k.masters, k.mine, tagExtension, nil)
 	return &k.global
 }
 
 // everybody shows the communicator to package coll, whose reductions send typed messages only, so that the
 // engine can convert them.
 func (k *call) everybody() coll.Comm {
-	k.local = view{k.Comm, k.Comm, nil, k.me, tagExtension}
+	k.local = coll.NewView(k.Comm, nil, k.me, tagExtension, nil)
 	return &k.local
 }

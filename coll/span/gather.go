@@ -179,7 +179,7 @@ func (k *call) gatherHome(send, recv coll.Buf, v coll.VBuf) error {
 // has no type, in v.
 func (k *call) homeBlocks(b coll.Buf, v coll.VBuf) coll.VBuf {
 	k.counts, k.displs = k.counts[:0], k.displs[:0]
-	for _, p := range k.local.ranks {
+	for _, p := range k.local.Ranks() {
 		if b.Type != nil {
 			k.counts, k.displs = append(k.counts, b.Count), append(k.displs, int64(p)*b.Count)
 		} else {
@@ -213,7 +213,7 @@ func (k *call) roomForSubtree(size int64) (mine int64, room []byte, err error) {
 
 // gatherSizes tells the master of a client what each of its ranks says. It reads them afterwards.
 func (k *call) gatherSizes(size int64) error {
-	mem, err := k.Alloc(8 * int64(len(k.local.ranks)))
+	mem, err := k.Alloc(8 * int64(len(k.local.Ranks())))
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (k *call) gatherSizes(size int64) error {
 // readSizes leaves in counts of a master what gatherSizes has gathered.
 func (k *call) readSizes() {
 	k.counts = k.counts[:0]
-	for i := range k.local.ranks {
+	for i := range k.local.Ranks() {
 		k.counts = append(k.counts, int64(binary.NativeEndian.Uint64(k.sizes[8*i:])))
 	}
 }

@@ -73,6 +73,8 @@ type Layout struct {
 	// Own says that all clients are libimpi's, so that the global phase of Barrier and Allreduce may be a better one than
 	// IMPI 0.0 mandates.
 	Own bool
+	// Machines are those of each client's ranks, by number of client, nil where they do not matter; nil for all.
+	Machines []*coll.Machines
 
 	client    []int32   // client of each rank, numbered by master
 	place     []int32   // place of each rank among its client's
@@ -113,6 +115,16 @@ func NewLayout(client []int32, xsize, maxLinear int64) (*Layout, error) {
 	return l, nil
 }
 
+// Client is the number of a rank's client.
+func (l *Layout) Client(rank int) int { return int(l.client[rank]) }
+
+func (l *Layout) machines(client int) *coll.Machines {
+	if l.Machines == nil {
+		return nil
+	}
+	return l.Machines[client]
+}
+
 // Clients is the number of clients.
 func (l *Layout) Clients() int { return len(l.members) }
 
@@ -138,25 +150,16 @@ type call struct {
 	mine   int // number of its client
 	root   int // rank
 	rooted int // number of root's client
-	local  view
-	global view     // see between
-	spare  coll.Buf // see tmp
-	packed []byte   // see arrival
-	counts []int64  // working memory of the v-variants inside a client
+	local  coll.View
+	global coll.View // see between
+	spare  coll.Buf  // see tmp
+	packed []byte    // see arrival
+	counts []int64   // working memory of the v-variants inside a client
 	displs []int64
 	told   []byte // see tellLongest
 	sizes  []byte // see gatherSizes
 
 	received int64 // see passOn
-}
-
-// view shows some ranks of a communicator as a communicator of their own: all of them, or those of a client.
-type view struct {
-	coll.Local
-	c     Comm
-	ranks []int32 // nil: all
-	me    int
-	shift int // added to tags
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -165,7 +168,7 @@ func enter(c Comm, l *Layout, root int) *call {
 	k := calls.Get().(*call)
 	k.Comm, k.Layout, k.Scratch, k.me, k.root = c, l, c.Scratch(), c.Rank(), root
 	k.mine, k.rooted = int(l.client[k.me]), int(l.client[root])
-	k.local = view{c, c, l.members[k.mine], int(l.place[k.me]), tagLocal}
+	k.local = coll.NewView(c, l.members[k.mine], int(l.place[k.me]), tagLocal, l.machines(k.mine))
 	return k
 }
 
@@ -175,12 +178,13 @@ func (k *call) leave(err *error) {
 		return
 	}
 	k.Done(err)
-	k.Comm, k.Layout, k.Scratch, k.local, k.global, k.spare, k.packed = nil, nil, nil, view{}, view{}, coll.Buf{}, nil
+	k.Comm, k.Layout, k.Scratch, k.local, k.global = nil, nil, nil, coll.View{}, coll.View{}
+	k.spare, k.packed = coll.Buf{}, nil
 	k.told, k.sizes = nil, nil
 	calls.Put(k)
 }
 
-func (k *call) isMaster() bool { return k.local.me == 0 }
+func (k *call) isMaster() bool { return k.local.Rank() == 0 }
 
 // home says whether this rank is in the client of root.
 func (k *call) home() bool { return k.mine == k.rooted }
@@ -244,33 +248,3 @@ func packedSize(b coll.Buf) int64 {
 	}
 	return b.Type.PackedSize(b.Count, datatype.External32)
 }
-
-func (w *view) Rank() int { return w.me }
-
-func (w *view) Size() int {
-	if w.ranks == nil {
-		return w.c.Size()
-	}
-	return len(w.ranks)
-}
-
-func (w *view) rank(i int) int {
-	if w.ranks == nil {
-		return i
-	}
-	return int(w.ranks[i])
-}
-
-func (w *view) Send(b coll.Buf, to, tag int) error { return w.c.Send(b, w.rank(to), tag+w.shift) }
-
-func (w *view) Recv(b coll.Buf, from, tag int) error { return w.c.Recv(b, w.rank(from), tag+w.shift) }
-
-func (w *view) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
-	return w.c.Isend(b, w.rank(to), tag+w.shift)
-}
-
-func (w *view) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
-	return w.c.Irecv(b, w.rank(from), tag+w.shift)
-}
-
-func (w *view) Wait(reqs ...coll.Req) error { return w.c.Wait(reqs...) }

@@ -20,7 +20,7 @@ func Scatter(c Comm, l *Layout, send, recv coll.Buf, root int) (err error) {
 		return k.scatterHome(send, coll.VBuf{}, &blocks, recv, tagScatter)
 	}
 	k.counts = k.counts[:0]
-	for range k.local.ranks {
+	for range k.local.Ranks() {
 		k.counts = append(k.counts, size)
 	}
 	return k.scatterAway(recv, size, tagScatter)

@@ -76,31 +76,31 @@ func (k *call) masterBarrier() error {
 
 // fanIn returns at a master when all ranks of its client have called it: a binomial tree.
 func (k *call) fanIn() error {
-	w, n := &k.local, len(k.local.ranks)
-	for bit := 1; bit < below(w.me, n); bit <<= 1 {
-		if w.me+bit < n {
-			if err := w.Recv(coll.Bytes(nil), w.me+bit, tagBarrier); err != nil {
+	w, n := &k.local, len(k.local.Ranks())
+	for bit := 1; bit < below(w.Rank(), n); bit <<= 1 {
+		if w.Rank()+bit < n {
+			if err := w.Recv(coll.Bytes(nil), w.Rank()+bit, tagBarrier); err != nil {
 				return err
 			}
 		}
 	}
-	if w.me == 0 {
+	if w.Rank() == 0 {
 		return nil
 	}
-	return w.Send(coll.Bytes(nil), w.me&(w.me-1), tagBarrier)
+	return w.Send(coll.Bytes(nil), w.Rank()&(w.Rank()-1), tagBarrier)
 }
 
 // fanOut returns when the master of the client has called it.
 func (k *call) fanOut() error {
-	w, n := &k.local, len(k.local.ranks)
-	if w.me != 0 {
-		if err := w.Recv(coll.Bytes(nil), w.me&(w.me-1), tagBarrier); err != nil {
+	w, n := &k.local, len(k.local.Ranks())
+	if w.Rank() != 0 {
+		if err := w.Recv(coll.Bytes(nil), w.Rank()&(w.Rank()-1), tagBarrier); err != nil {
 			return err
 		}
 	}
-	for bit := below(w.me, n) >> 1; bit > 0; bit >>= 1 {
-		if w.me+bit < n {
-			if err := w.Send(coll.Bytes(nil), w.me+bit, tagBarrier); err != nil {
+	for bit := below(w.Rank(), n) >> 1; bit > 0; bit >>= 1 {
+		if w.Rank()+bit < n {
+			if err := w.Send(coll.Bytes(nil), w.Rank()+bit, tagBarrier); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,353 @@
+package coll
+
+// Where several ranks are on each of several machines, an operation is made of the operations of this package, on
+// views: one within each machine, and one between the machines, where one rank stands for each of its machine. In an
+// operation with a root, root stands for its own machine, and so the result needs no further way.
+//
+//	Barrier    gather nothing, barrier between, bcast nothing
+//	Bcast      bcast between, bcast within
+//	Reduce     reduce within, reduce between
+//	Allreduce  reduce within, allreduce between, bcast within
+//	Gather     gather within, gather between
+//	Scatter    scatter between, scatter within
+//	Allgather  gather within, allgather between, bcast within
+//
+// Which algorithms these take, their own tables say; between machines of different sizes they are those of the v-forms.
+// Machines may be in places of a level above (Outer), a client's or a cluster's: then what is between machines is made
+// in the same way. Träff 2010, 9.8, and IMPI 0.0, chapter 4, have operations of this form.
+
+// Machines say which ranks of a communicator are on the same machine. They are made once, and several calls share them.
+type Machines struct {
+	Outer *Machines // where the machines are, in their order; may be nil
+
+	of, place []int32   // by rank: its machine, numbered by first rank, and which of the ranks there it is
+	members   [][]int32 // by machine, ascending
+	first     []int32
+	each      int  // ranks of a machine; 0: not the same number everywhere
+	ordered   bool // the ranks of each machine follow one another
+}
+
+// NewMachines makes Machines from a number for each rank that is equal for the ranks of one machine. It answers nil if
+// there is only one machine, or a rank on each.
+func NewMachines(number []int32) *Machines {
+	m := &Machines{ordered: true}
+	known := map[int32]int32{}
+	for r, n := range number {
+		i, is := known[n]
+		if !is {
+			i = int32(len(m.members))
+			known[n] = i
+			m.members, m.first = append(m.members, nil), append(m.first, int32(r))
+		}
+		m.ordered = m.ordered && (!is || m.of[r-1] == i)
+		m.of, m.place = append(m.of, i), append(m.place, int32(len(m.members[i])))
+		m.members[i] = append(m.members[i], int32(r))
+	}
+	if len(m.members) < 2 || len(m.members) == len(number) {
+		return nil
+	}
+	m.each = len(m.members[0])
+	for _, ranks := range m.members {
+		if len(ranks) != m.each {
+			m.each = 0
+			break
+		}
+	}
+	return m
+}
+
+// aligned says that ranks that are near each other are on one machine, and that there is no level above.
+func (m *Machines) aligned() bool { return m.ordered && m.Outer == nil }
+
+// Count is the number of machines.
+func (m *Machines) Count() int { return len(m.members) }
+
+// Members is the number of ranks on a machine.
+func (m *Machines) Members(i int) int { return len(m.members[i]) }
+
+// Of is the number of the machine that a rank is on.
+func (m *Machines) Of(rank int) int { return int(m.of[rank]) }
+
+// machinesOf are those of a communicator that knows them; nil: they do not matter.
+func machinesOf(c Comm) *Machines {
+	if k, ok := c.(interface{ Machines() *Machines }); ok {
+		return k.Machines()
+	}
+	return nil
+}
+
+// levels are the two views of a rank.
+type levels struct {
+	m       *Machines
+	within  View // the ranks of its machine
+	between View // one of each machine; only for the rank that stands for its own
+	lead    int  // place within of the rank that stands for the machine
+}
+
+// levels makes the views for an operation with a root, which is -1 if there is none. They live as long as s.
+func (s *Scratch) levels(c Comm, root int) *levels {
+	m, r := machinesOf(c), c.Rank()
+	k, mine := &s.level, int(m.of[r])
+	*k = levels{m: m, within: NewView(c, m.members[mine], int(m.place[r]), 0, nil),
+		between: NewView(c, m.first, mine, 0, m.Outer)}
+	if root >= 0 {
+		w := &k.between
+		w.moved, w.at, w.is = true, m.Of(root), root
+		if mine == w.at {
+			k.lead = int(m.place[root])
+		}
+	}
+	return k
+}
+
+// leads says whether this rank stands for its machine.
+func (k *levels) leads() bool { return k.within.me == k.lead }
+
+// here is the number of ranks of this rank's machine.
+func (k *levels) here() int { return len(k.within.ranks) }
+
+// A byte is the shortest message that bcast and gather wait for.
+var aByte [1]byte
+
+func barrierMachines(c Comm) (err error) {
+	s := c.Scratch()
+	defer s.Done(&err)
+	k := s.levels(c, -1)
+	mem, err := s.Alloc(int64(k.here()))
+	if err != nil {
+		return err
+	}
+	// What is in the bytes does not matter, and so the leader's may be among those that it receives.
+	if err := Gather(&k.within, Bytes(aByte[:]), Bytes(mem).Slice(0, 1), 0); err != nil {
+		return err
+	}
+	if k.leads() {
+		if err := Barrier(&k.between); err != nil {
+			return err
+		}
+	}
+	return Bcast(&k.within, Bytes(mem).Slice(0, 1), 0)
+}
+
+func bcastMachines(c Comm, b Buf, root int) (err error) {
+	s := c.Scratch()
+	defer s.Done(&err)
+	k := s.levels(c, root)
+	if k.leads() {
+		if err := Bcast(&k.between, b, k.m.Of(root)); err != nil {
+			return err
+		}
+	}
+	return Bcast(&k.within, b, k.lead)
+}
+
+func (s *Scratch) reduceMachines(c Comm, own, recv Buf, op Op, root int) (err error) {
+	k := s.levels(c, root)
+	if !k.leads() {
+		return Reduce(&k.within, own, recv, op, k.lead)
+	}
+	acc := recv
+	if c.Rank() != root {
+		if acc, err = s.Typed(own.Count, own.Type); err != nil {
+			return err
+		}
+	}
+	if err := reduceInto(&k.within, own, acc, op, k.lead); err != nil {
+		return err
+	}
+	if c.Rank() == root {
+		return Reduce(&k.between, InPlace(), recv, op, k.m.Of(root))
+	}
+	return Reduce(&k.between, acc, recv, op, k.m.Of(root))
+}
+
+// reduceInto is Reduce at root, whose own vector may be where the result arises.
+func reduceInto(c Comm, own, acc Buf, op Op, root int) error {
+	if own.Base == acc.Base {
+		own = InPlace()
+	}
+	return Reduce(c, own, acc, op, root)
+}
+
+func (s *Scratch) allreduceMachines(c Comm, own, acc Buf, op Op) (err error) {
+	k := s.levels(c, -1)
+	if !k.leads() {
+		err = Reduce(&k.within, own, acc, op, 0)
+	} else if err = reduceInto(&k.within, own, acc, op, 0); err == nil {
+		err = Allreduce(&k.between, InPlace(), acc, op)
+	}
+	if err != nil {
+		return err
+	}
+	return Bcast(&k.within, acc, 0)
+}
+
+// machineBlocks lays the blocks of all ranks out by machine: a v-buffer with a block for each machine.
+func (s *Scratch) machineBlocks(k *levels, block int64) (v VBuf, mem []byte, err error) {
+	counts, err := s.Counts(2 * k.m.Count())
+	if err != nil {
+		return v, nil, err
+	}
+	total := int64(0)
+	displs := counts[k.m.Count():]
+	for i := range k.m.members {
+		counts[i], displs[i] = int64(len(k.m.members[i]))*block, total
+		total += counts[i]
+	}
+	mem, err = s.Alloc(total)
+	return VBuf{Base: Bytes(mem).Base, Counts: counts[:k.m.Count()], Displs: displs, Type: byteType}, mem, err
+}
+
+// byRank calls f with the block of each rank in mem.
+func (k *levels) byRank(mem []byte, block int64, f func(rank int, packed []byte) error) error {
+	for i := range k.m.members {
+		for _, r := range k.m.members[i] {
+			if err := f(int(r), mem[:block]); err != nil {
+				return err
+			}
+			mem = mem[block:]
+		}
+	}
+	return nil
+}
+
+// gatherWithin collects the packed blocks of a machine at the rank that stands for it.
+func (s *Scratch) gatherWithin(c Comm, k *levels, own Buf, mem []byte, block int64) error {
+	if !k.leads() {
+		return Gather(&k.within, own, Buf{}, k.lead)
+	}
+	mine := int64(k.within.me) * block
+	if err := c.Pack(mem[mine:mine+block], own, 0); err != nil {
+		return err
+	}
+	return Gather(&k.within, InPlace(), Bytes(mem).Slice(0, block), k.lead)
+}
+
+func (s *Scratch) gatherMachines(c Comm, send, recv Buf, root int, block int64) error {
+	k, r := s.levels(c, root), c.Rank()
+	own := send
+	if send.IsInPlace() {
+		own = recv.Block(r)
+	}
+	if !k.leads() {
+		return s.gatherWithin(c, k, own, nil, block)
+	}
+	if r != root {
+		mem, err := s.Alloc(int64(k.here()) * block)
+		if err != nil {
+			return err
+		}
+		if err := s.gatherWithin(c, k, own, mem, block); err != nil {
+			return err
+		}
+		if k.m.each > 0 {
+			return Gather(&k.between, Bytes(mem), Buf{}, k.m.Of(root))
+		}
+		return Gatherv(&k.between, Bytes(mem), VBuf{}, k.m.Of(root))
+	}
+	all, mem, err := s.machineBlocks(k, block)
+	if err != nil {
+		return err
+	}
+	here := all.Displs[k.between.me]
+	if err := s.gatherWithin(c, k, own, mem[here:here+all.Counts[k.between.me]], block); err != nil {
+		return err
+	}
+	if k.m.each > 0 {
+		err = Gather(&k.between, InPlace(), Bytes(mem).Slice(0, all.Counts[0]), k.between.me)
+	} else {
+		err = Gatherv(&k.between, InPlace(), all, k.between.me)
+	}
+	if err != nil {
+		return err
+	}
+	return k.byRank(mem, block, func(rank int, packed []byte) error {
+		if rank == root && send.IsInPlace() {
+			return nil
+		}
+		return c.Unpack(recv.Block(rank), packed, 0)
+	})
+}
+
+func (s *Scratch) scatterMachines(c Comm, send, recv Buf, root int, block int64) error {
+	k, r := s.levels(c, root), c.Rank()
+	if !k.leads() {
+		return Scatter(&k.within, Buf{}, recv, k.lead)
+	}
+	var mem []byte
+	if r != root {
+		var err error
+		if mem, err = s.Alloc(int64(k.here()) * block); err != nil {
+			return err
+		}
+		if k.m.each > 0 {
+			err = Scatter(&k.between, Buf{}, Bytes(mem), k.m.Of(root))
+		} else {
+			err = Scatterv(&k.between, VBuf{}, Bytes(mem), k.m.Of(root))
+		}
+		if err != nil {
+			return err
+		}
+	} else {
+		all, room, err := s.machineBlocks(k, block)
+		if err != nil {
+			return err
+		}
+		if err := k.byRank(room, block, func(rank int, packed []byte) error {
+			return c.Pack(packed, send.Block(rank), 0)
+		}); err != nil {
+			return err
+		}
+		if k.m.each > 0 {
+			err = Scatter(&k.between, Bytes(room).Slice(0, all.Counts[0]), InPlace(), k.between.me)
+		} else {
+			err = Scatterv(&k.between, all, InPlace(), k.between.me)
+		}
+		if err != nil {
+			return err
+		}
+		here := all.Displs[k.between.me]
+		mem = room[here : here+all.Counts[k.between.me]]
+	}
+	if err := Scatter(&k.within, Bytes(mem).Slice(0, block), InPlace(), k.lead); err != nil {
+		return err
+	}
+	if recv.IsInPlace() {
+		return nil
+	}
+	mine := int64(k.within.me) * block
+	return c.Unpack(recv, mem[mine:mine+block], 0)
+}
+
+// allgatherMachines: recv holds this rank's block.
+func (s *Scratch) allgatherMachines(c Comm, recv Buf) error {
+	k, block := s.levels(c, -1), recv.Size()
+	all, mem, err := s.machineBlocks(k, block)
+	if err != nil {
+		return err
+	}
+	here := all.Displs[k.between.me]
+	own := recv.Block(c.Rank())
+	if err := s.gatherWithin(c, k, own, mem[here:here+all.Counts[k.between.me]], block); err != nil {
+		return err
+	}
+	switch {
+	case !k.leads():
+	case k.m.each > 0:
+		err = Allgather(&k.between, InPlace(), Bytes(mem).Slice(0, all.Counts[0]))
+	default:
+		err = Allgatherv(&k.between, InPlace(), all)
+	}
+	if err != nil {
+		return err
+	}
+	if err := Bcast(&k.within, Bytes(mem), 0); err != nil {
+		return err
+	}
+	return k.byRank(mem, block, func(rank int, packed []byte) error {
+		if rank == c.Rank() {
+			return nil
+		}
+		return c.Unpack(recv.Block(rank), packed, 0)
+	})
+}

@@ -1,0 +1,65 @@
+package coll
+
+// View shows some ranks of a communicator as a communicator of their own.
+type View struct {
+	Local
+	on     Comm
+	ranks  []int32 // nil: all
+	me     int
+	shift  int // added to tags
+	within *Machines
+
+	// The rank `is` has the place `at`, instead of its own.
+	moved  bool
+	at, is int
+}
+
+// NewView shows the given ranks, of which the caller is number me; nil are all. shift is added to all tags, and
+// machines are those of the ranks shown; nil: not known.
+func NewView(on Comm, ranks []int32, me, shift int, machines *Machines) View {
+	return View{Local: on, on: on, ranks: ranks, me: me, shift: shift, within: machines}
+}
+
+// Rank implements Comm.
+func (w *View) Rank() int { return w.me }
+
+// Size implements Comm.
+func (w *View) Size() int {
+	if w.ranks == nil {
+		return w.on.Size()
+	}
+	return len(w.ranks)
+}
+
+// Ranks are those shown, nil if they are all.
+func (w *View) Ranks() []int32 { return w.ranks }
+
+// Machines are those of the ranks, nil if they are not known.
+func (w *View) Machines() *Machines { return w.within }
+
+func (w *View) rank(i int) int {
+	switch {
+	case w.moved && i == w.at:
+		return w.is
+	case w.ranks == nil:
+		return i
+	}
+	return int(w.ranks[i])
+}
+
+// Send implements Comm.
+func (w *View) Send(b Buf, to, tag int) error { return w.on.Send(b, w.rank(to), tag+w.shift) }
+
+// Recv implements Comm.
+func (w *View) Recv(b Buf, from, tag int) error { return w.on.Recv(b, w.rank(from), tag+w.shift) }
+
+// Isend implements Comm.
+func (w *View) Isend(b Buf, to, tag int) (Req, error) { return w.on.Isend(b, w.rank(to), tag+w.shift) }
+
+// Irecv implements Comm.
+func (w *View) Irecv(b Buf, from, tag int) (Req, error) {
+	return w.on.Irecv(b, w.rank(from), tag+w.shift)
+}
+
+// Wait implements Comm.
+func (w *View) Wait(reqs ...Req) error { return w.on.Wait(reqs...) }
