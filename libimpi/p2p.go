@@ -189,11 +189,11 @@ func (e *Engine) Start(id uint64) *Error {
 		return errorf(abi.MPI_ERR_REQUEST, "the persistent request is already active")
 	}
 	e.activate(r)
+	defer e.leaveRunning(r)
 	if r.kind == compoundRequest {
 		r.of.start(e)
 		return nil
 	}
-	defer e.leaveRunning(r)
 	switch {
 	case r.rank == abi.MPI_PROC_NULL:
 		if r.kind == recvRequest {

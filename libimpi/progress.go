@@ -60,7 +60,8 @@ func (e *Engine) followUp() bool {
 	if len(e.busy) > 0 && e.flush() {
 		did = true
 	}
-	return did || len(e.pulling) > 0 && e.pull()
+	did = did || len(e.pulling) > 0 && e.pull()
+	return e.goOn() || did // at once: with the last message of a round nothing may be under way that another poll is for
 }
 
 // progress polls from a thread that waits for nothing: the socket watcher's. The watcher may come once more after

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 )
 
@@ -111,5 +114,63 @@ func TestTheSettingOfTheProgressThread(t *testing.T) {
 	}
 	if _, err := ParseHelp("yes"); err == nil {
 		t.Error("yes is taken")
+	}
+}
+
+func wantStarted(t *testing.T, e *Engine, id uint64) {
+	t.Helper()
+	if err := e.Start(id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Collective operations of several rounds, started or persistent, end without a call.
+func TestTheProgressThreadCarriesTasksOut(t *testing.T) {
+	const n = 1 << 18
+	for _, p := range []int{2, 3} {
+		es := makeWorld(t, options{clients: []int{p}, help: true})
+		mine, sum := make([]int32, n), make([][]int32, p)
+		for i := range mine {
+			mine[i] = int32(i)
+		}
+		kept := make([]uint64, p)
+		for turn := range 10 {
+			ids := make([]uint64, p)
+			for r, e := range es {
+				if turn == 0 || turn == 5 { // from then on it is persistent
+					sum[r] = make([]int32, n)
+				}
+				clear(sum[r])
+				if turn > 5 {
+					ids[r] = kept[r]
+					wantStarted(t, e, ids[r])
+					continue
+				}
+				form := coll.Nonblocking
+				if turn == 5 {
+					form = coll.Persistent
+				}
+				task := e.World().Later(form)
+				must(t, task.Operations().Allreduce(intBuf(mine), intBuf(sum[r]), op.Predefined(abi.MPI_SUM)))
+				if turn < 5 {
+					ids[r] = task.Start()
+					continue
+				}
+				kept[r] = task.Keep()
+				ids[r] = kept[r]
+				wantStarted(t, e, ids[r])
+			}
+			for r, e := range es {
+				if !doneWithoutUs(e, ids[r]) {
+					t.Fatalf("%d ranks, turn %d: the operation of rank %d has not ended", p, turn, r)
+				}
+			}
+			for r, e := range es {
+				must(t, e.Wait(&ids[r], nil))
+				if sum[r][n-1] != int32(p)*(n-1) {
+					t.Fatalf("%d ranks, turn %d: rank %d has %d", p, turn, r, sum[r][n-1])
+				}
+			}
+		}
 	}
 }

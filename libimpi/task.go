@@ -198,6 +198,9 @@ func (t *Task) start(e *Engine) {
 		}
 	}
 	t.advance(e)
+	if t.request != nil {
+		t.request.size = t.longest
+	}
 }
 
 // released is called when the request goes back to the pool.
