@@ -150,7 +150,8 @@ func TestTheProgressThreadCarriesTasksOut(t *testing.T) {
 				if turn == 5 {
 					form = coll.Persistent
 				}
-				task := e.World().Later(form)
+				task, err := e.World().Later(form)
+				must(t, err)
 				must(t, task.Operations().Allreduce(intBuf(mine), intBuf(sum[r]), op.Predefined(abi.MPI_SUM)))
 				if turn < 5 {
 					ids[r] = task.Start()
