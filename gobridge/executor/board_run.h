@@ -15,8 +15,8 @@ enum {
 /* What a member contributes or gets. All of it is copied faster than as much as there is. */
 struct part { uint64_t words[PAYLOAD / 8]; };
 
-/* What this member does in an operation: it shows its own part, if others need it, and gets something of those of some
- * members: all of each, or the piece for this member. What it gets is combined, or has a place each. */
+/* What this member does in an operation: it may show its own part, and gets those of some members, or the piece for it
+ * of each. What it gets is combined, or has a place each. */
 struct turn {
     MPI_Request *request;         /* NULL: the call blocks; else Go carries on with what others let wait */
     int n;                        /* bytes of a part */
@@ -50,8 +50,8 @@ static inline int raised(const uint64_t *word, uint64_t least)
     return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= least;
 }
 
-/* Waits until a word of the board is at least so large. Answers the code of an error: a peer is lost. A call that does
- * not block waits for no longer than Go would need to take over, and then answers IMPI_IN_GO. */
+/* Waits until a word of the board is at least so large. Answers an error, since a peer is lost, or, if the call does not
+ * block, IMPI_IN_GO, after no longer than Go would need to take over. */
 RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const struct turn *t)
 {
     enum { FEW = 32 };
@@ -91,8 +91,8 @@ RARE int all_done(struct impi_board *b, uint64_t least, const struct turn *t)
 HOT int operate(struct impi_board *b, const struct turn *t, const struct part *own)
 {
     const uint64_t s = b->begun + 1;
-    int err, problem = MPI_SUCCESS;
     struct part result;
+    int err, problem = MPI_SUCCESS;
     if (UNLIKELY(engine_busy())) impi_board_turn();
     if (t->publish && UNLIKELY(b->known + SLOTS < s) && (err = all_done(b, s - SLOTS, t))) return err;
     b->begun = s;
@@ -106,20 +106,20 @@ HOT int operate(struct impi_board *b, const struct turn *t, const struct part *o
         const char *piece = (const char *)own + t->at;
         if (r != b->rank) {
             const struct impi_shm_board_slot *slot = &b->members[r].slots[s % SLOTS];
-            if (!raised(&slot->word, s << SHIFT) && (err = await(b, &slot->word, s << SHIFT, t))) {
-                b->left = s; /* if Go carries on; what has been done here it does again */
-                return err;
-            }
+            err = LIKELY(raised(&slot->word, s << SHIFT)) ? MPI_SUCCESS : await(b, &slot->word, s << SHIFT, t);
             int got = (int)(__atomic_load_n(&slot->word, __ATOMIC_RELAXED) & LENGTH_MASK);
-            if (UNLIKELY(got > t->n || (t->take < t->n && got < t->n)))
-                problem = impi_board_truncated(b->comm, (char *)(uintptr_t)impi_call.names, r, got, t->n);
+            int wrong = got > t->n || (t->take < t->n && got < t->n);
+            if (UNLIKELY(err || (wrong && t->request))) {
+                b->left = s; /* if Go carries on: what has been done here it does again, and MPI_Wait says what is wrong */
+                return err ? err : IMPI_IN_GO;
+            }
+            if (wrong) problem = impi_board_truncated(b->comm, (char *)(uintptr_t)impi_call.names, r, got, t->n);
             piece = (const char *)slot->payload + t->at;
         }
         void *to = (char *)t->to + (r - t->first) * t->stride;
-        if (t->take == 0) continue;
         if (t->combine && r > t->first) t->combine(&result, piece, t->count);
-        else if (LIKELY(!t->plan)) copy_part(t->combine ? &result : to, piece, t->take);
-        else impi_plan_move(t->plan, to, piece, t->take, 1);
+        else if (LIKELY(!t->plan && t->take)) copy_part(t->combine ? &result : to, piece, t->take);
+        else if (t->plan) impi_plan_move(t->plan, to, piece, t->take, 1);
     }
     __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     wake(b);
