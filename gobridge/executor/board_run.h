@@ -50,7 +50,7 @@ static inline int raised(const uint64_t *word, uint64_t least)
     return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= least;
 }
 
-/* Waits until a word of the board is at least so large. Answers an error, since a peer is lost, or, if the call does not
+/* Waits until a word of the board is at least so large. Answers an error, as a peer is lost, or, if the call does not
  * block, IMPI_IN_GO, after no longer than Go would need to take over. */
 RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const struct turn *t)
 {
@@ -110,7 +110,7 @@ HOT int operate(struct impi_board *b, const struct turn *t, const struct part *o
             int got = (int)(__atomic_load_n(&slot->word, __ATOMIC_RELAXED) & LENGTH_MASK);
             int wrong = got > t->n || (t->take < t->n && got < t->n);
             if (UNLIKELY(err || (wrong && t->request))) {
-                b->left = s; /* if Go carries on: what has been done here it does again, and MPI_Wait says what is wrong */
+                b->left = s; /* if Go carries on: it does all of this again, and MPI_Wait says what is wrong */
                 return err ? err : IMPI_IN_GO;
             }
             if (wrong) problem = impi_board_truncated(b->comm, (char *)(uintptr_t)impi_call.names, r, got, t->n);
