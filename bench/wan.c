@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REPEAT = 6, WINDOW = 16, LONG = 64 << 20 };
+enum { REPEAT = 6, WINDOW = 16, LONG = 64 << 20, AWAY = 200000 /* us */ };
 static int rank, size, last;
 static char *buffer;
 
@@ -28,6 +28,40 @@ static void barrier(int n) { (void)n; MPI_Barrier(MPI_COMM_WORLD); }
 static void bcast(int n) { MPI_Bcast(buffer, n, MPI_CHAR, 0, MPI_COMM_WORLD); }
 static void reduce(int n) { MPI_Reduce(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, last, MPI_COMM_WORLD); }
 static void allreduce(int n) { MPI_Allreduce(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+
+static void finish(MPI_Request *q) { MPI_Wait(q, MPI_STATUS_IGNORE); }
+
+static void ibarrier(int n)
+{
+    MPI_Request q;
+    (void)n;
+    MPI_Ibarrier(MPI_COMM_WORLD, &q);
+    finish(&q);
+}
+
+static void ibcast(int n)
+{
+    MPI_Request q;
+    MPI_Ibcast(buffer, n, MPI_CHAR, 0, MPI_COMM_WORLD, &q);
+    finish(&q);
+}
+
+static void iallreduce(int n)
+{
+    MPI_Request q;
+    MPI_Iallreduce(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &q);
+    finish(&q);
+}
+
+/* Every rank stays out of MPI meanwhile, as one does that computes. Sleep leaves the cores, which are fewer than the
+ * ranks, to those that would have their own. */
+static void overlap(int n)
+{
+    MPI_Request q;
+    MPI_Iallreduce(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &q);
+    usleep(AWAY);
+    finish(&q);
+}
 
 static void report(const char *name, double value)
 {
@@ -76,6 +110,11 @@ static void collectives(void)
     report("bcast/8", timed(bcast, 8));
     report("reduce/8", timed(reduce, 8));
     report("allreduce/8", timed(allreduce, 8));
+    report("ibarrier", timed(ibarrier, 0));
+    report("ibcast/8", timed(ibcast, 8));
+    report("iallreduce/8", timed(iallreduce, 8));
+    report("overlap/8", timed(overlap, 8) - AWAY * 1e-6); /* what comes on top */
+    report("overlap/65536", timed(overlap, 65536) - AWAY * 1e-6);
 }
 
 /* Some messages in one direction, all under way at a time, each with memory of its own; the first batch finds TCP

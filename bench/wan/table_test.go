@@ -34,13 +34,15 @@ func TestCollectivesAreToldInRoundTripsAndHeldAgainstTheOptimum(t *testing.T) {
 	p := thePlan(t, "2,4", "1")
 	var b strings.Builder
 	if err := p.coll(&b,
-		fixed(figures{"barrier": 0.042, "bcast/8": 0.0601, "reduce/8": 0.1, "allreduce/8": 0.02})); err != nil {
+		fixed(figures{"barrier": 0.042, "bcast/8": 0.0601, "reduce/8": 0.1, "allreduce/8": 0.02,
+			"ibarrier": 0.04, "ibcast/8": 0.02, "iallreduce/8": 0.04, "overlap/8": 0.002, "overlap/65536": 0.002})); err != nil {
 		t.Fatal(err)
 	}
 	contains(t, b.String(), "2, direct", "4, agent",
 		"barrier                        1.05           1.05           1.05           1.05      0.5      1.5 met\n",
 		"bcast/8                        1.50           1.50           1.50           1.50      0.5      1.5 MISSED\n",
-		"reduce/8                       2.50           2.50           2.50           2.50      0.5\n")
+		"reduce/8                       2.50           2.50           2.50           2.50      0.5\n",
+		"overlap/8                      0.05           0.05           0.05           0.05      0.0\n")
 }
 
 func TestLongMessagesAreToldInSharesOfTheLink(t *testing.T) {
