@@ -10,9 +10,11 @@ import (
 // board, and read those of others; all ranks begin the same operations in the same order, also those in which they do
 // neither. Parts are short: an operation is one copy to the board and one from there, in one round.
 //
-// What a rank does in an operation is a Turn. Blocking calls carry it out at once, and progress as far as the parts of
-// others are there. The names of ranks, counts and results are those of the operations that send messages. Vectors are
-// combined from the last rank to the first, so that the result arises where it belongs, in the same order at all ranks.
+// What a rank does in an operation is a Turn. Blocking calls carry it out at once, and progress as far as the parts
+// of others are there. The names of ranks, counts and results are those of the operations that send messages. Vectors
+// are combined in the same order at all ranks: by predefined operations from the first rank to the last, as C does it
+// on the same board (gobridge/executor/board_run.h), by others from the last to the first, so that the result arises
+// where it belongs.
 
 // Board is a board as an operation sees it.
 type Board interface {
@@ -130,7 +132,7 @@ func (t *Turn) take(b Board) (there bool, err error) {
 	case !t.begun:
 		t.begun = true
 		return true, Copy(to, Buf{Bytes(part).Base, to.Count, to.Type})
-	case reproduces:
+	case reproduces && t.op.OfProgram():
 		return true, foldPart(t.op, to, Buf{Bytes(part).Base, to.Count, to.Type})
 	}
 	return true, combine(t.op, Buf{Bytes(part).Base, to.Count, to.Type}, to)
@@ -153,14 +155,17 @@ func (t *Turn) takePieces(first, ranks int, to Buf, where place, at, n int64) {
 	t.to, t.where, t.at, t.n = to, where, at, n
 }
 
-// combine has a turn combine the parts of ranks from down to 0, from byte at on; or up, see Reproduce.
+// combine has a turn combine the parts of ranks 0 to from, from byte at on.
 func (t *Turn) combine(from int, out Buf, op Op, at int64) {
 	t.next, t.end, t.step = from, -1, -1
-	if reproduces {
+	if upwards(op) {
 		t.next, t.end, t.step = 0, from+1, 1
 	}
 	t.to, t.where, t.op, t.at, t.n = out, combined, op, at, out.Size()
 }
+
+// upwards says whether the parts are combined from the first rank to the last.
+func upwards(op Op) bool { return reproduces || !op.OfProgram() }
 
 // BoardBarrier is Barrier.
 func BoardBarrier(b Board) Turn {

@@ -1315,324 +1315,320 @@ static int wrong1310(void) { return MPI_Status_get_tag(MPI_STATUS_IGNORE, (void 
 static int wrong1311(void) { return MPI_Status_get_tag((void *)good.memory, NULL); }
 static int wrong1312(void) { return MPI_Status_set_error(MPI_STATUS_IGNORE, 1); }
 static int wrong1313(void) { return MPI_Status_set_source(MPI_STATUS_IGNORE, MPI_PROC_NULL); }
-static int wrong1314(void) { return MPI_Status_set_source((void *)good.memory, -77); }
-static int wrong1315(void) { return MPI_Status_set_source((void *)good.memory, check_size); }
-static int wrong1316(void) { return MPI_Status_set_source((void *)good.memory, 2147483647); }
-static int wrong1317(void) { return MPI_Status_set_tag(MPI_STATUS_IGNORE, 0); }
-static int wrong1318(void) { return MPI_Status_set_tag((void *)good.memory, -77); }
-static int wrong1319(void) { return MPI_Test(NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1320(void) { return MPI_Test(&(MPI_Request){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong1321(void) { return MPI_Test(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong1322(void) { return MPI_Test((void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1323(void) { return MPI_Test_cancelled(MPI_STATUS_IGNORE, (void *)good.memory); }
-static int wrong1324(void) { return MPI_Test_cancelled((void *)good.memory, NULL); }
-static int wrong1325(void) { return MPI_Testall(-1, good.requests, (void *)good.memory, (void *)good.memory); }
-static int wrong1326(void) { return MPI_Testall(1, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1327(void) { return MPI_Testall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong1328(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong1329(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
-static int wrong1330(void) { return MPI_Testall(1, good.requests, NULL, (void *)good.memory); }
-static int wrong1331(void) { return MPI_Testany(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1332(void) { return MPI_Testany(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1333(void) { return MPI_Testany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1334(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1335(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1336(void) { return MPI_Testany(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1337(void) { return MPI_Testany(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1338(void) { return MPI_Testsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1339(void) { return MPI_Testsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1340(void) { return MPI_Testsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1341(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1342(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1343(void) { return MPI_Testsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1344(void) { return MPI_Testsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1345(void) { return MPI_Topo_test(MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1346(void) { return MPI_Topo_test(good.freed_comm, (void *)good.memory); }
-static int wrong1347(void) { return MPI_Topo_test((MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1348(void) { return MPI_Topo_test((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1349(void) { return MPI_Type_commit(NULL); }
-static int wrong1350(void) { return MPI_Type_commit(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
-static int wrong1351(void) { return MPI_Type_commit(&(MPI_Datatype){good.freed_type}); }
-static int wrong1352(void) { return MPI_Type_commit(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
-static int wrong1353(void) { return MPI_Type_contiguous(-1, MPI_INT, (void *)good.memory); }
-static int wrong1354(void) { return MPI_Type_contiguous(1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1355(void) { return MPI_Type_contiguous(1, good.freed_type, (void *)good.memory); }
-static int wrong1356(void) { return MPI_Type_contiguous(1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1357(void) { return MPI_Type_contiguous(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1358(void) { return MPI_Type_contiguous(1, MPI_INT, NULL); }
-static int wrong1359(void) { return MPI_Type_contiguous_c(-1, MPI_INT, (void *)good.memory); }
-static int wrong1360(void) { return MPI_Type_contiguous_c(1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1361(void) { return MPI_Type_contiguous_c(1, good.freed_type, (void *)good.memory); }
-static int wrong1362(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1363(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1364(void) { return MPI_Type_contiguous_c(1, MPI_INT, NULL); }
-static int wrong1365(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1366(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1367(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1368(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1369(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1370(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1371(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1372(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1373(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1374(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1375(void) { return MPI_Type_create_hindexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1376(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1377(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1378(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1379(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1380(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1381(void) { return MPI_Type_create_hindexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1382(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1383(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1384(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1385(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1386(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1387(void) { return MPI_Type_create_hindexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1388(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1389(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1390(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1391(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1392(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1393(void) { return MPI_Type_create_hindexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1394(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1395(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1396(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1397(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1398(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1399(void) { return MPI_Type_create_hvector(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1400(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1401(void) { return MPI_Type_create_hvector(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1402(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1403(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1404(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_INT, NULL); }
-static int wrong1405(void) { return MPI_Type_create_hvector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1406(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1407(void) { return MPI_Type_create_hvector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1408(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1409(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1410(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_INT, NULL); }
-static int wrong1411(void) { return MPI_Type_create_indexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1412(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1413(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1414(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1415(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1416(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1417(void) { return MPI_Type_create_indexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1418(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1419(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1420(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1421(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1422(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1423(void) { return MPI_Type_create_resized(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
-static int wrong1424(void) { return MPI_Type_create_resized(good.freed_type, 1, 1, (void *)good.memory); }
-static int wrong1425(void) { return MPI_Type_create_resized((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
-static int wrong1426(void) { return MPI_Type_create_resized((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
-static int wrong1427(void) { return MPI_Type_create_resized(MPI_INT, 1, 1, NULL); }
-static int wrong1428(void) { return MPI_Type_create_resized_c(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
-static int wrong1429(void) { return MPI_Type_create_resized_c(good.freed_type, 1, 1, (void *)good.memory); }
-static int wrong1430(void) { return MPI_Type_create_resized_c((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
-static int wrong1431(void) { return MPI_Type_create_resized_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
-static int wrong1432(void) { return MPI_Type_create_resized_c(MPI_INT, 1, 1, NULL); }
-static int wrong1433(void) { return MPI_Type_create_struct(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
-static int wrong1434(void) { return MPI_Type_create_struct(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
-static int wrong1435(void) { return MPI_Type_create_struct_c(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
-static int wrong1436(void) { return MPI_Type_create_struct_c(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
-static int wrong1437(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1438(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1439(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1440(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1441(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1442(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1443(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1444(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1445(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1446(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1447(void) { return MPI_Type_delete_attr(MPI_DATATYPE_NULL, 1); }
-static int wrong1448(void) { return MPI_Type_delete_attr(good.freed_type, 1); }
-static int wrong1449(void) { return MPI_Type_delete_attr((MPI_Datatype)good.junk, 1); }
-static int wrong1450(void) { return MPI_Type_delete_attr((MPI_Datatype)0x7fffffffffffffff, 1); }
-static int wrong1451(void) { return MPI_Type_dup(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1452(void) { return MPI_Type_dup(good.freed_type, (void *)good.memory); }
-static int wrong1453(void) { return MPI_Type_dup((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1454(void) { return MPI_Type_dup((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1455(void) { return MPI_Type_dup(MPI_INT, NULL); }
-static int wrong1456(void) { return MPI_Type_extent(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1457(void) { return MPI_Type_extent(good.freed_type, (void *)good.memory); }
-static int wrong1458(void) { return MPI_Type_extent((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1459(void) { return MPI_Type_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1460(void) { return MPI_Type_extent(MPI_INT, NULL); }
-static int wrong1461(void) { return MPI_Type_free(NULL); }
-static int wrong1462(void) { return MPI_Type_free(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
-static int wrong1463(void) { return MPI_Type_free(&(MPI_Datatype){good.freed_type}); }
-static int wrong1464(void) { return MPI_Type_free(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
-static int wrong1465(void) { return MPI_Type_get_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1466(void) { return MPI_Type_get_attr(good.freed_type, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1467(void) { return MPI_Type_get_attr((MPI_Datatype)good.junk, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1468(void) { return MPI_Type_get_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1469(void) { return MPI_Type_get_contents(MPI_DATATYPE_NULL, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1470(void) { return MPI_Type_get_contents(good.freed_type, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1471(void) { return MPI_Type_get_contents((MPI_Datatype)good.junk, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1472(void) { return MPI_Type_get_contents((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1473(void) { return MPI_Type_get_contents_c(MPI_DATATYPE_NULL, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1474(void) { return MPI_Type_get_contents_c(good.freed_type, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1475(void) { return MPI_Type_get_contents_c((MPI_Datatype)good.junk, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1476(void) { return MPI_Type_get_contents_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1477(void) { return MPI_Type_get_envelope(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1478(void) { return MPI_Type_get_envelope(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1479(void) { return MPI_Type_get_envelope((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1480(void) { return MPI_Type_get_envelope((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1481(void) { return MPI_Type_get_envelope(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1482(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1483(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1484(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
-static int wrong1485(void) { return MPI_Type_get_envelope_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1486(void) { return MPI_Type_get_envelope_c(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1487(void) { return MPI_Type_get_envelope_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1488(void) { return MPI_Type_get_envelope_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1489(void) { return MPI_Type_get_envelope_c(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1490(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1491(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1492(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1493(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
-static int wrong1494(void) { return MPI_Type_get_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1495(void) { return MPI_Type_get_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1496(void) { return MPI_Type_get_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1497(void) { return MPI_Type_get_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1498(void) { return MPI_Type_get_extent(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1499(void) { return MPI_Type_get_extent(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1500(void) { return MPI_Type_get_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1501(void) { return MPI_Type_get_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1502(void) { return MPI_Type_get_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1503(void) { return MPI_Type_get_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1504(void) { return MPI_Type_get_extent_c(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1505(void) { return MPI_Type_get_extent_c(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1506(void) { return MPI_Type_get_name(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1507(void) { return MPI_Type_get_name((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1508(void) { return MPI_Type_get_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1509(void) { return MPI_Type_get_name(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1510(void) { return MPI_Type_get_true_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1511(void) { return MPI_Type_get_true_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1512(void) { return MPI_Type_get_true_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1513(void) { return MPI_Type_get_true_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1514(void) { return MPI_Type_get_true_extent(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1515(void) { return MPI_Type_get_true_extent(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1516(void) { return MPI_Type_get_true_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1517(void) { return MPI_Type_get_true_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1518(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1519(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1520(void) { return MPI_Type_get_true_extent_c(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1521(void) { return MPI_Type_get_true_extent_c(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1522(void) { return MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, (void *)good.memory); }
-static int wrong1523(void) { return MPI_Type_get_value_index(good.freed_type, MPI_INT, (void *)good.memory); }
-static int wrong1524(void) { return MPI_Type_get_value_index((MPI_Datatype)good.junk, MPI_INT, (void *)good.memory); }
-static int wrong1525(void) { return MPI_Type_get_value_index((MPI_Datatype)0x7fffffffffffffff, MPI_INT, (void *)good.memory); }
-static int wrong1526(void) { return MPI_Type_get_value_index(MPI_INT, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1527(void) { return MPI_Type_get_value_index(MPI_INT, good.freed_type, (void *)good.memory); }
-static int wrong1528(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1529(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1530(void) { return MPI_Type_get_value_index(MPI_INT, MPI_INT, NULL); }
-static int wrong1531(void) { return MPI_Type_indexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1532(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1533(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1534(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1535(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1536(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1537(void) { return MPI_Type_indexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1538(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1539(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1540(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1541(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1542(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1543(void) { return MPI_Type_lb(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1544(void) { return MPI_Type_lb(good.freed_type, (void *)good.memory); }
-static int wrong1545(void) { return MPI_Type_lb((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1546(void) { return MPI_Type_lb((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1547(void) { return MPI_Type_lb(MPI_INT, NULL); }
-static int wrong1548(void) { return MPI_Type_set_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory); }
-static int wrong1549(void) { return MPI_Type_set_attr(good.freed_type, 1, (void *)good.memory); }
-static int wrong1550(void) { return MPI_Type_set_attr((MPI_Datatype)good.junk, 1, (void *)good.memory); }
-static int wrong1551(void) { return MPI_Type_set_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory); }
-static int wrong1552(void) { return MPI_Type_set_name(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1553(void) { return MPI_Type_set_name(good.freed_type, (void *)good.memory); }
-static int wrong1554(void) { return MPI_Type_set_name((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1555(void) { return MPI_Type_set_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1556(void) { return MPI_Type_size(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1557(void) { return MPI_Type_size(good.freed_type, (void *)good.memory); }
-static int wrong1558(void) { return MPI_Type_size((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1559(void) { return MPI_Type_size((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1560(void) { return MPI_Type_size(MPI_INT, NULL); }
-static int wrong1561(void) { return MPI_Type_size_c(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1562(void) { return MPI_Type_size_c(good.freed_type, (void *)good.memory); }
-static int wrong1563(void) { return MPI_Type_size_c((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1564(void) { return MPI_Type_size_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1565(void) { return MPI_Type_size_c(MPI_INT, NULL); }
-static int wrong1566(void) { return MPI_Type_ub(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1567(void) { return MPI_Type_ub(good.freed_type, (void *)good.memory); }
-static int wrong1568(void) { return MPI_Type_ub((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1569(void) { return MPI_Type_ub((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1570(void) { return MPI_Type_ub(MPI_INT, NULL); }
-static int wrong1571(void) { return MPI_Type_vector(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1572(void) { return MPI_Type_vector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1573(void) { return MPI_Type_vector(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1574(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1575(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1576(void) { return MPI_Type_vector(1, 1, 1, MPI_INT, NULL); }
-static int wrong1577(void) { return MPI_Type_vector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1578(void) { return MPI_Type_vector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1579(void) { return MPI_Type_vector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1580(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1581(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1582(void) { return MPI_Type_vector_c(1, 1, 1, MPI_INT, NULL); }
-static int wrong1583(void) { return MPI_Unpack((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
-static int wrong1584(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
-static int wrong1585(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
-static int wrong1586(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
-static int wrong1587(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
-static int wrong1588(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
-static int wrong1589(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
-static int wrong1590(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
-static int wrong1591(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1592(void) { return MPI_Unpack_c((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
-static int wrong1593(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
-static int wrong1594(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
-static int wrong1595(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
-static int wrong1596(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
-static int wrong1597(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
-static int wrong1598(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
-static int wrong1599(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
-static int wrong1600(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1601(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
-static int wrong1602(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
-static int wrong1603(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
-static int wrong1604(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
-static int wrong1605(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
-static int wrong1606(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
-static int wrong1607(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
-static int wrong1608(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
-static int wrong1609(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
-static int wrong1610(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
-static int wrong1611(void) { return MPI_Wait(NULL, (void *)good.memory); }
-static int wrong1612(void) { return MPI_Wait(&(MPI_Request){good.freed_request}, (void *)good.memory); }
-static int wrong1613(void) { return MPI_Wait(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory); }
-static int wrong1614(void) { return MPI_Waitall(-1, good.requests, (void *)good.memory); }
-static int wrong1615(void) { return MPI_Waitall(1, NULL, (void *)good.memory); }
-static int wrong1616(void) { return MPI_Waitall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory); }
-static int wrong1617(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory); }
-static int wrong1618(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory); }
-static int wrong1619(void) { return MPI_Waitany(-1, good.requests, (void *)good.memory, (void *)good.memory); }
-static int wrong1620(void) { return MPI_Waitany(1, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1621(void) { return MPI_Waitany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong1622(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong1623(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
-static int wrong1624(void) { return MPI_Waitany(1, good.requests, NULL, (void *)good.memory); }
-static int wrong1625(void) { return MPI_Waitsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1626(void) { return MPI_Waitsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1627(void) { return MPI_Waitsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1628(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1629(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1630(void) { return MPI_Waitsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1631(void) { return MPI_Waitsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1314(void) { return MPI_Status_set_tag(MPI_STATUS_IGNORE, 0); }
+static int wrong1315(void) { return MPI_Test(NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1316(void) { return MPI_Test(&(MPI_Request){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong1317(void) { return MPI_Test(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong1318(void) { return MPI_Test((void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1319(void) { return MPI_Test_cancelled(MPI_STATUS_IGNORE, (void *)good.memory); }
+static int wrong1320(void) { return MPI_Test_cancelled((void *)good.memory, NULL); }
+static int wrong1321(void) { return MPI_Testall(-1, good.requests, (void *)good.memory, (void *)good.memory); }
+static int wrong1322(void) { return MPI_Testall(1, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1323(void) { return MPI_Testall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong1324(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong1325(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
+static int wrong1326(void) { return MPI_Testall(1, good.requests, NULL, (void *)good.memory); }
+static int wrong1327(void) { return MPI_Testany(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1328(void) { return MPI_Testany(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1329(void) { return MPI_Testany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1330(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1331(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1332(void) { return MPI_Testany(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1333(void) { return MPI_Testany(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1334(void) { return MPI_Testsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1335(void) { return MPI_Testsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1336(void) { return MPI_Testsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1337(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1338(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1339(void) { return MPI_Testsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1340(void) { return MPI_Testsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1341(void) { return MPI_Topo_test(MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1342(void) { return MPI_Topo_test(good.freed_comm, (void *)good.memory); }
+static int wrong1343(void) { return MPI_Topo_test((MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1344(void) { return MPI_Topo_test((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1345(void) { return MPI_Type_commit(NULL); }
+static int wrong1346(void) { return MPI_Type_commit(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
+static int wrong1347(void) { return MPI_Type_commit(&(MPI_Datatype){good.freed_type}); }
+static int wrong1348(void) { return MPI_Type_commit(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
+static int wrong1349(void) { return MPI_Type_contiguous(-1, MPI_INT, (void *)good.memory); }
+static int wrong1350(void) { return MPI_Type_contiguous(1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1351(void) { return MPI_Type_contiguous(1, good.freed_type, (void *)good.memory); }
+static int wrong1352(void) { return MPI_Type_contiguous(1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1353(void) { return MPI_Type_contiguous(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1354(void) { return MPI_Type_contiguous(1, MPI_INT, NULL); }
+static int wrong1355(void) { return MPI_Type_contiguous_c(-1, MPI_INT, (void *)good.memory); }
+static int wrong1356(void) { return MPI_Type_contiguous_c(1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1357(void) { return MPI_Type_contiguous_c(1, good.freed_type, (void *)good.memory); }
+static int wrong1358(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1359(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1360(void) { return MPI_Type_contiguous_c(1, MPI_INT, NULL); }
+static int wrong1361(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1362(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1363(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1364(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1365(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1366(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1367(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1368(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1369(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1370(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1371(void) { return MPI_Type_create_hindexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1372(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1373(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1374(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1375(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1376(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1377(void) { return MPI_Type_create_hindexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1378(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1379(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1380(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1381(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1382(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1383(void) { return MPI_Type_create_hindexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1384(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1385(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1386(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1387(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1388(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1389(void) { return MPI_Type_create_hindexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1390(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1391(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1392(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1393(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1394(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1395(void) { return MPI_Type_create_hvector(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1396(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1397(void) { return MPI_Type_create_hvector(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1398(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1399(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1400(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_INT, NULL); }
+static int wrong1401(void) { return MPI_Type_create_hvector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1402(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1403(void) { return MPI_Type_create_hvector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1404(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1405(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1406(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_INT, NULL); }
+static int wrong1407(void) { return MPI_Type_create_indexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1408(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1409(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1410(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1411(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1412(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1413(void) { return MPI_Type_create_indexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1414(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1415(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1416(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1417(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1418(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1419(void) { return MPI_Type_create_resized(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
+static int wrong1420(void) { return MPI_Type_create_resized(good.freed_type, 1, 1, (void *)good.memory); }
+static int wrong1421(void) { return MPI_Type_create_resized((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
+static int wrong1422(void) { return MPI_Type_create_resized((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
+static int wrong1423(void) { return MPI_Type_create_resized(MPI_INT, 1, 1, NULL); }
+static int wrong1424(void) { return MPI_Type_create_resized_c(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
+static int wrong1425(void) { return MPI_Type_create_resized_c(good.freed_type, 1, 1, (void *)good.memory); }
+static int wrong1426(void) { return MPI_Type_create_resized_c((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
+static int wrong1427(void) { return MPI_Type_create_resized_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
+static int wrong1428(void) { return MPI_Type_create_resized_c(MPI_INT, 1, 1, NULL); }
+static int wrong1429(void) { return MPI_Type_create_struct(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
+static int wrong1430(void) { return MPI_Type_create_struct(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
+static int wrong1431(void) { return MPI_Type_create_struct_c(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
+static int wrong1432(void) { return MPI_Type_create_struct_c(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
+static int wrong1433(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1434(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1435(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1436(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1437(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1438(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1439(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1440(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1441(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1442(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1443(void) { return MPI_Type_delete_attr(MPI_DATATYPE_NULL, 1); }
+static int wrong1444(void) { return MPI_Type_delete_attr(good.freed_type, 1); }
+static int wrong1445(void) { return MPI_Type_delete_attr((MPI_Datatype)good.junk, 1); }
+static int wrong1446(void) { return MPI_Type_delete_attr((MPI_Datatype)0x7fffffffffffffff, 1); }
+static int wrong1447(void) { return MPI_Type_dup(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1448(void) { return MPI_Type_dup(good.freed_type, (void *)good.memory); }
+static int wrong1449(void) { return MPI_Type_dup((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1450(void) { return MPI_Type_dup((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1451(void) { return MPI_Type_dup(MPI_INT, NULL); }
+static int wrong1452(void) { return MPI_Type_extent(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1453(void) { return MPI_Type_extent(good.freed_type, (void *)good.memory); }
+static int wrong1454(void) { return MPI_Type_extent((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1455(void) { return MPI_Type_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1456(void) { return MPI_Type_extent(MPI_INT, NULL); }
+static int wrong1457(void) { return MPI_Type_free(NULL); }
+static int wrong1458(void) { return MPI_Type_free(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
+static int wrong1459(void) { return MPI_Type_free(&(MPI_Datatype){good.freed_type}); }
+static int wrong1460(void) { return MPI_Type_free(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
+static int wrong1461(void) { return MPI_Type_get_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1462(void) { return MPI_Type_get_attr(good.freed_type, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1463(void) { return MPI_Type_get_attr((MPI_Datatype)good.junk, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1464(void) { return MPI_Type_get_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1465(void) { return MPI_Type_get_contents(MPI_DATATYPE_NULL, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1466(void) { return MPI_Type_get_contents(good.freed_type, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1467(void) { return MPI_Type_get_contents((MPI_Datatype)good.junk, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1468(void) { return MPI_Type_get_contents((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1469(void) { return MPI_Type_get_contents_c(MPI_DATATYPE_NULL, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1470(void) { return MPI_Type_get_contents_c(good.freed_type, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1471(void) { return MPI_Type_get_contents_c((MPI_Datatype)good.junk, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1472(void) { return MPI_Type_get_contents_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1473(void) { return MPI_Type_get_envelope(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1474(void) { return MPI_Type_get_envelope(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1475(void) { return MPI_Type_get_envelope((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1476(void) { return MPI_Type_get_envelope((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1477(void) { return MPI_Type_get_envelope(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1478(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1479(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1480(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
+static int wrong1481(void) { return MPI_Type_get_envelope_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1482(void) { return MPI_Type_get_envelope_c(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1483(void) { return MPI_Type_get_envelope_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1484(void) { return MPI_Type_get_envelope_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1485(void) { return MPI_Type_get_envelope_c(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1486(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1487(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1488(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1489(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
+static int wrong1490(void) { return MPI_Type_get_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1491(void) { return MPI_Type_get_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1492(void) { return MPI_Type_get_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1493(void) { return MPI_Type_get_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1494(void) { return MPI_Type_get_extent(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1495(void) { return MPI_Type_get_extent(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1496(void) { return MPI_Type_get_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1497(void) { return MPI_Type_get_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1498(void) { return MPI_Type_get_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1499(void) { return MPI_Type_get_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1500(void) { return MPI_Type_get_extent_c(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1501(void) { return MPI_Type_get_extent_c(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1502(void) { return MPI_Type_get_name(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1503(void) { return MPI_Type_get_name((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1504(void) { return MPI_Type_get_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1505(void) { return MPI_Type_get_name(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1506(void) { return MPI_Type_get_true_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1507(void) { return MPI_Type_get_true_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1508(void) { return MPI_Type_get_true_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1509(void) { return MPI_Type_get_true_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1510(void) { return MPI_Type_get_true_extent(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1511(void) { return MPI_Type_get_true_extent(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1512(void) { return MPI_Type_get_true_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1513(void) { return MPI_Type_get_true_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1514(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1515(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1516(void) { return MPI_Type_get_true_extent_c(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1517(void) { return MPI_Type_get_true_extent_c(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1518(void) { return MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, (void *)good.memory); }
+static int wrong1519(void) { return MPI_Type_get_value_index(good.freed_type, MPI_INT, (void *)good.memory); }
+static int wrong1520(void) { return MPI_Type_get_value_index((MPI_Datatype)good.junk, MPI_INT, (void *)good.memory); }
+static int wrong1521(void) { return MPI_Type_get_value_index((MPI_Datatype)0x7fffffffffffffff, MPI_INT, (void *)good.memory); }
+static int wrong1522(void) { return MPI_Type_get_value_index(MPI_INT, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1523(void) { return MPI_Type_get_value_index(MPI_INT, good.freed_type, (void *)good.memory); }
+static int wrong1524(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1525(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1526(void) { return MPI_Type_get_value_index(MPI_INT, MPI_INT, NULL); }
+static int wrong1527(void) { return MPI_Type_indexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1528(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1529(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1530(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1531(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1532(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1533(void) { return MPI_Type_indexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1534(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1535(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1536(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1537(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1538(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1539(void) { return MPI_Type_lb(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1540(void) { return MPI_Type_lb(good.freed_type, (void *)good.memory); }
+static int wrong1541(void) { return MPI_Type_lb((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1542(void) { return MPI_Type_lb((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1543(void) { return MPI_Type_lb(MPI_INT, NULL); }
+static int wrong1544(void) { return MPI_Type_set_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory); }
+static int wrong1545(void) { return MPI_Type_set_attr(good.freed_type, 1, (void *)good.memory); }
+static int wrong1546(void) { return MPI_Type_set_attr((MPI_Datatype)good.junk, 1, (void *)good.memory); }
+static int wrong1547(void) { return MPI_Type_set_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory); }
+static int wrong1548(void) { return MPI_Type_set_name(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1549(void) { return MPI_Type_set_name(good.freed_type, (void *)good.memory); }
+static int wrong1550(void) { return MPI_Type_set_name((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1551(void) { return MPI_Type_set_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1552(void) { return MPI_Type_size(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1553(void) { return MPI_Type_size(good.freed_type, (void *)good.memory); }
+static int wrong1554(void) { return MPI_Type_size((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1555(void) { return MPI_Type_size((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1556(void) { return MPI_Type_size(MPI_INT, NULL); }
+static int wrong1557(void) { return MPI_Type_size_c(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1558(void) { return MPI_Type_size_c(good.freed_type, (void *)good.memory); }
+static int wrong1559(void) { return MPI_Type_size_c((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1560(void) { return MPI_Type_size_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1561(void) { return MPI_Type_size_c(MPI_INT, NULL); }
+static int wrong1562(void) { return MPI_Type_ub(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1563(void) { return MPI_Type_ub(good.freed_type, (void *)good.memory); }
+static int wrong1564(void) { return MPI_Type_ub((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1565(void) { return MPI_Type_ub((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1566(void) { return MPI_Type_ub(MPI_INT, NULL); }
+static int wrong1567(void) { return MPI_Type_vector(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1568(void) { return MPI_Type_vector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1569(void) { return MPI_Type_vector(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1570(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1571(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1572(void) { return MPI_Type_vector(1, 1, 1, MPI_INT, NULL); }
+static int wrong1573(void) { return MPI_Type_vector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1574(void) { return MPI_Type_vector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1575(void) { return MPI_Type_vector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1576(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1577(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1578(void) { return MPI_Type_vector_c(1, 1, 1, MPI_INT, NULL); }
+static int wrong1579(void) { return MPI_Unpack((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
+static int wrong1580(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
+static int wrong1581(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
+static int wrong1582(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
+static int wrong1583(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
+static int wrong1584(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
+static int wrong1585(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
+static int wrong1586(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
+static int wrong1587(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1588(void) { return MPI_Unpack_c((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
+static int wrong1589(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
+static int wrong1590(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
+static int wrong1591(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
+static int wrong1592(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
+static int wrong1593(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
+static int wrong1594(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
+static int wrong1595(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
+static int wrong1596(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1597(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
+static int wrong1598(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
+static int wrong1599(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
+static int wrong1600(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
+static int wrong1601(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
+static int wrong1602(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
+static int wrong1603(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
+static int wrong1604(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
+static int wrong1605(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
+static int wrong1606(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
+static int wrong1607(void) { return MPI_Wait(NULL, (void *)good.memory); }
+static int wrong1608(void) { return MPI_Wait(&(MPI_Request){good.freed_request}, (void *)good.memory); }
+static int wrong1609(void) { return MPI_Wait(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory); }
+static int wrong1610(void) { return MPI_Waitall(-1, good.requests, (void *)good.memory); }
+static int wrong1611(void) { return MPI_Waitall(1, NULL, (void *)good.memory); }
+static int wrong1612(void) { return MPI_Waitall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory); }
+static int wrong1613(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory); }
+static int wrong1614(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory); }
+static int wrong1615(void) { return MPI_Waitany(-1, good.requests, (void *)good.memory, (void *)good.memory); }
+static int wrong1616(void) { return MPI_Waitany(1, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1617(void) { return MPI_Waitany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong1618(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong1619(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
+static int wrong1620(void) { return MPI_Waitany(1, good.requests, NULL, (void *)good.memory); }
+static int wrong1621(void) { return MPI_Waitsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1622(void) { return MPI_Waitsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1623(void) { return MPI_Waitsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1624(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1625(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1626(void) { return MPI_Waitsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1627(void) { return MPI_Waitsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
 
 static const struct wrong_call {
     int (*call)(void);
@@ -2954,322 +2950,318 @@ static const struct wrong_call {
     {wrong1311, "MPI_Status_get_tag", "tag", "NULL", MPI_ERR_ARG, 0},
     {wrong1312, "MPI_Status_set_error", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
     {wrong1313, "MPI_Status_set_source", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1314, "MPI_Status_set_source", "source", "-77", MPI_ERR_RANK, 0},
-    {wrong1315, "MPI_Status_set_source", "source", "check_size", MPI_ERR_RANK, 0},
-    {wrong1316, "MPI_Status_set_source", "source", "2147483647", MPI_ERR_RANK, 0},
-    {wrong1317, "MPI_Status_set_tag", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1318, "MPI_Status_set_tag", "tag", "-77", MPI_ERR_TAG, 0},
-    {wrong1319, "MPI_Test", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong1320, "MPI_Test", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1321, "MPI_Test", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1322, "MPI_Test", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1323, "MPI_Test_cancelled", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1324, "MPI_Test_cancelled", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1325, "MPI_Testall", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1326, "MPI_Testall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1327, "MPI_Testall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1328, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1329, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1330, "MPI_Testall", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1331, "MPI_Testany", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1332, "MPI_Testany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1333, "MPI_Testany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1334, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1335, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1336, "MPI_Testany", "index", "NULL", MPI_ERR_ARG, 0},
-    {wrong1337, "MPI_Testany", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1338, "MPI_Testsome", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong1339, "MPI_Testsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1340, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1341, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1342, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1343, "MPI_Testsome", "outcount", "NULL", MPI_ERR_ARG, 0},
-    {wrong1344, "MPI_Testsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
-    {wrong1345, "MPI_Topo_test", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1346, "MPI_Topo_test", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1347, "MPI_Topo_test", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1348, "MPI_Topo_test", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1349, "MPI_Type_commit", "datatype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1350, "MPI_Type_commit", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
-    {wrong1351, "MPI_Type_commit", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
-    {wrong1352, "MPI_Type_commit", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
-    {wrong1353, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1354, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1355, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1356, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1357, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1358, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1359, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1360, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1361, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1362, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1363, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1364, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1365, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1366, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1367, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1368, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1369, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1370, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1371, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1372, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1373, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1374, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1375, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1376, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1377, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1378, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1379, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1380, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1381, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1382, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1383, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1384, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1385, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1386, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1387, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1388, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1389, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1390, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1391, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1392, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1393, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1394, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1395, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1396, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1397, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1398, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1399, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1400, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1401, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1402, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1403, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1404, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1405, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1406, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1407, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1408, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1409, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1410, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1411, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1412, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1413, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1414, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1415, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1416, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1417, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1418, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1419, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1420, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1421, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1422, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1423, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1424, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1425, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1426, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1427, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1428, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1429, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1430, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1431, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1432, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1433, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1434, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1435, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1436, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1437, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1438, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1439, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1440, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1441, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1442, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1443, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1444, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1445, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1446, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1447, "MPI_Type_delete_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1448, "MPI_Type_delete_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1449, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1450, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1451, "MPI_Type_dup", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1452, "MPI_Type_dup", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1453, "MPI_Type_dup", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1454, "MPI_Type_dup", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1455, "MPI_Type_dup", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1456, "MPI_Type_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1457, "MPI_Type_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1458, "MPI_Type_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1459, "MPI_Type_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1460, "MPI_Type_extent", "extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1461, "MPI_Type_free", "datatype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1462, "MPI_Type_free", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
-    {wrong1463, "MPI_Type_free", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
-    {wrong1464, "MPI_Type_free", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
-    {wrong1465, "MPI_Type_get_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1466, "MPI_Type_get_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1467, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1468, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1314, "MPI_Status_set_tag", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong1315, "MPI_Test", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong1316, "MPI_Test", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1317, "MPI_Test", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1318, "MPI_Test", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1319, "MPI_Test_cancelled", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong1320, "MPI_Test_cancelled", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1321, "MPI_Testall", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1322, "MPI_Testall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1323, "MPI_Testall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1324, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1325, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1326, "MPI_Testall", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1327, "MPI_Testany", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1328, "MPI_Testany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1329, "MPI_Testany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1330, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1331, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1332, "MPI_Testany", "index", "NULL", MPI_ERR_ARG, 0},
+    {wrong1333, "MPI_Testany", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1334, "MPI_Testsome", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong1335, "MPI_Testsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1336, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1337, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1338, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1339, "MPI_Testsome", "outcount", "NULL", MPI_ERR_ARG, 0},
+    {wrong1340, "MPI_Testsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
+    {wrong1341, "MPI_Topo_test", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1342, "MPI_Topo_test", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1343, "MPI_Topo_test", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1344, "MPI_Topo_test", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1345, "MPI_Type_commit", "datatype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1346, "MPI_Type_commit", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
+    {wrong1347, "MPI_Type_commit", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
+    {wrong1348, "MPI_Type_commit", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
+    {wrong1349, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1350, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1351, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1352, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1353, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1354, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1355, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1356, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1357, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1358, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1359, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1360, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1361, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1362, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1363, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1364, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1365, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1366, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1367, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1368, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1369, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1370, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1371, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1372, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1373, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1374, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1375, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1376, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1377, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1378, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1379, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1380, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1381, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1382, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1383, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1384, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1385, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1386, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1387, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1388, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1389, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1390, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1391, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1392, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1393, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1394, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1395, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1396, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1397, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1398, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1399, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1400, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1401, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1402, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1403, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1404, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1405, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1406, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1407, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1408, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1409, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1410, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1411, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1412, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1413, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1414, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1415, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1416, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1417, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1418, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1419, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1420, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1421, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1422, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1423, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1424, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1425, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1426, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1427, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1428, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1429, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1430, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1431, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1432, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1433, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1434, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1435, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1436, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1437, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1438, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1439, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1440, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1441, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1442, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1443, "MPI_Type_delete_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1444, "MPI_Type_delete_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1445, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1446, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1447, "MPI_Type_dup", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1448, "MPI_Type_dup", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1449, "MPI_Type_dup", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1450, "MPI_Type_dup", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1451, "MPI_Type_dup", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1452, "MPI_Type_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1453, "MPI_Type_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1454, "MPI_Type_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1455, "MPI_Type_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1456, "MPI_Type_extent", "extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1457, "MPI_Type_free", "datatype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1458, "MPI_Type_free", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
+    {wrong1459, "MPI_Type_free", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
+    {wrong1460, "MPI_Type_free", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
+    {wrong1461, "MPI_Type_get_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1462, "MPI_Type_get_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1463, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1464, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1465, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1466, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1467, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1468, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
     {wrong1469, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
     {wrong1470, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
     {wrong1471, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
     {wrong1472, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1473, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1474, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1475, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1476, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1477, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1478, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1479, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1480, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1481, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
-    {wrong1482, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
-    {wrong1483, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
-    {wrong1484, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
-    {wrong1485, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1486, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1487, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1488, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1489, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
-    {wrong1490, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
-    {wrong1491, "MPI_Type_get_envelope", "num_large_counts", "NULL", MPI_ERR_ARG, 0},
-    {wrong1492, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
-    {wrong1493, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
-    {wrong1494, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1495, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1496, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1497, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1498, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1499, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1500, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1501, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1502, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1503, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1504, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1505, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1506, "MPI_Type_get_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1507, "MPI_Type_get_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1508, "MPI_Type_get_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1509, "MPI_Type_get_name", "resultlen", "NULL", MPI_ERR_ARG, 0},
-    {wrong1510, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1511, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1512, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1513, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1514, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1515, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1516, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1517, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1518, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1519, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1520, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1521, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1522, "MPI_Type_get_value_index", "value_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1523, "MPI_Type_get_value_index", "value_type", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1524, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1525, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1526, "MPI_Type_get_value_index", "index_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1527, "MPI_Type_get_value_index", "index_type", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1528, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1529, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1530, "MPI_Type_get_value_index", "pair_type", "NULL", MPI_ERR_ARG, 0},
-    {wrong1531, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1532, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1533, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1534, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1535, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1536, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1537, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1538, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1539, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1540, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1541, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1542, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1543, "MPI_Type_lb", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1544, "MPI_Type_lb", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1545, "MPI_Type_lb", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1546, "MPI_Type_lb", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1547, "MPI_Type_lb", "displacement", "NULL", MPI_ERR_ARG, 0},
-    {wrong1548, "MPI_Type_set_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1549, "MPI_Type_set_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1550, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1551, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1552, "MPI_Type_set_name", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1553, "MPI_Type_set_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1554, "MPI_Type_set_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1555, "MPI_Type_set_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1556, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1557, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1558, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1559, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1560, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
-    {wrong1561, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1562, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1563, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1564, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1565, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
-    {wrong1566, "MPI_Type_ub", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1567, "MPI_Type_ub", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1568, "MPI_Type_ub", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1569, "MPI_Type_ub", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1570, "MPI_Type_ub", "displacement", "NULL", MPI_ERR_ARG, 0},
-    {wrong1571, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1572, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1573, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1574, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1575, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1576, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1577, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1578, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1579, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1580, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1581, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1582, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1583, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
-    {wrong1584, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1585, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1586, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1587, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1588, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1589, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1590, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1591, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1592, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
-    {wrong1593, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1594, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1595, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1596, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1597, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1598, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1599, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1600, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1601, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
-    {wrong1602, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1603, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1604, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1605, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1606, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
-    {wrong1607, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1608, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1609, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1610, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1611, "MPI_Wait", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong1612, "MPI_Wait", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1613, "MPI_Wait", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1614, "MPI_Waitall", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1615, "MPI_Waitall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1616, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1617, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1618, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1619, "MPI_Waitany", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1620, "MPI_Waitany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1621, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1622, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1623, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1624, "MPI_Waitany", "index", "NULL", MPI_ERR_ARG, 0},
-    {wrong1625, "MPI_Waitsome", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong1626, "MPI_Waitsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1627, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1628, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1629, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1630, "MPI_Waitsome", "outcount", "NULL", MPI_ERR_ARG, 0},
-    {wrong1631, "MPI_Waitsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
+    {wrong1473, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1474, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1475, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1476, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1477, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
+    {wrong1478, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
+    {wrong1479, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
+    {wrong1480, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
+    {wrong1481, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1482, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1483, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1484, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1485, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
+    {wrong1486, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
+    {wrong1487, "MPI_Type_get_envelope", "num_large_counts", "NULL", MPI_ERR_ARG, 0},
+    {wrong1488, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
+    {wrong1489, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
+    {wrong1490, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1491, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1492, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1493, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1494, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1495, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1496, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1497, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1498, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1499, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1500, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1501, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1502, "MPI_Type_get_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1503, "MPI_Type_get_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1504, "MPI_Type_get_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1505, "MPI_Type_get_name", "resultlen", "NULL", MPI_ERR_ARG, 0},
+    {wrong1506, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1507, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1508, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1509, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1510, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1511, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1512, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1513, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1514, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1515, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1516, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1517, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1518, "MPI_Type_get_value_index", "value_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1519, "MPI_Type_get_value_index", "value_type", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1520, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1521, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1522, "MPI_Type_get_value_index", "index_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1523, "MPI_Type_get_value_index", "index_type", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1524, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1525, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1526, "MPI_Type_get_value_index", "pair_type", "NULL", MPI_ERR_ARG, 0},
+    {wrong1527, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1528, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1529, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1530, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1531, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1532, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1533, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1534, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1535, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1536, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1537, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1538, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1539, "MPI_Type_lb", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1540, "MPI_Type_lb", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1541, "MPI_Type_lb", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1542, "MPI_Type_lb", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1543, "MPI_Type_lb", "displacement", "NULL", MPI_ERR_ARG, 0},
+    {wrong1544, "MPI_Type_set_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1545, "MPI_Type_set_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1546, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1547, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1548, "MPI_Type_set_name", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1549, "MPI_Type_set_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1550, "MPI_Type_set_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1551, "MPI_Type_set_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1552, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1553, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1554, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1555, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1556, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
+    {wrong1557, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1558, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1559, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1560, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1561, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
+    {wrong1562, "MPI_Type_ub", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1563, "MPI_Type_ub", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1564, "MPI_Type_ub", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1565, "MPI_Type_ub", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1566, "MPI_Type_ub", "displacement", "NULL", MPI_ERR_ARG, 0},
+    {wrong1567, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1568, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1569, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1570, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1571, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1572, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1573, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1574, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1575, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1576, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1577, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1578, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1579, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
+    {wrong1580, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1581, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1582, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1583, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1584, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1585, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1586, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1587, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1588, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
+    {wrong1589, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1590, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1591, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1592, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1593, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1594, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1595, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1596, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1597, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
+    {wrong1598, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1599, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1600, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1601, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1602, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
+    {wrong1603, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1604, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1605, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1606, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1607, "MPI_Wait", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong1608, "MPI_Wait", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1609, "MPI_Wait", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1610, "MPI_Waitall", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1611, "MPI_Waitall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1612, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1613, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1614, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1615, "MPI_Waitany", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1616, "MPI_Waitany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1617, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1618, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1619, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1620, "MPI_Waitany", "index", "NULL", MPI_ERR_ARG, 0},
+    {wrong1621, "MPI_Waitsome", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong1622, "MPI_Waitsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1623, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1624, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1625, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1626, "MPI_Waitsome", "outcount", "NULL", MPI_ERR_ARG, 0},
+    {wrong1627, "MPI_Waitsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
 };
