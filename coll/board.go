@@ -132,7 +132,7 @@ func (t *Turn) take(b Board) (there bool, err error) {
 	case !t.begun:
 		t.begun = true
 		return true, Copy(to, Buf{Bytes(part).Base, to.Count, to.Type})
-	case reproduces && t.op.OfProgram():
+	case reproduces && !eitherWay(t.op):
 		return true, foldPart(t.op, to, Buf{Bytes(part).Base, to.Count, to.Type})
 	}
 	return true, combine(t.op, Buf{Bytes(part).Base, to.Count, to.Type}, to)
@@ -165,7 +165,10 @@ func (t *Turn) combine(from int, out Buf, op Op, at int64) {
 }
 
 // upwards says whether the parts are combined from the first rank to the last.
-func upwards(op Op) bool { return reproduces || !op.OfProgram() }
+func upwards(op Op) bool { return reproduces || eitherWay(op) }
+
+// eitherWay says whether two parts give the same bits in either order: those of predefined operations.
+func eitherWay(op Op) bool { return op.Commutative() && !op.OfProgram() }
 
 // BoardBarrier is Barrier.
 func BoardBarrier(b Board) Turn {
