@@ -377,20 +377,6 @@ GoInt32 impi_Sendrecv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, 
     return impi_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
 
-/* Boards, where the collectives of each communicator meet. */
-static void *board[COMMS];
-
-GoInt32 impi_board_open(GoUintptr comm, GoInt32 root, char *function, GoUintptr out)
-{
-    static const int32_t local[RANKS] = {0, 1};
-    struct impi_fast_comm *c = known(comm);
-    (void)root, (void)function;
-    void *const controls[RANKS] = {shm->peers[0].out.ctl, shm->peers[1].out.ctl};
-    c->board = impi_board_new(comm, board[c - impi_fast.comms], c->rank, c->size, local, controls);
-    *(struct impi_board **)out = c->board;
-    return 0;
-}
-
 GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char *function)
 {
     (void)comm, (void)function;
@@ -407,10 +393,16 @@ void impi_board_turn(void)
     unlock(shm);
 }
 
+/* Boards, where the collectives of each communicator meet. */
 static void open_boards(void *memory[COMMS])
 {
+    static const int32_t local[RANKS] = {0, 1};
+    void *const controls[RANKS] = {shm->peers[0].out.ctl, shm->peers[1].out.ctl};
     uintptr_t type = (uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL;
-    for (int i = 0; i < COMMS; i++) board[i] = memory[i];
+    for (int i = 0; i < COMMS; i++) {
+        struct impi_fast_comm *c = &impi_fast.comms[i];
+        c->board = impi_board_new(c->handle, memory[i], c->rank, c->size, local, controls);
+    }
     impi_boards.looks = 50;
     impi_boards.ops[(uintptr_t)MPI_SUM - (uintptr_t)MPI_OP_NULL] = IMPI_OP_SUM;
     impi_boards.types[type].ops = 1 << IMPI_OP_SUM;
@@ -473,9 +465,6 @@ NEVER(GoInt32 impi_Comm_size(GoUintptr comm, GoUintptr size))
 NEVER(GoInt32 impi_Type_size(GoUintptr datatype, GoUintptr size))
 NEVER(GoInt32 impi_Get_count(GoUintptr status, GoUintptr datatype, GoUintptr count))
 NEVER(GoInt32 impi_board_truncated(GoUintptr comm, char *function, GoInt32 rank, GoInt32 got, GoInt32 want))
-NEVER(GoInt32 impi_bcast_part(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm,
-                              GoUintptr part, GoInt32 pack))
-NEVER(GoInt32 impi_bcast_rest(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoUintptr comm, GoUintptr part))
 NEVER(GoInt32 impi_Barrier(GoUintptr comm))
 NEVER(GoInt32 impi_Bcast(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm))
 NEVER(GoInt32 impi_Reduce(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op,
