@@ -15,6 +15,7 @@ type context struct {
 	cid   uint64
 	comm  *Comm // whose space it is
 	space match.Space[Request, message]
+	serve *Window // takes all messages of its context as requests; nil: the program receives them
 }
 
 // newContext makes the message space of a communicator with n possible sources.

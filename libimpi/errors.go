@@ -7,6 +7,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/topo"
+	"github.com/libimpi/libimpi/onesided"
 )
 
 // Error is what a call reports: an MPI error class and the particulars. The function's name is added by
@@ -44,6 +45,8 @@ func AsError(err error) *Error {
 	case *datatype.Error:
 		return &Error{Class: e.Class, Text: e.Error()}
 	case *topo.Error:
+		return &Error{Class: e.Class, Text: e.Text}
+	case *onesided.Error:
 		return &Error{Class: e.Class, Text: e.Text}
 	case *coll.Error:
 		return &Error{Class: e.Class, Text: e.Error()}

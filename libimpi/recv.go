@@ -73,6 +73,9 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 func (e *Engine) keep(ctx *context, m *message) {
 	ctx.keep(m)
 	e.count(m)
+	if ctx.serve != nil {
+		ctx.serve.arrived(m.source)
+	}
 	e.ring()
 }
 

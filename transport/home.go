@@ -16,6 +16,7 @@ type Home struct {
 
 	Attention Attention // nil: there is no progress thread
 	Boards    Boards    // nil: there are no boards
+	Memory    Memory    // nil: none can be shared beyond what transports have
 
 	// InTurn: another process runs only while this one sleeps (transport/fake). A thread that waits does not spin.
 	InTurn bool
@@ -86,6 +87,21 @@ type Board interface {
 	Wake(local int)
 	// Leave gives the board up. The caller has completed all its operations on it. It does not block.
 	Leave()
+}
+
+// Memory is what the processes of a machine share besides: each part is made by one of them, mapped by others, and gone
+// when the last one has let go of it, or ended.
+type Memory interface {
+	// Share makes so many bytes of memory, all zero, and answers a number by which others find it until Hide.
+	Share(bytes int) (mem []byte, id uint64, err error)
+	// Hide ends what the number is good for. Who has the memory keeps it.
+	Hide(id uint64)
+	// Find answers the memory that the process of a local rank shares under a number.
+	Find(local int, id uint64, bytes int) ([]byte, error)
+	// Forget gives up memory of Share or Find, all of it.
+	Forget(mem []byte)
+	// Ring wakes a process of the machine, by its local rank, if it sleeps.
+	Ring(local int)
 }
 
 // MaxLocal is the largest number of processes that share a machine's memory.

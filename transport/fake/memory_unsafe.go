@@ -7,3 +7,9 @@ func read(addr uint64, dst []byte) {
 	at := uintptr(addr)
 	copy(dst, unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), len(dst)))
 }
+
+// words is n bytes of memory that begin where a word may.
+func words(n int) []byte {
+	w := make([]uint64, n/8+1)
+	return unsafe.Slice((*byte)(unsafe.Pointer(&w[0])), n)
+}

@@ -56,6 +56,7 @@ type World struct {
 	ended   chan struct{}
 	stuck   error
 	trace   trace
+	memory  memory
 }
 
 // proc is one process.
@@ -157,7 +158,7 @@ func (w *World) Job(rank int) *transport.Job {
 func (w *World) Home(rank int) transport.Home {
 	p := w.procs[rank]
 	return transport.Home{World: p.world, Rank: p.local, Cores: len(p.world), Lock: &p.lock, Bell: p,
-		InTurn: true, Now: p.clock}
+		Memory: p, InTurn: true, Now: p.clock}
 }
 
 // clock is the time of a process that looks at it: a turn takes 10 us, and each look 5.

@@ -178,7 +178,8 @@ func (s *Segment) publish() {
 
 // Home is the segment as the engine sees it. world has the world rank of each local rank.
 func (s *Segment) Home(world []int32) transport.Home {
-	return transport.Home{World: world, Rank: s.rank, Cores: s.cores, Lock: &s.priv.lock, Bell: s, Attention: s, Boards: s}
+	return transport.Home{World: world, Rank: s.rank, Cores: s.cores, Lock: &s.priv.lock, Bell: s, Attention: s, Boards: s,
+		Memory: s}
 }
 
 // Close leaves the segment in good order: the others do not take it for death. No call on the Segment or on

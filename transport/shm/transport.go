@@ -56,6 +56,7 @@ var (
 	_ transport.Bell      = (*Segment)(nil)
 	_ transport.Attention = (*Segment)(nil)
 	_ transport.Boards    = (*Segment)(nil)
+	_ transport.Memory    = (*Segment)(nil)
 )
 
 // link is what Go alone knows of a peer.

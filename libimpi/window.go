@@ -1,0 +1,479 @@
+package libimpi
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/onesided"
+	"github.com/libimpi/libimpi/transport/futex"
+	"github.com/libimpi/libimpi/transport/kernel"
+)
+
+// Windows (MPI 5.0, chapter 12). A window has a communicator of its own, in which its members agree and the requests of
+// one-sided communication travel.
+//
+//	call -> Epochs: is it allowed in this state? -> Part: where in the target's memory?
+//	     -> the memory is mapped here: the data moves between the two layouts, and is there when the call returns
+//	     -> otherwise a request to the target's engine (window_request.go), which progress carries out there
+//
+// How the members synchronize is another question. Inside a machine it is by words of memory that all of them map
+// (onesided.Words), whatever memory the window is for; between machines by requests, too, and the barrier.
+//
+// Separate and unified memory are the same here (MPI_WIN_UNIFIED): there is no copy of a window.
+type Window struct {
+	Name   string
+	Bridge any // what the bridge keeps with it
+
+	engine *Engine
+	comm   *Comm // its own
+	flavor int
+
+	mu     sync.Mutex // guards epochs: several threads may use the window
+	epochs *onesided.Epochs
+
+	parts  []onesided.Part    // by rank
+	memory []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
+	mine   datatype.Pointer   // the own part
+	shared []byte             // what all members map, if they are in one machine: words, and then parts
+	words  *onesided.Words    // in it
+	local  []int32            // local ranks of the members then
+	asks   bool               // not all parts are mapped: there are requests
+
+	requests windowRequests
+}
+
+// WindowConfig says what window a process wants.
+type WindowConfig struct {
+	Flavor     int              // MPI_WIN_FLAVOR_...
+	Base       datatype.Pointer // MPI_WIN_FLAVOR_CREATE: the program's memory
+	Size, Unit int64            // bytes
+	Contiguous bool             // MPI_WIN_FLAVOR_SHARED: the parts follow each other without gaps
+	// Alloc finds memory of MPI_WIN_FLAVOR_ALLOCATE where it cannot be shared.
+	Alloc func(bytes int64) (datatype.Pointer, error)
+}
+
+// NewWindow makes a window of the members of c, all of which call it. Errors are the same at all of them, but for those
+// of lost peers and of memory.
+func (c *Comm) NewWindow(config WindowConfig) (*Window, error) {
+	if err := c.onlyOurs(); err != nil {
+		return nil, err
+	}
+	own, err := c.Dup()
+	if err != nil {
+		return nil, err
+	}
+	w := &Window{engine: c.engine, comm: own, flavor: config.Flavor, epochs: onesided.NewEpochs(c.Size())}
+	if err := w.open(&config); err != nil {
+		w.forget()
+		return nil, err
+	}
+	return w, nil
+}
+
+// onlyOurs refuses members of another implementation: IMPI knows no one-sided communication.
+func (c *Comm) onlyOurs() error {
+	job := c.engine.job
+	for r := range c.group.Size() {
+		p := job.Procs[c.group.World(r)]
+		if p.Client != job.Procs[c.engine.me].Client && !job.Hosts[p.Host].SameImpl {
+			return errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "rank %d of %s belongs to IMPI client %d, which is not libimpi: "+
+				"IMPI has no one-sided communication between implementations", r, c.describe(), p.Client)
+		}
+	}
+	return nil
+}
+
+func (w *Window) open(config *WindowConfig) error {
+	c := w.comm
+	n := c.Size()
+	all := make([]uint64, 2*n)
+	recv := countBuf(all)
+	recv.Count = 2
+	if err := c.Allgather(countBuf([]uint64{uint64(config.Size), uint64(config.Unit)}), recv); err != nil {
+		return err
+	}
+	w.parts, w.memory = make([]onesided.Part, n), make([]datatype.Pointer, n)
+	for r := range w.parts {
+		w.parts[r] = onesided.Part{Size: int64(all[2*r]), Unit: int64(all[2*r+1])}
+	}
+	if err := w.share(config); err != nil {
+		return err
+	}
+	if err := w.ownPart(config); err != nil {
+		return err
+	}
+	w.asks = w.words == nil || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || w.flavor == abi.MPI_WIN_FLAVOR_CREATE && n > 1
+	w.openRequests()
+	return c.Barrier()
+}
+
+// inMachine says whether the members can share memory; all answer the same. local are their local ranks.
+func (w *Window) inMachine() (local []int32, ok bool) {
+	e := w.engine
+	if e.home.Memory == nil {
+		return nil, false
+	}
+	for r := range w.comm.Size() {
+		l := e.LocalRank(w.comm.group.World(r))
+		if l < 0 {
+			return nil, false
+		}
+		local = append(local, int32(l))
+	}
+	return local, true
+}
+
+// pageBytes is a multiple of which the parts of a window begin, so that each lies in memory that its owner touches
+// first, and no two processes write to one cache line.
+const pageBytes = 4096
+
+// share makes the memory that the members map, if they are in one machine.
+func (w *Window) share(config *WindowConfig) error {
+	local, ok := w.inMachine()
+	isShared := w.flavor == abi.MPI_WIN_FLAVOR_SHARED
+	if !ok {
+		if isShared {
+			return errorf(abi.MPI_ERR_RMA_SHARED, "the processes of %s do not share memory: use a communicator of "+
+				"MPI_Comm_split_type with MPI_COMM_TYPE_SHARED", w.comm.describe())
+		}
+		return nil
+	}
+	n := len(w.parts)
+	offsets, bytes := make([]int64, n), int64(onesided.WordsBytes(n)+pageBytes-1)&^(pageBytes-1)
+	if isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE {
+		for r, p := range w.parts {
+			offsets[r] = bytes
+			if p.Size > maxWindow-bytes {
+				return errorf(abi.MPI_ERR_NO_MEM, "the parts of the window have more than %d bytes together", int64(maxWindow))
+			}
+			if bytes += p.Size; !isShared || !config.Contiguous {
+				bytes = (bytes + pageBytes - 1) &^ (pageBytes - 1)
+			}
+		}
+	}
+	mem, err := w.mapAll(local[0], int(bytes))
+	if err != nil {
+		if isShared {
+			return errorf(abi.MPI_ERR_RMA_SHARED, "no shared memory of %d bytes: %v", bytes, err)
+		}
+		return nil
+	}
+	w.shared, w.local = mem, local
+	w.words = onesided.NewWords(mem, int(w.comm.rank), n, w)
+	if isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE {
+		for r := range w.memory {
+			w.memory[r] = offset(startOf(mem), offsets[r])
+		}
+	}
+	return nil
+}
+
+const maxWindow = 1 << 46
+
+// mapAll maps memory that rank 0 makes. Either all members get it, or all an error.
+func (w *Window) mapAll(maker int32, bytes int) ([]byte, error) {
+	c, home := w.comm, w.engine.home.Memory
+	var mem []byte
+	var err error
+	id := []uint64{none}
+	if c.rank == 0 {
+		var number uint64
+		if mem, number, err = home.Share(bytes); err == nil {
+			id[0] = number
+			defer home.Hide(number)
+		}
+	}
+	if err := coll.Bcast(&c.ops, countBuf(id), 0); err != nil {
+		return nil, err
+	}
+	if c.rank != 0 {
+		if err = fmt.Errorf("rank 0 has none"); id[0] != none {
+			mem, err = home.Find(int(maker), id[0], bytes)
+		}
+	}
+	mine, least := []uint64{1}, []uint64{0}
+	if err != nil {
+		mine[0] = 0
+	}
+	if failed := coll.Allreduce(&c.ops, countBuf(mine), countBuf(least), op.Predefined(abi.MPI_MIN)); failed != nil {
+		return nil, failed
+	}
+	if least[0] == 0 {
+		if err == nil {
+			home.Forget(mem)
+			err = fmt.Errorf("another process cannot map it")
+		}
+		return nil, err
+	}
+	return mem, nil
+}
+
+// ownPart finds the memory of this process.
+func (w *Window) ownPart(config *WindowConfig) (err error) {
+	me := w.comm.rank
+	switch w.flavor {
+	case abi.MPI_WIN_FLAVOR_CREATE:
+		w.mine = config.Base
+		w.memory[me] = config.Base
+	case abi.MPI_WIN_FLAVOR_ALLOCATE:
+		if w.memory[me] == nil {
+			if w.memory[me], err = config.Alloc(config.Size); err != nil {
+				return err
+			}
+		}
+		w.mine = w.memory[me]
+	case abi.MPI_WIN_FLAVOR_SHARED:
+		w.mine = w.memory[me]
+	}
+	return nil
+}
+
+// Comm is the communicator that the window has for itself: its group and ranks are the window's.
+func (w *Window) Comm() *Comm { return w.comm }
+
+// Base is the memory of this process, Part what rank r contributes.
+func (w *Window) Base() datatype.Pointer    { return w.mine }
+func (w *Window) Part(r int) onesided.Part  { return w.parts[r] }
+func (w *Window) Flavor() int               { return w.flavor }
+func (w *Window) Mapped() bool              { return w.shared != nil }
+func (w *Window) At(r int) datatype.Pointer { return w.memory[r] }
+
+// String names the window for messages.
+func (w *Window) String() string {
+	if w.Name != "" {
+		return w.Name
+	}
+	return fmt.Sprintf("the window of %d processes", w.comm.Size())
+}
+
+// MayFree says what is wrong with freeing the window now.
+func (w *Window) MayFree() error { return w.guarded((*onesided.Epochs).Free) }
+
+// Free gives the window up, when all members have called it and all communication is done.
+func (w *Window) Free() error {
+	if err := w.MayFree(); err != nil {
+		return err
+	}
+	if err := w.flushAll(); err != nil {
+		return err
+	}
+	if err := w.barrier(); err != nil {
+		return err
+	}
+	w.forget()
+	return nil
+}
+
+// forget gives back what the window has.
+func (w *Window) forget() {
+	w.closeRequests()
+	if w.shared != nil {
+		w.engine.home.Memory.Forget(w.shared)
+		w.shared = nil
+	}
+	w.comm.Discard()
+}
+
+// barrier returns when all members have called it.
+func (w *Window) barrier() error {
+	if w.words != nil {
+		return w.words.Fence()
+	}
+	return w.comm.Barrier()
+}
+
+// Await implements onesided.Machine.
+func (w *Window) Await(word *uint64, least uint64) error {
+	e := w.engine
+	if !e.patient && !e.shared.hasWork() && !w.asks {
+		for range boardLooks {
+			futex.Pause(1)
+			if atomic.LoadUint64(word) >= least {
+				return nil
+			}
+		}
+	}
+	return e.AwaitWord(word, least)
+}
+
+// Wake implements onesided.Machine.
+func (w *Window) Wake(rank int) {
+	if rank != int(w.comm.rank) {
+		w.engine.home.Memory.Ring(int(w.local[rank]))
+	} else {
+		w.engine.ring()
+	}
+}
+
+// Relax implements onesided.Machine.
+func (w *Window) Relax() error {
+	w.engine.Turn()
+	kernel.Yield()
+	return w.engine.failure()
+}
+
+// begin asks whether communication with a target is allowed now.
+func (w *Window) begin(target int, request bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var err *onesided.Error
+	if request {
+		err = w.epochs.Request(target)
+	} else {
+		err = w.epochs.Access(target)
+	}
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// Place is what a call names of a target's memory.
+type Place struct {
+	Target int
+	Disp   int64 // in units of the target's
+	Count  int64
+	Type   *datatype.Type
+}
+
+// at answers the memory of a place, relative to which its elements lie, and nil if it is not mapped here.
+func (w *Window) at(p Place) (datatype.Pointer, error) {
+	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
+		if p.Target == int(w.comm.rank) {
+			return w.attachedAt(p.Disp, p.Count, p.Type)
+		}
+		return nil, nil
+	}
+	off, err := w.parts[p.Target].Offset(p.Target, p.Disp, p.Count, p.Type)
+	if err != nil {
+		return nil, err
+	}
+	if base := w.memory[p.Target]; base != nil {
+		return offset(base, off), nil
+	}
+	if p.Count == 0 || p.Type.Size() == 0 {
+		return startOf(nothingAt[:]), nil
+	}
+	return nil, nil
+}
+
+// nothingAt is where nothing is stored.
+var nothingAt [8]byte
+
+// Put copies origin to a place (MPI_Put). ask says that the call answers a request; without one, or if all is done,
+// that is the one of everything that is complete.
+func (w *Window) Put(origin coll.Buf, p Place, ask bool) (uint64, error) {
+	to, err := w.ready(p, ask, "origin", origin)
+	if err != nil {
+		return 0, err
+	}
+	if to != nil {
+		return sentRequest, coll.Copy(coll.Buf{Base: to, Count: p.Count, Type: p.Type}, origin)
+	}
+	return w.askPut(origin, p, ask)
+}
+
+// Get copies a place to origin (MPI_Get).
+func (w *Window) Get(origin coll.Buf, p Place, ask bool) (uint64, error) {
+	from, err := w.ready(p, ask, "origin", origin)
+	if err != nil {
+		return 0, err
+	}
+	if from != nil {
+		return sentRequest, coll.Copy(origin, coll.Buf{Base: from, Count: p.Count, Type: p.Type})
+	}
+	return w.askGet(origin, p, ask)
+}
+
+// Accumulate combines origin with a place, and stores what that had before in result (MPI_Get_accumulate); a result of
+// no type is MPI_Accumulate's.
+func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element *datatype.Type, ask bool) (uint64,
+	error) {
+	given := origin
+	if given.Type == nil {
+		given = result
+	}
+	to, err := w.ready(p, ask, "origin", given)
+	if err != nil {
+		return 0, err
+	}
+	if to == nil {
+		return w.askAccumulate(origin, result, p, o, element, ask)
+	}
+	a := onesided.Accumulation{Origin: origin, Target: coll.Buf{Base: to, Count: p.Count, Type: p.Type}, Result: result,
+		Element: element, Op: o}
+	a.Lock, a.Unlock = w.atomically(p.Target)
+	return sentRequest, a.Do()
+}
+
+// atomically answers how the accumulates to a target exclude each other. What only the target's process reaches its
+// engine's lock guards.
+func (w *Window) atomically(target int) (lock func() error, unlock func()) {
+	if w.words != nil && w.flavor != abi.MPI_WIN_FLAVOR_CREATE && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
+		return func() error { return w.words.Hold(target) }, func() { w.words.Drop(target) }
+	}
+	e := w.engine
+	return func() error {
+		e.mu.Lock()
+		return nil
+	}, e.mu.Unlock
+}
+
+// CompareAndSwap is MPI_Compare_and_swap: all three are elements of the place's type.
+func (w *Window) CompareAndSwap(origin, compare, result datatype.Pointer, p Place) error {
+	to, err := w.ready(p, false, "origin", coll.Buf{Count: 1, Type: p.Type})
+	if err != nil {
+		return err
+	}
+	if to == nil {
+		return w.askSwap(origin, compare, result, p)
+	}
+	lock, unlock := w.atomically(p.Target)
+	if err := lock(); err != nil {
+		return err
+	}
+	onesided.Swap(to, origin, compare, result, p.Type)
+	unlock()
+	return nil
+}
+
+// ready asks whether communication is allowed, and answers the memory of its place, nil if it is not mapped.
+func (w *Window) ready(p Place, ask bool, what string, given coll.Buf) (datatype.Pointer, error) {
+	if err := w.begin(p.Target, ask); err != nil {
+		return nil, err
+	}
+	if a, b := given.Size(), p.Count*p.Type.Size(); a != b {
+		return nil, errorf(abi.MPI_ERR_COUNT, "the %s data has %d bytes, and that of the target %d", what, a, b)
+	}
+	return w.at(p)
+}
+
+// Sync orders loads and stores of the program with those of others (MPI_Win_sync), and makes progress: what others ask
+// of this process may be what it waits for.
+func (w *Window) Sync() error {
+	var word uint32
+	atomic.AddUint32(&word, 1)
+	if w.asks {
+		w.engine.Turn()
+	}
+	return w.engine.failure()
+}
+
+// Done is the request of everything that is complete.
+const Done = sentRequest
+
+// CheckAccumulate refuses what an accumulate cannot do, and answers the predefined type of its elements.
+func CheckAccumulate(operation int, target, origin *datatype.Type) (*datatype.Type, error) {
+	return onesided.CheckOp(operation, target, origin)
+}
+
+// Swappable says whether elements of a predefined type can be compared and swapped (MPI 5.0, 12.3.4): integers,
+// logicals, bytes. Those are what a bitwise or a logical operation takes.
+func Swappable(t *datatype.Type) bool {
+	return op.Check(abi.MPI_BOR, t) == nil || op.Check(abi.MPI_LOR, t) == nil
+}

@@ -1,0 +1,588 @@
+package libimpi
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/onesided"
+)
+
+// Requests to the engine of a target whose memory is not mapped here (onesided.Request): the origin's side. They travel
+// as messages in the point-to-point context of the window's communicator, which the program does not have, and the data
+// of long ones in another context. All functions run under the engine's lock, but for those that take it.
+//
+// What a call sends is bounded: a short put or a piece of an accumulate is a copy, and of those at most copiesBytes
+// wait for room at a time; a long put is an ordinary long message out of the program's memory.
+
+// windowRequests is what a window has for them.
+type windowRequests struct {
+	data    *context // of long puts, and of what is sent back
+	tags    int32    // in data, given out by this process
+	targets []target
+	origins []origin // window_serve.go
+	lock    lockQueue
+	regions atomic.Pointer[[]region] // attached to a dynamic window
+}
+
+// target is what this process has under way at another one.
+type target struct {
+	open             int    // messages whose end is awaited
+	copies           int64  // bytes of copies among them
+	changed          bool   // requests have been sent whose end only the target knows
+	flushes, flushed uint64 // asked for, and answered
+	asked, granted   uint64 // locks
+	posted, started  uint64 // MPI_Win_post of the target, and MPI_Win_start for it
+	types            typeTable
+	failed           *Error // what the target says has failed
+}
+
+const (
+	inlineBytes = 8 << 10  // of a put that travels with its request
+	pieceBytes  = 32 << 10 // of an accumulate in one request
+	copiesBytes = 1 << 20
+)
+
+// openRequests makes the window one that serves requests, if there are any.
+func (w *Window) openRequests() {
+	if !w.asks {
+		return
+	}
+	e, q := w.engine, &w.requests
+	q.targets, q.origins = make([]target, len(w.parts)), make([]origin, len(w.parts))
+	q.regions.Store(new([]region))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	q.data = w.comm.partitioned().data
+	w.comm.p2p.serve = w
+	for r := range q.origins {
+		w.arrived(int32(r)) // before this process was ready
+	}
+}
+
+// closeRequests ends it. Nothing is under way any more.
+func (w *Window) closeRequests() {
+	if w.requests.data == nil {
+		return
+	}
+	e := w.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w.comm.p2p.serve = nil
+}
+
+// typeTable are the derived types that a target has been told of, by the slot where it keeps them.
+type typeTable struct {
+	slots [typeSlots]*datatype.Type
+	known map[*datatype.Type]uint16
+	next  int
+}
+
+const (
+	typeSlots = 64
+	firstSlot = 1 << 15 // below are handles of predefined types
+)
+
+// describe puts a type into a request: the target gets its serialized form once.
+func (t *typeTable) describe(of *datatype.Type, r *onesided.Request) error {
+	if of.Handle() != 0 {
+		r.Slot = uint16(of.Handle())
+		return nil
+	}
+	if slot, ok := t.known[of]; ok {
+		r.Slot = slot
+		return nil
+	}
+	form, err := of.Append(nil)
+	if err != nil {
+		return err
+	}
+	if t.known == nil {
+		t.known = make(map[*datatype.Type]uint16)
+	}
+	delete(t.known, t.slots[t.next])
+	t.slots[t.next] = of
+	r.Slot, r.Type = uint16(firstSlot+t.next), form
+	t.known[of] = r.Slot
+	t.next = (t.next + 1) % typeSlots
+	return nil
+}
+
+// windowOp is what the program's request of a call stands for; nil if the call answers none.
+type windowOp struct {
+	nothing
+	request *Request
+	left    int // messages that are not done, and the call itself
+}
+
+func (w *Window) newOp(ask bool) *windowOp {
+	if !ask {
+		return nil
+	}
+	o := &windowOp{left: 1}
+	o.request = w.engine.newCompound(w.comm.p2p, o)
+	return o
+}
+
+func (o *windowOp) more() {
+	if o != nil {
+		o.left++
+	}
+}
+
+func (o *windowOp) less(e *Engine, err *Error) {
+	if o == nil {
+		return
+	}
+	if err != nil && o.request.status.Err == nil {
+		o.request.status.Err = err
+	}
+	if o.left--; o.left == 0 {
+		e.complete(o.request)
+	}
+}
+
+// id ends the call.
+func (o *windowOp) id(e *Engine) uint64 {
+	e.away()
+	if o == nil {
+		return sentRequest
+	}
+	id := o.request.id
+	o.less(e, nil)
+	return id
+}
+
+// windowPart is a message of a call.
+type windowPart struct {
+	nothing
+	w      *Window
+	target int
+	op     *windowOp
+	copied int64
+	then   func() // when data has come
+}
+
+// partDone implements compound.
+func (p *windowPart) partDone(e *Engine, message *Request) {
+	t := &p.w.requests.targets[p.target]
+	t.open--
+	t.copies -= p.copied
+	err := message.failure()
+	if err != nil && p.op == nil && t.failed == nil {
+		t.failed = err
+	}
+	if err == nil && p.then != nil && message.status.Bytes == message.size {
+		p.then()
+	}
+	p.op.less(e, err)
+}
+
+// sends starts a message to a target. copied says that it is a copy of ours.
+func (w *Window) sends(ctx *context, b coll.Buf, to int, tag int32, o *windowOp, copied bool) {
+	e, world := w.engine, w.comm.group.World(to)
+	if e.sendShort(ctx, b.Base, b.Count, b.Type, world, tag) {
+		return
+	}
+	part, t := &windowPart{w: w, target: to, op: o}, &w.requests.targets[to]
+	if copied {
+		part.copied = b.Count
+	}
+	t.open++
+	t.copies += part.copied
+	o.more()
+	e.start(e.newSend(ctx, b.Base, b.Count, b.Type, world, tag, modeStandard).join(part, 0))
+}
+
+// receives posts the receive of what a target sends back.
+func (w *Window) receives(b coll.Buf, from int, tag int32, o *windowOp, then func()) {
+	e := w.engine
+	w.requests.targets[from].open++
+	o.more()
+	part := &windowPart{w: w, target: from, op: o, then: then}
+	e.postRecv(e.newRecv(w.requests.data, b.Base, b.Count, b.Type, from, tag).join(part, 0))
+}
+
+// asksFor sends a request.
+func (w *Window) asksFor(to int, r *onesided.Request, o *windowOp) {
+	w.sends(w.comm.p2p, coll.Bytes(r.Append(make([]byte, 0, 64+len(r.Type)+len(r.Data)))), to, 0, o, true)
+}
+
+// tag gives out a tag of the data context. Those of what comes back are odd, so that they are not those of what the
+// same process sends to this one.
+func (w *Window) tag(back bool) int32 {
+	q := &w.requests
+	q.tags = (q.tags + 2) & (1<<30 - 1)
+	if back {
+		return q.tags + 1
+	}
+	return q.tags + 2
+}
+
+// approach takes the lock and waits until not too many copies are under way to a target. The caller ends with leave.
+func (w *Window) approach(to int) {
+	w.engine.mu.Lock()
+	w.awaitRoom(to)
+	w.engine.post(w.comm.group.World(to))
+}
+
+func (w *Window) leave(to int) {
+	w.engine.posted(w.comm.group.World(to))
+	w.engine.mu.Unlock()
+}
+
+func (w *Window) awaitRoom(to int) {
+	if t := &w.requests.targets[to]; t.copies > copiesBytes {
+		w.engine.waitFor(func() bool { return t.copies <= copiesBytes }, anyPeer)
+	}
+}
+
+// rep is how data looks on its way to and from a rank.
+func (w *Window) rep(rank int) datatype.Rep { return w.comm.rep(w.comm.group.World(rank)) }
+
+func (w *Window) askPut(origin coll.Buf, p Place, ask bool) (uint64, error) {
+	w.approach(p.Target)
+	defer w.leave(p.Target)
+	t := &w.requests.targets[p.Target]
+	r := onesided.Request{Kind: onesided.AskPut, Disp: p.Disp, Count: p.Count}
+	if err := t.types.describe(p.Type, &r); err != nil {
+		return 0, err
+	}
+	rep := w.rep(p.Target)
+	n := origin.Type.PackedSize(origin.Count, rep)
+	o := w.newOp(ask)
+	t.changed = true
+	if n <= inlineBytes {
+		r.Data = make([]byte, n)
+		err := coll.Pack(r.Data, origin, rep)
+		w.asksFor(p.Target, &r, o)
+		return o.id(w.engine), err
+	}
+	r.Kind, r.Tag = onesided.AskPutLong, w.tag(false)
+	w.asksFor(p.Target, &r, o)
+	w.sends(w.requests.data, origin, p.Target, r.Tag, o, false)
+	return o.id(w.engine), nil
+}
+
+func (w *Window) askGet(origin coll.Buf, p Place, ask bool) (uint64, error) {
+	w.approach(p.Target)
+	defer w.leave(p.Target)
+	t := &w.requests.targets[p.Target]
+	r := onesided.Request{Kind: onesided.AskGet, Disp: p.Disp, Count: p.Count, Tag: w.tag(true)}
+	if err := t.types.describe(p.Type, &r); err != nil {
+		return 0, err
+	}
+	t.changed = t.changed || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC // it may say that the memory is not attached
+	o := w.newOp(ask)
+	w.receives(origin, p.Target, r.Tag, o, nil)
+	w.asksFor(p.Target, &r, o)
+	return o.id(w.engine), nil
+}
+
+// askAccumulate sends the elements piece by piece, and takes back what was there.
+func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, element *datatype.Type,
+	ask bool) (uint64, error) {
+	w.approach(p.Target)
+	defer w.leave(p.Target)
+	t := &w.requests.targets[p.Target]
+	r := onesided.Request{Kind: onesided.AskAccumulate, Disp: p.Disp, Count: p.Count, Op: uint16(opHandle(of))}
+	rep := w.rep(p.Target)
+	each := element.PackedSize(1, rep)
+	n, most := p.Count*p.Type.Size()/element.Size(), max(pieceBytes/each, 1)
+	var data datatype.Cursor
+	if origin.Count > 0 {
+		data.Init(origin.Base, origin.Count, origin.Type, rep)
+	}
+	o := w.newOp(ask)
+	for t.changed = true; r.First < n; r.First += most {
+		if w.awaitRoom(p.Target); w.engine.failed.Load() != nil {
+			break
+		}
+		if err := t.types.describe(p.Type, &r); err != nil {
+			return o.id(w.engine), err
+		}
+		r.Elements = min(most, n-r.First)
+		if r.Data = nil; origin.Count > 0 {
+			r.Data = make([]byte, r.Elements*each)
+			data.Pack(r.Data)
+		}
+		if result.Count > 0 {
+			r.Tag = w.tag(true)
+			w.takeBack(result, p.Target, &r, each, rep, o)
+		}
+		w.asksFor(p.Target, &r, o)
+		r.Type = nil
+	}
+	return o.id(w.engine), data.Err()
+}
+
+func opHandle(o coll.Op) int { return o.(interface{ Handle() int }).Handle() }
+
+// takeBack receives what an accumulate has found, of so many bytes an element, and stores it in its result.
+func (w *Window) takeBack(result coll.Buf, from int, r *onesided.Request, each int64, rep datatype.Rep, o *windowOp) {
+	was, first := make([]byte, r.Elements*each), r.First*each
+	w.receives(coll.Bytes(was), from, r.Tag, o, func() {
+		var c datatype.Cursor
+		c.Init(result.Base, result.Count, result.Type, rep)
+		c.SeekTo(first)
+		c.Unpack(was)
+	})
+}
+
+func (w *Window) askSwap(origin, compare, result datatype.Pointer, p Place) error {
+	w.approach(p.Target)
+	defer w.leave(p.Target)
+	rep := w.rep(p.Target)
+	each := p.Type.PackedSize(1, rep)
+	r := onesided.Request{Kind: onesided.AskSwap, Disp: p.Disp, Count: 1, Elements: 1, Tag: w.tag(true),
+		Slot: uint16(p.Type.Handle()), Data: make([]byte, 2*each)}
+	w.requests.targets[p.Target].changed = true
+	err := coll.Pack(r.Data[:each], coll.Buf{Base: origin, Count: 1, Type: p.Type}, rep)
+	if err == nil {
+		err = coll.Pack(r.Data[each:], coll.Buf{Base: compare, Count: 1, Type: p.Type}, rep)
+	}
+	w.takeBack(coll.Buf{Base: result, Count: 1, Type: p.Type}, p.Target, &r, each, rep, nil)
+	w.asksFor(p.Target, &r, nil)
+	return err
+}
+
+// askFlush asks a target to say when all is done that has been asked of it.
+func (w *Window) askFlush(to int) {
+	if t := &w.requests.targets[to]; t.changed {
+		t.changed = false
+		t.flushes++
+		w.asksFor(to, &onesided.Request{Kind: onesided.AskFlush}, nil)
+	}
+}
+
+// idle says whether nothing is under way to a target.
+func (t *target) idle() bool { return t.open == 0 && t.flushed == t.flushes }
+
+// outcome is what has gone wrong at a target since the last time. Engine lock held.
+func (w *Window) outcome(to int) error {
+	t := &w.requests.targets[to]
+	if err := t.failed; err != nil {
+		t.failed = nil
+		return err
+	}
+	return w.engine.failure()
+}
+
+// flush returns when all communication with a target is done there.
+func (w *Window) flush(to int) error {
+	if !w.asks {
+		return nil
+	}
+	e, t := w.engine, &w.requests.targets[to]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w.askFlush(to); !t.idle() {
+		e.waitFor(t.idle, anyPeer)
+	}
+	return w.outcome(to)
+}
+
+// flushAll is flush for all targets at the same time.
+func (w *Window) flushAll() (err error) {
+	if !w.asks {
+		return nil
+	}
+	e := w.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for r := range w.requests.targets {
+		w.askFlush(r)
+	}
+	for r := range w.requests.targets {
+		if t := &w.requests.targets[r]; !t.idle() {
+			e.waitFor(t.idle, anyPeer)
+		}
+		if bad := w.outcome(r); err == nil {
+			err = bad
+		}
+	}
+	return err
+}
+
+// flushLocal returns when this process's memory is no more in use by communication with a target.
+func (w *Window) flushLocal(to int) error {
+	if !w.asks {
+		return nil
+	}
+	e, t := w.engine, &w.requests.targets[to]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if t.open > 0 {
+		e.waitFor(func() bool { return t.open == 0 }, anyPeer)
+	}
+	return e.failure()
+}
+
+// tells sends a request that is answered by nothing, unless a flush asks for it.
+func (w *Window) tells(to int, k onesided.Kind) {
+	w.requests.targets[to].changed = true
+	w.asksFor(to, &onesided.Request{Kind: k}, nil)
+}
+
+// tellPost tells a group that it may access this process.
+func (w *Window) tellPost(group []int) error {
+	e := w.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range group {
+		w.requests.origins[r].exposed++
+		if r == int(w.comm.rank) {
+			w.requests.targets[r].posted++
+			e.ring()
+		} else {
+			w.tells(r, onesided.TellPost)
+		}
+	}
+	return e.failure()
+}
+
+// awaitPosts returns when all of a group have let this process in.
+func (w *Window) awaitPosts(group []int, unasked bool) error {
+	e := w.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range group {
+		t := &w.requests.targets[r]
+		if t.started++; !unasked && t.posted < t.started {
+			e.waitFor(func() bool { return t.posted >= t.started }, anyPeer)
+		}
+	}
+	return e.failure()
+}
+
+// tellComplete tells a group that this process is done, and returns when its own memory is no more in use.
+func (w *Window) tellComplete(group []int) error {
+	e := w.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range group {
+		if r == int(w.comm.rank) {
+			w.requests.origins[r].completed++
+			e.ring()
+		} else {
+			w.tells(r, onesided.TellComplete)
+		}
+	}
+	for _, r := range group {
+		if t := &w.requests.targets[r]; t.open > 0 {
+			e.waitFor(func() bool { return t.open == 0 }, anyPeer)
+		}
+	}
+	return e.failure()
+}
+
+// awaitCompletes returns when a group is done, and completed says whether it is.
+func (w *Window) awaitCompletes(group []int) error {
+	e := w.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waitFor(func() bool { return w.areComplete(group) }, anyPeer)
+	return e.failure()
+}
+
+func (w *Window) completed(group []int) bool {
+	w.engine.mu.Lock()
+	defer w.engine.mu.Unlock()
+	return w.areComplete(group)
+}
+
+func (w *Window) areComplete(group []int) bool {
+	for _, r := range group {
+		if o := &w.requests.origins[r]; o.completed < o.exposed {
+			return false
+		}
+	}
+	return true
+}
+
+// askLock returns when this process has the lock of a target.
+func (w *Window) askLock(to int, exclusive bool) error {
+	e, t := w.engine, &w.requests.targets[to]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t.asked++
+	if to == int(w.comm.rank) {
+		w.queue(to, exclusive)
+	} else {
+		kind := onesided.AskLock
+		if exclusive {
+			kind = onesided.AskExclusive
+		}
+		w.asksFor(to, &onesided.Request{Kind: kind}, nil)
+	}
+	e.waitFor(func() bool { return t.granted == t.asked }, anyPeer)
+	return e.failure()
+}
+
+// tellUnlock gives it back.
+func (w *Window) tellUnlock(to int) error {
+	e := w.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if to == int(w.comm.rank) {
+		w.unlocked()
+	} else {
+		w.tells(to, onesided.TellUnlock)
+	}
+	return e.failure()
+}
+
+// Attach makes memory accessible in a dynamic window, and Detach ends that.
+func (w *Window) Attach(base uint64, size int64) error {
+	old := *w.requests.regions.Load()
+	for _, r := range old {
+		if base < r.base+uint64(r.size) && r.base < base+uint64(size) {
+			return errorf(abi.MPI_ERR_RMA_ATTACH, "arguments base (%#x) and size (%d) overlap the %d bytes at %#x, which are "+
+				"attached already", base, size, r.size, r.base)
+		}
+	}
+	w.replaceRegions(append(old[:len(old):len(old)], region{base, size}))
+	return nil
+}
+
+// Detach takes Attach back.
+func (w *Window) Detach(base uint64) error {
+	old := *w.requests.regions.Load()
+	for i, r := range old {
+		if r.base == base {
+			w.replaceRegions(append(append([]region(nil), old[:i]...), old[i+1:]...))
+			return nil
+		}
+	}
+	return errorf(abi.MPI_ERR_RMA_ATTACH, "argument base (%#x) is not where memory has been attached", base)
+}
+
+func (w *Window) replaceRegions(r []region) { w.requests.regions.Store(&r) }
+
+// region is memory that is attached to a dynamic window.
+type region struct {
+	base uint64
+	size int64
+}
+
+// attachedAt answers the memory at an address of this process, in a dynamic window.
+func (w *Window) attachedAt(addr, count int64, t *datatype.Type) (datatype.Pointer, error) {
+	if count == 0 || t.Size() == 0 {
+		return startOf(nothingAt[:]), nil
+	}
+	lo, hi := onesided.Reach(count, t)
+	for _, r := range *w.requests.regions.Load() {
+		if at := addr - int64(r.base); at+lo >= 0 && at+hi <= r.size && hi >= lo {
+			return pointerAt(uint64(addr)), nil
+		}
+	}
+	return nil, errorf(abi.MPI_ERR_RMA_RANGE, "the %d bytes at %#x are not attached at rank %d of %s", hi-lo, addr+lo,
+		w.comm.rank, w)
+}
+
+// describeKind names a request for messages about peers that break the rules.
+func describeKind(k onesided.Kind) string {
+	return fmt.Sprintf("request %d of one-sided communication", k)
+}

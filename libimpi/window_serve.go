@@ -1,0 +1,357 @@
+package libimpi
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/onesided"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// Requests to this process (onesided.Request): the target's side. A message in the context of a window is taken when it
+// arrives, and what it asks for is done at once, by whoever polls. Those of one origin are taken in order: one that is
+// long, and comes piece by piece, holds up those behind it, which wait as unexpected messages do. Nothing that an
+// origin says is believed: what it may not ask for loses the peer, what a program does wrong is told with the next
+// flush. All functions run under the engine's lock.
+
+// origin is what this process knows of another one that accesses it.
+type origin struct {
+	busy      bool // a long request is on its way
+	open      int  // long puts that are on their way
+	flushes   int  // asked for, and not answered
+	completes int  // told, and not counted
+	exposed   uint64
+	completed uint64
+	types     [typeSlots]*datatype.Type
+	failed    *Error
+}
+
+// maxRequest bounds a request, in bytes: a piece of data and a description of a type.
+const maxRequest = 64 << 20
+
+// arrived takes the requests of an origin that are there.
+func (w *Window) arrived(source int32) {
+	ctx, o := w.comm.p2p, &w.requests.origins[source]
+	for !o.busy {
+		m := ctx.space.Find(source, anyTag)
+		if m == nil {
+			return
+		}
+		ctx.take(m)
+		if m.kind == uint8(transport.Data) {
+			w.serve(source, m.payload)
+			w.engine.giveBack(m)
+			continue
+		}
+		w.receiveRequest(source, m)
+	}
+}
+
+// receiveRequest takes one that comes piece by piece.
+func (w *Window) receiveRequest(source int32, m *message) {
+	e := w.engine
+	if m.length > maxRequest {
+		e.breach(m.peer, "request of one-sided communication that is too long")
+		e.giveBack(m)
+		return
+	}
+	w.requests.origins[source].busy = true
+	b := coll.Bytes(make([]byte, m.length))
+	r := e.newRecv(w.comm.p2p, b.Base, b.Count, b.Type, int(source), m.tag).join(&longRequest{w: w, source: source}, 0)
+	e.receiveKept(r, m)
+}
+
+// longRequest is a request that comes piece by piece.
+type longRequest struct {
+	nothing
+	w      *Window
+	source int32
+}
+
+// partDone implements compound.
+func (l *longRequest) partDone(_ *Engine, message *Request) {
+	l.w.requests.origins[l.source].busy = false
+	if message.failure() == nil {
+		l.w.serve(l.source, bytesAt(message.base, message.count))
+	}
+	l.w.arrived(l.source)
+}
+
+// serve does what a request asks for.
+func (w *Window) serve(source int32, b []byte) {
+	r, ok := onesided.Parse(b)
+	if !ok || !w.obey(source, &r) {
+		w.engine.breach(w.comm.group.World(int(source)), describeKind(r.Kind)+" that makes no sense")
+	}
+}
+
+// obey answers false if the origin breaks the rules.
+func (w *Window) obey(source int32, r *onesided.Request) bool {
+	e, o, t := w.engine, &w.requests.origins[source], &w.requests.targets[source]
+	switch r.Kind {
+	case onesided.TellFlushed:
+		t.flushed++
+		if r.Op != 0 && t.failed == nil {
+			t.failed = errorf(int(r.Op), "%s", r.Data)
+		}
+	case onesided.TellGranted:
+		t.granted++
+	case onesided.TellPost:
+		t.posted++
+	case onesided.AskFlush:
+		o.flushes++
+		w.settled(source)
+	case onesided.TellComplete:
+		o.completes++
+		w.settled(source)
+	case onesided.AskLock, onesided.AskExclusive:
+		w.queue(int(source), r.Kind == onesided.AskExclusive)
+	case onesided.TellUnlock:
+		return w.unlocked()
+	default:
+		return w.access(source, o, r)
+	}
+	e.ring()
+	return true
+}
+
+// settled answers flushes, and counts ends of epochs, when nothing of an origin is on its way.
+func (w *Window) settled(source int32) {
+	o := &w.requests.origins[source]
+	if o.open > 0 {
+		return
+	}
+	o.completed += uint64(o.completes)
+	o.completes = 0
+	for ; o.flushes > 0; o.flushes-- {
+		r := onesided.Request{Kind: onesided.TellFlushed}
+		if o.failed != nil {
+			r.Op, r.Data = uint16(o.failed.Class), []byte(o.failed.Text)
+			o.failed = nil
+		}
+		w.asksFor(int(source), &r, nil)
+	}
+}
+
+// access moves data. The type comes first: later requests may refer to it.
+func (w *Window) access(source int32, o *origin, r *onesided.Request) bool {
+	typ := o.typeOf(r)
+	if typ == nil || !sane(r.Count, typ) {
+		return false
+	}
+	var to datatype.Pointer
+	var err error
+	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
+		to, err = w.attachedAt(r.Disp, r.Count, typ)
+	} else {
+		me := int(w.comm.rank)
+		off, bad := w.parts[me].Offset(me, r.Disp, r.Count, typ)
+		if bad != nil {
+			return false // the origin knows the part
+		}
+		to = offset(w.mine, off)
+	}
+	if err != nil && o.failed == nil {
+		o.failed = AsError(err)
+	}
+	place := coll.Buf{Base: to, Count: r.Count, Type: typ}
+	if err != nil {
+		place = coll.Buf{Type: typ}
+	}
+	switch rep := w.rep(int(source)); r.Kind {
+	case onesided.AskPut:
+		if int64(len(r.Data)) != typ.PackedSize(r.Count, rep) {
+			return false
+		}
+		if err == nil {
+			err = coll.Unpack(place, r.Data, rep)
+		}
+	case onesided.AskPutLong:
+		w.receiveLong(source, o, place, r.Tag)
+	case onesided.AskGet:
+		w.sendsBack(source, place, r.Tag)
+	case onesided.AskAccumulate:
+		return w.accumulate(source, place, r, rep)
+	case onesided.AskSwap:
+		return w.swap(source, place, r, rep)
+	}
+	return true
+}
+
+// sane says whether 62 bits can count what a request names.
+func sane(count int64, t *datatype.Type) bool {
+	longest := max(t.Size(), t.PackedSize(1, datatype.External32), t.Extent(), -t.Extent(), t.TrueUB(), -t.TrueLB(), 1)
+	return count <= (1<<62)/longest
+}
+
+// typeOf is the type of a request, which may bring it; nil if there is none.
+func (o *origin) typeOf(r *onesided.Request) *datatype.Type {
+	if r.Slot < firstSlot {
+		return datatype.Named(int(r.Slot))
+	}
+	slot := int(r.Slot - firstSlot)
+	if slot >= typeSlots {
+		return nil
+	}
+	if len(r.Type) > 0 {
+		t, err := datatype.Decode(r.Type)
+		if err != nil {
+			return nil
+		}
+		t.Commit()
+		o.types[slot] = t
+	}
+	return o.types[slot]
+}
+
+// receiveLong takes the data of a long put into its place; without one it is dropped.
+func (w *Window) receiveLong(source int32, o *origin, place coll.Buf, tag int32) {
+	e := w.engine
+	o.open++
+	part := &longPut{w: w, source: source}
+	e.postRecv(e.newRecv(w.requests.data, place.Base, place.Count, place.Type, int(source), tag).join(part, 0))
+}
+
+// longPut is the message of one.
+type longPut struct {
+	nothing
+	w      *Window
+	source int32
+}
+
+// partDone implements compound.
+func (l *longPut) partDone(*Engine, *Request) {
+	l.w.requests.origins[l.source].open--
+	l.w.settled(l.source)
+}
+
+// sendsBack sends what an origin waits for. Its receive tells it that this is done.
+func (w *Window) sendsBack(source int32, b coll.Buf, tag int32) {
+	e, world := w.engine, w.comm.group.World(int(source))
+	if b.Count > 0 && e.sendShort(w.requests.data, b.Base, b.Count, b.Type, world, tag) {
+		return
+	}
+	e.start(e.newSend(w.requests.data, b.Base, b.Count, b.Type, world, tag, modeStandard).join(nothing{}, 0))
+}
+
+// accumulate applies a piece of an accumulate. The lock of the engine is that of the target.
+func (w *Window) accumulate(source int32, place coll.Buf, r *onesided.Request, rep datatype.Rep) bool {
+	element, err := onesided.CheckOp(int(r.Op), place.Type, nil)
+	if err != nil {
+		return false
+	}
+	back := coll.Buf{Count: 0, Type: element}
+	if place.Count > 0 {
+		if n := place.Size() / element.Size(); r.First > n || r.Elements > n-r.First || r.Elements == 0 {
+			return false
+		}
+		a := onesided.Accumulation{Target: place, Element: element, First: r.First, Elements: r.Elements}
+		if len(r.Data) > 0 {
+			if int64(len(r.Data)) != element.PackedSize(r.Elements, rep) {
+				return false
+			}
+			a.Op, a.Origin = op.Predefined(int(r.Op)), elements(element, r.Elements)
+			if coll.Unpack(a.Origin, r.Data, rep) != nil {
+				return false
+			}
+		} else if r.Op != abi.MPI_NO_OP {
+			return false
+		}
+		if r.Tag != 0 {
+			a.Result = elements(element, r.Elements)
+			back = a.Result
+		}
+		if a.Do() != nil {
+			return false
+		}
+	}
+	if r.Tag != 0 {
+		w.answers(source, back, r.Tag, rep)
+	}
+	return true
+}
+
+// elements is room for n elements of a predefined type.
+func elements(element *datatype.Type, n int64) coll.Buf {
+	mem := make([]uint64, (n*max(element.Extent(), element.Size())+7)/8+1)
+	return coll.Buf{Base: countBuf(mem).Base, Count: n, Type: element}
+}
+
+// answers sends elements as they look on their way.
+func (w *Window) answers(source int32, b coll.Buf, tag int32, rep datatype.Rep) {
+	packed := make([]byte, b.Type.PackedSize(b.Count, rep))
+	if coll.Pack(packed, b, rep) == nil {
+		w.sendsBack(source, coll.Bytes(packed), tag)
+	}
+}
+
+// swap is MPI_Compare_and_swap.
+func (w *Window) swap(source int32, place coll.Buf, r *onesided.Request, rep datatype.Rep) bool {
+	each := place.Type.PackedSize(1, rep)
+	if place.Type.Handle() == 0 || int64(len(r.Data)) != 2*each {
+		return false
+	}
+	back := coll.Buf{Type: place.Type}
+	if place.Count == 1 {
+		given, was := elements(place.Type, 2), elements(place.Type, 1)
+		if coll.Unpack(given, r.Data, rep) != nil {
+			return false
+		}
+		onesided.Swap(place.Base, given.Base, given.Slice(1, 1).Base, was.Base, place.Type)
+		back = was
+	}
+	w.answers(source, back, r.Tag, rep)
+	return true
+}
+
+// lockQueue is the lock of this process, where it is asked for by requests. All get it in the order in which they
+// asked.
+type lockQueue struct {
+	holders   int
+	exclusive bool
+	waiting   []lockWanted
+}
+
+type lockWanted struct {
+	rank      int
+	exclusive bool
+}
+
+// queue asks for the lock in the name of a member.
+func (w *Window) queue(rank int, exclusive bool) {
+	w.requests.lock.waiting = append(w.requests.lock.waiting, lockWanted{rank, exclusive})
+	w.grant()
+}
+
+// unlocked gives it back in the name of a member that has it; false if nobody has.
+func (w *Window) unlocked() bool {
+	q := &w.requests.lock
+	if q.holders == 0 {
+		return false
+	}
+	q.holders--
+	q.exclusive = false
+	w.grant()
+	return true
+}
+
+// grant gives the lock to those who may have it now.
+func (w *Window) grant() {
+	q := &w.requests.lock
+	for len(q.waiting) > 0 {
+		next := q.waiting[0]
+		if q.exclusive || next.exclusive && q.holders > 0 {
+			return
+		}
+		q.waiting = append(q.waiting[:0], q.waiting[1:]...)
+		q.holders++
+		q.exclusive = next.exclusive
+		if next.rank != int(w.comm.rank) {
+			w.asksFor(next.rank, &onesided.Request{Kind: onesided.TellGranted}, nil)
+			continue
+		}
+		w.requests.targets[next.rank].granted++
+		w.engine.ring()
+	}
+}

@@ -1,0 +1,264 @@
+package libimpi
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/onesided"
+)
+
+// Synchronization of windows (MPI 5.0, 12.5). Each call asks the state of the window, completes what the epoch has
+// under way, and tells the others, by words or by requests.
+
+// guarded calls f with the state of the window.
+func (w *Window) guarded(f func(*onesided.Epochs) *onesided.Error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := f(w.epochs); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Fence is MPI_Win_fence.
+func (w *Window) Fence(assert int) error {
+	if err := w.guarded((*onesided.Epochs).Fence); err != nil {
+		return err
+	}
+	if err := w.flushAll(); err != nil {
+		return err
+	}
+	if err := w.barrier(); err != nil {
+		return err
+	}
+	return w.guarded(func(s *onesided.Epochs) *onesided.Error {
+		s.Fenced(assert&abi.MPI_MODE_NOSUCCEED != 0)
+		return nil
+	})
+}
+
+// Post is MPI_Win_post for members of the window, by their ranks in it.
+func (w *Window) Post(group []int) error {
+	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Post(group) }); err != nil {
+		return err
+	}
+	if w.words != nil {
+		w.words.Post(group)
+		return nil
+	}
+	return w.tellPost(group)
+}
+
+// Start is MPI_Win_start.
+func (w *Window) Start(group []int, assert int) error {
+	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Start(group) }); err != nil {
+		return err
+	}
+	unasked := assert&abi.MPI_MODE_NOCHECK != 0
+	if w.words != nil {
+		return w.words.Start(group, unasked)
+	}
+	return w.awaitPosts(group, unasked)
+}
+
+// Complete is MPI_Win_complete.
+func (w *Window) Complete() (err error) {
+	var group []int
+	err = w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+		group, bad = s.Started()
+		return bad
+	})
+	if err != nil {
+		return err
+	}
+	if w.words != nil {
+		for _, r := range group {
+			if err := w.flush(r); err != nil {
+				return err
+			}
+		}
+		w.words.Complete(group)
+	} else if err := w.tellComplete(group); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.epochs.Completed()
+	w.mu.Unlock()
+	return nil
+}
+
+// Wait is MPI_Win_wait.
+func (w *Window) Wait() error {
+	group, err := w.posted("MPI_Win_wait")
+	if err != nil {
+		return err
+	}
+	if w.words != nil {
+		err = w.words.Wait(group)
+	} else {
+		err = w.awaitCompletes(group)
+	}
+	if err != nil {
+		return err
+	}
+	w.waited()
+	return nil
+}
+
+// Test is MPI_Win_test.
+func (w *Window) Test() (bool, error) {
+	group, err := w.posted("MPI_Win_test")
+	if err != nil {
+		return false, err
+	}
+	w.engine.Turn()
+	done := false
+	if w.words != nil {
+		done = w.words.Test(group)
+	} else {
+		done = w.completed(group)
+	}
+	if done {
+		w.waited()
+		return true, nil
+	}
+	return false, w.engine.failure()
+}
+
+func (w *Window) posted(call string) (group []int, err error) {
+	err = w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+		group, bad = s.Posted(call)
+		return bad
+	})
+	return group, err
+}
+
+func (w *Window) waited() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.epochs.Waited()
+}
+
+// holdOf is how MPI_Win_lock and MPI_Win_lock_all hold a target.
+func holdOf(exclusive bool, assert int) onesided.Hold {
+	switch {
+	case assert&abi.MPI_MODE_NOCHECK != 0:
+		return onesided.Unchecked
+	case exclusive:
+		return onesided.Exclusive
+	}
+	return onesided.Shared
+}
+
+// Lock is MPI_Win_lock.
+func (w *Window) Lock(target int, exclusive bool, assert int) error {
+	h := holdOf(exclusive, assert)
+	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Lock(target, h) }); err != nil {
+		return err
+	}
+	return w.take(target, h)
+}
+
+// LockAll is MPI_Win_lock_all: a shared lock of each target, in the order of ranks.
+func (w *Window) LockAll(assert int) error {
+	h := holdOf(false, assert)
+	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.LockAll(h) }); err != nil {
+		return err
+	}
+	for r := range w.parts {
+		if err := w.take(r, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take waits for a lock.
+func (w *Window) take(target int, h onesided.Hold) error {
+	switch {
+	case h == onesided.Unchecked:
+		return nil
+	case w.words != nil:
+		return w.words.Lock(target, h == onesided.Exclusive)
+	}
+	return w.askLock(target, h == onesided.Exclusive)
+}
+
+// giveUp ends a lock when all that it was for is done.
+func (w *Window) giveUp(target int, h onesided.Hold) error {
+	if err := w.flush(target); err != nil {
+		return err
+	}
+	switch {
+	case h == onesided.Unchecked:
+		return nil
+	case w.words != nil:
+		w.words.Unlock(target, h == onesided.Exclusive)
+		return nil
+	}
+	return w.tellUnlock(target)
+}
+
+// Unlock is MPI_Win_unlock.
+func (w *Window) Unlock(target int) error {
+	var h onesided.Hold
+	err := w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+		h, bad = s.Locked(target)
+		return bad
+	})
+	if err != nil {
+		return err
+	}
+	err = w.giveUp(target, h)
+	w.mu.Lock()
+	w.epochs.Unlocked(target)
+	w.mu.Unlock()
+	return err
+}
+
+// UnlockAll is MPI_Win_unlock_all.
+func (w *Window) UnlockAll() error {
+	var h onesided.Hold
+	err := w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+		h, bad = s.LockedAll()
+		return bad
+	})
+	if err != nil {
+		return err
+	}
+	err = w.flushAll()
+	for r := range w.parts {
+		if bad := w.giveUp(r, h); err == nil {
+			err = bad
+		}
+	}
+	w.mu.Lock()
+	w.epochs.UnlockedAll()
+	w.mu.Unlock()
+	return err
+}
+
+// Flush is MPI_Win_flush, or MPI_Win_flush_local if local says so.
+func (w *Window) Flush(target int, local bool, call string) error {
+	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Flush(target, call) }); err != nil {
+		return err
+	}
+	if local {
+		return w.flushLocal(target)
+	}
+	return w.flush(target)
+}
+
+// FlushAll is Flush for all targets.
+func (w *Window) FlushAll(local bool, call string) error {
+	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.FlushAll(call) }); err != nil {
+		return err
+	}
+	if !local {
+		return w.flushAll()
+	}
+	for r := range w.parts {
+		if err := w.flushLocal(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package onesided
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// layouts are types with room for some elements each: how they lie, and where element i is.
+func layouts(t *testing.T, old *datatype.Type) []*datatype.Type {
+	t.Helper()
+	made := []*datatype.Type{old}
+	keep := func(d *datatype.Type, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Commit()
+		made = append(made, d)
+	}
+	keep(datatype.Contiguous(3, old))
+	keep(datatype.Vector(4, 2, 3, old))
+	keep(datatype.Indexed([]int64{1, 2}, []int64{4, 0}, old))
+	keep(datatype.Hvector(5, 1, -2*old.Extent(), old))
+	return made
+}
+
+// indices are where the elements of count of d lie, in units of the element's extent.
+func indices(d, element *datatype.Type, count int64) (at []int64) {
+	const far = 512
+	mark := make([]byte, (2*far+1)*element.Extent())
+	packed := make([]byte, d.Size()*count)
+	var c datatype.Cursor
+	for i := range d.Size() * count / element.Size() {
+		clear(mark)
+		clear(packed)
+		for j := range element.Size() {
+			packed[i*element.Size()+j] = 1
+		}
+		c.Init(at0(mark, far*element.Extent()), count, d, datatype.Native)
+		c.Unpack(packed)
+		for j, m := range mark {
+			if m != 0 {
+				at = append(at, int64(j)/element.Extent()-far)
+				break
+			}
+		}
+	}
+	return at
+}
+
+func TestAccumulatesFollowTheirTypes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const far = 512
+	for _, h := range []int{abi.MPI_SUM, abi.MPI_PROD, abi.MPI_MAX, abi.MPI_BXOR, abi.MPI_REPLACE, abi.MPI_NO_OP} {
+		o := op.Predefined(h)
+		for _, from := range layouts(t, int64Type) {
+			for _, to := range layouts(t, int64Type) {
+				nf, nt := from.Size()/8, to.Size()/8
+				origin, target, result := make([]int64, 2*far), make([]int64, 2*far), make([]int64, 2*far)
+				for i := range origin {
+					origin[i], target[i] = rng.Int64N(1000), rng.Int64N(1000)
+				}
+				had := append([]int64(nil), target...)
+				want := append([]int64(nil), target...)
+				cf, ct := nt*3, nf*3
+				reads, writes := indices(from, int64Type, cf), indices(to, int64Type, ct)
+				for i, k := range writes {
+					a, b := origin[far+reads[i]], want[far+k]
+					want[far+k] = map[int]int64{abi.MPI_SUM: a + b, abi.MPI_PROD: a * b, abi.MPI_MAX: max(a, b),
+						abi.MPI_BXOR: a ^ b, abi.MPI_REPLACE: a, abi.MPI_NO_OP: b}[h]
+				}
+				a := Accumulation{Origin: buf(origin[far:], cf, from), Target: buf(target[far:], ct, to),
+					Result: buf(result, ct*nt, int64Type), Element: int64Type, Op: o}
+				if err := a.Do(); err != nil {
+					t.Fatal(err)
+				}
+				for i := range want {
+					if target[i] != want[i] {
+						t.Fatalf("op %#x: element %d is %d, want %d", h, i-far, target[i], want[i])
+					}
+				}
+				for i, k := range writes {
+					if result[i] != had[far+k] {
+						t.Fatalf("op %#x: element %d was %d, and the result says %d", h, k, had[far+k], result[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// pair is MPI_DOUBLE_INT, whose elements have a gap at their end.
+type pair struct {
+	value float64
+	index int32
+	gap   int32
+}
+
+func TestPairsAreAccumulatedWithTheirGaps(t *testing.T) {
+	pairs := datatype.Named(abi.MPI_DOUBLE_INT)
+	for _, to := range layouts(t, pairs) {
+		n := to.Size() / pairs.Size()
+		origin, target := make([]pair, n), make([]pair, 64)
+		for i := range origin {
+			origin[i] = pair{float64(i % 3), int32(i), 0}
+		}
+		for i := range target {
+			target[i] = pair{1, 100, 77}
+		}
+		a := Accumulation{Origin: buf(origin, n, pairs), Target: buf(target[32:], 1, to), Element: pairs,
+			Op: op.Predefined(abi.MPI_MAXLOC)}
+		if err := a.Do(); err != nil {
+			t.Fatal(err)
+		}
+		for i, k := range indices(to, pairs, 1) {
+			want := pair{1, 100, 77}
+			if i%3 == 2 {
+				want = pair{2, int32(i), 77}
+			} else if i%3 == 1 {
+				want.index = int32(i)
+			}
+			if got := target[32+k]; got != want {
+				t.Errorf("pair %d is %v, want %v", i, got, want)
+			}
+		}
+	}
+}
+
+func TestOnlyPredefinedOperatorsOnOneTypeAreTaken(t *testing.T) {
+	double := datatype.Named(abi.MPI_DOUBLE)
+	mixed, err := datatype.Struct([]int64{1, 1}, []int64{0, 8}, []*datatype.Type{int64Type, double})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		handle         int
+		target, origin *datatype.Type
+		ok             bool
+	}{
+		{abi.MPI_SUM, int64Type, int64Type, true},
+		{abi.MPI_NO_OP, double, nil, true},
+		{abi.MPI_SUM, mixed, mixed, false},
+		{abi.MPI_SUM, double, int64Type, false},
+		{abi.MPI_BAND, double, double, false},
+	} {
+		if _, err := CheckOp(c.handle, c.target, c.origin); (err == nil) != c.ok {
+			t.Errorf("op %#x: %v", c.handle, err)
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package onesided
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// Buf is count elements of a type at an address.
+type Buf = coll.Buf
+
+// ElementOf is the one predefined type that all data of t consists of, nil if there are several or none: what an
+// operator of an accumulate is applied to.
+func ElementOf(t *datatype.Type) *datatype.Type { return t.Uniform() }
+
+// Accumulation is target[i] = target[i] op origin[i] for the elements of both, in the order of their types. Result, if
+// it has any elements, takes what the target had before. All three consist of Element.
+//
+//	origin -> piece of elements, one after the other -> [lock: target -> result; op on the target, or on a copy of it
+//	that is stored then] -> next piece
+//
+// What is a vector of elements in memory is not copied. Everything happens under the lock of the target, a piece at a
+// time, so that accumulates of several processes to one element do not mix. They do so whatever the operators, since
+// all take the same lock.
+type Accumulation struct {
+	Origin, Target, Result Buf
+	Element                *datatype.Type
+	First, Elements        int64   // of the target; Elements 0: all
+	Op                     coll.Op // predefined; nil: nothing but the result
+	Lock                   func() error
+	Unlock                 func()
+}
+
+// CheckOp refuses operators that are not for one-sided communication, and types that they are not defined for. target
+// is the type at the target, origin that at the origin, nil where there is none.
+func CheckOp(handle int, target, origin *datatype.Type) (*datatype.Type, error) {
+	element := ElementOf(target)
+	if element == nil {
+		return nil, errorf(abi.MPI_ERR_TYPE, "argument target_datatype consists of several predefined types: an "+
+			"accumulate needs one")
+	}
+	if origin != nil && ElementOf(origin) != element {
+		return nil, errorf(abi.MPI_ERR_TYPE, "arguments origin_datatype and target_datatype do not consist of the same "+
+			"predefined type")
+	}
+	return element, op.Check(handle, element)
+}
+
+// pieceBytes is how much of an accumulate takes place in one holding of the lock: long enough for the kernels, and
+// short for those that wait.
+const pieceBytes = 16 << 10
+
+// vector answers where b lies as consecutive elements, nil if it does not.
+func vector(b Buf, element *datatype.Type) unsafe.Pointer {
+	if b.Type == element {
+		return b.Base
+	}
+	if element.Extent() != element.Size() {
+		return nil
+	}
+	if p, _, ok := b.Type.Span(b.Base, b.Count); ok {
+		return p
+	}
+	return nil
+}
+
+// Do carries it out. Errors are those of the operator and of the lock.
+func (a *Accumulation) Do() error {
+	n := a.Elements
+	if n == 0 {
+		n = a.Target.Size() / a.Element.Size()
+	}
+	if n == 0 {
+		return nil
+	}
+	if a.Op == nil || handleOf(a.Op) == abi.MPI_NO_OP {
+		a.Op, a.Origin = nil, Buf{}
+	}
+	w := worker{Accumulation: a, most: max(pieceBytes/max(a.Element.Extent(), a.Element.Size()), 1)}
+	w.open(&w.origin, a.Origin)
+	w.open(&w.target, a.Target)
+	w.open(&w.result, a.Result)
+	if w.target.vector != nil {
+		w.target.vector = unsafe.Add(w.target.vector, a.First*a.Element.Extent())
+	} else {
+		w.target.in.SeekTo(a.First * a.Element.Size())
+		w.target.out.SeekTo(a.First * a.Element.Size())
+	}
+	for at := int64(0); at < n; at += w.most {
+		if err := w.piece(at, min(w.most, n-at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func handleOf(o coll.Op) int {
+	if h, ok := o.(interface{ Handle() int }); ok {
+		return h.Handle()
+	}
+	return 0
+}
+
+// worker is an accumulation under way.
+type worker struct {
+	*Accumulation
+	most                   int64 // elements in a piece
+	origin, target, result side
+	packed                 []byte // a piece as packed; only if elements have gaps
+}
+
+// side is one of its buffers: a vector of elements, or what is moved to and from a copy of a piece.
+type side struct {
+	vector   unsafe.Pointer
+	in, out  datatype.Cursor
+	elements []byte // the copy
+	none     bool
+}
+
+func (w *worker) open(s *side, b Buf) {
+	if b.Count == 0 {
+		s.none = true
+		return
+	}
+	if s.vector = vector(b, w.Element); s.vector != nil {
+		return
+	}
+	s.in.Init(b.Base, b.Count, b.Type, datatype.Native)
+	s.out.Init(b.Base, b.Count, b.Type, datatype.Native)
+	s.elements = make([]byte, w.most*w.Element.Extent()+w.Element.Size())
+}
+
+// load answers n elements from element at on, one after the other: those in memory, or a copy.
+func (w *worker) load(s *side, at, n int64) unsafe.Pointer {
+	if s.vector != nil {
+		return unsafe.Add(s.vector, at*w.Element.Extent())
+	}
+	p := unsafe.Pointer(unsafe.SliceData(s.elements))
+	if buf := w.dense(s, n); len(buf) > 0 {
+		s.out.Pack(buf)
+		w.spread(p, buf, n)
+	}
+	return p
+}
+
+// store is what brings a copy back.
+func (w *worker) store(s *side, from unsafe.Pointer, at, n int64) {
+	if s.vector != nil {
+		if to := unsafe.Add(s.vector, at*w.Element.Extent()); to != from {
+			datatype.Copy(to, n, w.Element, from, n, w.Element)
+		}
+		return
+	}
+	if w.Element.Extent() == w.Element.Size() {
+		s.in.Unpack(unsafe.Slice((*byte)(from), n*w.Element.Size()))
+		return
+	}
+	var c datatype.Cursor
+	buf := w.room(n)
+	c.Init(from, n, w.Element, datatype.Native)
+	c.Pack(buf)
+	s.in.Unpack(buf)
+}
+
+// dense is where n packed elements go: to the copy itself if they have no gaps.
+func (w *worker) dense(s *side, n int64) []byte {
+	if w.Element.Extent() == w.Element.Size() {
+		return s.elements[:n*w.Element.Size()]
+	}
+	return w.room(n)
+}
+
+func (w *worker) room(n int64) []byte {
+	if w.packed == nil {
+		w.packed = make([]byte, w.most*w.Element.Size())
+	}
+	return w.packed[:n*w.Element.Size()]
+}
+
+// spread lays packed elements out with their gaps.
+func (w *worker) spread(to unsafe.Pointer, packed []byte, n int64) {
+	if w.Element.Extent() == w.Element.Size() {
+		return
+	}
+	var c datatype.Cursor
+	c.Init(to, n, w.Element, datatype.Native)
+	c.Unpack(packed)
+}
+
+// piece accumulates n elements from element at on.
+func (w *worker) piece(at, n int64) error {
+	var in unsafe.Pointer
+	if !w.origin.none {
+		in = w.load(&w.origin, at, n)
+	}
+	if w.Lock != nil {
+		if err := w.Lock(); err != nil {
+			return err
+		}
+		defer w.Unlock()
+	}
+	inout := w.load(&w.target, at, n)
+	if !w.result.none {
+		w.store(&w.result, inout, at, n)
+	}
+	if w.Op == nil {
+		return nil
+	}
+	if err := w.Op.Apply(in, inout, n, w.Element); err != nil {
+		return err
+	}
+	w.store(&w.target, inout, at, n)
+	return nil
+}
+
+// Swap stores the element at origin in the target if that is equal to the one at compare, and what the target had in
+// result (MPI_Compare_and_swap). The caller has the lock.
+func Swap(target, origin, compare, result unsafe.Pointer, element *datatype.Type) {
+	n := element.Size()
+	had, want := unsafe.Slice((*byte)(target), n), unsafe.Slice((*byte)(compare), n)
+	same := string(had) == string(want)
+	copy(unsafe.Slice((*byte)(result), n), had)
+	if same {
+		copy(had, unsafe.Slice((*byte)(origin), n))
+	}
+}

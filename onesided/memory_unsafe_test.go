@@ -1,0 +1,21 @@
+package onesided
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/datatype"
+)
+
+func bytesOf(w []uint64) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(&w[0])), 8*len(w)) }
+
+// buf is a slice of any type as a buffer.
+func buf[T any](s []T, count int64, t *datatype.Type) Buf {
+	return Buf{Base: unsafe.Pointer(unsafe.SliceData(s)), Count: count, Type: t}
+}
+
+func at0(p []byte, off int64) unsafe.Pointer { return unsafe.Pointer(&p[off]) }
+
+func numbers[T any](p []byte) []T {
+	var t T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(p))), len(p)/int(unsafe.Sizeof(t)))
+}

@@ -1,0 +1,197 @@
+package onesided
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/transport/futex"
+)
+
+// Words are how the members of a window synchronize inside a machine: counters in memory that all of them map, which
+// only grow. Who waits for one waits until it is large enough (Machine.Await), and who raises it wakes whoever may.
+//
+//	fence   a member raises its own, and waits for those of all others
+//	post    posted[origin][target]: raised by the target, awaited by the origin's start
+//	        completed[target][origin]: raised by the origin's complete, awaited by the target's wait
+//	lock    next, read and write of the target: a ticket lock for readers and writers. Who wants it takes the number
+//	        next. A reader waits until read has come to its number, and raises it, so that a reader who follows may
+//	        enter, too; a writer waits until write has come to it. A reader that leaves raises write, a writer both.
+//	        All get it in the order in which they asked: nobody starves.
+//
+// The accumulate lock of a target is held for the time of a piece of an accumulate (accumulate_unsafe.go). It is not
+// fair, since a queue would stand still each time that the next in it has no core.
+type Words struct {
+	machine Machine
+	me, n   int
+	members []member
+
+	posted, completed []uint64 // n*n: by who waits, then by who raises
+
+	fences  uint64
+	started []uint64 // by target: how often MPI_Win_start has named it
+	exposed []uint64 // by origin: how often MPI_Win_post has named it
+	tickets []uint64 // by target: the number with which this process has locked it
+}
+
+// member is what one member has in the memory: the lines are written by others, or by itself, and not by both.
+type member struct {
+	fence             uint64
+	_                 [7]uint64
+	next, read, write uint64
+	_                 [5]uint64
+	busy              uint32 // the accumulate lock
+	_                 [15]uint32
+}
+
+// WordsBytes is how much memory the words of n members take.
+func WordsBytes(n int) int { return n*int(unsafe.Sizeof(member{})) + 2*8*n*n }
+
+// NewWords are the words in mem, which is zero when the first member comes, as member me of n sees them.
+func NewWords(mem []byte, me, n int, m Machine) *Words {
+	_ = mem[WordsBytes(n)-1]
+	w := &Words{machine: m, me: me, n: n, started: make([]uint64, n), exposed: make([]uint64, n),
+		tickets: make([]uint64, n)}
+	p := unsafe.Pointer(unsafe.SliceData(mem))
+	w.members = unsafe.Slice((*member)(p), n)
+	w.posted = unsafe.Slice((*uint64)(unsafe.Add(p, n*int(unsafe.Sizeof(member{})))), n*n)
+	w.completed = unsafe.Slice((*uint64)(unsafe.Add(p, n*int(unsafe.Sizeof(member{}))+8*n*n)), n*n)
+	return w
+}
+
+func (w *Words) await(word *uint64, least uint64) error {
+	if atomic.LoadUint64(word) >= least {
+		return nil
+	}
+	return w.machine.Await(word, least)
+}
+
+func (w *Words) wakeAll() {
+	for r := range w.n {
+		if r != w.me {
+			w.machine.Wake(r)
+		}
+	}
+}
+
+// Fence returns when all members have called it as often as this one.
+func (w *Words) Fence() error {
+	w.fences++
+	atomic.StoreUint64(&w.members[w.me].fence, w.fences)
+	w.wakeAll()
+	for r := range w.n {
+		if err := w.await(&w.members[r].fence, w.fences); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Post lets the members of a group access this process.
+func (w *Words) Post(group []int) {
+	for _, r := range group {
+		w.exposed[r]++
+		atomic.StoreUint64(&w.posted[r*w.n+w.me], w.exposed[r])
+		w.machine.Wake(r)
+	}
+}
+
+// Start returns when all members of a group have let this process in; unasked: it is known that they have.
+func (w *Words) Start(group []int, unasked bool) error {
+	for _, r := range group {
+		w.started[r]++
+		if unasked {
+			continue
+		}
+		if err := w.await(&w.posted[w.me*w.n+r], w.started[r]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Complete tells the group of Start that this process is done.
+func (w *Words) Complete(group []int) {
+	for _, r := range group {
+		atomic.StoreUint64(&w.completed[r*w.n+w.me], w.started[r])
+		w.machine.Wake(r)
+	}
+}
+
+// Wait returns when all of the group of Post are done.
+func (w *Words) Wait(group []int) error {
+	for _, r := range group {
+		if err := w.await(&w.completed[w.me*w.n+r], w.exposed[r]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Test says whether Wait would return at once.
+func (w *Words) Test(group []int) bool {
+	for _, r := range group {
+		if atomic.LoadUint64(&w.completed[w.me*w.n+r]) < w.exposed[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// Lock locks a member, for this process alone if exclusive.
+func (w *Words) Lock(target int, exclusive bool) error {
+	m := &w.members[target]
+	ticket := atomic.AddUint64(&m.next, 1) - 1
+	w.tickets[target] = ticket
+	if exclusive {
+		return w.await(&m.write, ticket)
+	}
+	if err := w.await(&m.read, ticket); err != nil {
+		return err
+	}
+	atomic.StoreUint64(&m.read, ticket+1)
+	w.passOn(m, ticket)
+	return nil
+}
+
+// Unlock takes Lock back.
+func (w *Words) Unlock(target int, exclusive bool) {
+	m, ticket := &w.members[target], w.tickets[target]
+	if exclusive {
+		atomic.StoreUint64(&m.read, ticket+1)
+	}
+	atomic.AddUint64(&m.write, 1)
+	w.passOn(m, ticket)
+}
+
+// passOn wakes those that wait for a lock behind a ticket.
+func (w *Words) passOn(m *member, ticket uint64) {
+	if atomic.LoadUint64(&m.next) != ticket+1 {
+		w.wakeAll()
+	}
+}
+
+// Hold takes the accumulate lock of a member, and Drop gives it back.
+func (w *Words) Hold(target int) error {
+	word := &w.members[target].busy
+	for !atomic.CompareAndSwapUint32(word, 0, 1) {
+		for range holdLooks {
+			if atomic.LoadUint32(word) == 0 {
+				break
+			}
+			futex.Pause(4)
+		}
+		if atomic.LoadUint32(word) == 0 {
+			continue
+		}
+		if err := w.machine.Relax(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holdLooks is how often a thread looks at a lock before it offers its core to others.
+const holdLooks = 50
+
+// Drop gives the accumulate lock of a member back.
+func (w *Words) Drop(target int) { atomic.StoreUint32(&w.members[target].busy, 0) }
