@@ -39,6 +39,7 @@ var (
 	ops         = handle.Table[operation]{Kind: kindOp}
 	groups      = handle.Table[group]{Kind: kindGroup}
 	sessions    = handle.Table[session]{Kind: kindSession}
+	windows     = handle.Table[window]{Kind: kindWin}
 	infos       = handle.Table[info]{Kind: kindInfo}
 	errhandlers = handle.Table[errhandler]{Kind: kindErrhandler}
 	messages    = handle.Table[libimpi.Matched]{Kind: kindMessage}

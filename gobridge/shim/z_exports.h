@@ -36,6 +36,9 @@ extern GoInt32 impi_Abi_set_fortran_booleans(GoInt32 logical_size, GoUintptr log
         GoUintptr logical_false);
 extern GoInt32 impi_Abi_set_fortran_info(GoUintptr info);
 extern GoInt32 impi_Abort(GoUintptr comm, GoInt32 errorcode);
+extern GoInt32 impi_Accumulate(GoUintptr origin_addr, GoInt64 origin_count,
+        GoUintptr origin_datatype, GoInt32 target_rank, GoInt64 target_disp,
+        GoInt64 target_count, GoUintptr target_datatype, GoUintptr op, GoUintptr win);
 extern GoInt32 impi_Add_error_class(GoUintptr errorclass);
 extern GoInt32 impi_Add_error_code(GoInt32 errorclass, GoUintptr errorcode);
 extern GoInt32 impi_Add_error_string(GoInt32 errorcode, GoUintptr string);
@@ -143,6 +146,9 @@ extern GoInt32 impi_Comm_split_type(GoUintptr comm, GoInt32 split_type, GoInt32 
         GoUintptr info, GoUintptr newcomm);
 extern GoInt32 impi_Comm_test_inter(GoUintptr comm, GoUintptr flag);
 extern GoInt32 impi_Comm_toint(GoUintptr comm);
+extern GoInt32 impi_Compare_and_swap(GoUintptr origin_addr, GoUintptr compare_addr,
+        GoUintptr result_addr, GoUintptr datatype, GoInt32 target_rank, GoInt64 target_disp,
+        GoUintptr win);
 extern GoInt32 impi_Dims_create(GoInt32 nnodes, GoInt32 ndims, GoUintptr dims);
 extern GoInt32 impi_Dist_graph_create(GoUintptr comm_old, GoInt32 n, GoUintptr sources,
         GoUintptr degrees, GoUintptr destinations, GoUintptr weights, GoUintptr info,
@@ -164,6 +170,8 @@ extern GoInt32 impi_Exscan(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
         GoUintptr datatype, GoUintptr op, GoUintptr comm);
 extern GoInt32 impi_Exscan_init(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
         GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
+extern GoInt32 impi_Fetch_and_op(GoUintptr origin_addr, GoUintptr result_addr,
+        GoUintptr datatype, GoInt32 target_rank, GoInt64 target_disp, GoUintptr op, GoUintptr win);
 extern GoInt32 impi_File_c2f(GoUintptr file);
 extern GoInt32 impi_File_call_errhandler(GoUintptr fh, GoInt32 errorcode);
 extern GoInt32 impi_File_create_errhandler(GoUintptr file_errhandler_fn, GoUintptr errhandler);
@@ -186,6 +194,13 @@ extern GoInt32 impi_Gatherv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr send
 extern GoInt32 impi_Gatherv_init(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
         GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype,
         GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request, GoInt32 wide);
+extern GoInt32 impi_Get(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype,
+        GoInt32 target_rank, GoInt64 target_disp, GoInt64 target_count,
+        GoUintptr target_datatype, GoUintptr win);
+extern GoInt32 impi_Get_accumulate(GoUintptr origin_addr, GoInt64 origin_count,
+        GoUintptr origin_datatype, GoUintptr result_addr, GoInt64 result_count,
+        GoUintptr result_datatype, GoInt32 target_rank, GoInt64 target_disp,
+        GoInt64 target_count, GoUintptr target_datatype, GoUintptr op, GoUintptr win);
 extern GoInt32 impi_Get_address(GoUintptr location, GoUintptr address);
 extern GoInt32 impi_Get_count(GoUintptr status, GoUintptr datatype, GoUintptr count);
 extern GoInt32 impi_Get_elements(GoUintptr status, GoUintptr datatype, GoUintptr count);
@@ -390,7 +405,14 @@ extern GoInt32 impi_Probe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr
 extern GoInt32 impi_Psend_init(GoUintptr buf, GoInt32 partitions, GoInt64 count,
         GoUintptr datatype, GoInt32 dest, GoInt32 tag, GoUintptr comm, GoUintptr info,
         GoUintptr request);
+extern GoInt32 impi_Put(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype,
+        GoInt32 target_rank, GoInt64 target_disp, GoInt64 target_count,
+        GoUintptr target_datatype, GoUintptr win);
 extern GoInt32 impi_Query_thread(GoUintptr provided);
+extern GoInt32 impi_Raccumulate(GoUintptr origin_addr, GoInt64 origin_count,
+        GoUintptr origin_datatype, GoInt32 target_rank, GoInt64 target_disp,
+        GoInt64 target_count, GoUintptr target_datatype, GoUintptr op, GoUintptr win,
+        GoUintptr request);
 extern GoInt32 impi_Recv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source,
         GoInt32 tag, GoUintptr comm, GoUintptr status);
 extern GoInt32 impi_Recv_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source,
@@ -425,6 +447,17 @@ extern GoInt32 impi_Request_get_status_any(GoInt32 count, GoUintptr array_of_req
 extern GoInt32 impi_Request_get_status_some(GoInt32 incount, GoUintptr array_of_requests,
         GoUintptr outcount, GoUintptr array_of_indices, GoUintptr array_of_statuses);
 extern GoInt32 impi_Request_toint(GoUintptr request);
+extern GoInt32 impi_Rget(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype,
+        GoInt32 target_rank, GoInt64 target_disp, GoInt64 target_count,
+        GoUintptr target_datatype, GoUintptr win, GoUintptr request);
+extern GoInt32 impi_Rget_accumulate(GoUintptr origin_addr, GoInt64 origin_count,
+        GoUintptr origin_datatype, GoUintptr result_addr, GoInt64 result_count,
+        GoUintptr result_datatype, GoInt32 target_rank, GoInt64 target_disp,
+        GoInt64 target_count, GoUintptr target_datatype, GoUintptr op, GoUintptr win,
+        GoUintptr request);
+extern GoInt32 impi_Rput(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype,
+        GoInt32 target_rank, GoInt64 target_disp, GoInt64 target_count,
+        GoUintptr target_datatype, GoUintptr win, GoUintptr request);
 extern GoInt32 impi_Rsend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm);
 extern GoInt32 impi_Rsend_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
@@ -572,20 +605,52 @@ extern GoInt32 impi_Waitany(GoInt32 count, GoUintptr array_of_requests, GoUintpt
         GoUintptr status);
 extern GoInt32 impi_Waitsome(GoInt32 incount, GoUintptr array_of_requests, GoUintptr outcount,
         GoUintptr array_of_indices, GoUintptr array_of_statuses);
+extern GoInt32 impi_Win_allocate(GoInt64 size, GoInt64 disp_unit, GoUintptr info, GoUintptr comm,
+        GoUintptr baseptr, GoUintptr win);
+extern GoInt32 impi_Win_allocate_shared(GoInt64 size, GoInt64 disp_unit, GoUintptr info,
+        GoUintptr comm, GoUintptr baseptr, GoUintptr win);
+extern GoInt32 impi_Win_attach(GoUintptr win, GoUintptr base, GoInt64 size);
 extern GoInt32 impi_Win_c2f(GoUintptr win);
 extern GoInt32 impi_Win_call_errhandler(GoUintptr win, GoInt32 errorcode);
+extern GoInt32 impi_Win_complete(GoUintptr win);
+extern GoInt32 impi_Win_create(GoUintptr base, GoInt64 size, GoInt64 disp_unit, GoUintptr info,
+        GoUintptr comm, GoUintptr win);
+extern GoInt32 impi_Win_create_dynamic(GoUintptr info, GoUintptr comm, GoUintptr win);
 extern GoInt32 impi_Win_create_errhandler(GoUintptr win_errhandler_fn, GoUintptr errhandler);
 extern GoInt32 impi_Win_create_keyval(GoUintptr win_copy_attr_fn, GoUintptr win_delete_attr_fn,
         GoUintptr win_keyval, GoUintptr extra_state);
 extern GoInt32 impi_Win_delete_attr(GoUintptr win, GoInt32 win_keyval);
+extern GoInt32 impi_Win_detach(GoUintptr win, GoUintptr base);
 extern GoUintptr impi_Win_f2c(GoInt32 win);
+extern GoInt32 impi_Win_fence(GoInt32 assert, GoUintptr win);
+extern GoInt32 impi_Win_flush(GoInt32 rank, GoUintptr win);
+extern GoInt32 impi_Win_flush_all(GoUintptr win);
+extern GoInt32 impi_Win_flush_local(GoInt32 rank, GoUintptr win);
+extern GoInt32 impi_Win_flush_local_all(GoUintptr win);
+extern GoInt32 impi_Win_free(GoUintptr win);
 extern GoInt32 impi_Win_free_keyval(GoUintptr win_keyval);
 extern GoUintptr impi_Win_fromint(GoInt32 win);
 extern GoInt32 impi_Win_get_attr(GoUintptr win, GoInt32 win_keyval, GoUintptr attribute_val,
         GoUintptr flag);
 extern GoInt32 impi_Win_get_errhandler(GoUintptr win, GoUintptr errhandler);
+extern GoInt32 impi_Win_get_group(GoUintptr win, GoUintptr group);
+extern GoInt32 impi_Win_get_info(GoUintptr win, GoUintptr info_used);
+extern GoInt32 impi_Win_get_name(GoUintptr win, GoUintptr win_name, GoUintptr resultlen);
+extern GoInt32 impi_Win_lock(GoInt32 lock_type, GoInt32 rank, GoInt32 assert, GoUintptr win);
+extern GoInt32 impi_Win_lock_all(GoInt32 assert, GoUintptr win);
+extern GoInt32 impi_Win_post(GoUintptr group, GoInt32 assert, GoUintptr win);
 extern GoInt32 impi_Win_set_attr(GoUintptr win, GoInt32 win_keyval, GoUintptr attribute_val);
 extern GoInt32 impi_Win_set_errhandler(GoUintptr win, GoUintptr errhandler);
+extern GoInt32 impi_Win_set_info(GoUintptr win, GoUintptr info);
+extern GoInt32 impi_Win_set_name(GoUintptr win, GoUintptr win_name);
+extern GoInt32 impi_Win_shared_query(GoUintptr win, GoInt32 rank, GoUintptr size,
+        GoUintptr disp_unit, GoUintptr baseptr);
+extern GoInt32 impi_Win_start(GoUintptr group, GoInt32 assert, GoUintptr win);
+extern GoInt32 impi_Win_sync(GoUintptr win);
+extern GoInt32 impi_Win_test(GoUintptr win, GoUintptr flag);
 extern GoInt32 impi_Win_toint(GoUintptr win);
+extern GoInt32 impi_Win_unlock(GoInt32 rank, GoUintptr win);
+extern GoInt32 impi_Win_unlock_all(GoUintptr win);
+extern GoInt32 impi_Win_wait(GoUintptr win);
 
 #endif

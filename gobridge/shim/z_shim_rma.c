@@ -12,8 +12,15 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
         int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
         MPI_Op op, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Accumulate");
-    return impi_unsupported("MPI_Accumulate", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Accumulate"
+        "\0origin_addr\0";
+    impi_call.at[0] = origin_addr;
+    impi_err = impi_Accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Accumulate);
 
@@ -21,32 +28,63 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Accumulate_c");
-    return impi_unsupported("MPI_Accumulate_c", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Accumulate_c"
+        "\0origin_addr\0";
+    impi_call.at[0] = origin_addr;
+    impi_err = impi_Accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Accumulate_c);
 
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
         MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Compare_and_swap");
-    return impi_unsupported("MPI_Compare_and_swap", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Compare_and_swap"
+        "\0origin_addr\0compare_addr\0result_addr\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = compare_addr;
+    impi_call.at[2] = result_addr;
+    impi_err = impi_Compare_and_swap((uintptr_t)origin_addr, (uintptr_t)compare_addr, (uintptr_t)result_addr,
+        (uintptr_t)datatype, target_rank, target_disp, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Compare_and_swap);
 
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
         int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Fetch_and_op");
-    return impi_unsupported("MPI_Fetch_and_op", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Fetch_and_op"
+        "\0origin_addr\0result_addr\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = result_addr;
+    impi_err = impi_Fetch_and_op((uintptr_t)origin_addr, (uintptr_t)result_addr, (uintptr_t)datatype,
+        target_rank, target_disp, (uintptr_t)op, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Fetch_and_op);
 
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get");
-    return impi_unsupported("MPI_Get", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Get"
+        "\0origin_addr\0";
+    impi_call.at[0] = origin_addr;
+    impi_err = impi_Get((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get);
 
@@ -55,8 +93,17 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
         MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_accumulate");
-    return impi_unsupported("MPI_Get_accumulate", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Get_accumulate"
+        "\0origin_addr\0result_addr\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = result_addr;
+    impi_err = impi_Get_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
+        (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_accumulate);
 
@@ -65,8 +112,17 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_accumulate_c");
-    return impi_unsupported("MPI_Get_accumulate_c", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Get_accumulate_c"
+        "\0origin_addr\0result_addr\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = result_addr;
+    impi_err = impi_Get_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
+        (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_accumulate_c);
 
@@ -74,8 +130,15 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
         MPI_Datatype target_datatype, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_c");
-    return impi_unsupported("MPI_Get_c", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Get_c"
+        "\0origin_addr\0";
+    impi_call.at[0] = origin_addr;
+    impi_err = impi_Get((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Get_c);
 
@@ -83,8 +146,15 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
         int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
         MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Put");
-    return impi_unsupported("MPI_Put", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Put"
+        "\0origin_addr\0";
+    impi_call.at[0] = origin_addr;
+    impi_err = impi_Put((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Put);
 
@@ -92,8 +162,15 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
         MPI_Datatype target_datatype, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Put_c");
-    return impi_unsupported("MPI_Put_c", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Put_c"
+        "\0origin_addr\0";
+    impi_call.at[0] = origin_addr;
+    impi_err = impi_Put((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Put_c);
 
@@ -101,8 +178,17 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
         int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
         MPI_Op op, MPI_Win win, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Raccumulate");
-    return impi_unsupported("MPI_Raccumulate", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Raccumulate"
+        "\0origin_addr\0request\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = request;
+    impi_err = impi_Raccumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Raccumulate);
 
@@ -111,8 +197,17 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Raccumulate_c");
-    return impi_unsupported("MPI_Raccumulate_c", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Raccumulate_c"
+        "\0origin_addr\0request\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = request;
+    impi_err = impi_Raccumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Raccumulate_c);
 
@@ -120,8 +215,16 @@ int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rget");
-    return impi_unsupported("MPI_Rget", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Rget"
+        "\0origin_addr\0request\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = request;
+    impi_err = impi_Rget((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rget);
 
@@ -130,8 +233,19 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
         MPI_Win win, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rget_accumulate");
-    return impi_unsupported("MPI_Rget_accumulate", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Rget_accumulate"
+        "\0origin_addr\0result_addr\0request\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = result_addr;
+    impi_call.at[2] = request;
+    impi_err = impi_Rget_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
+        (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rget_accumulate);
 
@@ -141,8 +255,19 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rget_accumulate_c");
-    return impi_unsupported("MPI_Rget_accumulate_c", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Rget_accumulate_c"
+        "\0origin_addr\0result_addr\0request\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = result_addr;
+    impi_call.at[2] = request;
+    impi_err = impi_Rget_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
+        (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rget_accumulate_c);
 
@@ -150,8 +275,16 @@ int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
         MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rget_c");
-    return impi_unsupported("MPI_Rget_c", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Rget_c"
+        "\0origin_addr\0request\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = request;
+    impi_err = impi_Rget((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rget_c);
 
@@ -159,8 +292,16 @@ int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_dat
         int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
         MPI_Win win, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rput");
-    return impi_unsupported("MPI_Rput", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Rput"
+        "\0origin_addr\0request\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = request;
+    impi_err = impi_Rput((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rput);
 
@@ -168,238 +309,442 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
         MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rput_c");
-    return impi_unsupported("MPI_Rput_c", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Rput_c"
+        "\0origin_addr\0request\0";
+    impi_call.at[0] = origin_addr;
+    impi_call.at[1] = request;
+    impi_err = impi_Rput((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Rput_c);
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
         MPI_Win *win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_allocate");
-    return impi_unsupported("MPI_Win_allocate", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Win_allocate"
+        "\0baseptr\0win\0";
+    impi_call.at[0] = baseptr;
+    impi_call.at[1] = win;
+    impi_err = impi_Win_allocate(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
+        (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_allocate);
 
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
         void *baseptr, MPI_Win *win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_allocate_c");
-    return impi_unsupported("MPI_Win_allocate_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Win_allocate_c"
+        "\0baseptr\0win\0";
+    impi_call.at[0] = baseptr;
+    impi_call.at[1] = win;
+    impi_err = impi_Win_allocate(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
+        (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_allocate_c);
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
         void *baseptr, MPI_Win *win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_allocate_shared");
-    return impi_unsupported("MPI_Win_allocate_shared", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Win_allocate_shared"
+        "\0baseptr\0win\0";
+    impi_call.at[0] = baseptr;
+    impi_call.at[1] = win;
+    impi_err = impi_Win_allocate_shared(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
+        (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_allocate_shared);
 
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
         void *baseptr, MPI_Win *win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_allocate_shared_c");
-    return impi_unsupported("MPI_Win_allocate_shared_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Win_allocate_shared_c"
+        "\0baseptr\0win\0";
+    impi_call.at[0] = baseptr;
+    impi_call.at[1] = win;
+    impi_err = impi_Win_allocate_shared(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
+        (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_allocate_shared_c);
 
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_attach");
-    return impi_unsupported("MPI_Win_attach", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_attach"
+        "\0base\0";
+    impi_call.at[0] = base;
+    impi_err = impi_Win_attach((uintptr_t)win, (uintptr_t)base, size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_attach);
 
 int PMPI_Win_complete(MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_complete");
-    return impi_unsupported("MPI_Win_complete", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_complete"
+        "\0";
+    impi_err = impi_Win_complete((uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_complete);
 
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
         MPI_Win *win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create");
-    return impi_unsupported("MPI_Win_create", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Win_create"
+        "\0base\0win\0";
+    impi_call.at[0] = base;
+    impi_call.at[1] = win;
+    impi_err = impi_Win_create((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_create);
 
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
         MPI_Win *win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_c");
-    return impi_unsupported("MPI_Win_create_c", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Win_create_c"
+        "\0base\0win\0";
+    impi_call.at[0] = base;
+    impi_call.at[1] = win;
+    impi_err = impi_Win_create((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_create_c);
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_dynamic");
-    return impi_unsupported("MPI_Win_create_dynamic", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Win_create_dynamic"
+        "\0win\0";
+    impi_call.at[0] = win;
+    impi_err = impi_Win_create_dynamic((uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_create_dynamic);
 
 int PMPI_Win_detach(MPI_Win win, const void *base)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_detach");
-    return impi_unsupported("MPI_Win_detach", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_detach"
+        "\0base\0";
+    impi_call.at[0] = base;
+    impi_err = impi_Win_detach((uintptr_t)win, (uintptr_t)base);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_detach);
 
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_fence");
-    return impi_unsupported("MPI_Win_fence", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_fence"
+        "\0";
+    impi_err = impi_Win_fence(assert, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_fence);
 
 int PMPI_Win_flush(int rank, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush");
-    return impi_unsupported("MPI_Win_flush", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_flush"
+        "\0";
+    impi_err = impi_Win_flush(rank, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_flush);
 
 int PMPI_Win_flush_all(MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush_all");
-    return impi_unsupported("MPI_Win_flush_all", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_flush_all"
+        "\0";
+    impi_err = impi_Win_flush_all((uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_flush_all);
 
 int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush_local");
-    return impi_unsupported("MPI_Win_flush_local", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_flush_local"
+        "\0";
+    impi_err = impi_Win_flush_local(rank, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_flush_local);
 
 int PMPI_Win_flush_local_all(MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush_local_all");
-    return impi_unsupported("MPI_Win_flush_local_all", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_flush_local_all"
+        "\0";
+    impi_err = impi_Win_flush_local_all((uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_flush_local_all);
 
 int PMPI_Win_free(MPI_Win *win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_free");
-    return impi_unsupported("MPI_Win_free", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_Win_free"
+        "\0win\0";
+    impi_call.at[0] = win;
+    impi_err = impi_Win_free((uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_free);
 
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_group");
-    return impi_unsupported("MPI_Win_get_group", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_get_group"
+        "\0group\0";
+    impi_call.at[0] = group;
+    impi_err = impi_Win_get_group((uintptr_t)win, (uintptr_t)group);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_get_group);
 
 int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_info");
-    return impi_unsupported("MPI_Win_get_info", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_get_info"
+        "\0info_used\0";
+    impi_call.at[0] = info_used;
+    impi_err = impi_Win_get_info((uintptr_t)win, (uintptr_t)info_used);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_get_info);
 
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_name");
-    return impi_unsupported("MPI_Win_get_name", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_get_name"
+        "\0win_name\0resultlen\0";
+    impi_call.at[0] = win_name;
+    impi_call.at[1] = resultlen;
+    impi_err = impi_Win_get_name((uintptr_t)win, (uintptr_t)win_name, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_get_name);
 
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_lock");
-    return impi_unsupported("MPI_Win_lock", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_lock"
+        "\0";
+    impi_err = impi_Win_lock(lock_type, rank, assert, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_lock);
 
 int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_lock_all");
-    return impi_unsupported("MPI_Win_lock_all", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_lock_all"
+        "\0";
+    impi_err = impi_Win_lock_all(assert, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_lock_all);
 
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_post");
-    return impi_unsupported("MPI_Win_post", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_post"
+        "\0";
+    impi_err = impi_Win_post((uintptr_t)group, assert, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_post);
 
 int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_info");
-    return impi_unsupported("MPI_Win_set_info", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_set_info"
+        "\0";
+    impi_err = impi_Win_set_info((uintptr_t)win, (uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_set_info);
 
 int PMPI_Win_set_name(MPI_Win win, const char *win_name)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_name");
-    return impi_unsupported("MPI_Win_set_name", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_set_name"
+        "\0win_name\0";
+    impi_call.at[0] = win_name;
+    impi_err = impi_Win_set_name((uintptr_t)win, (uintptr_t)win_name);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_set_name);
 
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
+    MPI_Aint impi_disp_unit = 0;
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_shared_query");
-    return impi_unsupported("MPI_Win_shared_query", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_shared_query"
+        "\0size\0disp_unit\0baseptr\0";
+    impi_call.at[0] = size;
+    impi_call.at[1] = disp_unit;
+    impi_call.at[2] = baseptr;
+    impi_err = impi_Win_shared_query((uintptr_t)win, rank, (uintptr_t)size,
+        disp_unit ? (uintptr_t)&impi_disp_unit : 0, (uintptr_t)baseptr);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (disp_unit) *disp_unit = impi_narrow(impi_disp_unit);
+    return 0;
 }
 WEAK(MPI_Win_shared_query);
 
 int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
         void *baseptr)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_shared_query_c");
-    return impi_unsupported("MPI_Win_shared_query_c", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_shared_query_c"
+        "\0size\0disp_unit\0baseptr\0";
+    impi_call.at[0] = size;
+    impi_call.at[1] = disp_unit;
+    impi_call.at[2] = baseptr;
+    impi_err = impi_Win_shared_query((uintptr_t)win, rank, (uintptr_t)size, (uintptr_t)disp_unit,
+        (uintptr_t)baseptr);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_shared_query_c);
 
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_start");
-    return impi_unsupported("MPI_Win_start", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_start"
+        "\0";
+    impi_err = impi_Win_start((uintptr_t)group, assert, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_start);
 
 int PMPI_Win_sync(MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_sync");
-    return impi_unsupported("MPI_Win_sync", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_sync"
+        "\0";
+    impi_err = impi_Win_sync((uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_sync);
 
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_test");
-    return impi_unsupported("MPI_Win_test", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_test"
+        "\0flag\0";
+    impi_call.at[0] = flag;
+    impi_err = impi_Win_test((uintptr_t)win, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_test);
 
 int PMPI_Win_unlock(int rank, MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_unlock");
-    return impi_unsupported("MPI_Win_unlock", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_unlock"
+        "\0";
+    impi_err = impi_Win_unlock(rank, (uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_unlock);
 
 int PMPI_Win_unlock_all(MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_unlock_all");
-    return impi_unsupported("MPI_Win_unlock_all", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_unlock_all"
+        "\0";
+    impi_err = impi_Win_unlock_all((uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_unlock_all);
 
 int PMPI_Win_wait(MPI_Win win)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_wait");
-    return impi_unsupported("MPI_Win_wait", IMPI_KIND_WIN, (uintptr_t)win);
+    impi_call.names = "MPI_Win_wait"
+        "\0";
+    impi_err = impi_Win_wait((uintptr_t)win);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Win_wait);
