@@ -1,7 +1,7 @@
 package main
 
 // #include <stdlib.h>
-// #include "executor/board.h"
+// #include "executor/window.h"
 import "C"
 
 import (
@@ -37,6 +37,9 @@ func openBoards(e *libimpi.Engine) {
 			continue
 		}
 		b.types[i].element = C.uint8_t(kernel.ElementOf(t))
+		if libimpi.Swappable(t) {
+			C.impi_windows.swappable[i] = 1
+		}
 		for handle, code := range kernel.OpCodes {
 			if op.Check(handle, t) == nil {
 				b.types[i].ops |= 1 << code

@@ -3,6 +3,7 @@ package main
 // #include <stdlib.h>
 // #include "executor/direct.h"
 // #include "executor/fast.h"
+// #include "executor/window.h"
 import "C"
 
 import (
@@ -101,6 +102,9 @@ func closeFast() {
 	f.shm = nil
 	for i := range f.comms {
 		f.comms[i].handle = 0
+	}
+	for i := range C.impi_windows.of {
+		C.impi_windows.of[i] = nil
 	}
 }
 

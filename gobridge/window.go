@@ -1,6 +1,7 @@
 package main
 
 // #include <stdlib.h>
+// #include "executor/window.h"
 // #include "shim/shim.h"
 import "C"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/onesided"
 )
 
 // Windows (MPI 5.0, 12.2): how they are made and freed, and what a program asks of them or stores with them. What is
@@ -27,6 +29,7 @@ type window struct {
 	values  *windowValues
 	session *session       // of its communicator
 	private unsafe.Pointer // memory of MPI_Win_allocate that is not shared
+	view    *onesided.View // in C memory, with the targets behind it
 }
 
 // windowValues stand in C memory: the program holds the addresses of the attributes' values.
@@ -166,18 +169,83 @@ func (m *making) open() (*window, int32) {
 		}
 		return m.memory, nil
 	}
+	view := m.newView(m.c.Size())
 	made, err := m.c.NewWindow(m.config)
 	if err != nil {
+		C.free(unsafe.Pointer(view))
 		C.free(m.memory)
 		return nil, m.failed(err)
 	}
-	w := &window{Window: made, hints: m.hints, private: m.memory, session: m.c.session}
+	w := &window{Window: made, hints: m.hints, private: m.memory, session: m.c.session, view: view}
 	w.handler.Store(defaultHandler())
 	made.Bridge = w
 	w.values = (*windowValues)(C.calloc(1, C.size_t(unsafe.Sizeof(windowValues{}))))
 	*w.values = windowValues{m.config.Size, int32(m.config.Unit), int32(m.config.Flavor), abi.MPI_WIN_UNIFIED}
-	w.handle = windows.Add(w)
+	if w.handle = windows.Add(w); w.handle != 0 {
+		w.openFast()
+	}
 	return w, m.answer(w.handle, m.result)
+}
+
+// newView is room in C memory for what C sees of a window of n processes.
+func (m *making) newView(n int) *onesided.View {
+	const head, each = unsafe.Sizeof(onesided.View{}), unsafe.Sizeof(onesided.Target{})
+	v := (*onesided.View)(C.calloc(1, C.size_t(head+uintptr(n)*each)))
+	v.Targets, v.Count = unsafe.Add(unsafe.Pointer(v), head), uint32(n)
+	m.config.View, m.config.Targets = v, unsafe.Slice((*onesided.Target)(v.Targets), n)
+	return v
+}
+
+// openFast makes the window known to C, if it can do anything with it. Several threads lock and fence in Go.
+func (w *window) openFast() {
+	p, slot := started(), handle.Slot(w.handle)
+	if slot >= C.IMPI_WINDOWS || w.view.Direct == 0 {
+		return
+	}
+	targets := unsafe.Slice((*onesided.Target)(w.view.Targets), w.view.Count)
+	for r := range targets {
+		targets[r].Control = p.segment.Control(p.engine.LocalRank(w.Comm().Group().World(r)))
+	}
+	w.view.Handle = uint64(w.handle)
+	w.mayLock()
+	place := (*unsafe.Pointer)(unsafe.Pointer(&C.impi_windows.of[slot]))
+	atomic.StorePointer(place, unsafe.Pointer(w.view))
+}
+
+// mayLock tells C whether it may lock the window.
+func (w *window) mayLock() {
+	w.view.MayLock = 0
+	one := initialized.Load() && w.session == nil && started().thread != abi.MPI_THREAD_MULTIPLE
+	if one && !w.hints.is("no_locks", "true") {
+		w.view.MayLock = 1
+	}
+}
+
+// closeFast makes C forget the window.
+func (w *window) closeFast() {
+	if slot := handle.Slot(w.handle); slot < C.IMPI_WINDOWS && w.view.Handle != 0 {
+		atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(&C.impi_windows.of[slot])), nil)
+	}
+}
+
+// impi_window_wait returns when a word of a window is at least so large.
+//
+//export impi_window_wait
+func impi_window_wait(word uintptr, least int64, win uintptr) int32 {
+	k := winQuery("MPI_Win_fence", win)
+	if k.err != nil {
+		return k.fail()
+	}
+	return k.done(k.w.Await(ref[uint64](word), uint64(least)))
+}
+
+// impi_window_wake wakes the other members of a window that sleep.
+//
+//export impi_window_wake
+func impi_window_wake(win uintptr) {
+	if w := windows.Find(win); w != nil {
+		w.WakeAll()
+	}
 }
 
 //export impi_Win_create
@@ -303,7 +371,9 @@ func impi_Win_free(win uintptr) int32 {
 	if err := w.Free(); err != nil {
 		return k.failed(err)
 	}
+	w.closeFast()
 	windows.Drop(h)
+	C.free(unsafe.Pointer(w.view))
 	C.free(unsafe.Pointer(w.values))
 	C.free(w.private)
 	put[uintptr](win, abi.MPI_WIN_NULL)
@@ -327,6 +397,7 @@ func impi_Win_set_info(win, info uintptr) int32 {
 		return k.fail()
 	}
 	k.w.hints.take(with, k.w.Flavor())
+	k.w.mayLock()
 	return 0
 }
 

@@ -33,8 +33,10 @@ type Window struct {
 	comm   *Comm // its own
 	flavor int
 
-	mu     sync.Mutex // guards epochs: several threads may use the window
-	epochs *onesided.Epochs
+	mu      sync.Mutex // guards epochs: several threads may use the window
+	epochs  *onesided.Epochs
+	view    *onesided.View
+	targets []onesided.Target // what C sees, too
 
 	parts  []onesided.Part    // by rank
 	memory []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
@@ -53,6 +55,9 @@ type WindowConfig struct {
 	Base       datatype.Pointer // MPI_WIN_FLAVOR_CREATE: the program's memory
 	Size, Unit int64            // bytes
 	Contiguous bool             // MPI_WIN_FLAVOR_SHARED: the parts follow each other without gaps
+	// View is where the state of the window stands, in zeroed memory; nil: in the engine's own.
+	View    *onesided.View
+	Targets []onesided.Target
 	// Alloc finds memory of MPI_WIN_FLAVOR_ALLOCATE where it cannot be shared.
 	Alloc func(bytes int64) (datatype.Pointer, error)
 }
@@ -67,7 +72,11 @@ func (c *Comm) NewWindow(config WindowConfig) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Window{engine: c.engine, comm: own, flavor: config.Flavor, epochs: onesided.NewEpochs(c.Size())}
+	w := &Window{engine: c.engine, comm: own, flavor: config.Flavor, view: config.View, targets: config.Targets}
+	if w.view == nil {
+		w.view, w.targets = onesided.NewView(c.Size())
+	}
+	w.epochs = onesided.NewEpochs(w.view, w.targets)
 	if err := w.open(&config); err != nil {
 		w.forget()
 		return nil, err
@@ -108,8 +117,21 @@ func (w *Window) open(config *WindowConfig) error {
 		return err
 	}
 	w.asks = w.words == nil || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || w.flavor == abi.MPI_WIN_FLAVOR_CREATE && n > 1
+	w.show()
 	w.openRequests()
 	return c.Barrier()
+}
+
+// show tells C of the window.
+func (w *Window) show() {
+	for r := range w.targets {
+		t := &w.targets[r]
+		t.Base, t.Size, t.Unit = w.memory[r], w.parts[r].Size, w.parts[r].Unit
+	}
+	w.view.Me = uint32(w.comm.rank)
+	if !w.asks {
+		w.view.Direct = 1
+	}
 }
 
 // inMachine says whether the members can share memory; all answer the same. local are their local ranks.
@@ -164,7 +186,7 @@ func (w *Window) share(config *WindowConfig) error {
 		return nil
 	}
 	w.shared, w.local = mem, local
-	w.words = onesided.NewWords(mem, int(w.comm.rank), n, w)
+	w.words = onesided.NewWords(mem, int(w.comm.rank), w.view, w.targets, w)
 	if isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE {
 		for r := range w.memory {
 			w.memory[r] = offset(startOf(mem), offsets[r])
@@ -309,6 +331,9 @@ func (w *Window) Wake(rank int) {
 		w.engine.ring()
 	}
 }
+
+// WakeAll wakes all other members, after something was stored that they may wait for.
+func (w *Window) WakeAll() { w.words.WakeAll() }
 
 // Relax implements onesided.Machine.
 func (w *Window) Relax() error {

@@ -13,16 +13,14 @@ import (
 // A fence may begin an epoch; whether it does turns out when the first communication follows. Until then any other
 // epoch may begin instead.
 type Epochs struct {
-	access  access
-	targets []Hold // by rank: how it may be accessed
-	locks   int    // of single targets
-	exposed []int  // ranks of the group of MPI_Win_post
-	posted  bool
-	started []int // ranks of the group of MPI_Win_start
+	view    *View
+	targets []Target // by rank: how each may be accessed
+	exposed []int    // ranks of the group of MPI_Win_post
+	started []int    // ranks of the group of MPI_Win_start
 }
 
 // Hold is how a process may access a target.
-type Hold uint8
+type Hold = uint32
 
 const (
 	NotHeld   Hold = iota
@@ -32,44 +30,43 @@ const (
 	Unchecked      // locked with MPI_MODE_NOCHECK: nobody has been asked
 )
 
-type access uint8
-
+// What access epoch there is (View.Access).
 const (
-	noAccess access = iota
-	fenced          // a fence has been called, and nothing else yet
-	inFence
-	inStart
-	inLocks
-	inLockAll
+	NoAccess uint32 = iota
+	Fenced          // a fence has been called, and nothing else yet
+	InFence
+	InStart
+	InLocks
+	InLockAll
 )
 
-// NewEpochs is the state of a window of n processes that has just been made.
-func NewEpochs(n int) *Epochs { return &Epochs{targets: make([]Hold, n)} }
+// NewEpochs is the state of a window that has just been made.
+func NewEpochs(v *View, targets []Target) *Epochs { return &Epochs{view: v, targets: targets} }
 
 // state says in which state the window is, for a user.
 func (s *Epochs) state() string {
 	text := ""
-	switch s.access {
-	case noAccess:
+	switch s.view.Access {
+	case NoAccess:
 		text = "is in no access epoch"
-	case fenced:
+	case Fenced:
 		text = "is between two calls of MPI_Win_fence"
-	case inFence:
+	case InFence:
 		text = "is in the epoch of MPI_Win_fence, which has communication under way"
-	case inStart:
+	case InStart:
 		text = fmt.Sprintf("is in the access epoch of MPI_Win_start for %s", ranks(s.started))
-	case inLocks:
+	case InLocks:
 		var held []int
-		for r, h := range s.targets {
-			if h != NotHeld {
+		for r := range s.targets {
+			if s.targets[r].Hold != NotHeld {
 				held = append(held, r)
 			}
 		}
 		text = fmt.Sprintf("has locked %s by MPI_Win_lock", ranks(held))
-	case inLockAll:
+	case InLockAll:
 		text = "is locked at all ranks by MPI_Win_lock_all"
 	}
-	if s.posted {
+	if s.view.Posted != 0 {
 		text += fmt.Sprintf(", and exposed by MPI_Win_post to %s", ranks(s.exposed))
 	}
 	return "the window " + text
@@ -93,19 +90,19 @@ func (s *Epochs) refuse(hint string) *Error {
 
 // Access is asked before communication with a target.
 func (s *Epochs) Access(target int) *Error {
-	switch s.access {
-	case fenced:
-		s.access = inFence
+	switch s.view.Access {
+	case Fenced:
+		s.view.Access = InFence
 		return nil
-	case inFence, inLockAll:
+	case InFence, InLockAll:
 		return nil
-	case noAccess:
+	case NoAccess:
 		return s.refuse("call MPI_Win_fence, MPI_Win_start, MPI_Win_lock or MPI_Win_lock_all first")
 	}
-	if s.targets[target] != NotHeld {
+	if s.targets[target].Hold != NotHeld {
 		return nil
 	}
-	if s.access == inStart {
+	if s.view.Access == InStart {
 		return s.refuse(fmt.Sprintf("the group of MPI_Win_start must contain target rank %d", target))
 	}
 	return s.refuse(fmt.Sprintf("call MPI_Win_lock for target rank %d first", target))
@@ -113,7 +110,7 @@ func (s *Epochs) Access(target int) *Error {
 
 // Request is Access for communication that answers a request.
 func (s *Epochs) Request(target int) *Error {
-	if s.access != inLocks && s.access != inLockAll {
+	if s.view.Access != InLocks && s.view.Access != InLockAll {
 		return s.refuse("calls with a request are for epochs of MPI_Win_lock and MPI_Win_lock_all only")
 	}
 	return s.Access(target)
@@ -122,13 +119,13 @@ func (s *Epochs) Request(target int) *Error {
 // Fence is asked by MPI_Win_fence.
 func (s *Epochs) Fence() *Error {
 	switch {
-	case s.posted:
+	case s.view.Posted != 0:
 		return s.refuse("call MPI_Win_wait before MPI_Win_fence")
-	case s.access == inStart:
+	case s.view.Access == InStart:
 		return s.refuse("call MPI_Win_complete before MPI_Win_fence")
-	case s.access == inLocks:
+	case s.view.Access == InLocks:
 		return s.refuse("call MPI_Win_unlock before MPI_Win_fence")
-	case s.access == inLockAll:
+	case s.view.Access == InLockAll:
 		return s.refuse("call MPI_Win_unlock_all before MPI_Win_fence")
 	}
 	return nil
@@ -136,21 +133,21 @@ func (s *Epochs) Fence() *Error {
 
 // Fenced notes that a fence is done; last says that no epoch follows (MPI_MODE_NOSUCCEED).
 func (s *Epochs) Fenced(last bool) {
-	if s.access = fenced; last {
-		s.access = noAccess
+	if s.view.Access = Fenced; last {
+		s.view.Access = NoAccess
 	}
 }
 
 // begins is asked by what begins an access epoch.
 func (s *Epochs) begins(call string) *Error {
-	switch s.access {
-	case noAccess, fenced:
+	switch s.view.Access {
+	case NoAccess, Fenced:
 		return nil
-	case inFence:
+	case InFence:
 		return s.refuse("call MPI_Win_fence, with MPI_MODE_NOSUCCEED, before " + call)
-	case inStart:
+	case InStart:
 		return s.refuse("call MPI_Win_complete before " + call)
-	case inLocks:
+	case InLocks:
 		return s.refuse("call MPI_Win_unlock before " + call)
 	}
 	return s.refuse("call MPI_Win_unlock_all before " + call)
@@ -161,16 +158,16 @@ func (s *Epochs) Start(group []int) *Error {
 	if err := s.begins("MPI_Win_start"); err != nil {
 		return err
 	}
-	s.access, s.started = inStart, group
+	s.view.Access, s.started = InStart, group
 	for _, r := range group {
-		s.targets[r] = Open
+		s.targets[r].Hold = Open
 	}
 	return nil
 }
 
 // Started are the ranks of the epoch that MPI_Win_complete is to end.
 func (s *Epochs) Started() ([]int, *Error) {
-	if s.access != inStart {
+	if s.view.Access != InStart {
 		return nil, s.refuse("MPI_Win_complete ends what MPI_Win_start begins")
 	}
 	return s.started, nil
@@ -179,65 +176,65 @@ func (s *Epochs) Started() ([]int, *Error) {
 // Completed ends it.
 func (s *Epochs) Completed() {
 	for _, r := range s.started {
-		s.targets[r] = NotHeld
+		s.targets[r].Hold = NotHeld
 	}
-	s.access, s.started = noAccess, nil
+	s.view.Access, s.started = NoAccess, nil
 }
 
 // Post begins an exposure epoch to some ranks.
 func (s *Epochs) Post(group []int) *Error {
 	switch {
-	case s.posted:
+	case s.view.Posted != 0:
 		return s.refuse("call MPI_Win_wait before the next MPI_Win_post")
-	case s.access == inFence:
+	case s.view.Access == InFence:
 		return s.refuse("call MPI_Win_fence, with MPI_MODE_NOSUCCEED, before MPI_Win_post")
 	}
-	s.posted, s.exposed = true, group
+	s.view.Posted, s.exposed = 1, group
 	return nil
 }
 
 // Posted are the ranks of the epoch that call, MPI_Win_wait or MPI_Win_test, is to end.
 func (s *Epochs) Posted(call string) ([]int, *Error) {
-	if !s.posted {
+	if s.view.Posted == 0 {
 		return nil, s.refuse(call + " ends what MPI_Win_post begins")
 	}
 	return s.exposed, nil
 }
 
 // Waited ends it.
-func (s *Epochs) Waited() { s.posted, s.exposed = false, nil }
+func (s *Epochs) Waited() { s.view.Posted, s.exposed = 0, nil }
 
 // Lock begins an access epoch to one rank.
 func (s *Epochs) Lock(target int, h Hold) *Error {
-	if s.access != inLocks {
+	if s.view.Access != InLocks {
 		if err := s.begins("MPI_Win_lock"); err != nil {
 			return err
 		}
 	}
-	if s.targets[target] != NotHeld {
+	if s.targets[target].Hold != NotHeld {
 		return s.refuse(fmt.Sprintf("call MPI_Win_unlock before rank %d is locked again", target))
 	}
-	s.access, s.targets[target] = inLocks, h
-	s.locks++
+	s.view.Access, s.targets[target].Hold = InLocks, h
+	s.view.Locks++
 	return nil
 }
 
 // Locked is how a rank is locked that MPI_Win_unlock is to unlock.
 func (s *Epochs) Locked(target int) (Hold, *Error) {
 	switch {
-	case s.access == inLockAll:
+	case s.view.Access == InLockAll:
 		return NotHeld, s.refuse("call MPI_Win_unlock_all")
-	case s.access != inLocks || s.targets[target] == NotHeld:
+	case s.view.Access != InLocks || s.targets[target].Hold == NotHeld:
 		return NotHeld, s.refuse(fmt.Sprintf("rank %d has not been locked by MPI_Win_lock", target))
 	}
-	return s.targets[target], nil
+	return s.targets[target].Hold, nil
 }
 
 // Unlocked ends the epoch of one rank.
 func (s *Epochs) Unlocked(target int) {
-	s.targets[target] = NotHeld
-	if s.locks--; s.locks == 0 {
-		s.access = noAccess
+	s.targets[target].Hold = NotHeld
+	if s.view.Locks--; s.view.Locks == 0 {
+		s.view.Access = NoAccess
 	}
 }
 
@@ -246,25 +243,27 @@ func (s *Epochs) LockAll(h Hold) *Error {
 	if err := s.begins("MPI_Win_lock_all"); err != nil {
 		return err
 	}
-	s.access = inLockAll
+	s.view.Access = InLockAll
 	for r := range s.targets {
-		s.targets[r] = h
+		s.targets[r].Hold = h
 	}
 	return nil
 }
 
 // LockedAll is how the ranks are locked that MPI_Win_unlock_all is to unlock.
 func (s *Epochs) LockedAll() (Hold, *Error) {
-	if s.access != inLockAll {
+	if s.view.Access != InLockAll {
 		return NotHeld, s.refuse("MPI_Win_unlock_all ends what MPI_Win_lock_all begins")
 	}
-	return s.targets[0], nil
+	return s.targets[0].Hold, nil
 }
 
 // UnlockedAll ends it.
 func (s *Epochs) UnlockedAll() {
-	clear(s.targets)
-	s.access = noAccess
+	for r := range s.targets {
+		s.targets[r].Hold = NotHeld
+	}
+	s.view.Access = NoAccess
 }
 
 // Flush is asked by a flush of one rank, FlushAll by one of all.
@@ -272,7 +271,7 @@ func (s *Epochs) Flush(target int, call string) *Error {
 	if err := s.FlushAll(call); err != nil {
 		return err
 	}
-	if s.targets[target] == NotHeld {
+	if s.targets[target].Hold == NotHeld {
 		return s.refuse(fmt.Sprintf("call MPI_Win_lock for rank %d before %s", target, call))
 	}
 	return nil
@@ -280,7 +279,7 @@ func (s *Epochs) Flush(target int, call string) *Error {
 
 // FlushAll is asked by MPI_Win_flush_all and MPI_Win_flush_local_all.
 func (s *Epochs) FlushAll(call string) *Error {
-	if s.access != inLocks && s.access != inLockAll {
+	if s.view.Access != InLocks && s.view.Access != InLockAll {
 		return s.refuse("call MPI_Win_lock or MPI_Win_lock_all before " + call)
 	}
 	return nil
@@ -289,9 +288,9 @@ func (s *Epochs) FlushAll(call string) *Error {
 // Free is asked by MPI_Win_free.
 func (s *Epochs) Free() *Error {
 	switch {
-	case s.posted:
+	case s.view.Posted != 0:
 		return s.refuse("call MPI_Win_wait before MPI_Win_free")
-	case s.access == inFence:
+	case s.view.Access == InFence:
 		return s.refuse("call MPI_Win_fence before MPI_Win_free")
 	}
 	return s.begins("MPI_Win_free")

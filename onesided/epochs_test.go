@@ -84,7 +84,7 @@ func TestCallsAreAllowedInTheirEpochsOnly(t *testing.T) {
 		{{"lock_all", ""}, {"put 2", ""}, {"rput 1", ""}, {"unlock 1", "MPI_Win_unlock_all"}, {"flush_all", ""},
 			{"lock 1", "MPI_Win_unlock_all"}, {"fence", "MPI_Win_unlock_all"}, {"unlock_all", ""}, {"free", ""}},
 	} {
-		s := NewEpochs(3)
+		s := NewEpochs(NewView(3))
 		for i, step := range trace {
 			err := s.call(step.call)
 			switch {

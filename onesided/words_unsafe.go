@@ -23,38 +23,44 @@ import (
 type Words struct {
 	machine Machine
 	me, n   int
-	members []member
+	members []Member
 
 	posted, completed []uint64 // n*n: by who waits, then by who raises
 
-	fences  uint64
+	view    *View
+	targets []Target
 	started []uint64 // by target: how often MPI_Win_start has named it
 	exposed []uint64 // by origin: how often MPI_Win_post has named it
-	tickets []uint64 // by target: the number with which this process has locked it
 }
 
-// member is what one member has in the memory: the lines are written by others, or by itself, and not by both.
-type member struct {
-	fence             uint64
-	_                 [7]uint64
-	next, read, write uint64
-	_                 [5]uint64
-	busy              uint32 // the accumulate lock
-	_                 [15]uint32
+// Member is what one member has in the memory: each line is written by the member, or by others, and not by both.
+type Member struct {
+	Fence             uint64
+	Pad1              [7]uint64
+	Next, Read, Write uint64 // its lock
+	Pad2              [5]uint64
+	Busy              uint32 // its accumulate lock
+	Pad3              [15]uint32
 }
 
 // WordsBytes is how much memory the words of n members take.
-func WordsBytes(n int) int { return n*int(unsafe.Sizeof(member{})) + 2*8*n*n }
+func WordsBytes(n int) int { return n*int(unsafe.Sizeof(Member{})) + 2*8*n*n }
 
-// NewWords are the words in mem, which is zero when the first member comes, as member me of n sees them.
-func NewWords(mem []byte, me, n int, m Machine) *Words {
+// NewWords are the words in mem, which is zero when the first member comes, as member me sees them. It notes in targets
+// where the words of each are.
+func NewWords(mem []byte, me int, v *View, targets []Target, m Machine) *Words {
+	n := len(targets)
 	_ = mem[WordsBytes(n)-1]
-	w := &Words{machine: m, me: me, n: n, started: make([]uint64, n), exposed: make([]uint64, n),
-		tickets: make([]uint64, n)}
+	w := &Words{machine: m, me: me, n: n, view: v, targets: targets}
+	w.started, w.exposed = make([]uint64, n), make([]uint64, n)
 	p := unsafe.Pointer(unsafe.SliceData(mem))
-	w.members = unsafe.Slice((*member)(p), n)
-	w.posted = unsafe.Slice((*uint64)(unsafe.Add(p, n*int(unsafe.Sizeof(member{})))), n*n)
-	w.completed = unsafe.Slice((*uint64)(unsafe.Add(p, n*int(unsafe.Sizeof(member{}))+8*n*n)), n*n)
+	w.members = unsafe.Slice((*Member)(p), n)
+	for r := range targets {
+		targets[r].Words = unsafe.Pointer(&w.members[r])
+	}
+	const each = int(unsafe.Sizeof(Member{}))
+	w.posted = unsafe.Slice((*uint64)(unsafe.Add(p, n*each)), n*n)
+	w.completed = unsafe.Slice((*uint64)(unsafe.Add(p, n*each+8*n*n)), n*n)
 	return w
 }
 
@@ -65,7 +71,8 @@ func (w *Words) await(word *uint64, least uint64) error {
 	return w.machine.Await(word, least)
 }
 
-func (w *Words) wakeAll() {
+// WakeAll wakes all others, after something was stored that they may wait for.
+func (w *Words) WakeAll() {
 	for r := range w.n {
 		if r != w.me {
 			w.machine.Wake(r)
@@ -75,11 +82,12 @@ func (w *Words) wakeAll() {
 
 // Fence returns when all members have called it as often as this one.
 func (w *Words) Fence() error {
-	w.fences++
-	atomic.StoreUint64(&w.members[w.me].fence, w.fences)
-	w.wakeAll()
+	w.view.Fences++
+	fences := w.view.Fences
+	atomic.StoreUint64(&w.members[w.me].Fence, fences)
+	w.WakeAll()
 	for r := range w.n {
-		if err := w.await(&w.members[r].fence, w.fences); err != nil {
+		if err := w.await(&w.members[r].Fence, fences); err != nil {
 			return err
 		}
 	}
@@ -140,39 +148,39 @@ func (w *Words) Test(group []int) bool {
 // Lock locks a member, for this process alone if exclusive.
 func (w *Words) Lock(target int, exclusive bool) error {
 	m := &w.members[target]
-	ticket := atomic.AddUint64(&m.next, 1) - 1
-	w.tickets[target] = ticket
+	ticket := atomic.AddUint64(&m.Next, 1) - 1
+	w.targets[target].Ticket = ticket
 	if exclusive {
-		return w.await(&m.write, ticket)
+		return w.await(&m.Write, ticket)
 	}
-	if err := w.await(&m.read, ticket); err != nil {
+	if err := w.await(&m.Read, ticket); err != nil {
 		return err
 	}
-	atomic.StoreUint64(&m.read, ticket+1)
+	atomic.StoreUint64(&m.Read, ticket+1)
 	w.passOn(m, ticket)
 	return nil
 }
 
 // Unlock takes Lock back.
 func (w *Words) Unlock(target int, exclusive bool) {
-	m, ticket := &w.members[target], w.tickets[target]
+	m, ticket := &w.members[target], w.targets[target].Ticket
 	if exclusive {
-		atomic.StoreUint64(&m.read, ticket+1)
+		atomic.StoreUint64(&m.Read, ticket+1)
 	}
-	atomic.AddUint64(&m.write, 1)
+	atomic.AddUint64(&m.Write, 1)
 	w.passOn(m, ticket)
 }
 
 // passOn wakes those that wait for a lock behind a ticket.
-func (w *Words) passOn(m *member, ticket uint64) {
-	if atomic.LoadUint64(&m.next) != ticket+1 {
-		w.wakeAll()
+func (w *Words) passOn(m *Member, ticket uint64) {
+	if atomic.LoadUint64(&m.Next) != ticket+1 {
+		w.WakeAll()
 	}
 }
 
 // Hold takes the accumulate lock of a member, and Drop gives it back.
 func (w *Words) Hold(target int) error {
-	word := &w.members[target].busy
+	word := &w.members[target].Busy
 	for !atomic.CompareAndSwapUint32(word, 0, 1) {
 		for range holdLooks {
 			if atomic.LoadUint32(word) == 0 {
@@ -194,4 +202,4 @@ func (w *Words) Hold(target int) error {
 const holdLooks = 50
 
 // Drop gives the accumulate lock of a member back.
-func (w *Words) Drop(target int) { atomic.StoreUint32(&w.members[target].busy, 0) }
+func (w *Words) Drop(target int) { atomic.StoreUint32(&w.members[target].Busy, 0) }

@@ -45,7 +45,8 @@ func (w *world) run(t *testing.T, body func(me int, words *Words)) {
 	done := make(chan bool)
 	for me := range w.parts {
 		go func() {
-			body(me, NewWords(w.control, me, len(w.parts), machine{}))
+			view, targets := NewView(len(w.parts))
+			body(me, NewWords(w.control, me, view, targets, machine{}))
 			done <- true
 		}()
 	}

@@ -4,6 +4,7 @@
 //
 //	fast*.{h,c}   messages of up to some KiB inside a machine and to oneself, on the rings of transport/shm; waits
 //	board*.{h,c}  short collectives, on lines of shared memory
+//	window.{h,c}  one-sided communication on windows whose memory is mapped
 //	types.{h,c}   what C is shown of datatypes; pack.c
 package executor
 
@@ -25,5 +26,7 @@ var (
 	//go:embed fast.h
 	_ string
 	//go:embed types.h
+	_ string
+	//go:embed window.h
 	_ string
 )

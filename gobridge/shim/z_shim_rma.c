@@ -17,7 +17,9 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
     impi_call.names = "MPI_Accumulate"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
-    impi_err = impi_Accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+    impi_err = impi_exec_Accumulate(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, op, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -33,7 +35,9 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count,
     impi_call.names = "MPI_Accumulate_c"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
-    impi_err = impi_Accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+    impi_err = impi_exec_Accumulate(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, op, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -50,7 +54,9 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
     impi_call.at[0] = origin_addr;
     impi_call.at[1] = compare_addr;
     impi_call.at[2] = result_addr;
-    impi_err = impi_Compare_and_swap((uintptr_t)origin_addr, (uintptr_t)compare_addr, (uintptr_t)result_addr,
+    impi_err = impi_exec_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype,
+        target_rank, target_disp, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Compare_and_swap((uintptr_t)origin_addr, (uintptr_t)compare_addr, (uintptr_t)result_addr,
         (uintptr_t)datatype, target_rank, target_disp, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -66,7 +72,9 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
         "\0origin_addr\0result_addr\0";
     impi_call.at[0] = origin_addr;
     impi_call.at[1] = result_addr;
-    impi_err = impi_Fetch_and_op((uintptr_t)origin_addr, (uintptr_t)result_addr, (uintptr_t)datatype,
+    impi_err = impi_exec_Fetch_and_op(origin_addr, result_addr, datatype, target_rank,
+        target_disp, op, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Fetch_and_op((uintptr_t)origin_addr, (uintptr_t)result_addr, (uintptr_t)datatype,
         target_rank, target_disp, (uintptr_t)op, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -81,7 +89,9 @@ int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
     impi_call.names = "MPI_Get"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
-    impi_err = impi_Get((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+    impi_err = impi_exec_Get(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -135,7 +145,9 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
     impi_call.names = "MPI_Get_c"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
-    impi_err = impi_Get((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+    impi_err = impi_exec_Get(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -151,7 +163,9 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
     impi_call.names = "MPI_Put"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
-    impi_err = impi_Put((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+    impi_err = impi_exec_Put(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Put((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -167,7 +181,9 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     impi_call.names = "MPI_Put_c"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
-    impi_err = impi_Put((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+    impi_err = impi_exec_Put(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Put((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
@@ -473,7 +489,8 @@ int PMPI_Win_fence(int assert, MPI_Win win)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_fence");
     impi_call.names = "MPI_Win_fence"
         "\0";
-    impi_err = impi_Win_fence(assert, (uintptr_t)win);
+    impi_err = impi_exec_Win_fence(assert, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_fence(assert, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -485,7 +502,8 @@ int PMPI_Win_flush(int rank, MPI_Win win)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush");
     impi_call.names = "MPI_Win_flush"
         "\0";
-    impi_err = impi_Win_flush(rank, (uintptr_t)win);
+    impi_err = impi_exec_Win_flush(rank, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_flush(rank, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -497,7 +515,8 @@ int PMPI_Win_flush_all(MPI_Win win)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush_all");
     impi_call.names = "MPI_Win_flush_all"
         "\0";
-    impi_err = impi_Win_flush_all((uintptr_t)win);
+    impi_err = impi_exec_Win_flush_all(win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_flush_all((uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -509,7 +528,8 @@ int PMPI_Win_flush_local(int rank, MPI_Win win)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush_local");
     impi_call.names = "MPI_Win_flush_local"
         "\0";
-    impi_err = impi_Win_flush_local(rank, (uintptr_t)win);
+    impi_err = impi_exec_Win_flush_local(rank, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_flush_local(rank, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -521,7 +541,8 @@ int PMPI_Win_flush_local_all(MPI_Win win)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush_local_all");
     impi_call.names = "MPI_Win_flush_local_all"
         "\0";
-    impi_err = impi_Win_flush_local_all((uintptr_t)win);
+    impi_err = impi_exec_Win_flush_local_all(win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_flush_local_all((uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -586,7 +607,8 @@ int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_lock");
     impi_call.names = "MPI_Win_lock"
         "\0";
-    impi_err = impi_Win_lock(lock_type, rank, assert, (uintptr_t)win);
+    impi_err = impi_exec_Win_lock(lock_type, rank, assert, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_lock(lock_type, rank, assert, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -694,7 +716,8 @@ int PMPI_Win_sync(MPI_Win win)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_sync");
     impi_call.names = "MPI_Win_sync"
         "\0";
-    impi_err = impi_Win_sync((uintptr_t)win);
+    impi_err = impi_exec_Win_sync(win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_sync((uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -719,7 +742,8 @@ int PMPI_Win_unlock(int rank, MPI_Win win)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_unlock");
     impi_call.names = "MPI_Win_unlock"
         "\0";
-    impi_err = impi_Win_unlock(rank, (uintptr_t)win);
+    impi_err = impi_exec_Win_unlock(rank, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_unlock(rank, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

@@ -1,0 +1,253 @@
+/* MPI functions on windows (window.h). Order: the target of a call, data, accumulates, locks, flushes, fences. */
+#define _GNU_SOURCE
+#include "window.h"
+#include "fast_match.h"
+
+struct impi_windows impi_windows;
+
+static inline struct impi_window *window_of(MPI_Win win)
+{
+    uint32_t slot = (uint32_t)(uintptr_t)win - IMPI_FIRST_HANDLE;
+    if (UNLIKELY(slot >= IMPI_WINDOWS)) return NULL;
+    struct impi_window *w = __atomic_load_n(&impi_windows.of[slot], __ATOMIC_ACQUIRE);
+    return LIKELY(w && w->handle == (uintptr_t)win) ? w : NULL;
+}
+
+static inline struct impi_window_target *target_of(const struct impi_window *w, int rank)
+{
+    return w->direct && (uint32_t)rank < w->count ? &w->targets[rank] : NULL;
+}
+
+/* A target that may be accessed now; NULL: Go knows better. */
+static inline struct impi_window_target *accessed(MPI_Win win, int rank)
+{
+    struct impi_window *w = window_of(win);
+    struct impi_window_target *t = LIKELY(w) ? target_of(w, rank) : NULL;
+    if (UNLIKELY(!t)) return NULL;
+    if (w->access == IMPI_WINDOW_FENCED && w->may_lock) w->access = IMPI_WINDOW_IN_FENCE;
+    return LIKELY(t->hold != IMPI_WINDOW_NOT_HELD || w->access == IMPI_WINDOW_IN_FENCE) ? t : NULL;
+}
+
+/* Where n bytes, at least one, lie in the memory of a target; NULL if they do not. */
+static inline char *lies(const struct impi_window_target *t, int64_t disp, int64_t n)
+{
+    int64_t at;
+    if (UNLIKELY(disp < 0 || __builtin_mul_overflow(disp, t->unit, &at))) return NULL;
+    return LIKELY(n > 0 && at <= t->size - n) ? (char *)t->base + at : NULL;
+}
+
+/* The run of bytes of a call at its target, which has as many of them here; NULL if it is not so simple. */
+HOT char *run(const void *addr, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Count there,
+              MPI_Datatype type, MPI_Win win, int64_t *n)
+{
+    struct impi_window_target *t = accessed(win, rank);
+    *n = bytes(addr, count, datatype);
+    if (UNLIKELY(!t || bytes(addr, there, type) != *n)) return NULL;
+    return lies(t, disp, *n);
+}
+
+HOT int move(void *to, const void *from, int64_t n)
+{
+    if (UNLIKELY(!to || !from)) return IMPI_IN_GO;
+    if (n <= IMPI_WINDOW_PIECE) copy_payload(to, from, (uint64_t)n);
+    else impi_move_run(to, from, n);
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                  MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    int64_t n;
+    void *to = run(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                   target_datatype, win, &n);
+    return move(to, origin_addr, n);
+}
+
+int impi_exec_Get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                  MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    int64_t n;
+    const void *from = run(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                           target_datatype, win, &n);
+    return move(origin_addr, from, n);
+}
+
+/* The accumulate lock of a target. 0: it is held for long, and Go has to look why. */
+static inline int hold(struct impi_window_member *m)
+{
+    for (uint32_t looks = impi_boards.looks; looks; looks--) {
+        if (LIKELY(!__atomic_load_n(&m->busy, __ATOMIC_RELAXED) && !__atomic_exchange_n(&m->busy, 1, __ATOMIC_ACQUIRE)))
+            return 1;
+        between_looks(looks);
+    }
+    return 0;
+}
+
+static inline void drop(struct impi_window_member *m) { __atomic_store_n(&m->busy, 0, __ATOMIC_RELEASE); }
+
+/* What becomes of the target's elements. */
+enum change { KEPT,
+              REPLACED,
+              COMBINED,
+              NOT_HERE };
+
+/* How an operation changes elements of a type: by *combine, if they are combined. */
+static inline enum change change_of(MPI_Op op, MPI_Datatype datatype, impi_combine **combine)
+{
+    uintptr_t handle = (uintptr_t)op - (uintptr_t)MPI_OP_NULL;
+    uintptr_t type = (uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL;
+    if (op == MPI_REPLACE) return REPLACED;
+    if (op == MPI_NO_OP) return KEPT;
+    if (UNLIKELY(handle >= IMPI_BOARD_OP_HANDLES || type >= IMPI_FAST_TYPES)) return NOT_HERE;
+    int code = impi_boards.ops[handle];
+    *combine = impi_combines[code][impi_boards.types[type].element];
+    return *combine && impi_boards.types[type].ops >> code & 1 ? COMBINED : NOT_HERE;
+}
+
+/* Elements of one predefined type; result may be NULL, origin too if nothing changes. */
+HOT int accumulate(const void *origin, void *result, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp,
+                   MPI_Op op, MPI_Win win)
+{
+    impi_combine *combine = NULL;
+    struct impi_window_target *t = accessed(win, rank);
+    enum change change = change_of(op, datatype, &combine);
+    int64_t n = bytes(change == KEPT ? result : origin, count, datatype);
+    char *at = LIKELY(t) ? lies(t, disp, n) : NULL;
+    if (UNLIKELY(!at || change == NOT_HERE || n > IMPI_WINDOW_PIECE)) return IMPI_IN_GO;
+    if (UNLIKELY(change == COMBINED && ((uintptr_t)at | (uintptr_t)origin) % (uint64_t)(n / count))) return IMPI_IN_GO;
+    if (UNLIKELY(!hold(t->words))) return IMPI_IN_GO;
+    if (result) copy_payload(result, at, (uint64_t)n);
+    if (change == COMBINED) combine(at, origin, count);
+    else if (change == REPLACED) copy_payload(at, origin, (uint64_t)n);
+    drop(t->words);
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                         int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
+                         MPI_Op op, MPI_Win win)
+{
+    if (UNLIKELY(origin_count != target_count || origin_datatype != target_datatype || op == MPI_NO_OP))
+        return IMPI_IN_GO;
+    return accumulate(origin_addr, NULL, origin_count, origin_datatype, target_rank, target_disp, op, win);
+}
+
+int impi_exec_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+                           MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+    if (UNLIKELY((uintptr_t)result_addr < 4096)) return IMPI_IN_GO;
+    return accumulate(origin_addr, result_addr, 1, datatype, target_rank, target_disp, op, win);
+}
+
+int impi_exec_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
+                               MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+    struct impi_window_target *t = accessed(win, target_rank);
+    int64_t n = bytes(origin_addr, 1, datatype);
+    char *at = LIKELY(t) ? lies(t, target_disp, n) : NULL;
+    if (UNLIKELY(!at || (uintptr_t)compare_addr < 4096 || (uintptr_t)result_addr < 4096)) return IMPI_IN_GO;
+    if (UNLIKELY(!impi_windows.swappable[(uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL])) return IMPI_IN_GO;
+    if (UNLIKELY(!hold(t->words))) return IMPI_IN_GO;
+    int same = LIKELY(n == 8) ? !memcmp(at, compare_addr, 8) : !memcmp(at, compare_addr, (size_t)n);
+    copy_payload(result_addr, at, (uint64_t)n);
+    if (same) copy_payload(at, origin_addr, (uint64_t)n);
+    drop(t->words);
+    return MPI_SUCCESS;
+}
+
+/* The ticket lock of a target (onesided/words_unsafe.go). Its turn may be to be waited for: that Go does. */
+static inline int pass(const struct impi_window *w, const struct impi_window_member *m, uint64_t ticket)
+{
+    if (UNLIKELY(__atomic_load_n(&m->next, __ATOMIC_SEQ_CST) != ticket + 1)) impi_window_wake(w->handle);
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+    struct impi_window *w = window_of(win);
+    struct impi_window_target *t = LIKELY(w && w->may_lock) ? target_of(w, rank) : NULL;
+    if (UNLIKELY(!t || assert || t->hold || (w->access != IMPI_WINDOW_CLOSED && w->access != IMPI_WINDOW_IN_LOCKS)))
+        return IMPI_IN_GO;
+    struct impi_window_member *m = t->words;
+    const int exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
+    uint64_t *turn = exclusive ? &m->write : &m->read, next = __atomic_load_n(&m->next, __ATOMIC_RELAXED);
+    if (UNLIKELY(!exclusive && lock_type != MPI_LOCK_SHARED)) return IMPI_IN_GO;
+    if (UNLIKELY(__atomic_load_n(turn, __ATOMIC_ACQUIRE) != next)) return IMPI_IN_GO;
+    if (UNLIKELY(!__atomic_compare_exchange_n(&m->next, &next, next + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)))
+        return IMPI_IN_GO;
+    t->ticket = next;
+    t->hold = exclusive ? IMPI_WINDOW_EXCLUSIVE : IMPI_WINDOW_SHARED;
+    w->access = IMPI_WINDOW_IN_LOCKS;
+    w->locks++;
+    if (exclusive) return MPI_SUCCESS;
+    __atomic_store_n(&m->read, next + 1, __ATOMIC_SEQ_CST);
+    return pass(w, m, next);
+}
+
+int impi_exec_Win_unlock(int rank, MPI_Win win)
+{
+    struct impi_window *w = window_of(win);
+    struct impi_window_target *t = LIKELY(w && w->may_lock) ? target_of(w, rank) : NULL;
+    if (UNLIKELY(!t || w->access != IMPI_WINDOW_IN_LOCKS)) return IMPI_IN_GO;
+    if (UNLIKELY(t->hold != IMPI_WINDOW_SHARED && t->hold != IMPI_WINDOW_EXCLUSIVE)) return IMPI_IN_GO;
+    struct impi_window_member *m = t->words;
+    if (t->hold == IMPI_WINDOW_EXCLUSIVE) __atomic_store_n(&m->read, t->ticket + 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&m->write, 1, __ATOMIC_SEQ_CST);
+    t->hold = IMPI_WINDOW_NOT_HELD;
+    if (--w->locks == 0) w->access = IMPI_WINDOW_CLOSED;
+    return pass(w, m, t->ticket);
+}
+
+/* All communication is done when its call returns. What follows a flush must not be seen before it. */
+static inline int flushed(const struct impi_window *w, uint32_t hold)
+{
+    if (UNLIKELY(!w || !w->direct || !hold)) return IMPI_IN_GO;
+    if (UNLIKELY(w->access != IMPI_WINDOW_IN_LOCKS && w->access != IMPI_WINDOW_IN_LOCK_ALL)) return IMPI_IN_GO;
+    __atomic_thread_fence(__ATOMIC_ACQ_REL);
+    return MPI_SUCCESS;
+}
+
+static inline int flush_one(int rank, MPI_Win win)
+{
+    return accessed(win, rank) ? flushed(window_of(win), 1) : IMPI_IN_GO;
+}
+
+int impi_exec_Win_flush(int rank, MPI_Win win) { return flush_one(rank, win); }
+int impi_exec_Win_flush_local(int rank, MPI_Win win) { return flush_one(rank, win); }
+int impi_exec_Win_flush_all(MPI_Win win) { return flushed(window_of(win), 1); }
+int impi_exec_Win_flush_local_all(MPI_Win win) { return flushed(window_of(win), 1); }
+
+int impi_exec_Win_sync(MPI_Win win)
+{
+    const struct impi_window *w = window_of(win);
+    if (UNLIKELY(!w || !w->direct)) return IMPI_IN_GO;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return MPI_SUCCESS;
+}
+
+/* Waits until all members have called as many fences. */
+static inline int fence(struct impi_window *w, uint64_t fences)
+{
+    int err, asleep = 0;
+    __atomic_store_n(&w->targets[w->me].words->fence, fences, __ATOMIC_SEQ_CST);
+    for (uint32_t r = 0; r < w->count; r++) asleep |= sleeps(impi_fast.shm, w->targets[r].control);
+    if (UNLIKELY(asleep)) impi_window_wake(w->handle);
+    for (uint32_t r = 0; r < w->count; r++) {
+        const uint64_t *word = &w->targets[r].words->fence;
+        uint32_t looks = engine_busy() ? 0 : impi_boards.looks;
+        for (; looks && __atomic_load_n(word, __ATOMIC_ACQUIRE) < fences; looks--) between_looks(looks);
+        if (UNLIKELY(!looks) && (err = impi_window_wait((uintptr_t)word, (int64_t)fences, w->handle))) return err;
+    }
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Win_fence(int assert, MPI_Win win)
+{
+    struct impi_window *w = window_of(win);
+    const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+    if (UNLIKELY(!w || !w->direct || !w->may_lock || w->posted || assert & ~known)) return IMPI_IN_GO;
+    if (UNLIKELY(w->access > IMPI_WINDOW_IN_FENCE)) return IMPI_IN_GO;
+    int err = fence(w, ++w->fences);
+    if (LIKELY(!err)) w->access = assert &MPI_MODE_NOSUCCEED ? IMPI_WINDOW_CLOSED : IMPI_WINDOW_FENCED;
+    return err;
+}

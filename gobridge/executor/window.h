@@ -1,0 +1,22 @@
+/* One-sided communication without entering Go: on windows all of whose memory this process maps.
+ *
+ * Go makes a window, and publishes what C needs of it (onesided.View, onesided.Target): in which epoch it is, how each
+ * target may be accessed, where its memory is. C moves what is one run of bytes on both sides, accumulates vectors of
+ * numbers up to a piece, locks and unlocks single targets if nobody is before it, and fences. On the first doubt
+ * nothing has been done, and Go does everything: it alone says what is wrong. */
+#ifndef IMPI_WINDOW_H
+#define IMPI_WINDOW_H
+
+#include "board.h"
+
+enum { IMPI_WINDOWS = 1024,
+       IMPI_WINDOW_PIECE = 16 << 10 };
+
+struct impi_windows {
+    struct impi_window *of[IMPI_WINDOWS]; /* by slot of the handle; NULL: C has nothing to do with it */
+    uint8_t swappable[IMPI_FAST_TYPES]; /* by handle of a predefined type: MPI_Compare_and_swap takes it */
+};
+
+__attribute__((visibility("hidden"))) extern struct impi_windows impi_windows;
+
+#endif

@@ -1,0 +1,35 @@
+package onesided
+
+import "unsafe"
+
+// View is what the bridge's C sees of a window, and Target of one of its members. They may stand in memory of C.
+type View struct {
+	Handle  uint64         // of the window; 0 while C has nothing to do with it
+	Targets unsafe.Pointer // Count of them
+	Access  uint32         // NoAccess ...
+	Locks   uint32         // how many targets are locked by MPI_Win_lock
+	Posted  uint32         // 1: MPI_Win_post has begun an epoch
+	Count   uint32
+	Me      uint32
+	Direct  uint32 // 1: all memory of the window is mapped: a call of communication is done when it returns
+	MayLock uint32 // 1: C may lock, and fence: no other thread does at the same time
+	Pad     uint32
+	Fences  uint64 // how many fences this member has called
+}
+
+// Target is what a window knows of one of its members.
+type Target struct {
+	Base       unsafe.Pointer // of its memory; nil if it is not mapped
+	Words      unsafe.Pointer // of the member (words_unsafe.go)
+	Control    unsafe.Pointer // of the process, where it says whether it sleeps; the bridge's
+	Size, Unit int64
+	Ticket     uint64 // the number with which this process has locked it
+	Hold       uint32
+	Pad        uint32
+}
+
+// NewView is the state of a window of n processes, in memory of Go.
+func NewView(n int) (*View, []Target) {
+	targets := make([]Target, n)
+	return &View{Count: uint32(n), Targets: unsafe.Pointer(&targets[0])}, targets
+}
