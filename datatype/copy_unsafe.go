@@ -87,7 +87,7 @@ func (nd *node) run() int64 { return nd.size / nd.runs }
 // copyAlong moves the next bytes of other from or to each run of what walked moves, which are the source if unpack says
 // so.
 func copyAlong(walked *Cursor, base unsafe.Pointer, other *Cursor, unpack bool, bytes int64) {
-	lists := runLists.Get().(*[2]runList)
+	lists := runLists.Get().(*[2]Runs)
 	defer runLists.Put(lists)
 	l := &lists[0]
 	for pos := int64(0); pos < bytes; {
@@ -105,7 +105,7 @@ func copyAlong(walked *Cursor, base unsafe.Pointer, other *Cursor, unpack bool, 
 
 // copyPieces lists the runs of both sides, and copies what lies between two ends of runs at a time.
 func copyPieces(dst, src unsafe.Pointer, in, out *Cursor, bytes int64) {
-	lists := runLists.Get().(*[2]runList)
+	lists := runLists.Get().(*[2]Runs)
 	defer runLists.Put(lists)
 	to, from := &lists[0], &lists[1]
 	listed, told := to.fill(in, 0, bytes), from.fill(out, 0, bytes) // bytes of the stream whose runs have been listed
@@ -124,7 +124,7 @@ func copyPieces(dst, src unsafe.Pointer, in, out *Cursor, bytes int64) {
 }
 
 // pieces copies until the runs of one side are used up.
-func pieces(dst, src unsafe.Pointer, to, from *runList) {
+func pieces(dst, src unsafe.Pointer, to, from *Runs) {
 	for to.Used < to.N && from.Used < from.N {
 		i, j := to.Used, from.Used
 		n := min(to.Len[i], from.Len[j])
@@ -138,7 +138,7 @@ func pieces(dst, src unsafe.Pointer, to, from *runList) {
 	}
 }
 
-var runLists = sync.Pool{New: func() any { return new([2]runList) }}
+var runLists = sync.Pool{New: func() any { return new([2]Runs) }}
 
 // copyThrough packs and unpacks through a buffer that stays in the first-level cache.
 func copyThrough(dst unsafe.Pointer, dcount int64, dt *Type, src unsafe.Pointer, scount int64, st *Type, bytes int64) {

@@ -56,7 +56,7 @@ func (p *Plan) loops(nd *node) bool {
 
 // blocks lists the runs of a layout one by one.
 func (p *Plan) blocks(nd *node) {
-	var l runList
+	var l Runs
 	l.span(nd, 0, 0, nd.size)
 	lists := make([]int64, 2*l.N)
 	p.Offs, p.Lens, p.Scale, p.Block, p.Least = lists[:l.N], lists[l.N:], 1, 1, l.Len[0]

@@ -1,9 +1,9 @@
 package datatype
 
-// runList is where some of a packed stream lies in memory: its runs in order, as many as fit. It is filled anywhere in
+// Runs is where some of a packed stream lies in memory: its runs in order, as many as fit. It is filled anywhere in
 // the stream, in time proportional to the depth of the layout and the number of runs; a copy between two layouts lists
 // the runs of both (copy_unsafe.go). Streams are native: a run has as many bytes in memory as in the stream.
-type runList struct {
+type Runs struct {
 	N, Used int               // how many there are, and how many of them a copy has used up
 	Off     [listedRuns]int64 // bytes from the address that the layout is relative to
 	Len     [listedRuns]int64
@@ -11,28 +11,32 @@ type runList struct {
 
 const listedRuns = 256
 
-func (l *runList) full() bool { return l.N == listedRuns }
+func (l *Runs) full() bool { return l.N == listedRuns }
 
-func (l *runList) add(off, n int64) {
+func (l *Runs) add(off, n int64) {
 	l.Off[l.N], l.Len[l.N] = off, n
 	l.N++
 }
 
 // take shortens the next run by its first n bytes, and answers whether nothing is left of it.
-func (l *runList) take(n int64) bool {
+func (l *Runs) take(n int64) bool {
 	l.Off[l.Used] += n
 	l.Len[l.Used] -= n
 	return l.Len[l.Used] == 0
 }
 
+// List fills l with the runs of bytes lo to hi of what c moves, as many as fit, and answers up to which byte: less than
+// hi if there are more.
+func (c *Cursor) List(l *Runs, lo, hi int64) int64 { return l.fill(c, lo, hi) }
+
 // fill lists the runs of bytes lo to hi of what c moves, and answers up to which byte.
-func (l *runList) fill(c *Cursor, lo, hi int64) int64 {
+func (l *Runs) fill(c *Cursor, lo, hi int64) int64 {
 	l.N, l.Used = 0, 0
 	return l.span(c.tree(), c.at, lo, hi)
 }
 
 // span lists bytes lo to hi of one instance of nd at memory offset at, until the list is full. It is not full yet.
-func (l *runList) span(nd *node, at, lo, hi int64) int64 {
+func (l *Runs) span(nd *node, at, lo, hi int64) int64 {
 	switch nd.op {
 	case opRun:
 		l.add(at+lo, hi-lo)
@@ -61,7 +65,7 @@ func (l *runList) span(nd *node, at, lo, hi int64) int64 {
 }
 
 // row lists bytes lo to hi of instances of c, stride bytes apart.
-func (l *runList) row(c *node, at, stride, lo, hi int64) int64 {
+func (l *Runs) row(c *node, at, stride, lo, hi int64) int64 {
 	if c.op == opRun && stride == c.mem {
 		l.add(at+lo, hi-lo)
 		return hi

@@ -241,7 +241,7 @@ func TestACursorFindsItsPlaceWithoutASearchThroughTheLists(t *testing.T) {
 				g.keepLists(typ.program(rep).root)
 				var c Cursor
 				c.Init(unsafe.Pointer(&memory[0]), 2, typ, rep)
-				var runs runList
+				var runs Runs
 				for _, m := range []int64{1, 100, 4096} {
 					for i := range int64(12) {
 						at := (c.Len() - m) * i / 11

@@ -172,6 +172,9 @@ func impi_Raccumulate(origin_addr uintptr, origin_count int64, origin_datatype u
 
 func accumulate(fn string, origin here, p there, op, win, request uintptr, asks bool) int32 {
 	a := accessArgs(fn, origin, p, win)
+	if op == abi.MPI_NO_OP {
+		a.set(abi.MPI_ERR_OP, "argument op is MPI_NO_OP, which is for calls that bring back what was there")
+	}
 	a.operator(op, a.origin.Type)
 	return a.carryOut(request, asks, func(asks bool) (uint64, error) {
 		return a.w.Accumulate(a.origin, coll.Buf{}, a.place, a.op, a.element, asks)

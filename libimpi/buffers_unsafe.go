@@ -34,6 +34,9 @@ func bytesAt(p datatype.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p
 // offset is the address n bytes further on.
 func offset(p datatype.Pointer, n int64) datatype.Pointer { return unsafe.Add(p, n) }
 
+// addressAt is an address as a number.
+func addressAt(p datatype.Pointer) uint64 { return uint64(uintptr(p)) }
+
 // pointerAt is the address of the program's memory that a number names.
 func pointerAt(addr uint64) datatype.Pointer {
 	at := uintptr(addr)

@@ -97,6 +97,7 @@ type Engine struct {
 type carrier struct {
 	transport.Transport
 	reader   transport.Reader
+	writer   transport.Writer
 	streamer transport.Streamer
 	holder   transport.Holder
 	shutter  transport.Shutter
@@ -112,6 +113,7 @@ type carrier struct {
 func carry(tr transport.Transport) carrier {
 	c := carrier{Transport: tr}
 	c.reader, _ = tr.(transport.Reader)
+	c.writer, _ = tr.(transport.Writer)
 	c.streamer, _ = tr.(transport.Streamer)
 	c.holder, _ = tr.(transport.Holder)
 	c.shutter, _ = tr.(transport.Shutter)

@@ -41,6 +41,7 @@ type Window struct {
 	parts  []onesided.Part    // by rank
 	memory []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
 	mine   datatype.Pointer   // the own part
+	bases  []uint64           // by rank: where its part begins in its own memory; nil if no other can be copied from
 	shared []byte             // what all members map, if they are in one machine: words, and then parts
 	words  *onesided.Words    // in it
 	local  []int32            // local ranks of the members then
@@ -100,15 +101,17 @@ func (c *Comm) onlyOurs() error {
 func (w *Window) open(config *WindowConfig) error {
 	c := w.comm
 	n := c.Size()
-	all := make([]uint64, 2*n)
+	const each = 3
+	all := make([]uint64, each*n)
 	recv := countBuf(all)
-	recv.Count = 2
-	if err := c.Allgather(countBuf([]uint64{uint64(config.Size), uint64(config.Unit)}), recv); err != nil {
+	recv.Count = each
+	own := []uint64{uint64(config.Size), uint64(config.Unit), addressAt(config.Base)}
+	if err := c.Allgather(countBuf(own), recv); err != nil {
 		return err
 	}
 	w.parts, w.memory = make([]onesided.Part, n), make([]datatype.Pointer, n)
 	for r := range w.parts {
-		w.parts[r] = onesided.Part{Size: int64(all[2*r]), Unit: int64(all[2*r+1])}
+		w.parts[r] = onesided.Part{Size: int64(all[each*r]), Unit: int64(all[each*r+1])}
 	}
 	if err := w.share(config); err != nil {
 		return err
@@ -117,6 +120,12 @@ func (w *Window) open(config *WindowConfig) error {
 		return err
 	}
 	w.asks = w.words == nil || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || w.flavor == abi.MPI_WIN_FLAVOR_CREATE && n > 1
+	if w.flavor == abi.MPI_WIN_FLAVOR_CREATE && w.words != nil && w.engine.local.writer != nil {
+		w.bases = make([]uint64, n)
+		for r := range w.bases {
+			w.bases[r] = all[each*r+2]
+		}
+	}
 	w.show()
 	w.openRequests()
 	return c.Barrier()
@@ -400,6 +409,9 @@ func (w *Window) Put(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	if to != nil {
 		return sentRequest, coll.Copy(coll.Buf{Base: to, Count: p.Count, Type: p.Type}, origin)
 	}
+	if w.copies(origin, p, true) {
+		return sentRequest, nil
+	}
 	return w.askPut(origin, p, ask)
 }
 
@@ -412,7 +424,31 @@ func (w *Window) Get(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	if from != nil {
 		return sentRequest, coll.Copy(origin, coll.Buf{Base: from, Count: p.Count, Type: p.Type})
 	}
+	if w.copies(origin, p, false) {
+		return sentRequest, nil
+	}
 	return w.askGet(origin, p, ask)
+}
+
+// copies puts or gets data that is one run of bytes on both sides, straight to or from the memory of a process of this
+// machine. False: it cannot, and nothing can be said of the memory.
+func (w *Window) copies(b coll.Buf, p Place, put bool) bool {
+	if w.bases == nil || b.Count == 0 {
+		return false
+	}
+	e, world := w.engine, w.comm.group.World(p.Target)
+	run, n, ok := b.Type.Span(b.Base, b.Count)
+	_, _, there := p.Type.Span(startOf(nothingAt[:]), p.Count)
+	if !ok || !there {
+		return false
+	}
+	addr := w.bases[p.Target] + uint64(p.Disp*w.parts[p.Target].Unit+p.Type.TrueLB())
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if put {
+		return e.local.writer.Write(world, addr, bytesAt(run, n))
+	}
+	return e.local.reader.Read(world, addr, bytesAt(run, n))
 }
 
 // Accumulate combines origin with a place, and stores what that had before in result (MPI_Get_accumulate); a result of

@@ -574,7 +574,7 @@ func (w *Window) attachedAt(addr, count int64, t *datatype.Type) (datatype.Point
 	}
 	lo, hi := onesided.Reach(count, t)
 	for _, r := range *w.requests.regions.Load() {
-		if at := addr - int64(r.base); at+lo >= 0 && at+hi <= r.size && hi >= lo {
+		if at := addr - int64(r.base); at >= 0-hi && at <= r.size-lo && at+lo >= 0 && at+hi <= r.size {
 			return pointerAt(uint64(addr)), nil
 		}
 	}

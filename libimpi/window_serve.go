@@ -164,8 +164,8 @@ func (w *Window) access(source int32, o *origin, r *onesided.Request) bool {
 		if int64(len(r.Data)) != typ.PackedSize(r.Count, rep) {
 			return false
 		}
-		if err == nil {
-			err = coll.Unpack(place, r.Data, rep)
+		if err == nil && coll.Unpack(place, r.Data, rep) != nil {
+			return false
 		}
 	case onesided.AskPutLong:
 		w.receiveLong(source, o, place, r.Tag)

@@ -1,6 +1,7 @@
 package onesided
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
@@ -79,10 +80,14 @@ func (a *Accumulation) Do() error {
 	if a.Op == nil || handleOf(a.Op) == abi.MPI_NO_OP {
 		a.Op, a.Origin = nil, Buf{}
 	}
-	w := worker{Accumulation: a, most: max(pieceBytes/max(a.Element.Extent(), a.Element.Size()), 1)}
+	w := worker{Accumulation: a, most: min(max(pieceBytes/max(a.Element.Extent(), a.Element.Size()), 1), n)}
 	w.open(&w.origin, a.Origin)
 	w.open(&w.target, a.Target)
 	w.open(&w.result, a.Result)
+	if w.target.vector == nil {
+		w.runs = runLists.Get().(*datatype.Runs)
+		defer runLists.Put(w.runs)
+	}
 	if w.target.vector != nil {
 		w.target.vector = unsafe.Add(w.target.vector, a.First*a.Element.Extent())
 	} else {
@@ -109,7 +114,8 @@ type worker struct {
 	*Accumulation
 	most                   int64 // elements in a piece
 	origin, target, result side
-	packed                 []byte // a piece as packed; only if elements have gaps
+	packed                 []byte         // a piece as packed; only if elements have gaps
+	runs                   *datatype.Runs // of a piece of the target
 }
 
 // side is one of its buffers: a vector of elements, or what is moved to and from a copy of a piece.
@@ -190,6 +196,8 @@ func (w *worker) spread(to unsafe.Pointer, packed []byte, n int64) {
 	c.Unpack(packed)
 }
 
+var runLists = sync.Pool{New: func() any { return new(datatype.Runs) }}
+
 // piece accumulates n elements from element at on.
 func (w *worker) piece(at, n int64) error {
 	var in unsafe.Pointer
@@ -202,6 +210,9 @@ func (w *worker) piece(at, n int64) error {
 		}
 		defer w.Unlock()
 	}
+	if w.target.vector == nil && w.result.none && w.Element.Extent() == w.Element.Size() {
+		return w.scattered(in, at, n)
+	}
 	inout := w.load(&w.target, at, n)
 	if !w.result.none {
 		w.store(&w.result, inout, at, n)
@@ -213,6 +224,22 @@ func (w *worker) piece(at, n int64) error {
 		return err
 	}
 	w.store(&w.target, inout, at, n)
+	return nil
+}
+
+// scattered accumulates into a target whose elements lie in runs, one run after the other: there is no copy of them.
+func (w *worker) scattered(in unsafe.Pointer, at, n int64) error {
+	size := w.Element.Size()
+	first := (w.First + at) * size
+	for pos, end := first, first+n*size; pos < end && w.Op != nil; {
+		pos = w.target.out.List(w.runs, pos, end)
+		for i := range w.runs.N {
+			if err := w.Op.Apply(in, unsafe.Add(w.Target.Base, w.runs.Off[i]), w.runs.Len[i]/size, w.Element); err != nil {
+				return err
+			}
+			in = unsafe.Add(in, w.runs.Len[i])
+		}
+	}
 	return nil
 }
 

@@ -18,6 +18,13 @@ type Reader interface {
 	Claims(peer int32, out bool, slot int) *uint64
 }
 
+// Writer is a Reader that can copy into another process's memory, too: where CanRead says that it can. Without it what
+// is put into memory that is not shared goes in packets.
+type Writer interface {
+	// Write stores src from address addr of process dst on. False: not possible, nothing promised about that memory.
+	Write(dst int32, addr uint64, src []byte) bool
+}
+
 // ClaimSlots is how many words for claims there are for the messages from one process to another.
 const ClaimSlots = 6
 
@@ -105,8 +112,8 @@ type Loop interface {
 // Finisher is a Transport with connections that must end in order. One without it is simply used no more.
 type Finisher interface {
 	// Finish ends the use of all connections in order. It is called when all processes that the transport serves are
-	// done and everything has been sent; no Deliver or Lost comes from it. It blocks until every peer has finished, too,
-	// or until the deadline. The error names those that have not, or have terminated abnormally meanwhile.
+	// done and everything has been sent; no Deliver or Lost comes from it. It blocks until every peer has finished,
+	// too, or until the deadline. The error names those that have not, or have terminated abnormally meanwhile.
 	Finish(deadline time.Time) error
 	// Abort ends the use of all connections so that the peers see that this process has not finished.
 	Abort()

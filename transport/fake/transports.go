@@ -23,6 +23,7 @@ type Network struct{ link }
 var (
 	_ transport.Transport = (*link)(nil)
 	_ transport.Reader    = (*Local)(nil)
+	_ transport.Writer    = (*Local)(nil)
 	_ transport.Holder    = (*Local)(nil)
 	_ transport.Streamer  = (*Network)(nil)
 	_ transport.Holder    = (*Network)(nil)
@@ -88,6 +89,15 @@ func (n *Local) Read(src int32, addr uint64, dst []byte) bool {
 		return false
 	}
 	read(addr, dst)
+	return true
+}
+
+// Write implements transport.Writer.
+func (n *Local) Write(dst int32, addr uint64, src []byte) bool {
+	if !n.CanRead(dst) || n.p.lost[dst] != nil {
+		return false
+	}
+	write(addr, src)
 	return true
 }
 

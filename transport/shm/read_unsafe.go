@@ -23,6 +23,12 @@ func (t *Transport) Read(src int32, addr uint64, dst []byte) bool {
 	return i >= 0 && t.readable(i) && t.copier.read(t.links[i].pid, addr, dst)
 }
 
+// Write stores src at address addr of world rank dst, see transport.Writer.
+func (t *Transport) Write(dst int32, addr uint64, src []byte) bool {
+	i := t.Local(dst)
+	return i >= 0 && t.readable(i) && t.copier.copy(unix.SYS_PROCESS_VM_WRITEV, t.links[i].pid, addr, src)
+}
+
 // CanRead says whether Read works for a world rank, trying it out if that has not been done.
 func (t *Transport) CanRead(src int32) bool {
 	i := t.Local(src)
@@ -60,13 +66,17 @@ func (t *Transport) probe(i int, l *link) {
 	}
 }
 
-// read copies len(dst) bytes, in as many calls as the kernel wants.
 func (c *copier) read(pid int, addr uint64, dst []byte) bool {
-	for len(dst) > 0 {
-		c.local[0].Base = &dst[0]
-		c.local[0].SetLen(len(dst))
-		c.remote[0] = unix.RemoteIovec{Base: uintptr(addr), Len: len(dst)}
-		n, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
+	return c.copy(unix.SYS_PROCESS_VM_READV, pid, addr, dst)
+}
+
+// copy moves len(here) bytes to or from there, in as many calls as the kernel wants.
+func (c *copier) copy(call uintptr, pid int, addr uint64, here []byte) bool {
+	for len(here) > 0 {
+		c.local[0].Base = &here[0]
+		c.local[0].SetLen(len(here))
+		c.remote[0] = unix.RemoteIovec{Base: uintptr(addr), Len: len(here)}
+		n, _, e := unix.Syscall6(call, uintptr(pid),
 			uintptr(unsafe.Pointer(&c.local)), 1, uintptr(unsafe.Pointer(&c.remote)), 1, 0)
 		if e == unix.EINTR {
 			continue
@@ -75,7 +85,7 @@ func (c *copier) read(pid int, addr uint64, dst []byte) bool {
 			c.local[0].Base = nil
 			return false
 		}
-		dst, addr = dst[n:], addr+uint64(n)
+		here, addr = here[n:], addr+uint64(n)
 	}
 	c.local[0].Base = nil
 	return true

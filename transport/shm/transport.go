@@ -49,6 +49,7 @@ type Transport struct {
 var (
 	_ transport.Transport = (*Transport)(nil)
 	_ transport.Reader    = (*Transport)(nil)
+	_ transport.Writer    = (*Transport)(nil)
 	_ transport.Holder    = (*Transport)(nil)
 	_ transport.Spinner   = (*Transport)(nil)
 	_ transport.Examiner  = (*Transport)(nil)
