@@ -6,8 +6,6 @@ package main
 import "C"
 
 import (
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -58,74 +56,6 @@ func winQuery(fn string, win uintptr) (k check) {
 	k.fn = fn
 	k.win(win)
 	return k
-}
-
-// windowHints are the info keys of windows (MPI 5.0, 12.2), as they are followed or kept. What they promise the library
-// needs in no case but one: without alloc_shared_noncontig the parts of MPI_Win_allocate_shared follow each other.
-type windowHints struct {
-	values ordered[string, string]
-}
-
-// windowKeys are the keys with their defaults, and of which flavor they are; 0: of all.
-var windowKeys = [...]struct {
-	key, value string
-	flavor     int
-	valid      func(string) bool
-}{
-	{"no_locks", "false", 0, isTruth},
-	{"accumulate_ordering", "rar,raw,war,waw", 0, isOrdering},
-	{"accumulate_ops", "same_op_no_op", 0, func(v string) bool { return v == "same_op" || v == "same_op_no_op" }},
-	{"mpi_accumulate_granularity", "0", 0, isNumber},
-	{"same_size", "false", 0, isTruth},
-	{"same_disp_unit", "false", 0, isTruth},
-	{"alloc_shared_noncontig", "false", abi.MPI_WIN_FLAVOR_SHARED, isTruth},
-	{"mpi_minimum_memory_alignment", "", 0, isNumber},
-	{"mpi_assert_memory_alloc_kinds", "", 0, func(string) bool { return true }},
-}
-
-func isTruth(v string) bool { return v == "true" || v == "false" }
-
-func isNumber(v string) bool {
-	n, err := strconv.ParseInt(v, 10, 64)
-	return err == nil && n >= 0
-}
-
-func isOrdering(v string) bool {
-	if v == "none" {
-		return true
-	}
-	for part := range strings.SplitSeq(v, ",") {
-		if part != "rar" && part != "raw" && part != "war" && part != "waw" {
-			return false
-		}
-	}
-	return true
-}
-
-// take notes the keys of an info that mean something, and leaves those alone that it does not mention.
-func (h *windowHints) take(with *info, flavor int) {
-	for _, k := range windowKeys {
-		if k.flavor != 0 && k.flavor != flavor {
-			continue
-		}
-		value := k.value
-		if old := h.values.find(k.key); old != nil {
-			value = *old
-		}
-		if with != nil {
-			if v, ok := with.get(k.key); ok && k.valid(v) {
-				value = v
-			}
-		}
-		if value != "" {
-			h.values.set(k.key, value)
-		}
-	}
-}
-
-func (h *windowHints) is(key, value string) bool {
-	v := h.values.find(key)
-	return v != nil && *v == value
 }
 
 // making is a call that makes a window.
@@ -185,67 +115,6 @@ func (m *making) open() (*window, int32) {
 		w.openFast()
 	}
 	return w, m.answer(w.handle, m.result)
-}
-
-// newView is room in C memory for what C sees of a window of n processes.
-func (m *making) newView(n int) *onesided.View {
-	const head, each = unsafe.Sizeof(onesided.View{}), unsafe.Sizeof(onesided.Target{})
-	v := (*onesided.View)(C.calloc(1, C.size_t(head+uintptr(n)*each)))
-	v.Targets, v.Count = unsafe.Add(unsafe.Pointer(v), head), uint32(n)
-	m.config.View, m.config.Targets = v, unsafe.Slice((*onesided.Target)(v.Targets), n)
-	return v
-}
-
-// openFast makes the window known to C, if it can do anything with it. Several threads lock and fence in Go.
-func (w *window) openFast() {
-	p, slot := started(), handle.Slot(w.handle)
-	if slot >= C.IMPI_WINDOWS || w.view.Direct == 0 {
-		return
-	}
-	targets := unsafe.Slice((*onesided.Target)(w.view.Targets), w.view.Count)
-	for r := range targets {
-		targets[r].Control = p.segment.Control(p.engine.LocalRank(w.Comm().Group().World(r)))
-	}
-	w.view.Handle = uint64(w.handle)
-	w.mayLock()
-	place := (*unsafe.Pointer)(unsafe.Pointer(&C.impi_windows.of[slot]))
-	atomic.StorePointer(place, unsafe.Pointer(w.view))
-}
-
-// mayLock tells C whether it may lock the window.
-func (w *window) mayLock() {
-	w.view.MayLock = 0
-	one := initialized.Load() && w.session == nil && started().thread != abi.MPI_THREAD_MULTIPLE
-	if one && !w.hints.is("no_locks", "true") {
-		w.view.MayLock = 1
-	}
-}
-
-// closeFast makes C forget the window.
-func (w *window) closeFast() {
-	if slot := handle.Slot(w.handle); slot < C.IMPI_WINDOWS && w.view.Handle != 0 {
-		atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(&C.impi_windows.of[slot])), nil)
-	}
-}
-
-// impi_window_wait returns when a word of a window is at least so large.
-//
-//export impi_window_wait
-func impi_window_wait(word uintptr, least int64, win uintptr) int32 {
-	k := winQuery("MPI_Win_fence", win)
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.w.Await(ref[uint64](word), uint64(least)))
-}
-
-// impi_window_wake wakes the other members of a window that sleep.
-//
-//export impi_window_wake
-func impi_window_wake(win uintptr) {
-	if w := windows.Find(win); w != nil {
-		w.WakeAll()
-	}
 }
 
 //export impi_Win_create
@@ -387,27 +256,6 @@ func impi_Win_get_group(win, groupOut uintptr) int32 {
 		return k.fail()
 	}
 	return k.answer(saveGroup(k.w.Comm().Group(), k.w.session), groupOut)
-}
-
-//export impi_Win_set_info
-func impi_Win_set_info(win, info uintptr) int32 {
-	k := winQuery("MPI_Win_set_info", win)
-	with := k.someInfo(info)
-	if k.err != nil {
-		return k.fail()
-	}
-	k.w.hints.take(with, k.w.Flavor())
-	k.w.mayLock()
-	return 0
-}
-
-//export impi_Win_get_info
-func impi_Win_get_info(win, info_used uintptr) int32 {
-	k := winQuery("MPI_Win_get_info", win)
-	if k.result(info_used, "info_used"); k.err != nil {
-		return k.fail()
-	}
-	return k.answer(infos.Add(&info{entries: k.w.hints.values.clone()}), info_used)
 }
 
 //export impi_Win_set_name

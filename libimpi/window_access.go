@@ -1,0 +1,202 @@
+package libimpi
+
+import (
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/onesided"
+)
+
+// Communication on windows (MPI 5.0, 12.3). A call that is allowed finds the memory of its target, and works on it, or
+// asks the target's engine (window_request.go).
+
+// begin asks whether communication with a target is allowed now.
+func (w *Window) begin(target int, request bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var err *onesided.Error
+	if request {
+		err = w.epochs.Request(target)
+	} else {
+		err = w.epochs.Access(target)
+	}
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// Place is what a call names of a target's memory.
+type Place struct {
+	Target int
+	Disp   int64 // in units of the target's
+	Count  int64
+	Type   *datatype.Type
+}
+
+// at answers the memory of a place, relative to which its elements lie, and nil if it is not mapped here.
+func (w *Window) at(p Place) (datatype.Pointer, error) {
+	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
+		if p.Target == int(w.comm.rank) {
+			return w.attachedAt(p.Disp, p.Count, p.Type)
+		}
+		return nil, nil
+	}
+	off, err := w.parts[p.Target].Offset(p.Target, p.Disp, p.Count, p.Type)
+	if err != nil {
+		return nil, err
+	}
+	if base := w.memory[p.Target]; base != nil {
+		return offset(base, off), nil
+	}
+	if p.Count == 0 || p.Type.Size() == 0 {
+		return startOf(nothingAt[:]), nil
+	}
+	return nil, nil
+}
+
+// nothingAt is where nothing is stored.
+var nothingAt [8]byte
+
+// Put copies origin to a place (MPI_Put). ask says that the call answers a request; without one, or if all is done,
+// that is the one of everything that is complete.
+func (w *Window) Put(origin coll.Buf, p Place, ask bool) (uint64, error) {
+	to, err := w.ready(p, ask, "origin", origin)
+	if err != nil {
+		return 0, err
+	}
+	if to != nil {
+		return sentRequest, coll.Copy(coll.Buf{Base: to, Count: p.Count, Type: p.Type}, origin)
+	}
+	if w.copies(origin, p, true) {
+		return sentRequest, nil
+	}
+	return w.askPut(origin, p, ask)
+}
+
+// Get copies a place to origin (MPI_Get).
+func (w *Window) Get(origin coll.Buf, p Place, ask bool) (uint64, error) {
+	from, err := w.ready(p, ask, "origin", origin)
+	if err != nil {
+		return 0, err
+	}
+	if from != nil {
+		return sentRequest, coll.Copy(origin, coll.Buf{Base: from, Count: p.Count, Type: p.Type})
+	}
+	if w.copies(origin, p, false) {
+		return sentRequest, nil
+	}
+	return w.askGet(origin, p, ask)
+}
+
+// copies puts or gets data that is one run of bytes on both sides, straight to or from the memory of a process of this
+// machine. False: it cannot, and nothing can be said of the memory.
+func (w *Window) copies(b coll.Buf, p Place, put bool) bool {
+	if w.bases == nil || b.Count == 0 {
+		return false
+	}
+	e, world := w.engine, w.comm.group.World(p.Target)
+	run, n, ok := b.Type.Span(b.Base, b.Count)
+	_, _, there := p.Type.Span(startOf(nothingAt[:]), p.Count)
+	if !ok || !there {
+		return false
+	}
+	addr := w.bases[p.Target] + uint64(p.Disp*w.parts[p.Target].Unit+p.Type.TrueLB())
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if put {
+		return e.local.writer.Write(world, addr, bytesAt(run, n))
+	}
+	return e.local.reader.Read(world, addr, bytesAt(run, n))
+}
+
+// Accumulate combines origin with a place, and stores what that had before in result (MPI_Get_accumulate); a result of
+// no type is MPI_Accumulate's.
+func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element *datatype.Type, ask bool) (uint64,
+	error) {
+	given := origin
+	if given.Type == nil {
+		given = result
+	}
+	to, err := w.ready(p, ask, "origin", given)
+	if err != nil {
+		return 0, err
+	}
+	if to == nil {
+		return w.askAccumulate(origin, result, p, o, element, ask)
+	}
+	a := onesided.Accumulation{Origin: origin, Target: coll.Buf{Base: to, Count: p.Count, Type: p.Type}, Result: result,
+		Element: element, Op: o}
+	a.Lock, a.Unlock = w.atomically(p.Target)
+	return sentRequest, a.Do()
+}
+
+// atomically answers how the accumulates to a target exclude each other. What only the target's process reaches its
+// engine's lock guards.
+func (w *Window) atomically(target int) (lock func() error, unlock func()) {
+	if w.words != nil && w.flavor != abi.MPI_WIN_FLAVOR_CREATE && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
+		return func() error { return w.words.Hold(target) }, func() { w.words.Drop(target) }
+	}
+	e := w.engine
+	return func() error {
+		e.mu.Lock()
+		return nil
+	}, e.mu.Unlock
+}
+
+// CompareAndSwap is MPI_Compare_and_swap: all three are elements of the place's type.
+func (w *Window) CompareAndSwap(origin, compare, result datatype.Pointer, p Place) error {
+	to, err := w.ready(p, false, "origin", coll.Buf{Count: 1, Type: p.Type})
+	if err != nil {
+		return err
+	}
+	if to == nil {
+		return w.askSwap(origin, compare, result, p)
+	}
+	lock, unlock := w.atomically(p.Target)
+	if err := lock(); err != nil {
+		return err
+	}
+	onesided.Swap(to, origin, compare, result, p.Type)
+	unlock()
+	return nil
+}
+
+// ready asks whether communication is allowed, and answers the memory of its place, nil if it is not mapped.
+func (w *Window) ready(p Place, ask bool, what string, given coll.Buf) (datatype.Pointer, error) {
+	if err := w.begin(p.Target, ask); err != nil {
+		return nil, err
+	}
+	if a, b := given.Size(), p.Count*p.Type.Size(); a != b {
+		return nil, errorf(abi.MPI_ERR_COUNT, "the %s data has %d bytes, and that of the target %d", what, a, b)
+	}
+	return w.at(p)
+}
+
+// Sync orders loads and stores of the program with those of others (MPI_Win_sync), and makes progress: what others ask
+// of this process may be what it waits for.
+func (w *Window) Sync() error {
+	var word uint32
+	atomic.AddUint32(&word, 1)
+	if w.asks {
+		w.engine.Turn()
+	}
+	return w.engine.failure()
+}
+
+// Done is the request of everything that is complete.
+const Done = sentRequest
+
+// CheckAccumulate refuses what an accumulate cannot do, and answers the predefined type of its elements.
+func CheckAccumulate(operation int, target, origin *datatype.Type) (*datatype.Type, error) {
+	return onesided.CheckOp(operation, target, origin)
+}
+
+// Swappable says whether elements of a predefined type can be compared and swapped (MPI 5.0, 12.3.4): integers,
+// logicals, bytes. Those are what a bitwise or a logical operation takes.
+func Swappable(t *datatype.Type) bool {
+	return op.Check(abi.MPI_BOR, t) == nil || op.Check(abi.MPI_LOR, t) == nil
+}
