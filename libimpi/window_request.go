@@ -348,13 +348,17 @@ func (w *Window) askSwap(origin, compare, result datatype.Pointer, p Place) erro
 	return err
 }
 
-// askFlush asks a target to say when all is done that has been asked of it.
+// askFlush asks a target to say when all is done that has been asked of it. It leaves together with what has gathered.
 func (w *Window) askFlush(to int) {
-	if t := &w.requests.targets[to]; t.changed {
-		t.changed = false
-		t.flushes++
-		w.asksFor(to, &onesided.Request{Kind: onesided.AskFlush}, nil)
+	t, world := &w.requests.targets[to], w.comm.group.World(to)
+	if !t.changed {
+		return
 	}
+	t.changed = false
+	t.flushes++
+	w.engine.post(world)
+	w.asksFor(to, &onesided.Request{Kind: onesided.AskFlush}, nil)
+	w.engine.posted(world)
 }
 
 // idle says whether nothing is under way to a target.
