@@ -89,7 +89,8 @@ function(go_test name)
 endfunction()
 # A test that hangs says where, well before the limit here. What is skipped is told (tools/gotest, tools/skipped).
 go_test(unit sh -c "exec ${GO} run ./tools/gotest -timeout 400s $(${GO} list ./... | grep -v /tests/launcher)")
-go_test(race ${GO} run ./tools/gotest -race -timeout 400s ./transport/... ./libimpi/... ./coll/... ./datatype/... ./topology/...
+go_test(race ${GO} run ./tools/gotest -race -timeout 400s ./transport/... ./libimpi/... ./coll/... ./datatype/...
+  ./onesided ./topology/...
   ./gobridge/...)
 # All that is plain Go, for arm64. What takes longer is make portability.
 go_test(elsewhere ${CMAKE_SOURCE_DIR}/tools/portability plain)
@@ -179,7 +180,7 @@ set_tests_properties(conform/golden PROPERTIES TIMEOUT 120 LABELS conform PROCES
 # The label quick: what tells in less than a minute on two idle cores whether a change is worth the whole (make quick).
 # Its first is the Go tests of packages that need no other process, its last a job that another process's death ends.
 go_test(quick ${GO} run ./tools/gotest -timeout 300s -short ./abi/... ./cmd/internal/... ./coll/... ./datatype/...
-  ./topology/... ./transport/wire/... ./transport/boot/auth/... ./tests/tree/... ./tools/...)
+  ./onesided ./topology/... ./transport/wire/... ./transport/boot/auth/... ./tests/tree/... ./tools/...)
 set(quick
   shm/2/pt2pt/order shm/2/pt2pt/sizes shm/2/pt2pt/modes shm/2/pt2pt/probe shm/2/pt2pt/persistent shm/2/pt2pt/completion
   shm/2/pt2pt/unexpected shm/2/pt2pt/self shm/2/coll/barrier shm/2/coll/bcast shm/2/coll/reduce shm/2/coll/short
