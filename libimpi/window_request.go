@@ -362,7 +362,7 @@ func (w *Window) askFlush(to int) {
 }
 
 // idle says whether nothing is under way to a target.
-func (t *target) idle() bool { return t.open == 0 && t.flushed == t.flushes }
+func (t *target) idle() bool { return t.open == 0 && t.flushed >= t.flushes }
 
 // outcome is what has gone wrong at a target since the last time. Engine lock held.
 func (w *Window) outcome(to int) error {

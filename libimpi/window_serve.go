@@ -18,6 +18,7 @@ import (
 // origin is what this process knows of another one that accesses it.
 type origin struct {
 	busy      bool // a long request is on its way
+	locks     bool // has asked for the lock, or has it
 	open      int  // long puts that are on their way
 	flushes   int  // asked for, and not answered
 	completes int  // told, and not counted
@@ -106,8 +107,16 @@ func (w *Window) obey(source int32, r *onesided.Request) bool {
 		o.completes++
 		w.settled(source)
 	case onesided.AskLock, onesided.AskExclusive:
+		if o.locks {
+			return false
+		}
+		o.locks = true
 		w.queue(int(source), r.Kind == onesided.AskExclusive)
 	case onesided.TellUnlock:
+		if !o.locks {
+			return false
+		}
+		o.locks = false
 		return w.unlocked()
 	default:
 		return w.access(source, o, r)

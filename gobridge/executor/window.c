@@ -13,19 +13,13 @@ static inline struct impi_window *window_of(MPI_Win win)
     return LIKELY(w && w->handle == (uintptr_t)win) ? w : NULL;
 }
 
-static inline struct impi_window_target *target_of(const struct impi_window *w, int rank)
-{
-    return w->direct && (uint32_t)rank < w->count ? &w->targets[rank] : NULL;
-}
-
 /* A target that may be accessed now; NULL: Go knows better. */
 static inline struct impi_window_target *accessed(MPI_Win win, int rank)
 {
     struct impi_window *w = window_of(win);
-    struct impi_window_target *t = LIKELY(w) ? target_of(w, rank) : NULL;
-    if (UNLIKELY(!t)) return NULL;
+    if (UNLIKELY(!w || (uint32_t)rank >= w->count)) return NULL;
     if (w->access == IMPI_WINDOW_FENCED && w->may_lock) w->access = IMPI_WINDOW_IN_FENCE;
-    return LIKELY(t->hold != IMPI_WINDOW_NOT_HELD || w->access == IMPI_WINDOW_IN_FENCE) ? t : NULL;
+    return LIKELY(w->targets[rank].hold || w->access == IMPI_WINDOW_IN_FENCE) ? &w->targets[rank] : NULL;
 }
 
 /* Where n bytes, at least one, lie in the memory of a target; NULL if they do not. */
@@ -85,14 +79,13 @@ static inline int hold(struct impi_window_member *m)
 
 static inline void drop(struct impi_window_member *m) { __atomic_store_n(&m->busy, 0, __ATOMIC_RELEASE); }
 
-/* What becomes of the target's elements. */
-enum change { KEPT,
-              REPLACED,
-              COMBINED,
-              NOT_HERE };
+enum { KEPT,
+       REPLACED,
+       COMBINED,
+       NOT_HERE }; /* what becomes of the target's elements */
 
 /* How an operation changes elements of a type: by *combine, if they are combined. */
-static inline enum change change_of(MPI_Op op, MPI_Datatype datatype, impi_combine **combine)
+static inline int change_of(MPI_Op op, MPI_Datatype datatype, impi_combine **combine)
 {
     uintptr_t handle = (uintptr_t)op - (uintptr_t)MPI_OP_NULL;
     uintptr_t type = (uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL;
@@ -110,7 +103,7 @@ HOT int accumulate(const void *origin, void *result, int64_t count, MPI_Datatype
 {
     impi_combine *combine = NULL;
     struct impi_window_target *t = accessed(win, rank);
-    enum change change = change_of(op, datatype, &combine);
+    const int change = change_of(op, datatype, &combine);
     int64_t n = bytes(change == KEPT ? result : origin, count, datatype);
     char *at = LIKELY(t) ? lies(t, disp, n) : NULL;
     if (UNLIKELY(!at || change == NOT_HERE || n > IMPI_WINDOW_PIECE)) return IMPI_IN_GO;
@@ -148,30 +141,24 @@ int impi_exec_Compare_and_swap(const void *origin_addr, const void *compare_addr
     if (UNLIKELY(!at || (uintptr_t)compare_addr < 4096 || (uintptr_t)result_addr < 4096)) return IMPI_IN_GO;
     if (UNLIKELY(!impi_windows.swappable[(uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL])) return IMPI_IN_GO;
     if (UNLIKELY(!hold(t->words))) return IMPI_IN_GO;
-    int same = LIKELY(n == 8) ? !memcmp(at, compare_addr, 8) : !memcmp(at, compare_addr, (size_t)n);
+    const int same = !memcmp(at, compare_addr, (size_t)n);
     copy_payload(result_addr, at, (uint64_t)n);
     if (same) copy_payload(at, origin_addr, (uint64_t)n);
     drop(t->words);
     return MPI_SUCCESS;
 }
 
-/* The ticket lock of a target (onesided/words_unsafe.go). Its turn may be to be waited for: that Go does. */
-static inline int pass(const struct impi_window *w, const struct impi_window_member *m, uint64_t ticket)
-{
-    if (UNLIKELY(__atomic_load_n(&m->next, __ATOMIC_SEQ_CST) != ticket + 1)) impi_window_wake(w->handle);
-    return MPI_SUCCESS;
-}
-
+/* The ticket lock of a target (onesided/words_unsafe.go), if it is free now; to wait for it is Go's. */
 int impi_exec_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     struct impi_window *w = window_of(win);
-    struct impi_window_target *t = LIKELY(w && w->may_lock) ? target_of(w, rank) : NULL;
-    if (UNLIKELY(!t || assert || t->hold || (w->access != IMPI_WINDOW_CLOSED && w->access != IMPI_WINDOW_IN_LOCKS)))
-        return IMPI_IN_GO;
-    struct impi_window_member *m = t->words;
     const int exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
+    if (UNLIKELY(!w || !w->may_lock || (uint32_t)rank >= w->count || assert)) return IMPI_IN_GO;
+    if (UNLIKELY(w->access != IMPI_WINDOW_CLOSED && w->access != IMPI_WINDOW_IN_LOCKS)) return IMPI_IN_GO;
+    struct impi_window_target *t = &w->targets[rank];
+    struct impi_window_member *m = t->words;
     uint64_t *turn = exclusive ? &m->write : &m->read, next = __atomic_load_n(&m->next, __ATOMIC_RELAXED);
-    if (UNLIKELY(!exclusive && lock_type != MPI_LOCK_SHARED)) return IMPI_IN_GO;
+    if (UNLIKELY(t->hold || (!exclusive && lock_type != MPI_LOCK_SHARED))) return IMPI_IN_GO;
     if (UNLIKELY(__atomic_load_n(turn, __ATOMIC_ACQUIRE) != next)) return IMPI_IN_GO;
     if (UNLIKELY(!__atomic_compare_exchange_n(&m->next, &next, next + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)))
         return IMPI_IN_GO;
@@ -181,46 +168,47 @@ int impi_exec_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     w->locks++;
     if (exclusive) return MPI_SUCCESS;
     __atomic_store_n(&m->read, next + 1, __ATOMIC_SEQ_CST);
-    return pass(w, m, next);
+    if (UNLIKELY(__atomic_load_n(&m->next, __ATOMIC_SEQ_CST) != next + 1)) impi_window_wake(w->handle);
+    return MPI_SUCCESS;
 }
 
 int impi_exec_Win_unlock(int rank, MPI_Win win)
 {
     struct impi_window *w = window_of(win);
-    struct impi_window_target *t = LIKELY(w && w->may_lock) ? target_of(w, rank) : NULL;
-    if (UNLIKELY(!t || w->access != IMPI_WINDOW_IN_LOCKS)) return IMPI_IN_GO;
-    if (UNLIKELY(t->hold != IMPI_WINDOW_SHARED && t->hold != IMPI_WINDOW_EXCLUSIVE)) return IMPI_IN_GO;
+    if (UNLIKELY(!w || !w->may_lock || (uint32_t)rank >= w->count || w->access != IMPI_WINDOW_IN_LOCKS))
+        return IMPI_IN_GO;
+    struct impi_window_target *t = &w->targets[rank];
     struct impi_window_member *m = t->words;
+    if (UNLIKELY(t->hold != IMPI_WINDOW_SHARED && t->hold != IMPI_WINDOW_EXCLUSIVE)) return IMPI_IN_GO;
     if (t->hold == IMPI_WINDOW_EXCLUSIVE) __atomic_store_n(&m->read, t->ticket + 1, __ATOMIC_RELEASE);
     __atomic_fetch_add(&m->write, 1, __ATOMIC_SEQ_CST);
     t->hold = IMPI_WINDOW_NOT_HELD;
     if (--w->locks == 0) w->access = IMPI_WINDOW_CLOSED;
-    return pass(w, m, t->ticket);
+    if (UNLIKELY(__atomic_load_n(&m->next, __ATOMIC_SEQ_CST) != t->ticket + 1)) impi_window_wake(w->handle);
+    return MPI_SUCCESS;
 }
 
 /* All communication is done when its call returns. What follows a flush must not be seen before it. */
 static inline int flushed(const struct impi_window *w, uint32_t hold)
 {
-    if (UNLIKELY(!w || !w->direct || !hold)) return IMPI_IN_GO;
-    if (UNLIKELY(w->access != IMPI_WINDOW_IN_LOCKS && w->access != IMPI_WINDOW_IN_LOCK_ALL)) return IMPI_IN_GO;
+    if (UNLIKELY(!w || !hold || w->access < IMPI_WINDOW_IN_LOCKS)) return IMPI_IN_GO;
     __atomic_thread_fence(__ATOMIC_ACQ_REL);
     return MPI_SUCCESS;
 }
 
-static inline int flush_one(int rank, MPI_Win win)
+static inline uint32_t held(const struct impi_window *w, int rank)
 {
-    return accessed(win, rank) ? flushed(window_of(win), 1) : IMPI_IN_GO;
+    return w && (uint32_t)rank < w->count ? w->targets[rank].hold : IMPI_WINDOW_NOT_HELD;
 }
 
-int impi_exec_Win_flush(int rank, MPI_Win win) { return flush_one(rank, win); }
-int impi_exec_Win_flush_local(int rank, MPI_Win win) { return flush_one(rank, win); }
+int impi_exec_Win_flush(int rank, MPI_Win win) { return flushed(window_of(win), held(window_of(win), rank)); }
+int impi_exec_Win_flush_local(int rank, MPI_Win win) { return flushed(window_of(win), held(window_of(win), rank)); }
 int impi_exec_Win_flush_all(MPI_Win win) { return flushed(window_of(win), 1); }
 int impi_exec_Win_flush_local_all(MPI_Win win) { return flushed(window_of(win), 1); }
 
 int impi_exec_Win_sync(MPI_Win win)
 {
-    const struct impi_window *w = window_of(win);
-    if (UNLIKELY(!w || !w->direct)) return IMPI_IN_GO;
+    if (UNLIKELY(!window_of(win))) return IMPI_IN_GO;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return MPI_SUCCESS;
 }
@@ -245,9 +233,9 @@ int impi_exec_Win_fence(int assert, MPI_Win win)
 {
     struct impi_window *w = window_of(win);
     const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
-    if (UNLIKELY(!w || !w->direct || !w->may_lock || w->posted || assert & ~known)) return IMPI_IN_GO;
-    if (UNLIKELY(w->access > IMPI_WINDOW_IN_FENCE)) return IMPI_IN_GO;
-    int err = fence(w, ++w->fences);
-    if (LIKELY(!err)) w->access = assert &MPI_MODE_NOSUCCEED ? IMPI_WINDOW_CLOSED : IMPI_WINDOW_FENCED;
+    if (UNLIKELY(!w || !w->may_lock || w->posted || assert & ~known || w->access > IMPI_WINDOW_IN_FENCE))
+        return IMPI_IN_GO;
+    int err = fence(w, ++w->fences), last = (assert &MPI_MODE_NOSUCCEED) != 0;
+    if (LIKELY(!err)) w->access = last ? IMPI_WINDOW_CLOSED : IMPI_WINDOW_FENCED;
     return err;
 }

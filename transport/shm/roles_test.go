@@ -291,7 +291,7 @@ func TestSleepersAreCountedOnlyForTheirBell(t *testing.T) {
 	s.Wait(v, time.Hour) // returns at once: the bell is not v
 }
 
-func TestMemoryOfAPeerIsRead(t *testing.T) {
+func TestMemoryOfAPeerIsReadAndWritten(t *testing.T) {
 	fd := create(t, 2)
 	start(t, "lend", fd, 1)
 	s := attach(t, fd, 0)
@@ -311,8 +311,14 @@ func TestMemoryOfAPeerIsRead(t *testing.T) {
 			t.Fatalf("byte %d is %d", i, b)
 		}
 	}
-	if x.Read(101, 8, dst) || x.Read(7, lent.Addr, dst) {
-		t.Error("read where nothing is")
+	if !x.Write(101, lent.Addr+100, []byte("written")) || !x.Read(101, lent.Addr+99, dst[:9]) {
+		t.Error("cannot write")
+	}
+	if got, want := string(dst[:9]), string([]byte{99 * 7 & 255})+"written"+string([]byte{107 * 7 & 255}); got != want {
+		t.Errorf("there is %q, want %q", got, want)
+	}
+	if x.Read(101, 8, dst) || x.Read(7, lent.Addr, dst) || x.Write(101, 8, dst) {
+		t.Error("read or written where nothing is")
 	}
 	if n := testing.AllocsPerRun(100, func() { x.Read(101, lent.Addr, dst[:64]) }); n != 0 {
 		t.Errorf("%v allocations", n)
