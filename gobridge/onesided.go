@@ -286,6 +286,13 @@ func impi_Win_fence(assert int32, win uintptr) int32 {
 	return k.synchronize(func(w *window) error { return w.Fence(int(assert)) })
 }
 
+// namedGroup is the group that a window's MPI_Win_post or MPI_Win_start has named last, and the ranks of its members:
+// programs name the same one again and again.
+type namedGroup struct {
+	group *libimpi.Group
+	ranks []int
+}
+
 // ranksOf are the ranks in the window of the members of a group.
 func (k *check) ranksOf(h uintptr) (ranks []int) {
 	if k.err != nil {
@@ -295,6 +302,10 @@ func (k *check) ranksOf(h uintptr) (ranks []int) {
 	if g == nil {
 		return nil
 	}
+	if last := k.w.named.Load(); last != nil && last.group == g {
+		return last.ranks
+	}
+	ranks = make([]int, 0, g.Size())
 	for i := range g.Size() {
 		r := k.w.Comm().Group().Rank(g.World(i))
 		if r == abi.MPI_UNDEFINED {
@@ -303,6 +314,7 @@ func (k *check) ranksOf(h uintptr) (ranks []int) {
 		}
 		ranks = append(ranks, r)
 	}
+	k.w.named.Store(&namedGroup{g, ranks})
 	return ranks
 }
 

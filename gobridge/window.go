@@ -25,6 +25,7 @@ type window struct {
 	handler atomic.Pointer[errhandler]
 	hints   windowHints
 	values  *windowValues
+	named   atomic.Pointer[namedGroup]
 	session *session       // of its communicator
 	private unsafe.Pointer // memory of MPI_Win_allocate that is not shared
 	view    *onesided.View // in C memory, with the targets behind it

@@ -2,6 +2,7 @@ package libimpi
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
@@ -9,6 +10,7 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/onesided"
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
 
@@ -384,6 +386,17 @@ func TestDynamicWindowsReachWhatIsAttached(t *testing.T) {
 		noFailure(t, es)
 		for _, e := range es {
 			idle(t, e, 0)
+		}
+	}
+}
+
+func TestAWindowWithAForeignClientIsRefusedByName(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2, 1}, tune: func(j *transport.Job) { j.Hosts[2].SameImpl = false }})
+	for _, e := range es[:2] {
+		_, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_DYNAMIC, Unit: 1})
+		wantClass(t, err, abi.MPI_ERR_UNSUPPORTED_OPERATION)
+		if err == nil || !strings.Contains(err.Error(), "rank 2") || !strings.Contains(err.Error(), "client 1") {
+			t.Errorf("%v does not name rank 2 of client 1", err)
 		}
 	}
 }
