@@ -42,8 +42,8 @@ type Window struct {
 	memory []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
 	mine   datatype.Pointer   // the own part
 	bases  []uint64           // by rank: where its part begins in its own memory; nil if no other can be copied from
-	shared []byte             // what all members map, if they are in one machine: words, and then parts
-	words  *onesided.Words    // in it
+	shared []byte             // what the members of this machine map: words if they are all, and then parts
+	words  *onesided.Words    // in it; nil if the members are in several machines
 	local  []int32            // local ranks of the members then
 	asks   bool               // not all parts are mapped: there are requests
 
@@ -143,95 +143,106 @@ func (w *Window) show() {
 	}
 }
 
-// inMachine says whether the members can share memory; all answer the same. local are their local ranks.
-func (w *Window) inMachine() (local []int32, ok bool) {
+// together are the members that share memory with this process, by their ranks; none if there is no such memory. All of
+// them answer the same.
+func (w *Window) together() (ranks []int) {
 	e := w.engine
-	if e.home.Memory == nil {
-		return nil, false
-	}
-	for r := range w.comm.Size() {
-		l := e.LocalRank(w.comm.group.World(r))
-		if l < 0 {
-			return nil, false
+	for r := 0; r < w.comm.Size() && e.home.Memory != nil; r++ {
+		if e.LocalRank(w.comm.group.World(r)) >= 0 {
+			ranks = append(ranks, r)
 		}
-		local = append(local, int32(l))
 	}
-	return local, true
+	return ranks
 }
 
 // pageBytes is a multiple of which the parts of a window begin, so that each lies in memory that its owner touches
 // first, and no two processes write to one cache line.
 const pageBytes = 4096
 
-// share makes the memory that the members map, if they are in one machine.
+// share makes the memory that the members of a machine map: the words of a window that is in one machine, and the parts
+// that are not the program's. In a window of several machines it holds the parts of each machine.
 func (w *Window) share(config *WindowConfig) error {
-	local, ok := w.inMachine()
-	isShared := w.flavor == abi.MPI_WIN_FLAVOR_SHARED
-	if !ok {
-		if isShared {
-			return errorf(abi.MPI_ERR_RMA_SHARED, "the processes of %s do not share memory: use a communicator of "+
-				"MPI_Comm_split_type with MPI_COMM_TYPE_SHARED", w.comm.describe())
-		}
+	ranks, n := w.together(), len(w.parts)
+	whole, isShared := len(ranks) == n, w.flavor == abi.MPI_WIN_FLAVOR_SHARED
+	hasParts := isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE
+	if isShared && !whole {
+		return errorf(abi.MPI_ERR_RMA_SHARED, "the processes of %s do not share memory: use a communicator of "+
+			"MPI_Comm_split_type with MPI_COMM_TYPE_SHARED", w.comm.describe())
+	}
+	if !whole && (!hasParts || len(ranks) < 2) {
 		return nil
 	}
-	n := len(w.parts)
-	offsets, bytes := make([]int64, n), int64(onesided.WordsBytes(n)+pageBytes-1)&^(pageBytes-1)
-	if isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE {
-		for r, p := range w.parts {
-			offsets[r] = bytes
-			if p.Size > maxWindow-bytes {
-				return errorf(abi.MPI_ERR_NO_MEM, "the parts of the window have more than %d bytes together", int64(maxWindow))
-			}
-			if bytes += p.Size; !isShared || !config.Contiguous {
-				bytes = (bytes + pageBytes - 1) &^ (pageBytes - 1)
-			}
+	offsets, bytes := make([]int64, n), int64(pageBytes)
+	if whole {
+		bytes = int64(onesided.WordsBytes(n)+pageBytes-1) &^ (pageBytes - 1)
+	}
+	for i := 0; i < len(ranks) && hasParts; i++ {
+		r := ranks[i]
+		offsets[r] = bytes
+		if w.parts[r].Size > maxWindow-bytes {
+			return errorf(abi.MPI_ERR_NO_MEM, "the parts of the window have more than %d bytes together", int64(maxWindow))
+		}
+		if bytes += w.parts[r].Size; !isShared || !config.Contiguous {
+			bytes = (bytes + pageBytes - 1) &^ (pageBytes - 1)
 		}
 	}
-	mem, err := w.mapAll(local[0], int(bytes))
+	mem, err := w.mapAmong(ranks, int(bytes))
 	if err != nil {
 		if isShared {
 			return errorf(abi.MPI_ERR_RMA_SHARED, "no shared memory of %d bytes: %v", bytes, err)
 		}
-		return nil
+		return w.engine.failure()
 	}
-	w.shared, w.local = mem, local
-	w.words = onesided.NewWords(mem, int(w.comm.rank), w.view, w.targets, w)
-	if isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE {
-		for r := range w.memory {
-			w.memory[r] = offset(startOf(mem), offsets[r])
+	w.shared = mem
+	for i := 0; i < len(ranks) && hasParts; i++ {
+		w.memory[ranks[i]] = offset(startOf(mem), offsets[ranks[i]])
+	}
+	if whole {
+		w.local = make([]int32, n)
+		for r := range w.local {
+			w.local[r] = int32(w.engine.LocalRank(w.comm.group.World(r)))
 		}
+		w.words = onesided.NewWords(mem, int(w.comm.rank), w.view, w.targets, w)
 	}
 	return nil
 }
 
 const maxWindow = 1 << 46
 
-// mapAll maps memory that rank 0 makes. Either all members get it, or all an error.
-func (w *Window) mapAll(maker int32, bytes int) ([]byte, error) {
+// mapAmong maps memory that the first of some members makes. Either all of them get it, or all an error.
+func (w *Window) mapAmong(ranks []int, bytes int) ([]byte, error) {
 	c, home := w.comm, w.engine.home.Memory
+	on := coll.Comm(&c.ops)
+	if len(ranks) < c.Size() {
+		worlds := make([]int32, len(ranks))
+		for i, r := range ranks {
+			worlds[i] = c.group.World(r)
+		}
+		on = &subset{all: &c.ops, of: c.group, g: NewGroup(worlds), first: subsetTags}
+	}
 	var mem []byte
 	var err error
 	id := []uint64{none}
-	if c.rank == 0 {
+	if on.Rank() == 0 {
 		var number uint64
 		if mem, number, err = home.Share(bytes); err == nil {
 			id[0] = number
 			defer home.Hide(number)
 		}
 	}
-	if err := coll.Bcast(&c.ops, countBuf(id), 0); err != nil {
+	if err := coll.Bcast(on, countBuf(id), 0); err != nil {
 		return nil, err
 	}
-	if c.rank != 0 {
-		if err = fmt.Errorf("rank 0 has none"); id[0] != none {
-			mem, err = home.Find(int(maker), id[0], bytes)
+	if on.Rank() != 0 {
+		if err = fmt.Errorf("rank %d has none", ranks[0]); id[0] != none {
+			mem, err = home.Find(w.engine.LocalRank(c.group.World(ranks[0])), id[0], bytes)
 		}
 	}
 	mine, least := []uint64{1}, []uint64{0}
 	if err != nil {
 		mine[0] = 0
 	}
-	if failed := coll.Allreduce(&c.ops, countBuf(mine), countBuf(least), op.Predefined(abi.MPI_MIN)); failed != nil {
+	if failed := coll.Allreduce(on, countBuf(mine), countBuf(least), op.Predefined(abi.MPI_MIN)); failed != nil {
 		return nil, failed
 	}
 	if least[0] == 0 {

@@ -125,7 +125,7 @@ func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element
 	if err != nil {
 		return 0, err
 	}
-	if to == nil {
+	if to == nil || !w.accumulates(p.Target) {
 		return w.askAccumulate(origin, result, p, o, element, ask)
 	}
 	a := onesided.Accumulation{Origin: origin, Target: coll.Buf{Base: to, Count: p.Count, Type: p.Type}, Result: result,
@@ -133,6 +133,10 @@ func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element
 	a.Lock, a.Unlock = w.atomically(p.Target)
 	return sentRequest, a.Do()
 }
+
+// accumulates says whether this process may accumulate into the memory of a target that it has mapped. Where others ask
+// the target's engine to, all but the target itself do.
+func (w *Window) accumulates(target int) bool { return w.words != nil || target == int(w.comm.rank) }
 
 // atomically answers how the accumulates to a target exclude each other. What only the target's process reaches its
 // engine's lock guards.
@@ -153,7 +157,7 @@ func (w *Window) CompareAndSwap(origin, compare, result datatype.Pointer, p Plac
 	if err != nil {
 		return err
 	}
-	if to == nil {
+	if to == nil || !w.accumulates(p.Target) {
 		return w.askSwap(origin, compare, result, p)
 	}
 	lock, unlock := w.atomically(p.Target)

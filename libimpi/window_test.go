@@ -390,6 +390,25 @@ func TestDynamicWindowsReachWhatIsAttached(t *testing.T) {
 	}
 }
 
+func TestTheMembersOfAMachineMapTheirPartsOfAnyWindow(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2, 1}})
+	together(t, es, func(e *Engine) {
+		mem := make([]int64, 4)
+		w, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 32, Unit: 8,
+			Alloc: func(int64) (datatype.Pointer, error) { return longBuf(mem, 1).Base, nil }})
+		if must(t, err); err != nil {
+			return
+		}
+		for r := range 3 {
+			if mapped := w.At(r) != nil; mapped != ((e.Me() == 2) == (r == 2)) {
+				t.Errorf("rank %d, part %d: mapped is %v", e.Me(), r, mapped)
+			}
+		}
+		must(t, w.Free())
+	})
+	noFailure(t, es)
+}
+
 func TestAWindowWithAForeignClientIsRefusedByName(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2, 1}, tune: func(j *transport.Job) { j.Hosts[2].SameImpl = false }})
 	for _, e := range es[:2] {
