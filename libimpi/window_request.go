@@ -253,13 +253,14 @@ func (w *Window) askPut(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	rep := w.rep(p.Target)
 	n := origin.Type.PackedSize(origin.Count, rep)
 	o := w.newOp(ask)
-	t.changed = true
 	if n <= inlineBytes {
+		t.change(&r)
 		r.Data = make([]byte, n)
 		err := coll.Pack(r.Data, origin, rep)
 		w.asksFor(p.Target, &r, o)
 		return o.id(w.engine), err
 	}
+	t.changed = true
 	r.Kind, r.Tag = onesided.AskPutLong, w.tag(false)
 	w.asksFor(p.Target, &r, o)
 	w.sends(w.requests.data, origin, p.Target, r.Tag, o, false)
@@ -274,7 +275,9 @@ func (w *Window) askGet(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	if err := t.types.describe(p.Type, &r); err != nil {
 		return 0, err
 	}
-	t.changed = t.changed || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC // it may say that the memory is not attached
+	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
+		t.change(&r) // it may say that the memory is not attached
+	}
 	o := w.newOp(ask)
 	w.receives(origin, p.Target, r.Tag, o, nil)
 	w.asksFor(p.Target, &r, o)
@@ -296,7 +299,8 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 		data.Init(origin.Base, origin.Count, origin.Type, rep)
 	}
 	o := w.newOp(ask)
-	for t.changed = true; r.First < n; r.First += most {
+	dynamic := w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC
+	for ; r.First < n; r.First += most {
 		if w.awaitRoom(p.Target); w.engine.failed.Load() != nil {
 			break
 		}
@@ -304,6 +308,9 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 			return o.id(w.engine), err
 		}
 		r.Elements = min(most, n-r.First)
+		if r.Tell = false; result.Count == 0 || dynamic { // what comes back says that it is done, but for what is wrong
+			t.change(&r)
+		}
 		if r.Data = nil; origin.Count > 0 {
 			r.Data = make([]byte, r.Elements*each)
 			data.Pack(r.Data)
@@ -338,7 +345,9 @@ func (w *Window) askSwap(origin, compare, result datatype.Pointer, p Place) erro
 	each := p.Type.PackedSize(1, rep)
 	r := onesided.Request{Kind: onesided.AskSwap, Disp: p.Disp, Count: 1, Elements: 1, Tag: w.tag(true),
 		Slot: uint16(p.Type.Handle()), Data: make([]byte, 2*each)}
-	w.requests.targets[p.Target].changed = true
+	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
+		w.requests.targets[p.Target].change(&r)
+	}
 	err := coll.Pack(r.Data[:each], coll.Buf{Base: origin, Count: 1, Type: p.Type}, rep)
 	if err == nil {
 		err = coll.Pack(r.Data[each:], coll.Buf{Base: compare, Count: 1, Type: p.Type}, rep)
@@ -346,6 +355,17 @@ func (w *Window) askSwap(origin, compare, result datatype.Pointer, p Place) erro
 	w.takeBack(coll.Buf{Base: result, Count: 1, Type: p.Type}, p.Target, &r, each, rep, nil)
 	w.asksFor(p.Target, &r, nil)
 	return err
+}
+
+// change notes that a request is on its way whose end only the target knows. The first of some asks for the flush at
+// once: a program that calls one as a rule waits for one answer then, and not for another one after that.
+func (t *target) change(r *onesided.Request) {
+	if t.changed || !t.idle() {
+		t.changed = true
+		return
+	}
+	r.Tell = true
+	t.flushes++
 }
 
 // askFlush asks a target to say when all is done that has been asked of it. It leaves together with what has gathered.

@@ -119,7 +119,13 @@ func (w *Window) obey(source int32, r *onesided.Request) bool {
 		o.locks = false
 		return w.unlocked()
 	default:
-		return w.access(source, o, r)
+		if !w.access(source, o, r) {
+			return false
+		}
+		if r.Tell {
+			o.flushes++
+			w.settled(source)
+		}
 	}
 	e.ring()
 	return true

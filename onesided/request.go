@@ -38,6 +38,7 @@ const (
 // Request is one of them. Numbers come from another process: the target checks each before it uses it.
 type Request struct {
 	Kind            Kind
+	Tell            bool   // a flush follows: there is nothing else under way
 	Op              uint16 // handle of a predefined operation
 	Tag             int32  // of the message that follows or answers; 0: there is none
 	Disp, Count     int64  // where in the target's window, and how many elements of its type
@@ -52,7 +53,11 @@ const requestBytes = 48
 // Append appends the request as it is sent.
 func (r *Request) Append(b []byte) []byte {
 	le := binary.LittleEndian
-	b = append(b, byte(r.Kind), 0)
+	tell := byte(0)
+	if r.Tell {
+		tell = 1
+	}
+	b = append(b, byte(r.Kind), tell)
 	b = le.AppendUint16(b, r.Op)
 	b = le.AppendUint32(b, uint32(r.Tag))
 	for _, n := range [...]int64{r.Disp, r.Count, r.First, r.Elements} {
@@ -71,6 +76,7 @@ func Parse(b []byte) (r Request, ok bool) {
 		return r, false
 	}
 	le := binary.LittleEndian
+	r.Tell = b[1] != 0
 	r.Kind, r.Op, r.Tag = Kind(b[0]), le.Uint16(b[2:]), int32(le.Uint32(b[4:]))
 	for i, n := range [...]*int64{&r.Disp, &r.Count, &r.First, &r.Elements} {
 		*n = int64(le.Uint64(b[8+8*i:]))
