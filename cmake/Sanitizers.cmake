@@ -76,7 +76,9 @@ set(asan_tests
   coll/layouts coll/outstanding coll/reduce coll/reduce_scatter coll/scan coll/short coll/typed coll/user_op
   coll/user_op_nonblocking neighbor/cart neighbor/dist_graph neighbor/graph
   errors/arguments errors/buffers errors/datatypes errors/handlers errors/overflow errors/stale errors/strings
-  errors/nonblocking_collectives errors/truncate errors/wrong_calls)
+  errors/nonblocking_collectives errors/truncate errors/wrong_calls
+  rma/accumulate rma/atomics rma/errors_arguments rma/errors_epochs rma/passive rma/pscw rma/put_get rma/random_epochs
+  rma/shared_memory)
 foreach(test IN LISTS asan_tests)
   setting(ranks ranks ${CMAKE_SOURCE_DIR}/tests/${test}.c "1;2;4")
   foreach(n 1 2 4)
