@@ -1,6 +1,6 @@
 package coll
 
-type scanBy = algorithm[func(s *Scratch, c Comm, acc, recv Buf, op Op, apart bool) error]
+type scanBy = algorithm[func(s *Scratch, c Comm, own, recv Buf, op Op, apart bool) error]
 
 var (
 	scans = newOperation("scan", "the vector", scanTable,
@@ -21,15 +21,13 @@ func Scan(c Comm, send, recv Buf, op Op) (err error) {
 	if recv.Count == 0 {
 		return nil
 	}
-	if err := c.Copy(recv, operand(send, recv)); err != nil {
-		return err
-	}
+	own := operand(send, recv)
 	if c.Size() == 1 {
-		return nil
+		return c.Copy(recv, own)
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	return scans.pick(scanCase(c, recv, op))(s, c, recv, recv, op, false)
+	return scans.pick(scanCase(c, recv, op))(s, c, own, recv, op, false)
 }
 
 // Exscan leaves in recv of rank r the vectors of ranks 0 to r-1 combined; recv of rank 0 is not touched. The rest
@@ -41,33 +39,98 @@ func Exscan(c Comm, send, recv Buf, op Op) (err error) {
 	own := operand(send, recv)
 	s := c.Scratch()
 	defer s.Done(&err)
-	acc, err := s.Typed(recv.Count, recv.Type)
-	if err != nil {
-		return err
+	return exscans.pick(scanCase(c, recv, op))(s, c, own, recv, op, true)
+}
+
+// accumulator answers where a rank combines its own vector with those of lower ranks: in recv, or apart from it.
+func (s *Scratch) accumulator(c Comm, own, recv Buf, apart bool) (acc Buf, err error) {
+	if acc = recv; apart {
+		if acc, err = s.Typed(recv.Count, recv.Type); err != nil {
+			return Buf{}, err
+		}
 	}
-	if err := c.Copy(acc, own); err != nil {
-		return err
-	}
-	return exscans.pick(scanCase(c, recv, op))(s, c, acc, recv, op, true)
+	return acc, c.Copy(acc, own)
 }
 
 func scanCase(c Comm, recv Buf, op Op) Case {
 	return Case{Ranks: c.Size(), Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative()}
 }
 
-// scanDoubling combines into acc what includes this rank's own vector, and if apart, into recv what does not. In the
-// round of distance d rank r hears from r-d the combination of the d ranks up to it: ceil(log2 p) rounds of the whole
-// vector.
-func (s *Scratch) scanDoubling(c Comm, acc, recv Buf, op Op, apart bool) error {
+// scanDoubling combines into recv what includes this rank's own vector, or if apart, what does not. In the round of
+// distance d rank r hears from r-d the combination of the d ranks up to it: ceil(log2 p) rounds of the whole vector.
+func (s *Scratch) scanDoubling(c Comm, own, recv Buf, op Op, apart bool) error {
+	if apart {
+		return s.exscanDoubling(c, own, recv, op)
+	}
 	p, r := c.Size(), c.Rank()
-	tmp, err := s.Typed(acc.Count, acc.Type)
-	if err != nil {
-		return err
+	// The vector of the rank below may come to recv, and the own one be combined with it, if it is in another place.
+	direct := r > 0 && op.Commutative() && own.Base != recv.Base
+	tmp := recv
+	if r > 1 || r == 1 && !direct {
+		var err error
+		if tmp, err = s.Typed(recv.Count, recv.Type); err != nil {
+			return err
+		}
 	}
 	for d := 1; d < p; d <<= 1 {
 		below, above := r >= d, r+d < p
+		from, to, with := recv, tmp, tmp
+		if d == 1 {
+			if from = own; direct {
+				to, with = recv, own
+			}
+		}
 		if below {
-			if err := s.Add(c.Irecv(tmp, r-d, tagScan)); err != nil {
+			if err := s.Add(c.Irecv(to, r-d, tagScan)); err != nil {
+				return err
+			}
+		}
+		if above {
+			if err := c.Send(from, r+d, tagScan); err != nil {
+				return err
+			}
+		}
+		if d == 1 && !direct { // others may go on meanwhile
+			if err := c.Copy(recv, own); err != nil {
+				return err
+			}
+		}
+		if !below {
+			continue
+		}
+		if err := s.Wait(c); err != nil {
+			return err
+		}
+		if err := c.Combine(op, with, recv); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exscanDoubling is the same for what does not include the own vector: acc, which does, is combined only for those who
+// will hear of it.
+func (s *Scratch) exscanDoubling(c Comm, own, recv Buf, op Op) (err error) {
+	p, r := c.Size(), c.Rank()
+	acc, tmp := own, recv
+	if r > 0 && (r+2 < p || own.Base == recv.Base) {
+		if acc, err = s.accumulator(c, own, recv, true); err != nil {
+			return err
+		}
+	}
+	if r > 1 {
+		if tmp, err = s.Typed(recv.Count, recv.Type); err != nil {
+			return err
+		}
+	}
+	for d := 1; d < p; d <<= 1 {
+		below, above := r >= d, r+d < p
+		to := tmp
+		if d == 1 {
+			to = recv
+		}
+		if below {
+			if err := s.Add(c.Irecv(to, r-d, tagScan)); err != nil {
 				return err
 			}
 		}
@@ -82,18 +145,15 @@ func (s *Scratch) scanDoubling(c Comm, acc, recv Buf, op Op, apart bool) error {
 		if err := s.Wait(c); err != nil {
 			return err
 		}
-		if apart {
-			if d == 1 {
-				err = c.Copy(recv, tmp)
-			} else {
-				err = c.Combine(op, tmp, recv)
-			}
-			if err != nil {
+		if d > 1 {
+			if err := c.Combine(op, tmp, recv); err != nil {
 				return err
 			}
 		}
-		if err := c.Combine(op, tmp, acc); err != nil {
-			return err
+		if r+2*d < p {
+			if err := c.Combine(op, to, acc); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

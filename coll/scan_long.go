@@ -5,7 +5,11 @@ package coll
 
 // scanPipeline: the blocks go from rank to rank. N + p-2 rounds for N blocks; with the best N it takes the time
 // (sqrt((p-2) a) + sqrt(m b))^2 for m bytes.
-func (s *Scratch) scanPipeline(c Comm, acc, recv Buf, op Op, apart bool) error {
+func (s *Scratch) scanPipeline(c Comm, own, recv Buf, op Op, apart bool) error {
+	acc, err := s.accumulator(c, own, recv, apart)
+	if err != nil {
+		return err
+	}
 	p, r := c.Size(), c.Rank()
 	n := int(min(int64(blocksOf(acc.Size(), p-2)), acc.Count))
 	k := evenly(acc, n)
@@ -61,7 +65,11 @@ func (s *Scratch) scanPipeline(c Comm, acc, recv Buf, op Op, apart bool) error {
 // m bytes.
 //
 // Source: Sanders and Traff, Parallel prefix (scan) algorithms for MPI, 2006.
-func (s *Scratch) scanTree(c Comm, acc, recv Buf, op Op, apart bool) error {
+func (s *Scratch) scanTree(c Comm, own, recv Buf, op Op, apart bool) error {
+	acc, err := s.accumulator(c, own, recv, apart)
+	if err != nil {
+		return err
+	}
 	p, r := c.Size(), c.Rank()
 	n := int(min(int64(blocksOf(acc.Size(), 4*rounds(p)/3)), acc.Count))
 	t := scanNode{cut: evenly(acc, n), n: n, acc: acc, recv: recv, op: op, apart: apart}
