@@ -80,6 +80,10 @@ func (t *Turn) Run(b Board) (over bool, err error) {
 		if mem == nil || err != nil {
 			return err != nil, err
 		}
+		if int64(len(mem)) < n {
+			return true, &Error{Class: abi.MPI_ERR_COUNT,
+				Msg: fmt.Sprintf("this rank has %d bytes for the others, who expect %d at most", n, t.most)}
+		}
 		if err := Pack(mem[:n], t.own, 0); err != nil {
 			return true, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/transport/bulk"
 )
 
 // VBuf is the buffer of a v-variant: block i is Counts[i] elements of Type at Base + Displs[i] extents. One
@@ -120,7 +121,7 @@ func Pack(dst []byte, b Buf, rep datatype.Rep) error {
 		return nil
 	}
 	if run, ok := contiguous(b); ok && (rep == datatype.Native || b.Type.Portable()) {
-		copy(dst, run.bytes())
+		bulk.Copy(dst, run.bytes())
 		return nil
 	}
 	var c datatype.Cursor
@@ -135,7 +136,7 @@ func Unpack(b Buf, src []byte, rep datatype.Rep) error {
 		return nil
 	}
 	if run, ok := contiguous(b); ok && (rep == datatype.Native || b.Type.Portable()) {
-		copy(run.bytes(), src)
+		bulk.Copy(run.bytes(), src)
 		return nil
 	}
 	var c datatype.Cursor
