@@ -64,6 +64,9 @@ const (
 // Most is how many bytes the longest part of the operation has.
 func (t *Turn) Most() int64 { return t.most }
 
+// Shows says whether this rank has a part, which Run is yet to show.
+func (t *Turn) Shows() bool { return t.shows }
+
 // Do carries a turn out, on a board that blocks.
 func (t *Turn) Do(b Board) error {
 	b.Begin(t.most)

@@ -182,7 +182,7 @@ func sendInit(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, 
 	}
 	id := a.c.SendInit(at(buf), count, a.t, int(dest), tag, mode)
 	if mode == libimpi.Standard || mode == libimpi.Ready {
-		offer(id, buf, count, dt, dest, tag, comm, 0)
+		offer(id, buf, count, dt, dest, tag, comm, libimpi.PersistentSend)
 	}
 	put(request, id)
 	return 0
@@ -210,15 +210,15 @@ func impi_Recv_init(buf uintptr, count int64, datatype uintptr, source, tag int3
 		return a.fail()
 	}
 	id := a.c.RecvInit(at(buf), count, a.t, int(source), tag)
-	offer(id, buf, count, datatype, source, tag, comm, 1)
+	offer(id, buf, count, datatype, source, tag, comm, libimpi.PersistentReceive)
 	put(request, id)
 	return 0
 }
 
 // offer lets C start a persistent request. It finds out each time whether it can.
-func offer(id uint64, buf uintptr, count int64, dt uintptr, peer, tag int32, comm uintptr, receives uint32) {
+func offer(id uint64, buf uintptr, count int64, dt uintptr, peer, tag int32, comm uintptr, kind uint32) {
 	engine().Offer(id, libimpi.Persistent{Buf: uint64(buf), Count: count, Datatype: uint64(dt), Comm: uint64(comm),
-		Peer: peer, Tag: tag, Receives: receives})
+		Peer: peer, Tag: tag, Kind: kind})
 }
 
 //export impi_Start

@@ -21,8 +21,7 @@ import (
 //
 // While nonblocking ones are under way the engine's lock guards the board, and C leaves it alone. What a member says it
 // has done is all operations before the first that is under way. A board is opened by a blocking operation: so all
-// members know alike which nonblocking ones may use it. Persistent ones do not: members may start those in different
-// orders (MPI 5.0, 6.13), and the operations of a board have one.
+// members know alike which others may use it. Persistent ones have places of their own there (lane.go).
 
 // BoardCounters are what a member has to remember of a board.
 type BoardCounters struct {
@@ -42,6 +41,7 @@ type commBoard struct {
 
 	wideTurns uint64   // operations that have used wide slots
 	wideUsers []uint64 // the last one to use each wide slot
+	lanes     int      // that were given to persistent operations
 
 	blocking boardPlace // of the blocking operation under way
 	tasks    []*Task    // nonblocking ones under way, by their numbers
@@ -127,7 +127,11 @@ func (c *Comm) NoBoard() {
 // boardFor answers the board for an operation with parts of so many blocks of n bytes, nil if it does not take place on
 // one.
 func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
-	if n <= 0 || n > longestOnBoard/int64(blocks) {
+	longest := int64(longestOnBoard)
+	if v.persistent() {
+		longest = v.c.board.longestInLane()
+	}
+	if n <= 0 || n > longest/int64(blocks) {
 		return nil, nil
 	}
 	return v.board()
@@ -137,7 +141,7 @@ func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 func (v Collectives) board() (*commBoard, error) {
 	c := v.c
 	if v.task != nil {
-		if c.board.Begun == nil || v.task.form == coll.Persistent {
+		if c.board.Begun == nil || v.persistent() && !c.board.hasLane() {
 			return nil, nil
 		}
 		return &c.board, nil
@@ -176,8 +180,12 @@ func (v Collectives) boardForVector(vector coll.Buf, op coll.Op) (*commBoard, er
 
 // onBoard carries out an operation's turn, or leaves it to the task.
 func (v Collectives) onBoard(b *commBoard, t coll.Turn) error {
-	if v.task == nil {
+	switch {
+	case v.task == nil:
 		return t.Do(&b.blocking)
+	case v.persistent():
+		v.task.takeLane(b, t)
+		return nil
 	}
 	v.task.turn, v.task.place = t, boardPlace{commBoard: b}
 	return nil
@@ -374,6 +382,9 @@ func (t *Task) enterBoard(e *Engine) {
 
 // goOnBoard goes on with the turn of a task, and says whether it is over. Engine lock held.
 func (t *Task) goOnBoard(e *Engine) bool {
+	if t.lane.commBoard != nil {
+		return t.goOnLane(e)
+	}
 	over, err := t.turn.Run(&t.place)
 	if over {
 		t.leave()
@@ -424,7 +435,7 @@ func (b *commBoard) wake() {
 // none is no board's number.
 const none = ^uint64(0)
 
-// leaveBoard gives the communicator's board up, if it has one.
+// leaveBoard gives the communicator's board up, if it has one. Nothing uses that any more.
 func (c *Comm) leaveBoard() {
 	if c.board.shared != nil {
 		c.board.shared.Leave()

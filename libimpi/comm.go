@@ -503,7 +503,6 @@ func (c *Comm) part() (err error) {
 
 // drop forgets the communicator once nothing uses it any more.
 func (c *Comm) drop() {
-	c.leaveBoard()
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -522,6 +521,7 @@ func (c *Comm) letGo() {
 // forget drops the contexts of a freed communicator, with the messages in them: no receive can take those, since
 // the program has no handle and there is no receive left. Engine lock held.
 func (e *Engine) forget(c *Comm) {
+	c.leaveBoard()
 	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data} {
 		if ctx == nil {
 			continue

@@ -44,6 +44,8 @@ func constants(b *bytes.Buffer) {
 		{"QUICK", "SLOTS", []uint64{quickSlots}},
 		{"QUICK", "FREE POSTED DONE ADOPTED", []uint64{quickFree, quickPosted, quickDone, quickAdopted}},
 		{"PERSISTENT", "SLOTS", []uint64{persistentSlots}},
+		{"PERSISTENT", "SEND RECEIVE COLLECTIVE",
+			[]uint64{PersistentSend, PersistentReceive, persistentCollective}},
 		{"PERSISTENT", "INACTIVE SENT POSTED ENGINE",
 			[]uint64{persistentInactive, persistentSent, persistentPosted, persistentEngine}},
 		{"STATUS", "CANCELLED EXTERNAL", []uint64{statusCancelled, statusExternal}},

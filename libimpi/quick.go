@@ -48,7 +48,7 @@ type Persistent struct {
 	Count          int64
 	Datatype, Comm uint64
 	Peer, Tag      int32
-	Receives       uint32 // 1: a receive, 0: a send
+	Kind           uint32
 	_              uint32
 }
 
@@ -58,10 +58,25 @@ type PersistentTable [persistentSlots]Persistent
 
 const persistentSlots = 1024
 
+// The kinds of persistent requests. C starts sends and receives; those of collective operations it ends when they are
+// over.
+const (
+	PersistentSend = iota
+	PersistentReceive
+	persistentCollective
+)
+
+// leaveToC lets C end a persistent request, which is done without an error and has an empty status.
+func (e *Engine) leaveToC(r *Request) {
+	if p := e.requests.persistentOf(r.id); p != nil {
+		p.State, r.active = persistentSent, false
+	}
+}
+
 // The states of a persistent request.
 const (
 	persistentInactive = iota
-	persistentSent     // started by C: a send that is over
+	persistentSent     // a send that C has started, or a collective operation, that is over
 	persistentPosted   // started by C: a quick receive
 	persistentEngine   // active, and ours
 )

@@ -28,6 +28,7 @@ type Task struct {
 	// Of an operation on a board, which has no steps.
 	turn  coll.Turn
 	place boardPlace // commBoard is nil if there is none
+	lane  lane       // of a persistent one
 
 	parts   []partState // of messages, by number
 	special []coll.Step // receives whose length matters
@@ -144,6 +145,9 @@ func (t *Task) Keep() uint64 {
 	r := t.newRequest(e)
 	r.persistent, r.active = true, false
 	e.shared.UnderWay--
+	if t.lane.commBoard != nil {
+		e.Offer(r.id, Persistent{Kind: persistentCollective})
+	}
 	return r.id
 }
 
@@ -181,7 +185,11 @@ func (t *Task) recycle(e *Engine) {
 }
 
 func (t *Task) start(e *Engine) {
-	if t.over = false; t.err != nil {
+	if t.over = false; t.lane.commBoard != nil {
+		t.enterLane(e)
+		return
+	}
+	if t.err != nil {
 		t.end(e, t.err) // of an earlier time, from which messages may be under way
 		return
 	}
@@ -209,7 +217,7 @@ func (t *Task) released() {
 	if t.comm.local != nil {
 		t.comm.local.letGo()
 	}
-	if t.err == nil {
+	if t.err == nil || t.lane.commBoard != nil {
 		t.recycle(e)
 		return
 	}

@@ -10,6 +10,7 @@
 enum { IMPI_QUICK_SLOTS = 1024 };
 enum { IMPI_QUICK_FREE = 0, IMPI_QUICK_POSTED = 1, IMPI_QUICK_DONE = 2, IMPI_QUICK_ADOPTED = 3 };
 enum { IMPI_PERSISTENT_SLOTS = 1024 };
+enum { IMPI_PERSISTENT_SEND = 0, IMPI_PERSISTENT_RECEIVE = 1, IMPI_PERSISTENT_COLLECTIVE = 2 };
 enum { IMPI_PERSISTENT_INACTIVE = 0, IMPI_PERSISTENT_SENT = 1, IMPI_PERSISTENT_POSTED = 2, IMPI_PERSISTENT_ENGINE = 3 };
 enum { IMPI_STATUS_CANCELLED = 1, IMPI_STATUS_EXTERNAL = 2 };
 enum { IMPI_WINDOW_CLOSED = 0, IMPI_WINDOW_FENCED = 1, IMPI_WINDOW_IN_FENCE = 2, IMPI_WINDOW_IN_LOCKS = 4, IMPI_WINDOW_IN_LOCK_ALL = 5 };
@@ -67,7 +68,7 @@ struct impi_persistent {
 	uint64_t comm;
 	int32_t peer;
 	int32_t tag;
-	uint32_t receives;
+	uint32_t kind;
 	uint32_t pad;
 };
 
@@ -153,7 +154,7 @@ _Static_assert(offsetof(struct impi_persistent, datatype) == 32, "layout");
 _Static_assert(offsetof(struct impi_persistent, comm) == 40, "layout");
 _Static_assert(offsetof(struct impi_persistent, peer) == 48, "layout");
 _Static_assert(offsetof(struct impi_persistent, tag) == 52, "layout");
-_Static_assert(offsetof(struct impi_persistent, receives) == 56, "layout");
+_Static_assert(offsetof(struct impi_persistent, kind) == 56, "layout");
 _Static_assert(offsetof(struct impi_persistent, pad) == 60, "layout");
 _Static_assert(sizeof(struct impi_persistent) == 64, "layout");
 _Static_assert(offsetof(struct impi_status, source) == 0, "layout");

@@ -203,7 +203,8 @@ static inline int start(MPI_Request request)
     void *buf = (void *)(uintptr_t)p->buf;
     MPI_Datatype datatype = (MPI_Datatype)(uintptr_t)p->datatype;
     MPI_Comm comm = (MPI_Comm)(uintptr_t)p->comm;
-    if (!p->receives) {
+    if (UNLIKELY(p->kind == IMPI_PERSISTENT_COLLECTIVE)) return 0;
+    if (p->kind == IMPI_PERSISTENT_SEND) {
         if (impi_exec_Send(buf, p->count, datatype, p->peer, p->tag, comm)) return 0;
         __atomic_store_n(&p->state, IMPI_PERSISTENT_SENT, __ATOMIC_RELAXED);
         return 1;

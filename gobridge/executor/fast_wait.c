@@ -1,7 +1,7 @@
 /* The fast path of waits and tests (fast.h). Requests that can be completed here are null ones, sends that were over
- * when they started, receives that C has posted, and persistent requests that C has started. If a call has any other,
- * or if what has arrived is not for such a receive, Go does all of it. Order: what has become of a request, its end,
- * the functions for one request, all, any, some. */
+ * when they started, receives that C has posted, persistent requests that C has started, and persistent collectives
+ * that were over when Go had started them. If a call has any other, or if what has arrived is not for such a receive,
+ * Go does all of it. Order: what has become of a request, its end, the functions for one request, all, any, some. */
 #define _GNU_SOURCE
 #include "fast_match.h"
 

@@ -138,6 +138,118 @@ static void communicator_goes_first(void)
     MPI_Comm_free(&after);
 }
 
+enum { SHORT = 24 };
+
+/* Short ones of a communicator whose members have met in a blocking operation before: reductions, a broadcast from each
+ * rank, a gather to each, barriers. */
+typedef struct {
+    MPI_Comm comm;
+    MPI_Request q[SHORT];
+    int64_t in[SHORT], out[SHORT][8];
+} short_ones;
+
+static void make_short(short_ones *s)
+{
+    for (int i = 0; i < SHORT; i++) {
+        int root = i % check_size;
+        switch (i % 4) {
+        case 0:
+            MPI_Allreduce_init(&s->in[i], s->out[i], 1, MPI_INT64_T, MPI_SUM, s->comm, MPI_INFO_NULL, &s->q[i]);
+            break;
+        case 1: MPI_Bcast_init(&s->in[i], 1, MPI_INT64_T, root, s->comm, MPI_INFO_NULL, &s->q[i]); break;
+        case 2:
+            MPI_Gather_init(&s->in[i], 1, MPI_INT64_T, s->out[i], 1, MPI_INT64_T, root, s->comm, MPI_INFO_NULL,
+                            &s->q[i]);
+            break;
+        default: MPI_Barrier_init(s->comm, MPI_INFO_NULL, &s->q[i]);
+        }
+    }
+}
+
+static int64_t short_value(int i, int rank, int round) { return 1000003LL * round + 1009 * i + rank; }
+
+static void start_short(short_ones *s, int i, int round)
+{
+    s->in[i] = short_value(i, check_rank, round);
+    memset(s->out[i], 0, sizeof s->out[i]);
+    MPI_Start(&s->q[i]);
+}
+
+static void check_short(const short_ones *s, int i, int round)
+{
+    int root = i % check_size;
+    int64_t sum = 0;
+    for (int r = 0; r < check_size; r++) {
+        sum += short_value(i, r, round);
+        if (i % 4 == 2 && check_rank == root) CHECK_EQ(s->out[i][r], short_value(i, r, round));
+    }
+    if (i % 4 == 0) CHECK_EQ(s->out[i][0], sum);
+    if (i % 4 == 1) CHECK_EQ(s->in[i], short_value(i, root, round));
+}
+
+static void in_turn(short_ones *s, int rounds)
+{
+    int order[SHORT], sum = 0, one = 1;
+    for (int round = 0; round < rounds; round++) {
+        MPI_Request other = MPI_REQUEST_NULL;
+        shuffle(order, SHORT, round);
+        for (int k = 0; k < SHORT; k++) start_short(s, order[k], round);
+        if (round % 3 == 0) MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, s->comm, &other);
+        if (round % 5 == 0) MPI_Barrier(s->comm);
+        if (round % 2) MPI_Waitall(SHORT, s->q, MPI_STATUSES_IGNORE);
+        for (int k = SHORT; k-- > 0 && round % 2 == 0;) MPI_Wait(&s->q[order[k]], MPI_STATUS_IGNORE);
+        for (int i = 0; i < SHORT; i++) check_short(s, i, round);
+        MPI_Wait(&other, MPI_STATUS_IGNORE);
+        if (round % 3 == 0) CHECK_EQ(sum, check_size);
+    }
+}
+
+/* One after the other, thousands of times: ranks that give nothing, or get nothing, run ahead of the others. */
+static void again_and_again(short_ones *s, int i)
+{
+    MPI_Status status;
+    for (int round = 0; round < 2000; round++) {
+        start_short(s, i, round);
+        CHECK_CLASS(MPI_Start(&s->q[i]), MPI_ERR_REQUEST); /* be it over or not */
+        CHECK_CLASS(MPI_Request_free(&s->q[i]), MPI_ERR_REQUEST);
+        int flag = 0;
+        for (; !flag && round % 3 == 0; sched_yield()) MPI_Test(&s->q[i], &flag, &status);
+        if (round % 3 == 1) MPI_Wait(&s->q[i], &status);
+        for (; !flag && round % 3 == 2; sched_yield()) MPI_Request_get_status(s->q[i], &flag, &status);
+        MPI_Wait(&s->q[i], &status);
+        CHECK(status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG);
+        check_short(s, i, round);
+        if (round % 500 == check_rank) compute(300000);
+    }
+}
+
+/* More than can be short cuts at the same time, freed and made anew, and some that outlive their communicator. */
+static void short_ones_in_any_order(void)
+{
+    static short_ones s;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    for (int again = 0; again < 3; again++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &s.comm);
+        MPI_Barrier(s.comm);
+        make_short(&s);
+        in_turn(&s, 100);
+        for (int i = 0; i < 4; i++) again_and_again(&s, i + 4 * again);
+        for (int i = 0; i < SHORT; i++) MPI_Request_free(&s.q[i]);
+        make_short(&s);
+        in_turn(&s, 50);
+        for (int i = 0; i < SHORT; i++) start_short(&s, i, 1);
+        MPI_Comm_free(&s.comm);
+        for (int i = 0; i < SHORT; i++) {
+            MPI_Wait(&s.q[i], MPI_STATUS_IGNORE);
+            check_short(&s, i, 1);
+            MPI_Request_free(&s.q[i]);
+        }
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
 static long resident_pages(void)
 {
     long all = 0, resident = 0;
@@ -205,6 +317,7 @@ int main(int argc, char **argv)
     drop(ALIVE);
     active_ones();
     communicator_goes_first();
+    short_ones_in_any_order();
     nothing_grows(&w);
     forms_world_free(&w);
     return check_end();

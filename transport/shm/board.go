@@ -90,6 +90,15 @@ func (b *Board) Slot(wide bool, member, i int) (word *uint64, payload []byte) {
 	return &slot.word, slot.payload[:]
 }
 
+// Lanes implements transport.Board.
+func (b *Board) Lanes() int { return boardLanes }
+
+// Lane implements transport.Board.
+func (b *Board) Lane(member, lane, i int) (word *uint64, payload []byte) {
+	slot := &b.members[member].lanes[lane][i]
+	return &slot.word, slot.payload[:]
+}
+
 // Done implements transport.Board.
 func (b *Board) Done(m int) *uint64 { return &b.members[m].done }
 

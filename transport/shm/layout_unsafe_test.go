@@ -107,6 +107,7 @@ func places() []place {
 		{unsafe.Sizeof(bs), lineBytes, "board_slot", ""},
 		{unsafe.Offsetof(bm.done), 0, "board_member", "done"},
 		{unsafe.Offsetof(bm.slots), 64, "board_member", "slots"},
+		{unsafe.Offsetof(bm.lanes), 2112, "board_member", "lanes"},
 		{unsafe.Sizeof(bm), boardMemberSize, "board_member", ""},
 		{unsafe.Offsetof(b.present), 0, "board", "present"},
 		{unsafe.Sizeof(b), lineBytes, "board", ""},
@@ -213,6 +214,7 @@ struct impi_shm_board_slot {
 struct impi_shm_board_member {
 	uint64_t done, pad[7];
 	struct impi_shm_board_slot slots[IMPI_SHM_BOARD_SLOTS];
+	struct impi_shm_board_slot lanes[IMPI_SHM_BOARD_LANES][IMPI_SHM_BOARD_LANE_SLOTS];
 };
 
 struct impi_shm_board {
@@ -239,7 +241,7 @@ func cHeader() []byte {
 		{"STATE_DEAD", stateDead},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
 		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},
-		{"BOARD_WORD_SHIFT", boardWordShift},
+		{"BOARD_WORD_SHIFT", boardWordShift}, {"BOARD_LANES", boardLanes}, {"BOARD_LANE_SLOTS", boardLaneSlots},
 		{"LOCK_FREE", futex.Free}, {"LOCK_HELD", futex.Held}, {"LOCK_SLEEP", futex.Sleep},
 	} {
 		fmt.Fprintf(&b, "#define IMPI_SHM_%s UINT64_C(%#x)\n", c.name, c.value)

@@ -86,6 +86,7 @@ type boardMember struct {
 	done  uint64
 	_     [7]uint64
 	slots [boardSlots]boardSlot
+	lanes [boardLanes][boardLaneSlots]boardSlot
 }
 
 // board is the first line of a board; its members' blocks follow.

@@ -1,0 +1,147 @@
+package libimpi
+
+import (
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/transport/futex"
+)
+
+// Lanes: where persistent operations meet on their communicator's board. Members may start those in different orders
+// (MPI 5.0, 6.13), so that they cannot have the numbers of the board's other operations. The first ones that are short
+// enough get a lane each when they are made, which all members do in the same order, and so nobody is asked: a lane is
+// counted, and never given a second time. Later ones go by messages.
+//
+//	X_init    -> takes a lane, and keeps its turn as it was laid out
+//	MPI_Start -> the turn goes on as far as the parts of this start are there -> stands in Engine.onBoards, as the
+//	          nonblocking ones -> the request is complete
+//
+// A lane is two slots at each member, which starts use in turn. Each member publishes one at each start, an empty part
+// if it has none. An operation is complete before it is started again: so a member that sees start n-1 of all others
+// knows that they have completed start n-2, and may write its slot of that anew, for start n.
+
+// lane is a persistent operation's (coll.Board). It never blocks.
+type lane struct {
+	*commBoard           // nil: the operation has none
+	laid       coll.Turn // the turn before it begins
+	number     int       // of the lane on the board
+	starts     uint64    // how many there were, and the one under way
+	shown      bool      // that one's part
+}
+
+func (v Collectives) persistent() bool { return v.task != nil && v.task.form == coll.Persistent }
+
+// hasLane says whether there is a lane for one more operation.
+func (b *commBoard) hasLane() bool { return b.lanes < b.shared.Lanes() }
+
+// longestInLane is the largest part, in bytes, of an operation that gets a lane now; 0 if none does.
+func (b *commBoard) longestInLane() int64 {
+	if b.Begun == nil || !b.hasLane() {
+		return 0
+	}
+	_, bytes, _ := b.shared.Slots(false)
+	return int64(bytes)
+}
+
+// takeLane gives a task the next lane.
+func (t *Task) takeLane(b *commBoard, turn coll.Turn) {
+	t.lane = lane{commBoard: b, laid: turn, number: b.lanes}
+	b.lanes++
+}
+
+// enterLane begins the next start of a task. The parts of others that start at about the same time are worth a few
+// looks, since what follows otherwise takes longer. Engine lock held.
+func (t *Task) enterLane(e *Engine) {
+	t.turn, t.err = t.lane.laid, nil
+	t.lane.Begin(t.turn.Most())
+	looks := laneLooks
+	if e.patient || e.shared.UnderWay > 1 {
+		looks = 0
+	}
+	for ; !t.goOnLane(e); looks-- {
+		if looks == 0 {
+			e.onBoards = append(e.onBoards, t)
+			return
+		}
+		futex.Pause(1)
+	}
+	if t.err == nil {
+		e.leaveToC(t.request)
+	}
+}
+
+// laneLooks is as often as C looks for the parts of a nonblocking operation (executor/board_run.h).
+const laneLooks = 32
+
+// goOnLane goes on with the turn of a task, and says whether it is over. Engine lock held.
+func (t *Task) goOnLane(e *Engine) bool {
+	l := &t.lane
+	if !l.shown && !t.turn.Shows() {
+		if mem, _ := l.Put(0); mem == nil {
+			return false
+		}
+		l.Publish(0)
+	}
+	over, err := t.turn.Run(l)
+	if over {
+		t.end(e, err)
+	}
+	return over
+}
+
+// slot is a member's of a start.
+func (l *lane) slot(member int, start uint64) (word *uint64, payload []byte) {
+	return l.shared.Lane(member, l.number, int(start%2))
+}
+
+// Begin implements coll.Board.
+func (l *lane) Begin(int64) {
+	l.starts++
+	l.shown = false
+}
+
+// End implements coll.Board.
+func (l *lane) End() {}
+
+// Put implements coll.Board.
+func (l *lane) Put(n int64) ([]byte, error) {
+	if l.starts > 2 {
+		for r := range l.local {
+			if word, _ := l.slot(r, l.starts-1); atomic.LoadUint64(word) < l.word(l.starts-1) {
+				return nil, nil
+			}
+		}
+	}
+	_, mem := l.slot(l.Rank(), l.starts)
+	if n > int64(len(mem)) {
+		return nil, errorf(abi.MPI_ERR_TRUNCATE, "this rank has %d bytes, and the operation is one of at most %d", n,
+			len(mem))
+	}
+	return mem, nil
+}
+
+// word is what the word of a start's slot is at least.
+func (l *lane) word(start uint64) uint64 {
+	_, _, shift := l.shared.Slots(false)
+	return start << shift
+}
+
+// Publish implements coll.Board.
+func (l *lane) Publish(n int64) {
+	word, _ := l.slot(l.Rank(), l.starts)
+	atomic.StoreUint64(word, l.word(l.starts)|uint64(n))
+	l.shown = true
+	l.wake()
+}
+
+// Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.
+func (l *lane) Get(rank int) ([]byte, error) {
+	word, mem := l.slot(rank, l.starts)
+	there := l.word(l.starts)
+	got := atomic.LoadUint64(word)
+	if got < there {
+		return nil, nil
+	}
+	return mem[:min(got-there, uint64(len(mem)))], nil
+}

@@ -1,0 +1,231 @@
+package libimpi
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/transport/shm"
+)
+
+// kept makes a persistent operation.
+func kept(t *testing.T, c *Comm, operation func(v Collectives) error) uint64 {
+	t.Helper()
+	task, err := c.Later(coll.Persistent)
+	must(t, err)
+	must(t, operation(task.Operations()))
+	return task.Keep()
+}
+
+// keptAllgather is a persistent operation to which each member contributes 8 bytes.
+type keptAllgather struct {
+	id      uint64
+	in, out []byte
+}
+
+func newKeptAllgather(t *testing.T, c *Comm) *keptAllgather {
+	k := &keptAllgather{in: make([]byte, 8), out: make([]byte, 8*c.Size())}
+	k.id = kept(t, c, func(v Collectives) error {
+		return v.Allgather(coll.Bytes(k.in), coll.Bytes(k.out[:8]))
+	})
+	return k
+}
+
+func (k *keptAllgather) start(t *testing.T, e *Engine, round int) {
+	copy(k.in, pattern(8, int(e.Me())+round))
+	clear(k.out)
+	if err := e.Start(k.id); err != nil {
+		t.Error(err)
+	}
+}
+
+func (k *keptAllgather) wait(t *testing.T, e *Engine, round int) {
+	must(t, e.Wait(&k.id, nil))
+	for r := range len(k.out) / 8 {
+		if got := k.out[8*r : 8*r+8]; !bytes.Equal(got, pattern(8, r+round)) {
+			t.Errorf("start %d: rank %d got %v of rank %d", round, e.Me(), got, r)
+		}
+	}
+}
+
+// Members start more persistent operations than a board has lanes, each in its own order, and make blocking and
+// nonblocking ones among them.
+func TestPersistentOperationsAreStartedInAnyOrderOnABoard(t *testing.T) {
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c := onBoards(e)
+		must(t, c.Barrier()) // opens the board
+		all := make([]*keptAllgather, c.board.shared.Lanes()+5)
+		for i := range all {
+			all[i] = newKeptAllgather(t, c)
+		}
+		if c.board.lanes != c.board.shared.Lanes() {
+			t.Errorf("%d lanes were given", c.board.lanes)
+		}
+		random := rand.New(rand.NewPCG(uint64(e.Me()), 1))
+		for round := range 200 {
+			for _, i := range random.Perm(len(all)) {
+				all[i].start(t, e, round+i)
+			}
+			task, err := c.Later(coll.Nonblocking)
+			must(t, err)
+			must(t, task.Operations().Barrier())
+			id := task.Start()
+			if round%3 == 0 {
+				must(t, c.Barrier())
+			}
+			for _, i := range random.Perm(len(all)) {
+				all[i].wait(t, e, round+i)
+			}
+			must(t, e.Wait(&id, nil))
+		}
+		must(t, c.Barrier())
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// Members whose part nobody needs, or that need nobody's, run ahead of the others as far as the lane lets them.
+func TestMembersOfALaneRunAhead(t *testing.T) {
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c, me := onBoards(e), int(e.Me())
+		must(t, c.Barrier())
+		data, sum, all := make([]byte, 8), make([]byte, 8), make([]byte, 24)
+		bcast := kept(t, c, func(v Collectives) error { return v.Bcast(coll.Bytes(data), 1) })
+		gather := kept(t, c, func(v Collectives) error { return v.Gather(coll.Bytes(data), coll.Bytes(all[:8]), 2) })
+		reduce := kept(t, c, func(v Collectives) error {
+			return v.Reduce(coll.Bytes(data), coll.Bytes(sum), op.Predefined(abi.MPI_BOR), 0)
+		})
+		for round := range 500 {
+			if me == 1 {
+				copy(data, pattern(8, round))
+			}
+			for _, id := range []uint64{bcast, gather, reduce} {
+				if err := e.Start(id); err != nil {
+					t.Error(err)
+				}
+				must(t, e.Wait(&id, nil))
+			}
+			want := pattern(8, round)
+			if !bytes.Equal(data, want) || me == 0 && !bytes.Equal(sum, want) ||
+				me == 2 && !bytes.Equal(all, bytes.Repeat(want, 3)) {
+				t.Errorf("start %d: rank %d has %v, %v, %v", round, me, data, sum, all)
+			}
+		}
+		must(t, c.Barrier())
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// A lane belongs to the requests that have it: a communicator that is freed keeps its board until they are gone.
+func TestABoardIsThereAsLongAsItsLanes(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		world := onBoards(e)
+		for round := range 2*shm.Boards + 1 {
+			c, err := world.Dup()
+			must(t, err)
+			c.Bridge = e
+			must(t, c.Barrier())
+			k := newKeptAllgather(t, c)
+			if c.board.lanes != 1 {
+				t.Fatalf("communicator %d has %d lanes in use", round, c.board.lanes)
+			}
+			k.start(t, e, 1)
+			c.NoBoard()
+			must(t, c.Free())
+			k.wait(t, e, 1)
+			for i := range 5 {
+				k.start(t, e, i)
+				k.wait(t, e, i)
+			}
+			if c.board.shared == nil {
+				t.Error("the board is gone, and the request is not")
+			}
+			if err := e.FreeRequest(&k.id); err != nil {
+				t.Error(err)
+			}
+			if c.board.shared != nil {
+				t.Error("the request is gone, and the board is not")
+			}
+			must(t, world.Barrier())
+		}
+	})
+	noFailure(t, es)
+}
+
+// A part that is too long is an error of one start, at the member that gets it.
+func TestALaneSurvivesAnError(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		c, me := onBoards(e), int(e.Me())
+		must(t, c.Barrier())
+		data := make([]byte, 8+8*(1-me))
+		id := kept(t, c, func(v Collectives) error { return v.Bcast(coll.Bytes(data), 0) })
+		for range 5 {
+			if err := e.Start(id); err != nil {
+				t.Error(err)
+			}
+			err := e.Wait(&id, nil)
+			if truncated := err != nil && AsError(err).Class == abi.MPI_ERR_TRUNCATE; truncated != (me == 1) {
+				t.Errorf("rank %d: %v", me, err)
+			}
+		}
+		if err := e.FreeRequest(&id); err != nil {
+			t.Error(err)
+		}
+		must(t, c.Barrier())
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// Who waits for a lost member is told.
+func TestALostPeerEndsTheWaitInALane(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		c := onBoards(e)
+		must(t, c.Barrier())
+		k := newKeptAllgather(t, c)
+		if e.Me() != 0 {
+			return
+		}
+		if err := e.Start(k.id); err != nil {
+			t.Error(err)
+		}
+		e.failed.Store(errorf(abi.MPI_ERR_PROC_ABORTED, "a peer is lost"))
+		if e.Wait(&k.id, nil) == nil {
+			t.Error("no error")
+		}
+		e.failed.Store(nil)
+	})
+	noFailure(t, es)
+}
+
+func TestStartsOfALaneAllocateNothing(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		c := onBoards(e)
+		must(t, c.Barrier())
+		k := newKeptAllgather(t, c)
+		start := func() {
+			_ = e.Start(k.id)
+			_ = e.Wait(&k.id, nil)
+		}
+		if me := e.Me(); me == 0 {
+			if n := testing.AllocsPerRun(1000, start); n >= 1 {
+				t.Errorf("%v allocations a start", n)
+			}
+		} else {
+			for range 1001 {
+				start()
+			}
+		}
+	})
+	noFailure(t, es)
+}
