@@ -17,9 +17,9 @@ import (
 //	MPI_Start -> the turn goes on as far as the parts of this start are there -> stands in Engine.onBoards, as the
 //	          nonblocking ones -> the request is complete
 //
-// A lane is two slots at each member, which starts use in turn. Each member publishes one at each start, an empty part
-// if it has none. An operation is complete before it is started again: so a member that sees start n-1 of all others
-// knows that they have completed start n-2, and may write its slot of that anew, for start n.
+// A lane is a few slots at each member, which starts use in turn. Each member publishes one at each start, an empty
+// part if it has none. An operation is complete before it is started again: so a member that sees start n of all others
+// knows that they have completed start n-1, and may write its slot of that anew.
 
 // lane is a persistent operation's (coll.Board). It never blocks.
 type lane struct {
@@ -28,12 +28,16 @@ type lane struct {
 	number     int       // of the lane on the board
 	starts     uint64    // how many there were, and the one under way
 	shown      bool      // that one's part
+	known      uint64    // all others have published so many starts, as far as is known
 }
 
 func (v Collectives) persistent() bool { return v.task != nil && v.task.form == coll.Persistent }
 
 // hasLane says whether there is a lane for one more operation.
-func (b *commBoard) hasLane() bool { return b.lanes < b.shared.Lanes() }
+func (b *commBoard) hasLane() bool {
+	lanes, _ := b.shared.Lanes()
+	return b.lanes < lanes
+}
 
 // longestInLane is the largest part, in bytes, of an operation that gets a lane now; 0 if none does.
 func (b *commBoard) longestInLane() int64 {
@@ -92,7 +96,8 @@ func (t *Task) goOnLane(e *Engine) bool {
 
 // slot is a member's of a start.
 func (l *lane) slot(member int, start uint64) (word *uint64, payload []byte) {
-	return l.shared.Lane(member, l.number, int(start%2))
+	_, slots := l.shared.Lanes()
+	return l.shared.Lane(member, l.number, int(start%uint64(slots)))
 }
 
 // Begin implements coll.Board.
@@ -106,12 +111,8 @@ func (l *lane) End() {}
 
 // Put implements coll.Board.
 func (l *lane) Put(n int64) ([]byte, error) {
-	if l.starts > 2 {
-		for r := range l.local {
-			if word, _ := l.slot(r, l.starts-1); atomic.LoadUint64(word) < l.word(l.starts-1) {
-				return nil, nil
-			}
-		}
+	if _, slots := l.shared.Lanes(); l.starts > l.known+uint64(slots)-1 && !l.haveStarted(l.starts+1-uint64(slots)) {
+		return nil, nil
 	}
 	_, mem := l.slot(l.Rank(), l.starts)
 	if n > int64(len(mem)) {
@@ -119,6 +120,23 @@ func (l *lane) Put(n int64) ([]byte, error) {
 			len(mem))
 	}
 	return mem, nil
+}
+
+// haveStarted says whether all others have published so many starts, and notes how many.
+func (l *lane) haveStarted(least uint64) bool {
+	known := l.starts - 1
+	for r := range l.local {
+		for ; r != l.Rank(); known-- {
+			if word, _ := l.slot(r, known); atomic.LoadUint64(word) >= l.word(known) {
+				break
+			}
+			if known == least {
+				return false
+			}
+		}
+	}
+	l.known = known
+	return true
 }
 
 // word is what the word of a start's slot is at least.

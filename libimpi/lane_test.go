@@ -58,11 +58,12 @@ func TestPersistentOperationsAreStartedInAnyOrderOnABoard(t *testing.T) {
 	together(t, es, func(e *Engine) {
 		c := onBoards(e)
 		must(t, c.Barrier()) // opens the board
-		all := make([]*keptAllgather, c.board.shared.Lanes()+5)
+		lanes, _ := c.board.shared.Lanes()
+		all := make([]*keptAllgather, lanes+5)
 		for i := range all {
 			all[i] = newKeptAllgather(t, c)
 		}
-		if c.board.lanes != c.board.shared.Lanes() {
+		if c.board.lanes != lanes {
 			t.Errorf("%d lanes were given", c.board.lanes)
 		}
 		random := rand.New(rand.NewPCG(uint64(e.Me()), 1))
@@ -127,7 +128,7 @@ func TestABoardIsThereAsLongAsItsLanes(t *testing.T) {
 	es := world(t, 2)
 	together(t, es, func(e *Engine) {
 		world := onBoards(e)
-		for round := range 2*shm.Boards + 1 {
+		for round := range shm.Boards + 1 {
 			c, err := world.Dup()
 			must(t, err)
 			c.Bridge = e

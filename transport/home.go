@@ -81,8 +81,9 @@ type Board interface {
 	// low bits of a slot's word are the length of what it holds; above them is the number of the operation.
 	Slots(wide bool) (slots, bytes int, shift uint)
 	Slot(wide bool, member, i int) (word *uint64, payload []byte)
-	// Lanes is how many lanes each member has: pairs of slots like narrow ones, apart from those. Lane is one of the two.
-	Lanes() int
+	// Lanes is how many lanes each member has, and of how many slots: such as narrow ones, but apart from those. Lane is a
+	// slot of one.
+	Lanes() (lanes, slots int)
 	Lane(member, lane, i int) (word *uint64, payload []byte)
 	// Done is a member's count of completed operations.
 	Done(member int) *uint64

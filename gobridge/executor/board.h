@@ -13,7 +13,8 @@
  * that can use it, and waits where looking has not helped.
  *
  * Each function serves the blocking and the nonblocking form. The latter is over if the others' parts are there at
- * once, or very soon; if not, Go makes a request for it. */
+ * once, or very soon; if not, Go makes a request for it. Persistent operations meet in slots of their own, lanes, which
+ * Go alone uses (libimpi/lane.go). */
 #ifndef IMPI_BOARD_H
 #define IMPI_BOARD_H
 

@@ -91,7 +91,7 @@ func (b *Board) Slot(wide bool, member, i int) (word *uint64, payload []byte) {
 }
 
 // Lanes implements transport.Board.
-func (b *Board) Lanes() int { return boardLanes }
+func (b *Board) Lanes() (lanes, slots int) { return boardLanes, boardLaneSlots }
 
 // Lane implements transport.Board.
 func (b *Board) Lane(member, lane, i int) (word *uint64, payload []byte) {

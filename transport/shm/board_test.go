@@ -77,7 +77,8 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 		b := opened(t, s, number)
 		_, m := b.view()
 		m[i].done, m[i].slots[1].word, m[i].slots[1].payload[55] = 9, 9, 9
-		last, _ := b.Lane(i, b.Lanes()-1, 1)
+		lanes, slots := b.Lanes()
+		last, _ := b.Lane(i, lanes-1, slots-1)
 		*last = 9
 		boards = append(boards, b)
 	}

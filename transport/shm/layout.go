@@ -80,7 +80,7 @@ import (
 //	  64       slots of 64 bytes: that of operation s, counted from 1, is number s%BoardSlots:
 //	     0  u64  word: bits 0-7 the length of the payload in bytes, bits 8-63 the operation, stored last
 //	     8       payload of at most 56 bytes
-//	2112       lanes of 2 slots like those, of which start s of a lane's operation, counted from 1, uses number s%2; the
+//	2112       lanes of 4 slots like those, of which start s of a lane's operation, counted from 1, uses number s%4; the
 //	           word has the number of the start
 //	         for each member 4 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
 //	         payload of at most 16 KiB follows
@@ -88,7 +88,7 @@ import (
 // A member writes the slot of operation s when all members have completed operation s-BoardSlots. Operations with more
 // data use the wide slots in turn, each when all members have completed the operation that had it before. A lane
 // belongs to one persistent operation. Each member publishes a slot of it at each start, and writes that of start s
-// when it sees that all others have published start s-1: they have completed start s-2 then.
+// when it sees that all others have published start s-3: they have completed start s-4 then.
 //
 // Private memory, one anonymous mapping in each process: the positions that a peer must not be able to
 // change, and the engine's lock, where C can reach them.
@@ -147,7 +147,7 @@ const (
 	boardPayload    = lineBytes - 8
 	boardWordShift  = 8
 	boardLanes      = 16
-	boardLaneSlots  = 2
+	boardLaneSlots  = 4
 	boardMemberSize = (1 + boardSlots + boardLanes*boardLaneSlots) * lineBytes
 
 	boardWideSlots   = 4
