@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/bulk"
 	"github.com/libimpi/libimpi/transport/futex"
 )
 
@@ -54,7 +55,8 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.budget = longSpin
 	e.patient = e.cohabitants() > c.Home.Cores
 	e.verifies, e.openBoard = c.Verify, c.OpenBoard
-	e.readAll = c.ReadAll || e.patient // the ring needs both sides at once
+	// The ring needs both sides at once, which pays even so where copies between cores are quick.
+	e.readAll = c.ReadAll || e.patient && !bulk.Strings()
 	e.thread.on = size > 1 && c.Home.Attention != nil && (c.Help == HelpAlways || c.Help == HelpWhereFree && !e.patient)
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
