@@ -116,7 +116,7 @@ func (w *Window) open(config *WindowConfig) error {
 	if err := w.share(config); err != nil {
 		return err
 	}
-	if err := w.ownPart(config); err != nil {
+	if err := w.agree(w.ownPart(config)); err != nil {
 		return err
 	}
 	w.asks = w.words == nil || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || w.flavor == abi.MPI_WIN_FLAVOR_CREATE && n > 1
@@ -273,6 +273,24 @@ func (w *Window) ownPart(config *WindowConfig) (err error) {
 		w.mine = w.memory[me]
 	}
 	return nil
+}
+
+// agree answers an error at all members if one of them has one. In one machine nobody has: the memory is there.
+func (w *Window) agree(err error) error {
+	if w.flavor != abi.MPI_WIN_FLAVOR_ALLOCATE || w.words != nil {
+		return err
+	}
+	mine, least := []uint64{1}, []uint64{0}
+	if err != nil {
+		mine[0] = 0
+	}
+	if failed := w.comm.Allreduce(countBuf(mine), countBuf(least), op.Predefined(abi.MPI_MIN)); failed != nil {
+		return failed
+	}
+	if err == nil && least[0] == 0 {
+		return errorf(abi.MPI_ERR_NO_MEM, "another process has no memory for its part")
+	}
+	return err
 }
 
 // Comm is the communicator that the window has for itself: its group and ranks are the window's.

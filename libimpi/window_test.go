@@ -409,6 +409,25 @@ func TestTheMembersOfAMachineMapTheirPartsOfAnyWindow(t *testing.T) {
 	noFailure(t, es)
 }
 
+// All members of a window in several machines hear that one of them has no memory.
+func TestOneMemberWithoutMemoryFailsTheWindowOfAll(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{1, 1, 1}})
+	together(t, es, func(e *Engine) {
+		mem := make([]int64, 4)
+		_, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 32, Unit: 8,
+			Alloc: func(int64) (datatype.Pointer, error) {
+				if e.Me() == 1 {
+					return nil, errorf(abi.MPI_ERR_NO_MEM, "no memory")
+				}
+				return longBuf(mem, 1).Base, nil
+			}})
+		if bad := AsError(err); bad == nil || bad.Class != abi.MPI_ERR_NO_MEM {
+			t.Errorf("rank %d got %v", e.Me(), err)
+		}
+	})
+	noFailure(t, es)
+}
+
 func TestAWindowWithAForeignClientIsRefusedByName(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2, 1}, tune: func(j *transport.Job) { j.Hosts[2].SameImpl = false }})
 	for _, e := range es[:2] {

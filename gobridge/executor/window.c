@@ -125,6 +125,17 @@ int impi_exec_Accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Da
     return accumulate(origin_addr, NULL, origin_count, origin_datatype, target_rank, target_disp, op, win);
 }
 
+int impi_exec_Get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                             void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+                             MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                             MPI_Win win)
+{
+    const int alike = origin_count == target_count && origin_datatype == target_datatype;
+    if (UNLIKELY(result_count != target_count || result_datatype != target_datatype)) return IMPI_IN_GO;
+    if (UNLIKELY((uintptr_t)result_addr < 4096 || (!alike && op != MPI_NO_OP))) return IMPI_IN_GO;
+    return accumulate(origin_addr, result_addr, target_count, target_datatype, target_rank, target_disp, op, win);
+}
+
 int impi_exec_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                            MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {

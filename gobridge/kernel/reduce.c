@@ -3,14 +3,11 @@
  * numbers are as in Go: NaN if one of them is NaN, and -0 is smaller than +0. */
 #include <math.h>
 #include <stddef.h>
+#include "kernel_words.h"
 #include "reduce.h"
 
-#ifndef __clang__ /* which vectorizes anyhow */
-#pragma GCC optimize("O3")
-#endif
-
 #define KERNEL(name, type, result)                                          \
-    static void name(void *left, const void *right, int64_t count)          \
+    CLONED static void name(void *left, const void *right, int64_t count)   \
     {                                                                       \
         type *restrict l = left;                                            \
         const type *restrict r = right;                                     \

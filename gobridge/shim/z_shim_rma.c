@@ -109,7 +109,10 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
         "\0origin_addr\0result_addr\0";
     impi_call.at[0] = origin_addr;
     impi_call.at[1] = result_addr;
-    impi_err = impi_Get_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
+    impi_err = impi_exec_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+        result_count, result_datatype, target_rank, target_disp, target_count, target_datatype,
+        op, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
         (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
@@ -128,7 +131,10 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
         "\0origin_addr\0result_addr\0";
     impi_call.at[0] = origin_addr;
     impi_call.at[1] = result_addr;
-    impi_err = impi_Get_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
+    impi_err = impi_exec_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+        result_count, result_datatype, target_rank, target_disp, target_count, target_datatype,
+        op, win);
+    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
         (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
