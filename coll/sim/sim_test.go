@@ -18,8 +18,8 @@ const (
 )
 
 func TestThePageShowsWhatTheProgramPrints(t *testing.T) {
-	if race {
-		t.Skip("computes for minutes under the race detector")
+	if race || testing.Short() {
+		t.Skip("computes for minutes under the race detector, and for long elsewhere")
 	}
 	old, err := os.ReadFile(page)
 	if err != nil {
