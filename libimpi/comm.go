@@ -13,7 +13,6 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/topo"
-	"github.com/libimpi/libimpi/transport"
 )
 
 // Comm is a communicator: a group and two message spaces, one for point-to-point and one for
@@ -199,55 +198,6 @@ func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 		l.Machines = e.machinesWithin(l, g)
 	}
 	return l, err
-}
-
-// severalMachines finds out whether a client has processes on several machines.
-func severalMachines(job *transport.Job) bool {
-	first := make([]int32, job.Clients) // process of each client, numbered from 1
-	for w := range job.Procs {
-		p := &job.Procs[w]
-		if at := &first[p.Client]; *at == 0 {
-			*at = int32(w) + 1
-		} else if job.Procs[*at-1].HostID != p.HostID {
-			return true
-		}
-	}
-	return false
-}
-
-// machinesOf are those of some processes of one client by the job's tables, which are the same everywhere; nil if it
-// does not matter where they are.
-func (e *Engine) machinesOf(worlds []int32) *coll.Machines {
-	if !e.spread {
-		return nil
-	}
-	known, number := map[[16]byte]int32{}, make([]int32, len(worlds))
-	for i, w := range worlds {
-		id := e.job.Procs[w].HostID
-		n, is := known[id]
-		if !is {
-			n = int32(len(known))
-			known[id] = n
-		}
-		number[i] = n
-	}
-	return coll.NewMachines(number)
-}
-
-// machinesWithin are those of each client.
-func (e *Engine) machinesWithin(l *span.Layout, g *Group) []*coll.Machines {
-	if !e.spread {
-		return nil
-	}
-	members := make([][]int32, l.Clients())
-	for r, w := range g.worlds() {
-		members[l.Client(r)] = append(members[l.Client(r)], w)
-	}
-	list := make([]*coll.Machines, l.Clients())
-	for i := range list {
-		list[i] = e.machinesOf(members[i])
-	}
-	return list
 }
 
 // Dup makes a communicator of the same group and topology (MPI_Comm_dup without attributes).

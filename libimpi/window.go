@@ -238,14 +238,11 @@ func (w *Window) mapAmong(ranks []int, bytes int) ([]byte, error) {
 			mem, err = home.Find(w.engine.LocalRank(c.group.World(ranks[0])), id[0], bytes)
 		}
 	}
-	mine, least := []uint64{1}, []uint64{0}
-	if err != nil {
-		mine[0] = 0
-	}
-	if failed := coll.Allreduce(on, countBuf(mine), countBuf(least), op.Predefined(abi.MPI_MIN)); failed != nil {
+	all, failed := allWell(on, err)
+	if failed != nil {
 		return nil, failed
 	}
-	if least[0] == 0 {
+	if !all {
 		if err == nil {
 			home.Forget(mem)
 			err = fmt.Errorf("another process cannot map it")
@@ -280,17 +277,24 @@ func (w *Window) agree(err error) error {
 	if w.flavor != abi.MPI_WIN_FLAVOR_ALLOCATE || w.words != nil {
 		return err
 	}
+	all, failed := allWell(&w.comm.ops, err)
+	if failed != nil {
+		return failed
+	}
+	if err == nil && !all {
+		return errorf(abi.MPI_ERR_NO_MEM, "another process has no memory for its part")
+	}
+	return err
+}
+
+// allWell says to all members whether none of them has an error.
+func allWell(on coll.Comm, err error) (bool, error) {
 	mine, least := []uint64{1}, []uint64{0}
 	if err != nil {
 		mine[0] = 0
 	}
-	if failed := w.comm.Allreduce(countBuf(mine), countBuf(least), op.Predefined(abi.MPI_MIN)); failed != nil {
-		return failed
-	}
-	if err == nil && least[0] == 0 {
-		return errorf(abi.MPI_ERR_NO_MEM, "another process has no memory for its part")
-	}
-	return err
+	failed := coll.Allreduce(on, countBuf(mine), countBuf(least), op.Predefined(abi.MPI_MIN))
+	return least[0] == 1, failed
 }
 
 // Comm is the communicator that the window has for itself: its group and ranks are the window's.

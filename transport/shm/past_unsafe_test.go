@@ -16,8 +16,18 @@ func (f *filler) Pack(dst []byte) {
 	}
 }
 
-// TestAPieceIsTheSameNearAndFar carries pieces of all lengths at all places, past the caches and not.
+// TestAPieceIsTheSameNearAndFar carries pieces of all lengths at all places, past the caches and not, by the string
+// instruction and not.
 func TestAPieceIsTheSameNearAndFar(t *testing.T) {
+	defer func(chosen func() bool) { quickStrings = chosen }(quickStrings)
+	for _, quick := range []bool{false, true} {
+		quickStrings = func() bool { return quick }
+		pieces(t)
+	}
+}
+
+func pieces(t *testing.T) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	ring, src := make([]byte, 2*maxPacket), make([]byte, 2*maxPacket)
 	base := 0
