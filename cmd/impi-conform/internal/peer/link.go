@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -20,7 +21,7 @@ type Link struct {
 	Conn         net.Conn
 	Ours, Theirs int
 	write        sync.Mutex
-	reading      sync.Mutex    // held to read a packet
+	reading      sync.Mutex    // held while the reader is in Conn.Read, and while it is paused
 	over         chan struct{} // closed when the reader has ended
 
 	// of the reader
@@ -63,9 +64,7 @@ func (l *Link) read() {
 	j := l.job
 	l.open = map[uint64]*message{}
 	for {
-		l.reading.Lock()
-		p, err := codec.ReadPacket(l.Conn, j.DataLen)
-		l.reading.Unlock()
+		p, err := codec.ReadPacket(pausable{l}, j.DataLen)
 		if err == nil {
 			err = l.take(p)
 		}
@@ -238,13 +237,27 @@ func (l *Link) Bytes(b []byte) error {
 	return err
 }
 
-// Pause keeps packets from being read, after the one being read, until the answer is called.
+// Pause keeps the reader from reading, until the answer is called.
 func (l *Link) Pause() (resume func()) {
 	l.Conn.SetReadDeadline(time.Unix(1, 0)) // so that the reader gives way
 	l.reading.Lock()
 	return func() {
 		l.Conn.SetReadDeadline(l.job.T.Deadline())
 		l.reading.Unlock()
+	}
+}
+
+// pausable is what arrives on a link, for its reader: Pause may interrupt a read, which then goes on.
+type pausable struct{ l *Link }
+
+func (p pausable) Read(b []byte) (n int, err error) {
+	for {
+		p.l.reading.Lock()
+		n, err = p.l.Conn.Read(b)
+		p.l.reading.Unlock()
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !time.Now().Before(p.l.job.T.Deadline()) {
+			return n, err
+		}
 	}
 }
 
