@@ -21,13 +21,14 @@ type Cursor struct {
 	at   int64 // of the root, from base
 	pos  int64
 	len  int64
+	raw  bool // the stream is bytes as they are in memory
 	bad  bool
 }
 
 // Init starts at the beginning of the stream of count elements of t at base.
 func (c *Cursor) Init(base unsafe.Pointer, count int64, t *Type, rep Rep) {
 	p := t.program(rep)
-	c.base, c.at, c.pos, c.bad = base, p.at, 0, false
+	c.base, c.at, c.pos, c.raw, c.bad = base, p.at, 0, rep == Native || t.portable, false
 	c.root = p.root
 	switch {
 	case p.root == nil || count == 0:
@@ -64,6 +65,20 @@ func (c *Cursor) Pos() int64 { return c.pos }
 
 // Len is the number of bytes in the whole stream.
 func (c *Cursor) Len() int64 { return c.len }
+
+// Shift moves what the displacements are relative to by so many bytes. So a buffer that has a part of a file is the
+// memory of the file's layout: Init with the address of the buffer, then Shift by minus the place in the file of the
+// buffer's first byte. Only the bytes that are moved must be there.
+func (c *Cursor) Shift(by int64) { c.at += by }
+
+// Run is the mean number of bytes of the stream that lie in memory without a gap, 0 if there are none at all.
+func (c *Cursor) Run() int64 {
+	if c.len == 0 {
+		return 0
+	}
+	nd := c.tree()
+	return nd.size / nd.runs
+}
 
 // Piece advises how many bytes to move next: about so many, as few as the layout likes, at most most. Where columns lie
 // side by side a row is visited again for each piece, so that there it takes as many whole columns as fit. Elsewhere

@@ -38,6 +38,20 @@ func (c *Cursor) Within(pos, extent int64) int64 {
 	return max(nd.below(at+extent)-pos, 0)
 }
 
+// Place is where byte pos of the stream is, in bytes from the address that c was given; of Len or more, where the last
+// byte ends. A unit that external32 converts counts where it begins.
+func (c *Cursor) Place(pos int64) int64 {
+	if c.len == 0 {
+		return c.at
+	}
+	if pos = max(pos, 0); pos < c.len {
+		at, _ := c.tree().place(pos)
+		return c.at + at
+	}
+	at, unit := c.tree().place(c.len - 1)
+	return c.at + at + unit
+}
+
 // place is where packed byte pos of one instance of nd is, which begins at 0, and the bytes from there to the end of
 // its unit.
 func (nd *node) place(pos int64) (at, unit int64) {

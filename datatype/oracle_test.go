@@ -93,6 +93,9 @@ func named(handle int) *model {
 	return m
 }
 
+// leaf is what the random types are made of.
+var leaf = named
+
 // anyHandle draws a predefined type, complicated ones included.
 func anyHandle(r *rand.Rand) int {
 	handles := []int{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE, abi.MPI_LONG,
@@ -108,7 +111,7 @@ const maxEntries = 400
 // anyType draws a type of the given depth and expands it alongside.
 func anyType(r *rand.Rand, depth int) *model {
 	if depth == 0 {
-		return named(anyHandle(r))
+		return leaf(anyHandle(r))
 	}
 	old := anyType(r, depth-1)
 	lb, ub := old.bounds()
@@ -208,7 +211,7 @@ func (m *model) anyStruct(r *rand.Rand, old *model, small func() int64, fields i
 		case 1:
 			part = &model{t: UBMarker, ubs: []int64{0}}
 		case 2, 3, 4:
-			part = named(anyHandle(r))
+			part = leaf(anyHandle(r))
 		}
 		n := small()
 		lens, disps, types = append(lens, n), append(disps, at), append(types, part.t)

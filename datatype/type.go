@@ -165,6 +165,14 @@ func (t *Type) PackedSize(count int64, rep Rep) int64 {
 	return size * count
 }
 
+// Endless is a number of elements that stands for any number: the most that a Cursor can be made of without a size, a
+// displacement or a number of runs that exceeds 2^62. A file view is that many.
+func (t *Type) Endless(rep Rep) int64 {
+	most := int64(1 << 62)
+	reach := max(t.hi, -t.lo, 0)
+	return max(0, (most-min(reach, most))/max(t.PackedSize(1, rep), t.extent(), -t.extent(), 1))
+}
+
 func saturatingMul(a, b int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi != 0 || lo > math.MaxInt64 {
