@@ -279,8 +279,8 @@ func TestAWindowOfAFileIsMemoryOfItsView(t *testing.T) {
 			want = append(want, window.at(view.Place(pos)-start, 1)...)
 		}
 		var c Cursor
-		c.Init(window.base(), tile.Endless(Native), tile, Native)
-		c.Shift(-start)
+		c.Init(nil, tile.Endless(Native), tile, Native)
+		c.Lay(unsafe.Slice((*byte)(window.base()), 1), start)
 		c.SeekTo(first)
 		got, moved := make([]byte, n), make([]byte, n)
 		if c.Pack(got); !bytes.Equal(got, want) {
@@ -310,10 +310,10 @@ func BenchmarkMoveIntoAWindow(b *testing.B) {
 				b.Run(fmt.Sprintf("%s/%d/%d", name, block, rep), func(b *testing.B) {
 					b.SetBytes(window / 2)
 					var file, mem Cursor
-					file.Init(unsafe.Pointer(&buf[0]), tile.Endless(Native), tile, Native)
+					file.Init(nil, tile.Endless(Native), tile, Native)
 					mem.Init(unsafe.Pointer(&memory[0]), 1, t, rep)
 					first := 1000 * block
-					file.Shift(-file.Place(first))
+					file.Lay(buf, file.Place(first))
 					for range b.N {
 						file.SeekTo(first)
 						mem.SeekTo(0)

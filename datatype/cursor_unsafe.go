@@ -66,10 +66,12 @@ func (c *Cursor) Pos() int64 { return c.pos }
 // Len is the number of bytes in the whole stream.
 func (c *Cursor) Len() int64 { return c.len }
 
-// Shift moves what the displacements are relative to by so many bytes. So a buffer that has a part of a file is the
-// memory of the file's layout: Init with the address of the buffer, then Shift by minus the place in the file of the
-// buffer's first byte. Only the bytes that are moved must be there.
-func (c *Cursor) Shift(by int64) { c.at += by }
+// Lay makes a buffer the memory: its first byte is the one that is from bytes behind what the displacements are relative
+// to. So a window of a file is moved by the layout of the whole. Only the bytes that are moved must be there.
+func (c *Cursor) Lay(window []byte, from int64) {
+	c.base = unsafe.Pointer(unsafe.SliceData(window))
+	c.at -= from
+}
 
 // Run is the mean number of bytes of the stream that lie in memory without a gap, 0 if there are none at all.
 func (c *Cursor) Run() int64 {

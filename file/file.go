@@ -9,6 +9,7 @@
 package file
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/libimpi/libimpi/abi"
@@ -21,6 +22,8 @@ import (
 type Members interface {
 	Rank() int
 	Size() int
+	// Machine is a number of the machine where a member is: members of one machine share memory.
+	Machine(rank int) int
 	Barrier() error
 	// Allgather gathers len(own) numbers of each member, in the order of ranks; all has room for them.
 	Allgather(own, all []int64) error
@@ -85,6 +88,18 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Text }
+
+// class is the MPI class of an error of a call; MPI_SUCCESS if it is nil.
+func class(err error) int64 {
+	var known *Error
+	switch {
+	case err == nil:
+		return abi.MPI_SUCCESS
+	case errors.As(err, &known):
+		return int64(known.Class)
+	}
+	return abi.MPI_ERR_OTHER
+}
 
 func errorf(class int, format string, args ...any) *Error {
 	return &Error{class, fmt.Sprintf(format, args...)}

@@ -22,3 +22,16 @@ type Representation interface {
 	Encode(p []byte, b coll.Buf) error
 	Decode(b coll.Buf, p []byte) error
 }
+
+// Native is the representation of memory.
+var Native Representation = plain{"native"}
+
+// plain is a representation whose bytes are those of memory.
+type plain struct{ name string }
+
+func (p plain) Name() string                                    { return p.name }
+func (p plain) Layout(t *datatype.Type) (*datatype.Type, error) { return t, nil }
+func (p plain) Extent(t *datatype.Type) (int64, error)          { return t.Extent(), nil }
+func (p plain) Stream() (datatype.Rep, bool)                    { return datatype.Native, true }
+func (p plain) Encode(b []byte, from coll.Buf) error            { return coll.Pack(b, from, datatype.Native) }
+func (p plain) Decode(to coll.Buf, b []byte) error              { return coll.Unpack(to, b, datatype.Native) }
