@@ -146,10 +146,13 @@ func (v Collectives) board() (*commBoard, error) {
 		}
 		return &c.board, nil
 	}
-	if c.Bridge == nil || c.engine.openBoard == nil || c.board.none {
+	if c.board.none {
 		return nil, nil
 	}
 	if c.board.Begun == nil {
+		if c.Bridge == nil || c.engine.openBoard == nil {
+			return nil, nil
+		}
 		if !c.MayHaveBoard() {
 			c.board.none = true
 			return nil, nil

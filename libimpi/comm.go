@@ -52,6 +52,7 @@ type Comm struct {
 	tasks  taskCounter
 
 	board commBoard // of its short collective operations (board.go)
+	files fileSpace // what files that are opened on it find (file_members.go)
 }
 
 // Rank is the calling process's rank.
@@ -434,6 +435,7 @@ func (c *Comm) Disconnect() error {
 
 // Discard takes back a communicator that nobody has used, without a message.
 func (c *Comm) Discard() {
+	c.LeaveFiles()
 	c.drop()
 	if c.local != nil {
 		c.local.drop()

@@ -77,6 +77,7 @@ type Engine struct {
 	mostTasks int // numbers of each kind (task_number.go)
 
 	thread progressThread // goes on with long transfers while the program computes
+	files  fileTasks      // under way while the program goes on
 
 	last struct { // what WaitAny or TestAny has completed last
 		id    uint64 // of a persistent request; 0: of another one

@@ -6,6 +6,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/libimpi/topo"
 	"github.com/libimpi/libimpi/onesided"
 )
@@ -16,6 +17,7 @@ type Error struct {
 	Class int    // MPI_ERR_...
 	Text  string // argument and value, peer, sizes, hint
 	Comm  *Comm  // whose error handler it goes to, if the call does not say that itself
+	File  *File  // or a file's
 
 	Client *int32 // another client that is lost, if that is why; nil: none
 }
@@ -47,6 +49,8 @@ func AsError(err error) *Error {
 	case *topo.Error:
 		return &Error{Class: e.Class, Text: e.Text}
 	case *onesided.Error:
+		return &Error{Class: e.Class, Text: e.Text}
+	case *file.Error:
 		return &Error{Class: e.Class, Text: e.Text}
 	case *coll.Error:
 		return &Error{Class: e.Class, Text: e.Error()}

@@ -163,8 +163,14 @@ func (t *Task) newRequest(e *Engine) *Request {
 // isTask says whether a request stands for a collective operation, which can neither be cancelled nor, while it is
 // under way, be freed (MPI 5.0, 6.12 and 6.13).
 func (r *Request) isTask() bool {
+	if r.kind != compoundRequest {
+		return false
+	}
+	if access, is := r.of.(*fileTask); is {
+		return access.collective
+	}
 	_, is := r.of.(*Task)
-	return is && r.kind == compoundRequest
+	return is
 }
 
 // Drop gives up what has been recorded.

@@ -10,6 +10,7 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/onesided"
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 	"github.com/libimpi/libimpi/transport/kernel"
 )
@@ -87,15 +88,23 @@ func (c *Comm) NewWindow(config WindowConfig) (*Window, error) {
 
 // onlyOurs refuses members of another implementation: IMPI knows no one-sided communication.
 func (c *Comm) onlyOurs() error {
-	job := c.engine.job
-	for r := range c.group.Size() {
-		p := job.Procs[c.group.World(r)]
-		if p.Client != job.Procs[c.engine.me].Client && !job.Hosts[p.Host].SameImpl {
-			return errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "rank %d of %s belongs to IMPI client %d, which is not libimpi: "+
-				"IMPI has no one-sided communication between implementations", r, c.describe(), p.Client)
-		}
+	if r, p := c.foreign(); p != nil {
+		return errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "rank %d of %s belongs to IMPI client %d, which is not libimpi: "+
+			"IMPI has no one-sided communication between implementations", r, c.describe(), p.Client)
 	}
 	return nil
+}
+
+// foreign answers the first member of another implementation; nil if there is none.
+func (c *Comm) foreign() (rank int, p *transport.Proc) {
+	job := c.engine.job
+	for r := range c.group.Size() {
+		p := &job.Procs[c.group.World(r)]
+		if p.Client != job.Procs[c.engine.me].Client && !job.Hosts[p.Host].SameImpl {
+			return r, p
+		}
+	}
+	return 0, nil
 }
 
 func (w *Window) open(config *WindowConfig) error {
