@@ -16,8 +16,9 @@ import (
 type check struct {
 	fn  string
 	c   *communicator
-	s   *session // whose error handler it is, where there is no communicator
-	w   *window  // or a window
+	s   *session  // whose error handler it is, where there is no communicator
+	w   *window   // or a window
+	f   *openFile // or a file
 	err *libimpi.Error
 
 	numbers, kinds int // how much has been taken of the communicator's lists (collective.go)
@@ -28,6 +29,10 @@ func (k *check) fail() int32 { return k.failed(k.err) }
 
 // failed registers an error of the call itself.
 func (k *check) failed(err error) int32 {
+	if k.f != nil {
+		e := libimpi.AsError(err)
+		return register(e.Class, k.fn+": "+e.Error(), k.f.errhandler(), k.f.handle)
+	}
 	if k.w != nil {
 		e := libimpi.AsError(err)
 		return register(e.Class, k.fn+": "+e.Error(), k.w.handler.Load(), k.w.handle)

@@ -91,6 +91,10 @@ func recall(code int32) (raised, bool) {
 func fail(fn string, c *communicator, err error) int32 {
 	e := libimpi.AsError(err)
 	handler, object := defaultHandler(), uintptr(abi.MPI_COMM_SELF)
+	if e.File != nil && c == nil {
+		f := e.File.Bridge.(*openFile)
+		return register(e.Class, fn+": "+e.Error(), f.errhandler(), f.handle)
+	}
 	if c == nil && e.Comm != nil {
 		c = bridged(e.Comm)
 	}

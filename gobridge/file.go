@@ -4,39 +4,335 @@ package main
 import "C"
 
 import (
+	"fmt"
+	"os"
+	"sync"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/gobridge/handle"
+	"github.com/libimpi/libimpi/libimpi"
 )
 
-// What MPI says of files where there are none yet: error handlers, and conversions of their null handle. Every other
-// handle of a file is no such thing.
+// Files (MPI 5.0, 14.2): how they are opened and closed, and what a program asks of them. Views are in file_view.go,
+// data access in file_access.go and file_split.go.
+type openFile struct {
+	*libimpi.File
+	handle  uintptr
+	handler atomic.Pointer[errhandler]
+	session *session // of its communicator
+	split   split
 
-// fileHandler is the error handler of MPI_FILE_NULL, which files begin with (MPI 5.0, 14.7): MPI_ERRORS_RETURN, unless
-// the program has set another.
-var fileHandler atomic.Pointer[errhandler]
+	etype, filetype *datatype.Type // of the view, as the program has given them
+}
 
-func fileErrhandler() *errhandler {
-	if h := fileHandler.Load(); h != nil {
+// fileSystem is where files are.
+var fileSystem file.FileSystem = file.OS{}
+
+// noFile stands for MPI_FILE_NULL, whose error handler files begin with (MPI 5.0, 14.7): MPI_ERRORS_RETURN, unless the
+// program has set another. It gets the errors of calls that have no file.
+var noFile = &openFile{handle: abi.MPI_FILE_NULL}
+
+func (f *openFile) errhandler() *errhandler {
+	if h := f.handler.Load(); h != nil {
 		return h
 	}
 	return errorsReturn
 }
 
-// file accepts the one handle of files that there is.
-func (k *check) file(h uintptr) {
-	if h != abi.MPI_FILE_NULL {
-		k.set(abi.MPI_ERR_FILE, "argument file (%#x) is not a file", h)
+// file looks a file up; the others need it, so it comes first.
+func (k *check) file(h uintptr) *openFile {
+	if k.notStarted() {
+		return nil
+	}
+	if k.f = files.Find(h); k.f != nil {
+		return k.f
+	}
+	if k.f = noFile; h == abi.MPI_FILE_NULL {
+		k.set(abi.MPI_ERR_FILE, "argument fh is MPI_FILE_NULL")
+	} else {
+		k.set(abi.MPI_ERR_FILE, "argument fh (%#x) is not a file, or has been closed", h)
+	}
+	return nil
+}
+
+func fileQuery(fn string, fh uintptr) (k check) {
+	k.fn = fn
+	k.file(fh)
+	return k
+}
+
+// handlerQuery is fileQuery of a function that takes MPI_FILE_NULL, too.
+func handlerQuery(fn string, fh uintptr) (k check) {
+	if k.fn = fn; fh != abi.MPI_FILE_NULL {
+		k.file(fh)
+	} else if !k.notStarted() {
+		k.f = noFile
+	}
+	return k
+}
+
+// fileCall starts the checks of a call that has no file.
+func fileCall(fn string) (k check) {
+	if k.fn = fn; !k.notStarted() {
+		k.f = noFile
+	}
+	return k
+}
+
+// fileName reads the name of a file.
+func (k *check) fileName(p uintptr) string {
+	if p == 0 {
+		k.set(abi.MPI_ERR_BAD_FILE, "argument filename is NULL")
+		return ""
+	}
+	name := text(p, mostName+1)
+	if name == "" || len(name) > mostName {
+		k.set(abi.MPI_ERR_BAD_FILE, "argument filename has %d characters; 1 to %d are allowed", len(name), mostName)
+	}
+	return name
+}
+
+// mostName is the longest name of a file.
+const mostName = 4096
+
+// hints are some hints with those of an info argument.
+func (k *check) hints(h file.Hints, info uintptr) file.Hints {
+	if i := k.info(info); i != nil {
+		i.each(h.Set)
+	}
+	return h
+}
+
+// opened are the files that are open, for the end of MPI.
+var opened struct {
+	sync.Mutex
+	files map[*openFile]bool
+}
+
+func (f *openFile) note(open bool) {
+	opened.Lock()
+	defer opened.Unlock()
+	if opened.files == nil {
+		opened.files = map[*openFile]bool{}
+	}
+	if open {
+		opened.files[f] = true
+	} else {
+		delete(opened.files, f)
 	}
 }
 
-func fileQuery(fn string, file uintptr) check {
-	k := check{fn: fn}
-	if !k.notStarted() {
-		k.file(file)
+// endFiles says which files the program has left open at MPI_Finalize, which is an error (MPI 5.0, 14.2.2). Those that
+// go when they are closed go.
+func endFiles() {
+	opened.Lock()
+	defer opened.Unlock()
+	for f := range opened.files {
+		if !f.First() {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%s: file %s is open at MPI_Finalize: call MPI_File_close\n", whoAmI(), f)
+		if f.Mode()&abi.MPI_MODE_DELETE_ON_CLOSE != 0 {
+			fileSystem.Remove(f.Name())
+		}
 	}
-	return k
+	opened.files = nil
+}
+
+//export impi_File_open
+func impi_File_open(comm, filename uintptr, amode int32, info, fh uintptr) int32 {
+	k := fileCall("MPI_File_open")
+	if k.err != nil || k.comm(comm) == nil {
+		return k.fail()
+	}
+	if k.intra(); k.err != nil {
+		return k.fail()
+	}
+	name, hints := k.fileName(filename), k.hints(file.Hints{}, info)
+	k.result(fh, "fh")
+	made, err := k.c.OpenFile(fileSystem, name, int(amode), hints, k.err)
+	if err != nil {
+		return k.failed(err)
+	}
+	f := &openFile{File: made, session: k.c.session}
+	f.handler.Store(noFile.handler.Load())
+	f.etype, f.filetype = datatype.Named(abi.MPI_BYTE), datatype.Named(abi.MPI_BYTE)
+	made.Bridge = f
+	if f.handle = files.Add(f); f.handle != 0 {
+		f.note(true)
+	}
+	return k.answer(f.handle, fh)
+}
+
+//export impi_File_close
+func impi_File_close(fh uintptr) int32 {
+	k := fileCall("MPI_File_close")
+	if k.result(fh, "fh"); k.err != nil {
+		return k.fail()
+	}
+	h := *ref[uintptr](fh)
+	f := k.file(h)
+	if f != nil && f.split.fn != "" {
+		k.set(abi.MPI_ERR_OTHER, "%s is under way on %s: call %s", f.split.fn, f, f.split.end())
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	err := f.Close()
+	f.note(false)
+	code := k.done(err)
+	files.Drop(h)
+	put[uintptr](fh, abi.MPI_FILE_NULL)
+	return code
+}
+
+//export impi_File_delete
+func impi_File_delete(filename, info uintptr) int32 {
+	k := fileCall("MPI_File_delete")
+	if k.err != nil {
+		return k.fail()
+	}
+	name := k.fileName(filename)
+	if k.info(info); k.err != nil {
+		return k.fail()
+	}
+	return k.done(fileSystem.Remove(name))
+}
+
+//export impi_File_set_size
+func impi_File_set_size(fh uintptr, size int64) int32 {
+	return together("MPI_File_set_size", fh, func(f *openFile) error { return f.SetSize(size) })
+}
+
+//export impi_File_preallocate
+func impi_File_preallocate(fh uintptr, size int64) int32 {
+	return together("MPI_File_preallocate", fh, func(f *openFile) error { return f.Preallocate(size) })
+}
+
+//export impi_File_sync
+func impi_File_sync(fh uintptr) int32 {
+	return together("MPI_File_sync", fh, func(f *openFile) error { return f.Sync() })
+}
+
+//export impi_File_set_atomicity
+func impi_File_set_atomicity(fh uintptr, flag int32) int32 {
+	return together("MPI_File_set_atomicity", fh, func(f *openFile) error { return f.SetAtomic(flag != 0) })
+}
+
+//export impi_File_seek_shared
+func impi_File_seek_shared(fh uintptr, offset int64, whence int32) int32 {
+	return together("MPI_File_seek_shared", fh, func(f *openFile) error { return f.SeekShared(offset, int(whence)) })
+}
+
+// together carries out what all members call.
+func together(fn string, fh uintptr, do func(f *openFile) error) int32 {
+	k := fileQuery(fn, fh)
+	if k.err != nil {
+		return k.fail()
+	}
+	return k.done(do(k.f))
+}
+
+//export impi_File_seek
+func impi_File_seek(fh uintptr, offset int64, whence int32) int32 {
+	return together("MPI_File_seek", fh, func(f *openFile) error { return f.SeekTo(offset, int(whence)) })
+}
+
+// number answers a number that a file knows.
+func number(fn string, fh, out uintptr, arg string, what func(f *openFile) (int64, error)) int32 {
+	k := fileQuery(fn, fh)
+	if k.result(out, arg); k.err != nil {
+		return k.fail()
+	}
+	n, err := what(k.f)
+	if err != nil {
+		return k.failed(err)
+	}
+	put(out, n)
+	return 0
+}
+
+//export impi_File_get_size
+func impi_File_get_size(fh, size uintptr) int32 {
+	return number("MPI_File_get_size", fh, size, "size", func(f *openFile) (int64, error) { return f.Size() })
+}
+
+//export impi_File_get_position
+func impi_File_get_position(fh, offset uintptr) int32 {
+	return number("MPI_File_get_position", fh, offset, "offset", func(f *openFile) (int64, error) { return f.Position() })
+}
+
+//export impi_File_get_position_shared
+func impi_File_get_position_shared(fh, offset uintptr) int32 {
+	return number("MPI_File_get_position_shared", fh, offset, "offset",
+		func(f *openFile) (int64, error) { return f.PositionShared() })
+}
+
+//export impi_File_get_byte_offset
+func impi_File_get_byte_offset(fh uintptr, offset int64, disp uintptr) int32 {
+	return number("MPI_File_get_byte_offset", fh, disp, "disp",
+		func(f *openFile) (int64, error) { return f.ByteOffset(offset) })
+}
+
+//export impi_File_get_amode
+func impi_File_get_amode(fh, amode uintptr) int32 {
+	k := fileQuery("MPI_File_get_amode", fh)
+	if k.result(amode, "amode"); k.err != nil {
+		return k.fail()
+	}
+	put(amode, int32(k.f.Mode()))
+	return 0
+}
+
+//export impi_File_get_atomicity
+func impi_File_get_atomicity(fh, flag uintptr) int32 {
+	k := fileQuery("MPI_File_get_atomicity", fh)
+	if k.result(flag, "flag"); k.err != nil {
+		return k.fail()
+	}
+	putFlag(flag, k.f.Atomic())
+	return 0
+}
+
+//export impi_File_get_group
+func impi_File_get_group(fh, groupOut uintptr) int32 {
+	k := fileQuery("MPI_File_get_group", fh)
+	if k.result(groupOut, "group"); k.err != nil {
+		return k.fail()
+	}
+	return k.answer(saveGroup(k.f.Group(), k.f.session), groupOut)
+}
+
+//export impi_File_set_info
+func impi_File_set_info(fh, info uintptr) int32 {
+	k := fileQuery("MPI_File_set_info", fh)
+	if k.err != nil {
+		return k.fail()
+	}
+	hints := k.hints(k.f.Given(), info)
+	if err := k.f.SetHints(hints); err != nil && k.err == nil {
+		return k.failed(err)
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	return 0
+}
+
+//export impi_File_get_info
+func impi_File_get_info(fh, info_used uintptr) int32 {
+	k := fileQuery("MPI_File_get_info", fh)
+	if k.result(info_used, "info_used"); k.err != nil {
+		return k.fail()
+	}
+	i := &info{}
+	for _, h := range k.f.Hints() {
+		i.set(h.Key, h.Value)
+	}
+	return k.answer(infos.Add(i), info_used)
 }
 
 //export impi_File_create_errhandler
@@ -46,41 +342,41 @@ func impi_File_create_errhandler(file_errhandler_fn, errhandler uintptr) int32 {
 
 //export impi_File_set_errhandler
 func impi_File_set_errhandler(file, errhandler uintptr) int32 {
-	k := fileQuery("MPI_File_set_errhandler", file)
+	k := handlerQuery("MPI_File_set_errhandler", file)
 	h := k.errhandler(errhandler)
 	if k.err != nil {
 		return k.fail()
 	}
-	fileHandler.Store(h)
+	k.f.handler.Store(h)
 	return 0
 }
 
 //export impi_File_get_errhandler
 func impi_File_get_errhandler(file, errhandler uintptr) int32 {
-	k := fileQuery("MPI_File_get_errhandler", file)
+	k := handlerQuery("MPI_File_get_errhandler", file)
 	if k.result(errhandler, "errhandler"); k.err != nil {
 		return k.fail()
 	}
-	return k.answer(fileErrhandler().hold(), errhandler)
+	return k.answer(k.f.errhandler().hold(), errhandler)
 }
 
 //export impi_File_call_errhandler
-func impi_File_call_errhandler(file uintptr, errorcode int32) int32 {
-	k := fileQuery("MPI_File_call_errhandler", file)
+func impi_File_call_errhandler(fh uintptr, errorcode int32) int32 {
+	k := handlerQuery("MPI_File_call_errhandler", fh)
 	if k.err != nil {
 		return k.fail()
 	}
-	return callHandler(fileErrhandler(), file, errorcode)
+	return callHandler(k.f.errhandler(), fh, errorcode)
 }
 
 //export impi_File_toint
 func impi_File_toint(file uintptr) int32 { return handle.Int(file) }
 
 //export impi_File_fromint
-func impi_File_fromint(file int32) uintptr { return predefinedOr(file, abi.MPI_FILE_NULL) }
+func impi_File_fromint(file int32) uintptr { return fromIntOr(&files, file, abi.MPI_FILE_NULL) }
 
 //export impi_File_c2f
 func impi_File_c2f(file uintptr) int32 { return handle.Int(file) }
 
 //export impi_File_f2c
-func impi_File_f2c(file int32) uintptr { return predefinedOr(file, abi.MPI_FILE_NULL) }
+func impi_File_f2c(file int32) uintptr { return fromIntOr(&files, file, abi.MPI_FILE_NULL) }

@@ -25,6 +25,7 @@ const (
 	kindInfo
 	kindErrhandler
 	kindMessage
+	kindFile
 )
 
 // C has the same idea of the first handle.
@@ -42,6 +43,7 @@ var (
 	windows     = handle.Table[window]{Kind: kindWin}
 	infos       = handle.Table[info]{Kind: kindInfo}
 	errhandlers = handle.Table[errhandler]{Kind: kindErrhandler}
+	files       = handle.Table[openFile]{Kind: kindFile}
 	messages    = handle.Table[libimpi.Matched]{Kind: kindMessage}
 )
 
@@ -52,14 +54,6 @@ func fromIntOr[T any](t *handle.Table[T], n int32, null uintptr) uintptr {
 	}
 	if h := t.FromInt(n); h != 0 {
 		return h
-	}
-	return null
-}
-
-// predefinedOr is fromIntOr of a kind that has predefined handles only.
-func predefinedOr(n int32, null uintptr) uintptr {
-	if n < handle.First {
-		return uintptr(n)
 	}
 	return null
 }

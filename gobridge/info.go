@@ -34,6 +34,14 @@ func (i *info) get(key string) (string, bool) {
 	return "", false
 }
 
+// each calls take for all entries.
+func (i *info) each(take func(key, value string)) {
+	entries := i.clone().entries
+	for n := range entries.len() {
+		take(entries.nth(n))
+	}
+}
+
 // clone copies an info; nil stays nil.
 func (i *info) clone() *info {
 	if i == nil {

@@ -392,6 +392,7 @@ func impi_Finalize() int32 {
 	}
 	starting.Lock()
 	defer starting.Unlock()
+	endFiles()
 	var err error
 	if p.sessions == 0 {
 		err = p.end(true)
@@ -405,6 +406,8 @@ func impi_Finalize() int32 {
 	world.closeFast()
 	self.closeFast()
 	world.closeBoard()
+	world.LeaveFiles()
+	self.LeaveFiles()
 	p.world.Store(nil)
 	p.self.Store(nil)
 	finalized.Store(true)

@@ -35,4 +35,25 @@ static inline int impi_call_Grequest_cancel(uintptr_t fn, uintptr_t extra_state,
     return ((MPI_Grequest_cancel_function *)fn)((void *)extra_state, complete);
 }
 
+static inline int impi_call_Datarep_extent(uintptr_t fn, uintptr_t datatype, MPI_Aint *extent,
+        uintptr_t extra_state)
+{
+    return ((MPI_Datarep_extent_function *)fn)((MPI_Datatype)datatype, extent, (void *)extra_state);
+}
+
+static inline int impi_call_Datarep_conversion(uintptr_t fn, uintptr_t userbuf,
+        uintptr_t datatype, int count, uintptr_t filebuf, uintptr_t position, uintptr_t extra_state)
+{
+    return ((MPI_Datarep_conversion_function *)fn)((void *)userbuf, (MPI_Datatype)datatype,
+        count, (void *)filebuf, (MPI_Offset)position, (void *)extra_state);
+}
+
+static inline int impi_call_Datarep_conversion_c(uintptr_t fn, uintptr_t userbuf,
+        uintptr_t datatype, uintptr_t count, uintptr_t filebuf, uintptr_t position,
+        uintptr_t extra_state)
+{
+    return ((MPI_Datarep_conversion_function_c *)fn)((void *)userbuf, (MPI_Datatype)datatype,
+        (MPI_Count)count, (void *)filebuf, (MPI_Offset)position, (void *)extra_state);
+}
+
 #endif

@@ -176,12 +176,98 @@ extern GoInt32 impi_Fetch_and_op(GoUintptr origin_addr, GoUintptr result_addr,
         GoUintptr datatype, GoInt32 target_rank, GoInt64 target_disp, GoUintptr op, GoUintptr win);
 extern GoInt32 impi_File_c2f(GoUintptr file);
 extern GoInt32 impi_File_call_errhandler(GoUintptr fh, GoInt32 errorcode);
+extern GoInt32 impi_File_close(GoUintptr fh);
 extern GoInt32 impi_File_create_errhandler(GoUintptr file_errhandler_fn, GoUintptr errhandler);
+extern GoInt32 impi_File_delete(GoUintptr filename, GoUintptr info);
 extern GoUintptr impi_File_f2c(GoInt32 file);
 extern GoUintptr impi_File_fromint(GoInt32 file);
+extern GoInt32 impi_File_get_amode(GoUintptr fh, GoUintptr amode);
+extern GoInt32 impi_File_get_atomicity(GoUintptr fh, GoUintptr flag);
+extern GoInt32 impi_File_get_byte_offset(GoUintptr fh, GoInt64 offset, GoUintptr disp);
 extern GoInt32 impi_File_get_errhandler(GoUintptr file, GoUintptr errhandler);
+extern GoInt32 impi_File_get_group(GoUintptr fh, GoUintptr group);
+extern GoInt32 impi_File_get_info(GoUintptr fh, GoUintptr info_used);
+extern GoInt32 impi_File_get_position(GoUintptr fh, GoUintptr offset);
+extern GoInt32 impi_File_get_position_shared(GoUintptr fh, GoUintptr offset);
+extern GoInt32 impi_File_get_size(GoUintptr fh, GoUintptr size);
+extern GoInt32 impi_File_get_type_extent(GoUintptr fh, GoUintptr datatype, GoUintptr extent);
+extern GoInt32 impi_File_get_view(GoUintptr fh, GoUintptr disp, GoUintptr etype,
+        GoUintptr filetype, GoUintptr datarep);
+extern GoInt32 impi_File_iread(GoUintptr fh, GoUintptr buf, GoInt64 count, GoUintptr datatype,
+        GoUintptr request);
+extern GoInt32 impi_File_iread_all(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr request);
+extern GoInt32 impi_File_iread_at(GoUintptr fh, GoInt64 offset, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr request);
+extern GoInt32 impi_File_iread_at_all(GoUintptr fh, GoInt64 offset, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr request);
+extern GoInt32 impi_File_iread_shared(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr request);
+extern GoInt32 impi_File_iwrite(GoUintptr fh, GoUintptr buf, GoInt64 count, GoUintptr datatype,
+        GoUintptr request);
+extern GoInt32 impi_File_iwrite_all(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr request);
+extern GoInt32 impi_File_iwrite_at(GoUintptr fh, GoInt64 offset, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr request);
+extern GoInt32 impi_File_iwrite_at_all(GoUintptr fh, GoInt64 offset, GoUintptr buf,
+        GoInt64 count, GoUintptr datatype, GoUintptr request);
+extern GoInt32 impi_File_iwrite_shared(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr request);
+extern GoInt32 impi_File_open(GoUintptr comm, GoUintptr filename, GoInt32 amode, GoUintptr info,
+        GoUintptr fh);
+extern GoInt32 impi_File_preallocate(GoUintptr fh, GoInt64 size);
+extern GoInt32 impi_File_read(GoUintptr fh, GoUintptr buf, GoInt64 count, GoUintptr datatype,
+        GoUintptr status);
+extern GoInt32 impi_File_read_all(GoUintptr fh, GoUintptr buf, GoInt64 count, GoUintptr datatype,
+        GoUintptr status);
+extern GoInt32 impi_File_read_all_begin(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype);
+extern GoInt32 impi_File_read_all_end(GoUintptr fh, GoUintptr buf, GoUintptr status);
+extern GoInt32 impi_File_read_at(GoUintptr fh, GoInt64 offset, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr status);
+extern GoInt32 impi_File_read_at_all(GoUintptr fh, GoInt64 offset, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr status);
+extern GoInt32 impi_File_read_at_all_begin(GoUintptr fh, GoInt64 offset, GoUintptr buf,
+        GoInt64 count, GoUintptr datatype);
+extern GoInt32 impi_File_read_at_all_end(GoUintptr fh, GoUintptr buf, GoUintptr status);
+extern GoInt32 impi_File_read_ordered(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr status);
+extern GoInt32 impi_File_read_ordered_begin(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype);
+extern GoInt32 impi_File_read_ordered_end(GoUintptr fh, GoUintptr buf, GoUintptr status);
+extern GoInt32 impi_File_read_shared(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr status);
+extern GoInt32 impi_File_seek(GoUintptr fh, GoInt64 offset, GoInt32 whence);
+extern GoInt32 impi_File_seek_shared(GoUintptr fh, GoInt64 offset, GoInt32 whence);
+extern GoInt32 impi_File_set_atomicity(GoUintptr fh, GoInt32 flag);
 extern GoInt32 impi_File_set_errhandler(GoUintptr file, GoUintptr errhandler);
+extern GoInt32 impi_File_set_info(GoUintptr fh, GoUintptr info);
+extern GoInt32 impi_File_set_size(GoUintptr fh, GoInt64 size);
+extern GoInt32 impi_File_set_view(GoUintptr fh, GoInt64 disp, GoUintptr etype,
+        GoUintptr filetype, GoUintptr datarep, GoUintptr info);
+extern GoInt32 impi_File_sync(GoUintptr fh);
 extern GoInt32 impi_File_toint(GoUintptr file);
+extern GoInt32 impi_File_write(GoUintptr fh, GoUintptr buf, GoInt64 count, GoUintptr datatype,
+        GoUintptr status);
+extern GoInt32 impi_File_write_all(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr status);
+extern GoInt32 impi_File_write_all_begin(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype);
+extern GoInt32 impi_File_write_all_end(GoUintptr fh, GoUintptr buf, GoUintptr status);
+extern GoInt32 impi_File_write_at(GoUintptr fh, GoInt64 offset, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr status);
+extern GoInt32 impi_File_write_at_all(GoUintptr fh, GoInt64 offset, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr status);
+extern GoInt32 impi_File_write_at_all_begin(GoUintptr fh, GoInt64 offset, GoUintptr buf,
+        GoInt64 count, GoUintptr datatype);
+extern GoInt32 impi_File_write_at_all_end(GoUintptr fh, GoUintptr buf, GoUintptr status);
+extern GoInt32 impi_File_write_ordered(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr status);
+extern GoInt32 impi_File_write_ordered_begin(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype);
+extern GoInt32 impi_File_write_ordered_end(GoUintptr fh, GoUintptr buf, GoUintptr status);
+extern GoInt32 impi_File_write_shared(GoUintptr fh, GoUintptr buf, GoInt64 count,
+        GoUintptr datatype, GoUintptr status);
 extern GoInt32 impi_Finalize(void);
 extern GoInt32 impi_Finalized(GoUintptr flag);
 extern GoInt32 impi_Free_mem(GoUintptr base);
@@ -436,6 +522,9 @@ extern GoInt32 impi_Reduce_scatter_block_init(GoUintptr sendbuf, GoUintptr recvb
 extern GoInt32 impi_Reduce_scatter_init(GoUintptr sendbuf, GoUintptr recvbuf,
         GoUintptr recvcounts, GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info,
         GoUintptr request, GoInt32 wide);
+extern GoInt32 impi_Register_datarep(GoUintptr datarep, GoUintptr read_conversion_fn,
+        GoUintptr write_conversion_fn, GoUintptr dtype_file_extent_fn, GoUintptr extra_state,
+        GoInt32 wide);
 extern GoInt32 impi_Remove_error_class(GoInt32 errorclass);
 extern GoInt32 impi_Remove_error_code(GoInt32 errorcode);
 extern GoInt32 impi_Remove_error_string(GoInt32 errorcode);

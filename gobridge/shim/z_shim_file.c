@@ -10,638 +10,1217 @@
 
 int PMPI_File_close(MPI_File *fh)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_close");
-    return impi_unsupported("MPI_File_close", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_File_close"
+        "\0fh\0";
+    impi_call.at[0] = fh;
+    impi_err = impi_File_close((uintptr_t)fh);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_close);
 
 int PMPI_File_delete(const char *filename, MPI_Info info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_delete");
-    return impi_unsupported("MPI_File_delete", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_File_delete"
+        "\0filename\0";
+    impi_call.at[0] = filename;
+    impi_err = impi_File_delete((uintptr_t)filename, (uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_delete);
 
 int PMPI_File_get_amode(MPI_File fh, int *amode)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_amode");
-    return impi_unsupported("MPI_File_get_amode", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_amode"
+        "\0amode\0";
+    impi_call.at[0] = amode;
+    impi_err = impi_File_get_amode((uintptr_t)fh, (uintptr_t)amode);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_amode);
 
 int PMPI_File_get_atomicity(MPI_File fh, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_atomicity");
-    return impi_unsupported("MPI_File_get_atomicity", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_atomicity"
+        "\0flag\0";
+    impi_call.at[0] = flag;
+    impi_err = impi_File_get_atomicity((uintptr_t)fh, (uintptr_t)flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_atomicity);
 
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_byte_offset");
-    return impi_unsupported("MPI_File_get_byte_offset", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_byte_offset"
+        "\0disp\0";
+    impi_call.at[0] = disp;
+    impi_err = impi_File_get_byte_offset((uintptr_t)fh, offset, (uintptr_t)disp);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_byte_offset);
 
 int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_group");
-    return impi_unsupported("MPI_File_get_group", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_group"
+        "\0group\0";
+    impi_call.at[0] = group;
+    impi_err = impi_File_get_group((uintptr_t)fh, (uintptr_t)group);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_group);
 
 int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_info");
-    return impi_unsupported("MPI_File_get_info", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_info"
+        "\0info_used\0";
+    impi_call.at[0] = info_used;
+    impi_err = impi_File_get_info((uintptr_t)fh, (uintptr_t)info_used);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_info);
 
 int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_position");
-    return impi_unsupported("MPI_File_get_position", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_position"
+        "\0offset\0";
+    impi_call.at[0] = offset;
+    impi_err = impi_File_get_position((uintptr_t)fh, (uintptr_t)offset);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_position);
 
 int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_position_shared");
-    return impi_unsupported("MPI_File_get_position_shared", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_position_shared"
+        "\0offset\0";
+    impi_call.at[0] = offset;
+    impi_err = impi_File_get_position_shared((uintptr_t)fh, (uintptr_t)offset);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_position_shared);
 
 int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_size");
-    return impi_unsupported("MPI_File_get_size", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_size"
+        "\0size\0";
+    impi_call.at[0] = size;
+    impi_err = impi_File_get_size((uintptr_t)fh, (uintptr_t)size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_size);
 
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_type_extent");
-    return impi_unsupported("MPI_File_get_type_extent", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_type_extent"
+        "\0extent\0";
+    impi_call.at[0] = extent;
+    impi_err = impi_File_get_type_extent((uintptr_t)fh, (uintptr_t)datatype, (uintptr_t)extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_type_extent);
 
 int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_type_extent_c");
-    return impi_unsupported("MPI_File_get_type_extent_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_type_extent_c"
+        "\0extent\0";
+    impi_call.at[0] = extent;
+    impi_err = impi_File_get_type_extent((uintptr_t)fh, (uintptr_t)datatype, (uintptr_t)extent);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_type_extent_c);
 
 int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,
         char *datarep)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_view");
-    return impi_unsupported("MPI_File_get_view", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_get_view"
+        "\0disp\0etype\0filetype\0datarep\0";
+    impi_call.at[0] = disp;
+    impi_call.at[1] = etype;
+    impi_call.at[2] = filetype;
+    impi_call.at[3] = datarep;
+    impi_err = impi_File_get_view((uintptr_t)fh, (uintptr_t)disp, (uintptr_t)etype, (uintptr_t)filetype,
+        (uintptr_t)datarep);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_get_view);
 
 int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread");
-    return impi_unsupported("MPI_File_iread", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iread"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iread((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iread);
 
 int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_all");
-    return impi_unsupported("MPI_File_iread_all", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iread_all"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iread_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iread_all);
 
 int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_all_c");
-    return impi_unsupported("MPI_File_iread_all_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iread_all_c"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iread_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iread_all_c);
 
 int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count,
         MPI_Datatype datatype, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_at");
-    return impi_unsupported("MPI_File_iread_at", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iread_at"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iread_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iread_at);
 
 int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
         MPI_Datatype datatype, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_at_all");
-    return impi_unsupported("MPI_File_iread_at_all", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iread_at_all"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iread_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iread_at_all);
 
 int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_at_all_c");
-    return impi_unsupported("MPI_File_iread_at_all_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iread_at_all_c"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iread_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iread_at_all_c);
 
 int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_at_c");
-    return impi_unsupported("MPI_File_iread_at_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iread_at_c"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iread_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iread_at_c);
 
 int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_c");
-    return impi_unsupported("MPI_File_iread_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iread_c"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iread((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iread_c);
 
 int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_shared");
-    return impi_unsupported("MPI_File_iread_shared", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iread_shared"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iread_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iread_shared);
 
 int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_shared_c");
-    return impi_unsupported("MPI_File_iread_shared_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iread_shared_c"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iread_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iread_shared_c);
 
 int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite");
-    return impi_unsupported("MPI_File_iwrite", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iwrite"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iwrite((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iwrite);
 
 int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_all");
-    return impi_unsupported("MPI_File_iwrite_all", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iwrite_all"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iwrite_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iwrite_all);
 
 int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_all_c");
-    return impi_unsupported("MPI_File_iwrite_all_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iwrite_all_c"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iwrite_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iwrite_all_c);
 
 int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
         MPI_Datatype datatype, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_at");
-    return impi_unsupported("MPI_File_iwrite_at", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iwrite_at"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iwrite_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iwrite_at);
 
 int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
         MPI_Datatype datatype, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_at_all");
-    return impi_unsupported("MPI_File_iwrite_at_all", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iwrite_at_all"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iwrite_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iwrite_at_all);
 
 int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_at_all_c");
-    return impi_unsupported("MPI_File_iwrite_at_all_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iwrite_at_all_c"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iwrite_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iwrite_at_all_c);
 
 int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_at_c");
-    return impi_unsupported("MPI_File_iwrite_at_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iwrite_at_c"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iwrite_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iwrite_at_c);
 
 int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_c");
-    return impi_unsupported("MPI_File_iwrite_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iwrite_c"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iwrite((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iwrite_c);
 
 int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_shared");
-    return impi_unsupported("MPI_File_iwrite_shared", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iwrite_shared"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iwrite_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iwrite_shared);
 
 int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_shared_c");
-    return impi_unsupported("MPI_File_iwrite_shared_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_iwrite_shared_c"
+        "\0buf\0request\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = request;
+    impi_err = impi_File_iwrite_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)request);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_iwrite_shared_c);
 
 int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_open");
-    return impi_unsupported("MPI_File_open", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_File_open"
+        "\0filename\0fh\0";
+    impi_call.at[0] = filename;
+    impi_call.at[1] = fh;
+    impi_err = impi_File_open((uintptr_t)comm, (uintptr_t)filename, amode, (uintptr_t)info, (uintptr_t)fh);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_open);
 
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_preallocate");
-    return impi_unsupported("MPI_File_preallocate", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_preallocate"
+        "\0";
+    impi_err = impi_File_preallocate((uintptr_t)fh, size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_preallocate);
 
 int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read");
-    return impi_unsupported("MPI_File_read", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read);
 
 int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_all");
-    return impi_unsupported("MPI_File_read_all", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_all"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_all);
 
 int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_all_begin");
-    return impi_unsupported("MPI_File_read_all_begin", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_all_begin"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_read_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_all_begin);
 
 int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_all_begin_c");
-    return impi_unsupported("MPI_File_read_all_begin_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_all_begin_c"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_read_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_all_begin_c);
 
 int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_all_c");
-    return impi_unsupported("MPI_File_read_all_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_all_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_all_c);
 
 int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_all_end");
-    return impi_unsupported("MPI_File_read_all_end", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_all_end"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_all_end);
 
 int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at");
-    return impi_unsupported("MPI_File_read_at", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_at"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_at);
 
 int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
         MPI_Datatype datatype, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_all");
-    return impi_unsupported("MPI_File_read_at_all", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_at_all"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_at_all);
 
 int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count,
         MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_all_begin");
-    return impi_unsupported("MPI_File_read_at_all_begin", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_at_all_begin"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_read_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_at_all_begin);
 
 int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
         MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_all_begin_c");
-    return impi_unsupported("MPI_File_read_at_all_begin_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_at_all_begin_c"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_read_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_at_all_begin_c);
 
 int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_all_c");
-    return impi_unsupported("MPI_File_read_at_all_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_at_all_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_at_all_c);
 
 int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_all_end");
-    return impi_unsupported("MPI_File_read_at_all_end", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_at_all_end"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_at_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_at_all_end);
 
 int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_c");
-    return impi_unsupported("MPI_File_read_at_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_at_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_at_c);
 
 int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_c");
-    return impi_unsupported("MPI_File_read_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_c);
 
 int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_ordered");
-    return impi_unsupported("MPI_File_read_ordered", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_ordered"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_ordered);
 
 int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_ordered_begin");
-    return impi_unsupported("MPI_File_read_ordered_begin", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_ordered_begin"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_read_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_ordered_begin);
 
 int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_ordered_begin_c");
-    return impi_unsupported("MPI_File_read_ordered_begin_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_ordered_begin_c"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_read_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_ordered_begin_c);
 
 int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_ordered_c");
-    return impi_unsupported("MPI_File_read_ordered_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_ordered_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_ordered_c);
 
 int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_ordered_end");
-    return impi_unsupported("MPI_File_read_ordered_end", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_ordered_end"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_ordered_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_ordered_end);
 
 int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_shared");
-    return impi_unsupported("MPI_File_read_shared", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_shared"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_shared);
 
 int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_shared_c");
-    return impi_unsupported("MPI_File_read_shared_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_read_shared_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_read_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_read_shared_c);
 
 int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_seek");
-    return impi_unsupported("MPI_File_seek", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_seek"
+        "\0";
+    impi_err = impi_File_seek((uintptr_t)fh, offset, whence);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_seek);
 
 int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_seek_shared");
-    return impi_unsupported("MPI_File_seek_shared", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_seek_shared"
+        "\0";
+    impi_err = impi_File_seek_shared((uintptr_t)fh, offset, whence);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_seek_shared);
 
 int PMPI_File_set_atomicity(MPI_File fh, int flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_atomicity");
-    return impi_unsupported("MPI_File_set_atomicity", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_set_atomicity"
+        "\0";
+    impi_err = impi_File_set_atomicity((uintptr_t)fh, flag);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_set_atomicity);
 
 int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_info");
-    return impi_unsupported("MPI_File_set_info", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_set_info"
+        "\0";
+    impi_err = impi_File_set_info((uintptr_t)fh, (uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_set_info);
 
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_size");
-    return impi_unsupported("MPI_File_set_size", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_set_size"
+        "\0";
+    impi_err = impi_File_set_size((uintptr_t)fh, size);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_set_size);
 
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
         const char *datarep, MPI_Info info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_view");
-    return impi_unsupported("MPI_File_set_view", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_set_view"
+        "\0datarep\0";
+    impi_call.at[0] = datarep;
+    impi_err = impi_File_set_view((uintptr_t)fh, disp, (uintptr_t)etype, (uintptr_t)filetype,
+        (uintptr_t)datarep, (uintptr_t)info);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_set_view);
 
 int PMPI_File_sync(MPI_File fh)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_sync");
-    return impi_unsupported("MPI_File_sync", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_sync"
+        "\0";
+    impi_err = impi_File_sync((uintptr_t)fh);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_sync);
 
 int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write");
-    return impi_unsupported("MPI_File_write", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write);
 
 int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_all");
-    return impi_unsupported("MPI_File_write_all", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_all"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_all);
 
 int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_all_begin");
-    return impi_unsupported("MPI_File_write_all_begin", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_all_begin"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_write_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_all_begin);
 
 int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count,
         MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_all_begin_c");
-    return impi_unsupported("MPI_File_write_all_begin_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_all_begin_c"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_write_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_all_begin_c);
 
 int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_all_c");
-    return impi_unsupported("MPI_File_write_all_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_all_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_all_c);
 
 int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_all_end");
-    return impi_unsupported("MPI_File_write_all_end", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_all_end"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_all_end);
 
 int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
         MPI_Datatype datatype, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at");
-    return impi_unsupported("MPI_File_write_at", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_at"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_at);
 
 int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
         MPI_Datatype datatype, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_all");
-    return impi_unsupported("MPI_File_write_at_all", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_at_all"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_at_all);
 
 int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count,
         MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_all_begin");
-    return impi_unsupported("MPI_File_write_at_all_begin", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_at_all_begin"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_write_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_at_all_begin);
 
 int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf,
         MPI_Count count, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_all_begin_c");
-    return impi_unsupported("MPI_File_write_at_all_begin_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_at_all_begin_c"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_write_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_at_all_begin_c);
 
 int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_all_c");
-    return impi_unsupported("MPI_File_write_at_all_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_at_all_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_at_all_c);
 
 int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_all_end");
-    return impi_unsupported("MPI_File_write_at_all_end", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_at_all_end"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_at_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_at_all_end);
 
 int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_c");
-    return impi_unsupported("MPI_File_write_at_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_at_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_at_c);
 
 int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_c");
-    return impi_unsupported("MPI_File_write_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_c);
 
 int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_ordered");
-    return impi_unsupported("MPI_File_write_ordered", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_ordered"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_ordered);
 
 int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_ordered_begin");
-    return impi_unsupported("MPI_File_write_ordered_begin", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_ordered_begin"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_write_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_ordered_begin);
 
 int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count,
         MPI_Datatype datatype)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_ordered_begin_c");
-    return impi_unsupported("MPI_File_write_ordered_begin_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_ordered_begin_c"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_File_write_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_ordered_begin_c);
 
 int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_ordered_c");
-    return impi_unsupported("MPI_File_write_ordered_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_ordered_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_ordered_c);
 
 int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_ordered_end");
-    return impi_unsupported("MPI_File_write_ordered_end", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_ordered_end"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_ordered_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_ordered_end);
 
 int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_shared");
-    return impi_unsupported("MPI_File_write_shared", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_shared"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_shared);
 
 int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_shared_c");
-    return impi_unsupported("MPI_File_write_shared_c", IMPI_KIND_FILE, (uintptr_t)fh);
+    impi_call.names = "MPI_File_write_shared_c"
+        "\0buf\0status\0";
+    impi_call.at[0] = buf;
+    impi_call.at[1] = status;
+    impi_err = impi_File_write_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
+        (uintptr_t)status);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_File_write_shared_c);
 
@@ -650,8 +1229,19 @@ int PMPI_Register_datarep(const char *datarep,
         MPI_Datarep_conversion_function *write_conversion_fn,
         MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Register_datarep");
-    return impi_unsupported("MPI_Register_datarep", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_Register_datarep"
+        "\0datarep\0read_conversion_fn\0write_conversion_fn\0dtype_file_extent_fn\0extra_state\0";
+    impi_call.at[0] = datarep;
+    impi_call.at[1] = read_conversion_fn;
+    impi_call.at[2] = write_conversion_fn;
+    impi_call.at[3] = dtype_file_extent_fn;
+    impi_call.at[4] = extra_state;
+    impi_err = impi_Register_datarep((uintptr_t)datarep, (uintptr_t)read_conversion_fn,
+        (uintptr_t)write_conversion_fn, (uintptr_t)dtype_file_extent_fn, (uintptr_t)extra_state, 0);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Register_datarep);
 
@@ -660,7 +1250,18 @@ int PMPI_Register_datarep_c(const char *datarep,
         MPI_Datarep_conversion_function_c *write_conversion_fn,
         MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Register_datarep_c");
-    return impi_unsupported("MPI_Register_datarep_c", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_Register_datarep_c"
+        "\0datarep\0read_conversion_fn\0write_conversion_fn\0dtype_file_extent_fn\0extra_state\0";
+    impi_call.at[0] = datarep;
+    impi_call.at[1] = read_conversion_fn;
+    impi_call.at[2] = write_conversion_fn;
+    impi_call.at[3] = dtype_file_extent_fn;
+    impi_call.at[4] = extra_state;
+    impi_err = impi_Register_datarep((uintptr_t)datarep, (uintptr_t)read_conversion_fn,
+        (uintptr_t)write_conversion_fn, (uintptr_t)dtype_file_extent_fn, (uintptr_t)extra_state, 1);
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Register_datarep_c);

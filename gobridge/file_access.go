@@ -1,0 +1,188 @@
+package main
+
+import "C"
+
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/file"
+	"github.com/libimpi/libimpi/libimpi"
+)
+
+// Data access (MPI 5.0, 14.4). A call is an access (file.Access) that is carried out at once, or started; split
+// collective ones are in file_split.go.
+
+// fileAccess is a call of data access.
+type fileAccess struct {
+	check
+	file.Access
+}
+
+// kinds of access, by what is in a function's name.
+var (
+	atOffset    = file.Access{Where: file.Explicit}
+	atOffsetAll = file.Access{Where: file.Explicit, Collective: true}
+	atOwn       = file.Access{Where: file.Individual}
+	atOwnAll    = file.Access{Where: file.Individual, Collective: true}
+	atShared    = file.Access{Where: file.Shared}
+	inOrder     = file.Access{Where: file.Ordered, Collective: true}
+)
+
+// fileArgs checks the arguments of an access. What is wrong with a collective one the other members have to be told.
+func fileArgs(fn string, write bool, kind file.Access, fh uintptr, offset int64, b block) (a fileAccess) {
+	a.check, a.Access = fileQuery(fn, fh), kind
+	if a.err != nil {
+		return a
+	}
+	a.Write, a.Offset = write, offset
+	a.Buf = a.buf(b, [3]string{"buf", "count", "datatype"})
+	if a.f.split.fn != "" && kind.Collective {
+		a.set(abi.MPI_ERR_OTHER, "%s is under way: call %s first", a.f.split.fn, a.f.split.end())
+	}
+	return a
+}
+
+// refuse tells the other members of a collective access what is wrong with it here. It answers whether there is nothing
+// left to do.
+func (a *fileAccess) refuse() bool {
+	if a.err != nil {
+		a.Refused = libimpi.Refusal(a.err)
+	}
+	return a.err != nil && (a.f == nil || a.f == noFile || !a.Collective)
+}
+
+// now carries an access out.
+func (a fileAccess) now(status uintptr) int32 {
+	if a.refuse() {
+		return a.fail()
+	}
+	n, err := a.f.Do(a.Access)
+	return a.moved(n, err, status)
+}
+
+// moved stores the status of an access of so many bytes, and answers its code.
+func (k *check) moved(n int64, err error, status uintptr) int32 {
+	return k.received(err, &libimpi.Status{Source: abi.MPI_ANY_SOURCE, Tag: abi.MPI_ANY_TAG, Bytes: n}, status)
+}
+
+// later starts an access.
+func (a fileAccess) later(request uintptr) int32 {
+	if a.result(request, "request"); a.refuse() {
+		return a.fail()
+	}
+	id, err := a.f.Start(a.Access)
+	if err != nil {
+		return a.failed(err)
+	}
+	put(request, id)
+	return 0
+}
+
+//export impi_File_read_at
+func impi_File_read_at(fh uintptr, offset int64, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_read_at", false, atOffset, fh, offset, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_read_at_all
+func impi_File_read_at_all(fh uintptr, offset int64, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_read_at_all", false, atOffsetAll, fh, offset, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_read
+func impi_File_read(fh uintptr, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_read", false, atOwn, fh, 0, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_read_all
+func impi_File_read_all(fh uintptr, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_read_all", false, atOwnAll, fh, 0, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_read_shared
+func impi_File_read_shared(fh uintptr, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_read_shared", false, atShared, fh, 0, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_read_ordered
+func impi_File_read_ordered(fh uintptr, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_read_ordered", false, inOrder, fh, 0, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_write_at
+func impi_File_write_at(fh uintptr, offset int64, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_write_at", true, atOffset, fh, offset, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_write_at_all
+func impi_File_write_at_all(fh uintptr, offset int64, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_write_at_all", true, atOffsetAll, fh, offset, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_write
+func impi_File_write(fh uintptr, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_write", true, atOwn, fh, 0, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_write_all
+func impi_File_write_all(fh uintptr, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_write_all", true, atOwnAll, fh, 0, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_write_shared
+func impi_File_write_shared(fh uintptr, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_write_shared", true, atShared, fh, 0, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_write_ordered
+func impi_File_write_ordered(fh uintptr, buf uintptr, count int64, datatype, status uintptr) int32 {
+	return fileArgs("MPI_File_write_ordered", true, inOrder, fh, 0, block{buf, count, datatype}).now(status)
+}
+
+//export impi_File_iread_at
+func impi_File_iread_at(fh uintptr, offset int64, buf uintptr, count int64, datatype, request uintptr) int32 {
+	return fileArgs("MPI_File_iread_at", false, atOffset, fh, offset, block{buf, count, datatype}).later(request)
+}
+
+//export impi_File_iread_at_all
+func impi_File_iread_at_all(fh uintptr, offset int64, buf uintptr, count int64, datatype, request uintptr) int32 {
+	return fileArgs("MPI_File_iread_at_all", false, atOffsetAll, fh, offset, block{buf, count, datatype}).later(request)
+}
+
+//export impi_File_iread
+func impi_File_iread(fh uintptr, buf uintptr, count int64, datatype, request uintptr) int32 {
+	return fileArgs("MPI_File_iread", false, atOwn, fh, 0, block{buf, count, datatype}).later(request)
+}
+
+//export impi_File_iread_all
+func impi_File_iread_all(fh uintptr, buf uintptr, count int64, datatype, request uintptr) int32 {
+	return fileArgs("MPI_File_iread_all", false, atOwnAll, fh, 0, block{buf, count, datatype}).later(request)
+}
+
+//export impi_File_iread_shared
+func impi_File_iread_shared(fh uintptr, buf uintptr, count int64, datatype, request uintptr) int32 {
+	return fileArgs("MPI_File_iread_shared", false, atShared, fh, 0, block{buf, count, datatype}).later(request)
+}
+
+//export impi_File_iwrite_at
+func impi_File_iwrite_at(fh uintptr, offset int64, buf uintptr, count int64, datatype, request uintptr) int32 {
+	return fileArgs("MPI_File_iwrite_at", true, atOffset, fh, offset, block{buf, count, datatype}).later(request)
+}
+
+//export impi_File_iwrite_at_all
+func impi_File_iwrite_at_all(fh uintptr, offset int64, buf uintptr, count int64, datatype, request uintptr) int32 {
+	return fileArgs("MPI_File_iwrite_at_all", true, atOffsetAll, fh, offset, block{buf, count, datatype}).later(request)
+}
+
+//export impi_File_iwrite
+func impi_File_iwrite(fh uintptr, buf uintptr, count int64, datatype, request uintptr) int32 {
+	return fileArgs("MPI_File_iwrite", true, atOwn, fh, 0, block{buf, count, datatype}).later(request)
+}
+
+//export impi_File_iwrite_all
+func impi_File_iwrite_all(fh uintptr, buf uintptr, count int64, datatype, request uintptr) int32 {
+	return fileArgs("MPI_File_iwrite_all", true, atOwnAll, fh, 0, block{buf, count, datatype}).later(request)
+}
+
+//export impi_File_iwrite_shared
+func impi_File_iwrite_shared(fh uintptr, buf uintptr, count int64, datatype, request uintptr) int32 {
+	return fileArgs("MPI_File_iwrite_shared", true, atShared, fh, 0, block{buf, count, datatype}).later(request)
+}
