@@ -23,8 +23,11 @@ type Representation interface {
 	Decode(b coll.Buf, p []byte) error
 }
 
-// Native is the representation of memory.
-var Native Representation = plain{"native"}
+// Native is the representation of memory. So is Internal: all machines that libimpi runs on have the same.
+var (
+	Native   Representation = plain{"native"}
+	Internal Representation = plain{"internal"}
+)
 
 // plain is a representation whose bytes are those of memory.
 type plain struct{ name string }

@@ -12,6 +12,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file"
+	"github.com/libimpi/libimpi/file/disk"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
@@ -29,7 +30,7 @@ type openFile struct {
 }
 
 // fileSystem is where files are.
-var fileSystem file.FileSystem = file.OS{}
+var fileSystem file.FileSystem = disk.New()
 
 // noFile stands for MPI_FILE_NULL, whose error handler files begin with (MPI 5.0, 14.7): MPI_ERRORS_RETURN, unless the
 // program has set another. It gets the errors of calls that have no file.

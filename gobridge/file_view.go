@@ -74,7 +74,7 @@ func impi_File_get_type_extent(fh, datatype, extent uintptr) int32 {
 var representations = struct {
 	sync.Mutex
 	named map[string]file.Representation
-}{named: map[string]file.Representation{"native": file.Native, "internal": file.Internal, "external32": file.External32}}
+}{named: map[string]file.Representation{"native": file.Native, "internal": file.Internal}}
 
 // representation looks a representation up.
 func (k *check) representation(name uintptr) file.Representation {
