@@ -31,6 +31,15 @@ func (t *Type) Elements(bytes int64, rep Rep) int64 {
 	return n
 }
 
+// WholeElements is the number of basic elements that are whole in so many bytes of a packed stream, and the number of
+// bytes behind them.
+func (t *Type) WholeElements(bytes int64, rep Rep) (n, rest int64) {
+	if t.packed(rep) == 0 || bytes <= 0 {
+		return 0, max(bytes, 0)
+	}
+	return t.elements(bytes, rep)
+}
+
 // FirstBytes is the number of bytes in the native stream of n basic elements, the last of which may be within an
 // element of t: the inverse of Elements (MPI_Status_set_elements). It is not ok if that exceeds 63 bits; of a type
 // without data it is 0.

@@ -262,6 +262,7 @@ func TestElementsCountsTheTypeMapByteForByte(t *testing.T) {
 				end += e.basic.packed(rep)
 				whole[end] = int64(i + 1)
 			}
+			floor, last := int64(0), int64(0)
 			for b := int64(1); b <= min(end, 2000); b++ {
 				want, ok := whole[b]
 				if !ok {
@@ -269,6 +270,12 @@ func TestElementsCountsTheTypeMapByteForByte(t *testing.T) {
 				}
 				if got := m.t.Elements(b, rep); got != want {
 					return fmt.Errorf("%d bytes are %d elements, want %d", b, got, want)
+				}
+				if ok {
+					floor, last = want, b
+				}
+				if n, rest := m.t.WholeElements(b, rep); n != floor || rest != b-last {
+					return fmt.Errorf("%d bytes hold %d elements and %d bytes, want %d and %d", b, n, rest, floor, b-last)
 				}
 				if ok && rep == Native {
 					if got, _ := m.t.FirstBytes(want); got != b {

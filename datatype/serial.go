@@ -19,7 +19,7 @@ import (
 //	equal   n, blocklength, n displacements, old      displacements are bytes, each from the one before
 //	varied  n, n times blocklength and displacement, old
 //	fields  n, n times blocklength, displacement and type
-//	resized lower bound, extent, old
+//	resized lower bound, extent, old                  an opaque type is a vector of bytes
 //	lower, upper                                      the markers of MPI-1
 
 const serialVersion = 1
@@ -96,6 +96,9 @@ var errTooDeep = &Error{abi.MPI_ERR_TYPE, "datatype", -1, 0,
 
 // parts are the types of which t is made, one for each field.
 func (t *Type) parts() []*Type {
+	if t.opaque() {
+		return []*Type{Named(abi.MPI_BYTE)}
+	}
 	if t.old != nil {
 		return []*Type{t.old}
 	}
@@ -110,6 +113,10 @@ func (w *serializer) write(t *Type, parts []uint64) {
 		w.unsigned(serialUpper)
 	case t.handle != 0:
 		w.unsigned(serialNamed, uint64(t.handle))
+	case t.opaque():
+		w.unsigned(serialVector, 1, uint64(t.size))
+		w.signed(0)
+		w.unsigned(parts[0])
 	case t.form == formVector:
 		w.unsigned(serialVector, uint64(t.count), uint64(t.blocklen))
 		w.signed(t.stride * t.scale)

@@ -110,3 +110,18 @@ func (t *Type) again(old *Type) (*Type, error) {
 	}
 	return Dup(old), nil
 }
+
+// Opaque is a basic type of so many bytes, which are moved as they are: what stands for one whose form in a file is not
+// known here. Elements of it are counted like those of any other. It is no type for messages: its signature is that of
+// no type, and elsewhere it is so many of MPI_BYTE.
+func Opaque(size int64) *Type {
+	t := &Type{combiner: abi.MPI_COMBINER_NAMED, units: 1, shape: newShape()}
+	t.size, t.size32, t.elems = size, size, 1
+	t.data, t.hi, t.ub = true, size, size
+	t.uniform = t
+	t.Commit()
+	return t
+}
+
+// opaque tells types made by Opaque from the markers, which have no elements.
+func (t *Type) opaque() bool { return t.form == formBasic && t.handle == 0 && t.elems == 1 }

@@ -230,3 +230,25 @@ func TestAViewWithoutEndHasPlacesAndExtents(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOpaqueTypeCountsAsOneElementOfBytes(t *testing.T) {
+	items := ok(Vector(3, 2, 4, Opaque(5)))
+	if n, rest := items.WholeElements(19, Native); n != 3 || rest != 4 || items.Elements(20, Native) != 4 {
+		t.Errorf("%d elements in 20 bytes, %d in 19 and %d bytes", items.Elements(20, Native), n, rest)
+	}
+	if items.Extent() != 50 {
+		t.Errorf("extent %d", items.Extent())
+	}
+	if n, _ := items.FirstBytes(4); n != 20 {
+		t.Errorf("4 elements are %d bytes", n)
+	}
+	b, err := ok(Struct([]int64{1, 2}, []int64{0, 9}, []*Type{items, Opaque(3)})).Append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ok(Struct([]int64{1, 2}, []int64{0, 9}, []*Type{ok(Vector(3, 2, 4, ok(Contiguous(5, Named(abi.MPI_BYTE))))),
+		ok(Contiguous(3, Named(abi.MPI_BYTE)))}))
+	if got := ok(Decode(b)); !slices.Equal(bytePlaces(got), bytePlaces(want)) || got.Extent() != want.Extent() {
+		t.Errorf("elsewhere it is %v, want %v", bytePlaces(got), bytePlaces(want))
+	}
+}

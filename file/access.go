@@ -164,7 +164,8 @@ func (op *Op) staged(move func(op *Op, mem *memory) (int64, error)) (int64, erro
 	if streams {
 		mem := newMemory(op.buf, rep)
 		n, err := move(op, mem)
-		return op.native(n, rep), first(err, mem.cursor.Err())
+		bytes, failed := op.native(n)
+		return bytes, first(err, first(converted(mem.cursor.Err()), failed))
 	}
 	p := make([]byte, op.n)
 	if op.write {
@@ -176,25 +177,19 @@ func (op *Op) staged(move func(op *Op, mem *memory) (int64, error)) (int64, erro
 	if err == nil && !op.write {
 		err = op.v.Rep.Decode(op.buf, p[:n])
 	}
-	if n != op.whole { // whole elements of the memory's type
-		n = n * op.buf.Count / op.whole * op.buf.Type.Size()
-	} else {
-		n = op.buf.Count * op.buf.Type.Size()
-	}
-	return n, err
+	bytes, failed := op.native(n)
+	return bytes, first(err, failed)
 }
 
 // native is how many bytes of memory so many bytes of the file are.
-func (op *Op) native(n int64, rep datatype.Rep) int64 {
-	t := op.buf.Type
-	switch {
-	case n == op.whole:
-		return op.buf.Count * t.Size()
-	case n == 0 || rep == datatype.Native:
-		return n
+func (op *Op) native(n int64) (int64, error) {
+	switch n {
+	case 0: // of a view without data that is all
+		return 0, nil
+	case op.whole:
+		return op.buf.Count * op.buf.Type.Size(), nil
 	}
-	bytes, _ := t.FirstBytes(max(t.Elements(n, rep), 0))
-	return bytes
+	return op.v.Rep.Native(op.buf.Type, n)
 }
 
 // SeekTo moves the individual pointer.
