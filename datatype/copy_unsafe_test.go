@@ -339,3 +339,24 @@ func TestCopyAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+func FuzzMove(f *testing.F) {
+	f.Add(int64(1), int64(2), uint8(3))
+	f.Add(int64(77), int64(5), uint8(0))
+	f.Fuzz(func(t *testing.T, seed, other int64, counts uint8) {
+		r := rand.New(rand.NewSource(seed))
+		s, d := anyType(r, r.Intn(4)), anyType(rand.New(rand.NewSource(other)), int(counts>>6))
+		from, to := s.instances(int64(counts&7)), d.instances(int64(counts>>3&7))
+		mem := newArena(reachOf(to)).fill(r)
+		if len(from)+len(to) > 8*maxEntries || !disjoint(to, mem) {
+			return
+		}
+		var c Cursor
+		c.Init(newArena(reachOf(from)).fill(r).base(), int64(counts&7), s.t, Native)
+		if err := moved(r, func(c *Cursor, base unsafe.Pointer) {
+			c.Init(base, int64(counts>>3&7), d.t, Native)
+		}, &c, mem); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
