@@ -1,6 +1,7 @@
 package filetest
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 
@@ -12,6 +13,8 @@ import (
 type Disk struct {
 	// Fault is asked before each read and write: how much of it is done, and the error then. Nil: all is done.
 	Fault func(write bool, off int64, n int) (done int, err error)
+	// Before is called before each read and write, at whose member others may go on meanwhile.
+	Before func(write bool, off int64, n int)
 	// NoLocks: the file system has none.
 	NoLocks bool
 
@@ -19,6 +22,7 @@ type Disk struct {
 	change        *sync.Cond
 	files         map[string]*content
 	Reads, Writes int // how many calls there were
+	lost          []string
 }
 
 // content is a file: its bytes, and who holds locks on it.
@@ -57,6 +61,14 @@ func (d *Disk) Locked(name string) int {
 	return len(d.files[name].locks)
 }
 
+// Lost is where somebody has written a byte again as it was before another wrote it: a window was read, modified and
+// written without a lock. It is for tests in which no byte is written twice.
+func (d *Disk) Lost() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lost
+}
+
 // Open implements file.FileSystem.
 func (d *Disk) Open(name string, mode int, perm uint32) (file.Storage, error) {
 	d.mu.Lock()
@@ -71,7 +83,7 @@ func (d *Disk) Open(name string, mode int, perm uint32) (file.Storage, error) {
 		c = &content{number: int64(len(d.files) + 1), locks: map[*held]bool{}}
 		d.files[name] = c
 	}
-	return &opened{d, c}, nil
+	return &opened{d: d, c: c}, nil
 }
 
 // Remove implements file.FileSystem.
@@ -87,8 +99,15 @@ func (d *Disk) Remove(name string) error {
 
 // opened is an open file.
 type opened struct {
-	d *Disk
-	c *content
+	d    *Disk
+	c    *content
+	read []seen // since it last wrote
+}
+
+// seen is what somebody has read.
+type seen struct {
+	off  int64
+	data []byte
 }
 
 // fault is how much of a call is done, and its error. d.mu is held.
@@ -99,7 +118,15 @@ func (o *opened) fault(write bool, off int64, n int) (int, error) {
 	return o.d.Fault(write, off, n)
 }
 
+// before lets others go on.
+func (o *opened) before(write bool, off int64, n int) {
+	if o.d.Before != nil {
+		o.d.Before(write, off, n)
+	}
+}
+
 func (o *opened) ReadAt(p []byte, off int64) (int, error) {
+	o.before(false, off, len(p))
 	o.d.mu.Lock()
 	defer o.d.mu.Unlock()
 	o.d.Reads++
@@ -107,16 +134,32 @@ func (o *opened) ReadAt(p []byte, off int64) (int, error) {
 	if off >= int64(len(o.c.data)) {
 		return 0, err
 	}
-	return copy(p[:n], o.c.data[off:]), err
+	n = copy(p[:n], o.c.data[off:])
+	o.read = append(o.read, seen{off, bytes.Clone(p[:n])})
+	return n, err
 }
 
 func (o *opened) WriteAt(p []byte, off int64) (int, error) {
+	o.before(true, off, len(p))
 	o.d.mu.Lock()
 	defer o.d.mu.Unlock()
 	o.d.Writes++
 	n, err := o.fault(true, off, len(p))
 	o.grow(off + int64(n))
+	o.compare(p[:n], off)
 	return copy(o.c.data[off:], p[:n]), err
+}
+
+// compare finds bytes that are about to be written as this member has read them, though others have changed them.
+func (o *opened) compare(p []byte, off int64) {
+	for _, s := range o.read {
+		for at := max(off, s.off); at < min(off+int64(len(p)), s.off+int64(len(s.data))); at++ {
+			if was := s.data[at-s.off]; was == p[at-off] && was != o.c.data[at] {
+				o.d.lost = append(o.d.lost, fmt.Sprintf("byte %d, which has become %d, is %d again", at, o.c.data[at], was))
+			}
+		}
+	}
+	o.read = nil
 }
 
 // grow makes the file at least so long.
