@@ -4,10 +4,14 @@ package main
 import "C"
 
 import (
-	"sync"
+	"runtime"
+	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file"
+	"github.com/libimpi/libimpi/gobridge/handle"
+	"github.com/libimpi/libimpi/libimpi"
 )
 
 // Views, and how data stands in files (MPI 5.0, 14.3 and 14.5).
@@ -53,12 +57,12 @@ func impi_File_get_view(fh, disp, etype, filetype, datarep uintptr) int32 {
 }
 
 //export impi_File_get_type_extent
-func impi_File_get_type_extent(fh, datatype, extent uintptr) int32 {
+func impi_File_get_type_extent(fh, dt, extent uintptr) int32 {
 	k := fileQuery("MPI_File_get_type_extent", fh)
 	if k.err != nil {
 		return k.fail()
 	}
-	t := k.anyType(datatype, "datatype")
+	t := k.anyType(dt, "datatype")
 	if k.result(extent, "extent"); k.err != nil {
 		return k.fail()
 	}
@@ -70,57 +74,68 @@ func impi_File_get_type_extent(fh, datatype, extent uintptr) int32 {
 	return 0
 }
 
-// representations are those that there are, by name.
-var representations = struct {
-	sync.Mutex
-	named map[string]file.Representation
-}{named: map[string]file.Representation{"native": file.Native, "internal": file.Internal}}
+// representations are those that there are.
+var representations file.Representations
 
 // representation looks a representation up.
 func (k *check) representation(name uintptr) file.Representation {
-	if name == 0 {
-		k.set(abi.MPI_ERR_ARG, "argument datarep is NULL")
+	if k.result(name, "datarep"); name == 0 {
 		return nil
 	}
-	s := text(name, abi.MPI_MAX_DATAREP_STRING)
-	representations.Lock()
-	defer representations.Unlock()
-	r := representations.named[s]
-	if r == nil {
-		k.set(abi.MPI_ERR_UNSUPPORTED_DATAREP, "argument datarep is %q, which is neither predefined nor registered", s)
+	r, err := representations.Find(text(name, abi.MPI_MAX_DATAREP_STRING))
+	if err != nil {
+		e := libimpi.AsError(err)
+		k.set(e.Class, "argument datarep: %s", e.Text)
 	}
 	return r
 }
 
-// conversion are the functions of a representation that the program has registered.
+// conversion are the functions of a representation that the program registers.
 type conversion struct {
-	name                       string
-	read, write, extent, extra uintptr
-	wide                       bool // counts have 64 bits
+	extent, extra uintptr
+	wide          bool // counts have 64 bits
+}
+
+// fileExtent implements file.FileExtent.
+func (c *conversion) fileExtent(t *datatype.Type) (bytes int64, code int) {
+	var n C.MPI_Aint
+	answer := C.impi_call_Datarep_extent(C.uintptr_t(c.extent), C.uintptr_t(handleOfType(t)), &n, C.uintptr_t(c.extra))
+	return int64(n), int(answer)
+}
+
+// convert makes a file.Conversion of a function; nil of MPI_CONVERSION_FN_NULL.
+func (c *conversion) convert(fn uintptr) file.Conversion {
+	if fn == 0 {
+		return nil
+	}
+	return func(user datatype.Pointer, t *datatype.Type, count int64, bytes []byte, position int64) int {
+		h := handleOfType(t)
+		if h == 0 {
+			return abi.MPI_ERR_NO_MEM
+		}
+		if t.Handle() == 0 && handle.KindOf(h) == kindType {
+			commitType(h)
+			defer endType(h)
+		}
+		defer runtime.KeepAlive(bytes)
+		f, memory, in := C.uintptr_t(fn), C.uintptr_t(uintptr(user)), C.uintptr_t(address(unsafe.SliceData(bytes)))
+		dt, at, extra := C.uintptr_t(h), C.uintptr_t(position), C.uintptr_t(c.extra)
+		if c.wide {
+			return int(C.impi_call_Datarep_conversion_c(f, memory, dt, C.uintptr_t(count), in, at, extra))
+		}
+		return int(C.impi_call_Datarep_conversion(f, memory, dt, C.int(count), in, at, extra))
+	}
 }
 
 //export impi_Register_datarep
 func impi_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state uintptr,
 	wide int32) int32 {
 	k := fileCall("MPI_Register_datarep")
-	if k.result(datarep, "datarep"); k.err != nil {
+	k.result(datarep, "datarep")
+	if k.result(dtype_file_extent_fn, "dtype_file_extent_fn"); k.err != nil {
 		return k.fail()
 	}
-	k.result(dtype_file_extent_fn, "dtype_file_extent_fn")
-	name := text(datarep, abi.MPI_MAX_DATAREP_STRING+1)
-	if name == "" || len(name) >= abi.MPI_MAX_DATAREP_STRING {
-		k.set(abi.MPI_ERR_ARG, "argument datarep has %d characters; 1 to %d are allowed", len(name),
-			abi.MPI_MAX_DATAREP_STRING-1)
-	}
-	representations.Lock()
-	defer representations.Unlock()
-	if representations.named[name] != nil {
-		k.set(abi.MPI_ERR_DUP_DATAREP, "argument datarep is %q, which is there already", name)
-	}
-	if k.err != nil {
-		return k.fail()
-	}
-	representations.named[name] = newRepresentation(&conversion{name, read_conversion_fn, write_conversion_fn,
-		dtype_file_extent_fn, extra_state, wide != 0})
-	return 0
+	c := &conversion{dtype_file_extent_fn, extra_state, wide != 0}
+	return k.done(representations.Register(text(datarep, abi.MPI_MAX_DATAREP_STRING+1), c.convert(read_conversion_fn),
+		c.convert(write_conversion_fn), c.fileExtent))
 }

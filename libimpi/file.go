@@ -56,7 +56,7 @@ func (c *Comm) OpenFile(fs file.FileSystem, name string, mode int, hints file.Hi
 func (f *File) Close() error {
 	e := f.engine
 	e.mu.Lock()
-	err := f.await(func() bool { return f.own == 0 && !f.busy })
+	err := f.await(f.quiet)
 	e.mu.Unlock()
 	if err != nil {
 		return err

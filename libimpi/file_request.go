@@ -70,6 +70,7 @@ func (e *Engine) accessFiles() {
 	}
 	q.waiting = nil
 	q.threads--
+	e.ring() // for who closes a file
 }
 
 // enqueue starts a collective access without a request.
@@ -80,6 +81,13 @@ func (f *File) enqueue(run func() (int64, error)) *fileTask {
 	t := &fileTask{file: f, run: run, collective: true}
 	f.add(t)
 	return t
+}
+
+// quiet says that nothing of the file is under way, and, if nothing of others is either, that no goroutine is left.
+// Engine lock held.
+func (f *File) quiet() bool {
+	q := &f.engine.files
+	return f.own == 0 && !f.busy && (q.underWay > 0 || q.threads == 0)
 }
 
 // add puts a collective access behind those that are under way. Engine lock held.

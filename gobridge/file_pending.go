@@ -1,5 +1,0 @@
-package main
-
-import "github.com/libimpi/libimpi/file"
-
-func newRepresentation(c *conversion) file.Representation { return file.Native }
