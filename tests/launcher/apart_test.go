@@ -126,15 +126,18 @@ func TestAClientBehindAFirewallConnectsToAll(t *testing.T) {
 		{ipv6, ipv6.addr(0), secret, agents},
 		{ipv6, netip.MustParseAddr("fd99::2"), with(key), direct},
 	} {
-		n := newNetwork(t, tt.f, apart+1, 0)
-		w := newFirewall(t, n, 0, tt.inner)
-		n.run(t, tt.settings, tt.options, program(t, "negotiate"))
-		select {
-		case <-w.refused:
-			t.Error("somebody has tried to connect to the client")
-		default:
-		}
-		w.mustHold(t, n, 0)
+		t.Run(fmt.Sprint(tt.inner), func(t *testing.T) {
+			t.Parallel() // they wait most of the time
+			n := newNetwork(t, tt.f, apart+1, 0)
+			w := newFirewall(t, n, 0, tt.inner)
+			n.run(t, tt.settings, tt.options, program(t, "negotiate"))
+			select {
+			case <-w.refused:
+				t.Error("somebody has tried to connect to the client")
+			default:
+			}
+			w.mustHold(t, n, 0)
+		})
 	}
 }
 
@@ -282,34 +285,38 @@ func TestAClientWhoseLinkGoesDownIsNamed(t *testing.T) {
 		{"agent -streams 3", "wait-for-signal", []string{secret}},
 		{"direct -streams 2", "talk", []string{secret, "IMPI_AUTH_TLS=1"}},
 	} {
-		via := tt.via
-		n := newNetwork(t, ipv4, apart+1)
-		server, clients := n.start(t, with(append(tt.proof, "IMPI_SILENCE=2")...), all("-via "+via), program(t, "misbehave"),
-			tt.how, "0")
-		for _, j := range clients {
-			j.stdout.await("ready", 2)
-		}
-		n.unplug(t, lost)
-		for i, j := range clients {
-			r := j.wait()
-			said, _, _ := strings.Cut(r.stderr, "\n")
-			t.Logf("%s: client %d: %s", via, i, r.stderr)
-			if i == lost { // by what it can know, all others are
-				if r.code == 0 || !strings.Contains(said, "nothing has been heard of it") && !strings.Contains(said, "connection") {
+		t.Run(tt.via, func(t *testing.T) {
+			t.Parallel() // they wait most of the time
+			via := tt.via
+			n := newNetwork(t, ipv4, apart+1)
+			server, clients := n.start(t, with(append(tt.proof, "IMPI_SILENCE=2")...), all("-via "+via), program(t, "misbehave"),
+				tt.how, "0")
+			for _, j := range clients {
+				j.stdout.await("ready", 2)
+			}
+			n.unplug(t, lost)
+			for i, j := range clients {
+				r := j.wait()
+				said, _, _ := strings.Cut(r.stderr, "\n")
+				t.Logf("%s: client %d: %s", via, i, r.stderr)
+				if i == lost { // by what it can know, all others are
+					heard := strings.Contains(said, "nothing has been heard of it") || strings.Contains(said, "connection")
+					if r.code == 0 || !heard {
+						t.Errorf("%s: client %d: code %d, %q", via, i, r.code, r.stderr)
+					}
+					continue
+				}
+				// By its own rank or agent, by the server, or by the other client, which has told the server.
+				first := firstClient.FindStringSubmatch(said)
+				if r.code == 0 || len(first) < 2 || first[1] != strconv.Itoa(lost) {
 					t.Errorf("%s: client %d: code %d, %q", via, i, r.code, r.stderr)
 				}
-				continue
 			}
-			// By its own rank or agent, by the server, or by the other client, which has told the server.
-			first := firstClient.FindStringSubmatch(said)
-			if r.code == 0 || len(first) < 2 || first[1] != strconv.Itoa(lost) {
-				t.Errorf("%s: client %d: code %d, %q", via, i, r.code, r.stderr)
+			named := fmt.Sprintf("client %d", lost)
+			if r := server.wait(); r.code == 0 || !strings.Contains(r.stderr, named) {
+				t.Errorf("%s: the server: code %d, %q", via, r.code, r.stderr)
 			}
-		}
-		named := fmt.Sprintf("client %d", lost)
-		if r := server.wait(); r.code == 0 || !strings.Contains(r.stderr, named) {
-			t.Errorf("%s: the server: code %d, %q", via, r.code, r.stderr)
-		}
+		})
 	}
 }
 
@@ -326,24 +333,27 @@ func TestAClientWhoseLinkIsUpAgainInTimeIsNotLost(t *testing.T) {
 		{"agent -streams 3", []string{secret}},
 		{"direct -streams 2", []string{secret, "IMPI_AUTH_TLS=1"}},
 	} {
-		n := newNetwork(t, ipv4, apart+1)
-		in, out := io.Pipe()
-		settings := append(with(append(tt.proof, "IMPI_SILENCE=5")...), stdin(in))
-		server, clients := n.start(t, settings, all("-via "+tt.via), program(t, "misbehave"), "hear", "0")
-		for _, j := range clients {
-			j.stdout.await("ready", 2)
-		}
-		began := time.Now()
-		n.unplug(t, 1)
-		time.Sleep(cut)
-		n.plug(t, 1)
-		down := time.Since(began)
-		out.Close()
-		for _, j := range append(clients, server) {
-			if r := j.wait(); down < silence && (r.code != 0 || r.stderr != "") {
-				t.Errorf("%s: code %d, %q, after %v without a link", tt.via, r.code, r.stderr, down)
+		t.Run(tt.via, func(t *testing.T) {
+			t.Parallel() // they wait most of the time
+			n := newNetwork(t, ipv4, apart+1)
+			in, out := io.Pipe()
+			settings := append(with(append(tt.proof, "IMPI_SILENCE=5")...), stdin(in))
+			server, clients := n.start(t, settings, all("-via "+tt.via), program(t, "misbehave"), "hear", "0")
+			for _, j := range clients {
+				j.stdout.await("ready", 2)
 			}
-		}
+			began := time.Now()
+			n.unplug(t, 1)
+			time.Sleep(cut)
+			n.plug(t, 1)
+			down := time.Since(began)
+			out.Close()
+			for _, j := range append(clients, server) {
+				if r := j.wait(); down < silence && (r.code != 0 || r.stderr != "") {
+					t.Errorf("%s: code %d, %q, after %v without a link", tt.via, r.code, r.stderr, down)
+				}
+			}
+		})
 	}
 }
 
