@@ -26,8 +26,10 @@ else()
 endif()
 
 # go build decides what is out of date; it takes no time when nothing is. What it writes is moved into place,
-# so that a program which has the old library mapped is not disturbed.
+# so that a program which has the old library mapped is not disturbed. Of headers it sees those of a package alone;
+# tools/headers tells it of the others.
 add_custom_target(library ALL
+  COMMAND ${GO} run ./tools/headers
   COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=1 ${GO} build -trimpath -buildmode=c-shared
     "-ldflags=${STRIP}-X=main.commit=${COMMIT} \"-extldflags=-Wl,-soname,${SONAME},-z,nodelete '-Wl,--version-script=${MAP}'\""
     -o ${CMAKE_BINARY_DIR}/go/${SONAME} ./gobridge

@@ -10,23 +10,4 @@ package executor
 
 import "C"
 
-import (
-	_ "embed"
-
-	_ "github.com/libimpi/libimpi/gobridge/kernel"
-)
-
-// The go command does not look at the headers of other packages when it decides what to compile anew. With the text of
-// these in this package, what imports it follows their changes.
-var (
-	//go:embed board.h
-	_ string
-	//go:embed direct.h
-	_ string
-	//go:embed fast.h
-	_ string
-	//go:embed types.h
-	_ string
-	//go:embed window.h
-	_ string
-)
+import _ "github.com/libimpi/libimpi/gobridge/kernel"

@@ -38,3 +38,10 @@ func TestALineIsMeasuredInCharacters(t *testing.T) {
 		t.Errorf("%v, want line 3 alone", got)
 	}
 }
+
+// The map of the sources stays one that a newcomer reads to its end.
+func TestTheMapHasAtMost200Lines(t *testing.T) {
+	if n := len(lines(t, "docs/architecture.md")); n > 200 {
+		t.Errorf("docs/architecture.md has %d lines", n)
+	}
+}
