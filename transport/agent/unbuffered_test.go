@@ -384,6 +384,9 @@ func TestAgentsTakeShortContinuations(t *testing.T) {
 }
 
 func TestNothingAllocatesOnTheUnbufferedWay(t *testing.T) {
+	if race {
+		t.Skip("the race detector allocates")
+	}
 	h := roomy(t)
 	p, q := h.long(1, 0, 100_000), h.long(0, 1, 100_000)
 	buf := make([]byte, len(p))

@@ -17,7 +17,11 @@ func TestTheFakeConforms(t *testing.T) {
 		"two machines":   {Machines: []int{1, 2}, Late: 20},
 		"plain":          {Machines: []int{2, 1}, Late: 5, Plain: true},
 	} {
-		for seed := range uint64(3) {
+		seeds := uint64(3)
+		if testing.Short() {
+			seeds = 1
+		}
+		for seed := range seeds {
 			o.Seed = seed
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
 				conformance.Run(t, func(t *testing.T, rx []*conformance.Receiver) *conformance.World { return world(t, o, rx) })
