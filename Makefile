@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test quick fuzz lint portability bench bench-wan guidelines tune install clean
+verbs := all build run test test-long quick fuzz lint portability bench bench-wan guidelines tune install clean
 .PHONY: $(verbs)
 all: build
 
@@ -31,10 +31,14 @@ test: build
 	@tools/bootstrap test
 	ctest --preset $(PRESET); code=$$?; tools/skipped $(log); exit $$code
 
+# What takes minutes and seldom finds anything: all of 2^24 generations of a handle, simulations of 10^5 ranks.
+test-long: build
+	ctest --test-dir $(build) --output-on-failure -L '^long$$'
+
 # A part of the tests that takes less than a minute where nothing else runs.
 quick: configure
 	@$(compile) --target quick
-	ctest --preset $(PRESET) -L '^quick$$'
+	ctest --test-dir $(build) --output-on-failure -j 2 -L '^quick$$'
 
 # What make test checks of the sources without running them; nothing needs to be built.
 lint:

@@ -12,6 +12,11 @@ function(mpi_tests source)
   setting(clients clients ${source} "any")
   setting(limit limit ${source} ${LIMIT})
   setting(serial serial ${source} no) # yes: nothing else runs meanwhile
+  setting(long long ${source} no)     # yes: make test-long runs it, and make test does not
+  set(labels c)
+  if(long STREQUAL yes)
+    list(APPEND labels long)
+  endif()
   foreach(n IN LISTS ranks)
     foreach(where shm clients2 clients3 clientsA)
       set(k 1)
@@ -29,7 +34,7 @@ function(mpi_tests source)
       if(k EQUAL 1 OR (NOT n LESS k AND NOT clients STREQUAL "none"))
         set(test ${where}/${n}/${folder}/${name})
         add_test(NAME ${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec ${options} -n ${n} $<TARGET_FILE:test-${folder}-${name}>)
-        set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} LABELS "${where};c" RUN_SERIAL ${serial})
+        set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} LABELS "${where};${labels}" RUN_SERIAL ${serial})
       endif()
     endforeach()
   endforeach()
@@ -88,10 +93,14 @@ function(go_test name)
   set_tests_properties(go/${name} PROPERTIES TIMEOUT 600 LABELS go PROCESSORS 2) # the go command fills the machine
 endfunction()
 # A test that hangs says where, well before the limit here. What is skipped is told (tools/gotest, tools/skipped).
-go_test(unit sh -c "exec ${GO} run ./tools/gotest -timeout 400s $(${GO} list ./... | grep -v /tests/launcher)")
-go_test(race ${GO} run ./tools/gotest -race -timeout 400s ./transport/... ./libimpi/... ./coll/... ./datatype/...
-  ./onesided ./topology/...
-  ./gobridge/...)
+go_test(unit sh -c "exec ${GO} run ./tools/gotest -vet=off -timeout 400s $(${GO} list ./... | grep -v /tests/launcher)")
+# Packages whose code runs in threads, or makes pointers, which the detector checks, too. It is slow: fewer numbers of
+# ranks and of random cases tell it as much.
+go_test(race ${GO} run ./tools/gotest -race -short -vet=off -timeout 400s ./transport/... ./libimpi/... ./coll ./coll/op
+  ./coll/span ./datatype ./onesided/... ./gobridge/...)
+# What computes for minutes: bounds of algorithms and the page of times up to 10^5 ranks (make test-long).
+go_test(long ${GO} test -count=1 -timeout 400s ./coll/sim ./coll/simulate -long)
+set_property(TEST go/long APPEND PROPERTY LABELS long)
 # All that is plain Go, for arm64. What takes longer is make portability.
 go_test(elsewhere ${CMAKE_SOURCE_DIR}/tools/portability plain)
 go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
@@ -147,13 +156,13 @@ foreach(source IN LISTS launcher_tests)
   file(STRINGS ${source} lines REGEX "^func Test[A-Za-z0-9_]+\\(t ")
   foreach(line IN LISTS lines)
     string(REGEX REPLACE "^func (Test[A-Za-z0-9_]+).*" "\\1" function "${line}")
-    add_test(NAME launcher/${function} COMMAND ${CMAKE_BINARY_DIR}/tests/launcher/launcher.test -test.run "^${function}$" -test.v)
+    add_test(NAME launcher/${function} COMMAND ${CMAKE_BINARY_DIR}/tests/launcher/launcher.test -test.run "^${function}$" -test.v -test.parallel 4)
     set_tests_properties(launcher/${function} PROPERTIES TIMEOUT ${LIMIT} LABELS launcher
       ENVIRONMENT IMPI_STAGE=${STAGE} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/launcher
       FAIL_REGULAR_EXPRESSION "no tests to run;--- SKIP")
     if(source MATCHES "/apart_test\\.go$")
       set_tests_properties(launcher/${function} PROPERTIES LABELS "launcher;apart"
-        FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+ ")
+        FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+[/ ]")
     endif()
   endforeach()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
@@ -179,6 +188,7 @@ set_tests_properties(conform/golden PROPERTIES TIMEOUT 120 LABELS conform PROCES
 
 # The label quick: what tells in less than a minute on two idle cores whether a change is worth the whole (make quick).
 # Its first is the Go tests of packages that need no other process, its last a job that another process's death ends.
+# The first is a part of go/unit: make test leaves it out (CMakePresets.json).
 go_test(quick ${GO} run ./tools/gotest -timeout 300s -short ./abi/... ./cmd/internal/... ./coll/... ./datatype/...
   ./onesided ./topology/... ./transport/wire/... ./transport/boot/auth/... ./tests/tree/... ./tools/...)
 set(quick

@@ -29,6 +29,8 @@ func shapes(p int) []shape {
 	}
 	long := []shape{{7000, colltest.Double}, {2100, colltest.Gapped}}
 	switch {
+	case race && p > 3:
+		return append(short[2:4], long[p%2])
 	case p <= 5:
 		return append(short, long...)
 	case p <= 9 || p == 16 || p == 23:
@@ -484,7 +486,7 @@ func TestATooLongBlockOfScattervIsAnErrorInATree(t *testing.T) {
 // mostRanks is how many ranks there are at most in a test: fewer under the race detector, which is slow.
 func mostRanks() int {
 	if race {
-		return 9
+		return 6
 	}
 	return 32
 }

@@ -80,7 +80,11 @@ func ok(t *Type, err error) *Type {
 }
 
 func TestLargeRepetitionsGoThroughEveryKernel(t *testing.T) {
-	for seed := range 900 {
+	seeds := 900
+	if race {
+		seeds = 200
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewSource(int64(seed)))
 		m := wide(r)
 		count := int64(1 + r.Intn(12))

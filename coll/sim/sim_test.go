@@ -9,7 +9,10 @@ import (
 	"github.com/libimpi/libimpi/coll/simulate"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the tables and pictures of docs/collectives.md anew")
+var (
+	rewrite = flag.Bool("rewrite", false, "write the tables and pictures of docs/collectives.md anew")
+	long    = flag.Bool("long", false, "compute what the page says of the largest number of ranks, too")
+)
 
 const (
 	folder = "../../docs/"
@@ -17,6 +20,7 @@ const (
 	again  = "go test ./coll/sim -rewrite"
 )
 
+// Nine tenths of the time go into the last column of times, which -rewrite and -long alone compute.
 func TestThePageShowsWhatTheProgramPrints(t *testing.T) {
 	if race || testing.Short() {
 		t.Skip("computes for minutes under the race detector, and for long elsewhere")
@@ -25,11 +29,16 @@ func TestThePageShowsWhatTheProgramPrints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := columns
+	t.Cleanup(func() { columns = all })
+	if !*rewrite && !*long {
+		columns = columns[:len(columns)-1]
+	}
 	now := string(old)
 	for _, part := range parts {
 		begin := "<!-- " + part.name + ", written by: " + again + " -->\n\n"
 		before, rest, found := strings.Cut(now, begin)
-		_, after, closed := strings.Cut(rest, "\n<!-- end -->\n")
+		shown, after, closed := strings.Cut(rest, "\n<!-- end -->\n")
 		if !found || !closed {
 			t.Fatalf("%s has no part %q up to <!-- end -->", page, begin)
 		}
@@ -37,9 +46,24 @@ func TestThePageShowsWhatTheProgramPrints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if part.name == "times" && len(columns) < len(all) && text == withoutLastColumn(shown) {
+			text = shown
+		}
 		now = before + begin + text + "\n<!-- end -->\n" + after
 	}
 	expect(t, page, now)
+}
+
+// withoutLastColumn takes the last cell from each row of the tables in a text.
+func withoutLastColumn(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if cells, isRow := strings.CutSuffix(line, "|\n"); isRow {
+			line = cells[:strings.LastIndex(cells, "|")+1] + "\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 func TestPicturesAreThoseThatTheProgramDraws(t *testing.T) {

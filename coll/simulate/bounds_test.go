@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -11,9 +12,11 @@ import (
 	"github.com/libimpi/libimpi/coll"
 )
 
+var long = flag.Bool("long", false, "try more, and up to 10^5 ranks")
+
 // Every algorithm keeps to its bounds, for every number of ranks up to 300, and for large ones if the ranks do not
-// take p^2 steps. One that takes very many of them is tried with every 25th number only from some number on. With
-// -short few are tried above 40.
+// take p^2 steps. One that takes very many of them is tried with every 25th number only from some number on, which is
+// larger with -long. With -short few are tried above 40.
 func TestRoundsAndVolumeKeepToTheirBounds(t *testing.T) {
 	if race {
 		t.Skip("computes for minutes under the race detector, on one goroutine for each algorithm")
@@ -28,9 +31,12 @@ func TestRoundsAndVolumeKeepToTheirBounds(t *testing.T) {
 				}
 				return
 			}
-			tried, steps := 0, int64(0)
+			tried, steps, many := 0, int64(0), int64(1<<19)
+			if *long {
+				many = 3 << 20
+			}
 			for p := 1; p <= 300; p++ {
-				if (steps > 3<<20 || testing.Short() && p > 40) && p%25 != 0 {
+				if (steps > many || testing.Short() && p > 40) && p%25 != 0 {
 					continue
 				}
 				taken, err := b.check(p, []int64{2400, 1000, 100_000}[p%3], MostSteps)
@@ -44,6 +50,8 @@ func TestRoundsAndVolumeKeepToTheirBounds(t *testing.T) {
 			large, fewest := []int{1000, 1 << 10, 10_000, 1 << 14, 100_000, 1 << 16}, 7
 			if testing.Short() {
 				large, fewest = large[:2], 5
+			} else if !*long {
+				large = large[:4]
 			}
 			for _, p := range large {
 				// What needs a power of two is tried with that, and everything else with the number before it.

@@ -2,8 +2,7 @@
  * library: where there is less memory than that, the test is skipped.
  * ranks: 2
  * clients: none
- * limit: 240
- * serial: yes */
+ * limit: 240 */
 #include "../check.h"
 #include <sys/mman.h>
 

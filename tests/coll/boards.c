@@ -138,7 +138,7 @@ static void mix(check_stream *s, int steps)
 
 static void remade(check_stream *s)
 {
-    int rounds = check_spans() ? 60 : 600; /* to make communicators takes long there */
+    int rounds = check_spans() ? 60 : 240; /* to make communicators takes long there */
     for (int round = 0; round < rounds; round++) {
         int i = round % COMMS;
         if (on[i].comm != MPI_COMM_NULL) MPI_Comm_free(&on[i].comm);
@@ -154,7 +154,7 @@ static void many(void)
     enum { MANY = 300 };
     static MPI_Comm all[MANY];
     for (int i = 0; i < MANY; i++) MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
-    for (int k = 0; k < 20; k++)
+    for (int k = 0; k < 6; k++)
         for (int i = 0; i < MANY; i++) {
             int in = check_rank + i, sum = 0;
             MPI_Allreduce(&in, &sum, 1, MPI_INT, MPI_SUM, all[i]);
@@ -170,7 +170,7 @@ static void very_many(void)
     static MPI_Comm own[200], all[MANY];
     for (int i = 0; i < check_rank % 4 * 50; i++) MPI_Comm_dup(MPI_COMM_SELF, &own[i]);
     for (int i = 0; i < MANY; i++) MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
-    for (int k = 0; k < 40; k++)
+    for (int k = 0; k < 10; k++)
         for (int i = MANY - 1; i > MANY - 200; i -= 3) {
             int root = i % check_size, word = check_rank == root ? i + k : -1, in = check_rank + i, sum = 0;
             MPI_Bcast(&word, 1, MPI_INT, root, all[i]);
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
     adopt(3, made(2), 4 + (uint64_t)(check_rank % 2));
     adopt(4, made(3), 6);
     adopt(5, MPI_COMM_NULL, 0);
-    mix(&s, 3000);
+    mix(&s, 1500);
     on[0].comm = MPI_COMM_NULL;
     remade(&s);
     for (int i = 0; i < COMMS; i++)

@@ -81,7 +81,7 @@ static void compute(long n)
 /* Ranks begin the next time while others are in the last one, or have not begun that. */
 static void others_lag(void)
 {
-    for (int round = 0; round < 60; round++)
+    for (int round = 0; round < 20; round++)
         for (int op = 0; op < FORMS_OPS; op++) {
             forms_fill(&cases[op], round);
             MPI_Start(&q[op]);
@@ -204,11 +204,11 @@ static void in_turn(short_ones *s, int rounds)
     }
 }
 
-/* One after the other, thousands of times: ranks that give nothing, or get nothing, run ahead of the others. */
+/* One after the other, hundreds of times: ranks that give nothing, or get nothing, run ahead of the others. */
 static void again_and_again(short_ones *s, int i)
 {
     MPI_Status status;
-    for (int round = 0; round < 500; round++) {
+    for (int round = 0; round < 200; round++) {
         start_short(s, i, round);
         CHECK_CLASS(MPI_Start(&s->q[i]), MPI_ERR_REQUEST); /* be it over or not */
         CHECK_CLASS(MPI_Request_free(&s->q[i]), MPI_ERR_REQUEST);
@@ -233,11 +233,11 @@ static void short_ones_in_any_order(void)
         MPI_Comm_dup(MPI_COMM_WORLD, &s.comm);
         MPI_Barrier(s.comm);
         make_short(&s);
-        in_turn(&s, 100);
+        in_turn(&s, 40);
         for (int i = 0; i < 4; i++) again_and_again(&s, i + 4 * again);
         for (int i = 0; i < SHORT; i++) MPI_Request_free(&s.q[i]);
         make_short(&s);
-        in_turn(&s, 50);
+        in_turn(&s, 20);
         for (int i = 0; i < SHORT; i++) start_short(&s, i, 1);
         MPI_Comm_free(&s.comm);
         for (int i = 0; i < SHORT; i++) {
@@ -292,15 +292,15 @@ static void nothing_grows(const forms_world *w)
         forms_fill(&cases[i], i);
         forms_call(&cases[i].args, i, FORMS_PERSISTENT, &q[i]);
     }
-    cycles(1000);
-    lives(300);
+    cycles(500);
+    lives(150);
     long before = resident_pages();
-    cycles(2000);
+    cycles(800);
     long between = resident_pages();
-    lives(1000);
+    lives(400);
     long after = resident_pages(), page = sysconf(_SC_PAGESIZE);
-    CHECK_SAY((between - before) * page < 16 << 20, "2000 starts left %ld bytes behind", (between - before) * page);
-    CHECK_SAY((after - between) * page < 16 << 20, "1000 requests left %ld bytes behind", (after - between) * page);
+    CHECK_SAY((between - before) * page < 16 << 20, "800 starts left %ld bytes behind", (between - before) * page);
+    CHECK_SAY((after - between) * page < 16 << 20, "400 requests left %ld bytes behind", (after - between) * page);
     drop(FORMS_OPS);
 }
 

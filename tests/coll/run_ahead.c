@@ -4,7 +4,7 @@
 /* limit: 120 */
 #include "../check.h"
 
-enum { ROUNDS = 1000 };
+enum { ROUNDS = 500 };
 
 /* Computes for some time. */
 static volatile uint64_t sink;
@@ -19,7 +19,7 @@ static int slow; /* this rank is */
 
 static void bcasts(int root)
 {
-    if (slow) compute(20000000);
+    if (slow) compute(8000000);
     for (int i = 0; i < ROUNDS; i++) {
         int word[3] = {-1, -1, -1};
         if (check_rank == root) word[0] = word[1] = word[2] = i + root;
@@ -31,7 +31,7 @@ static void bcasts(int root)
 
 static void reduces(int root)
 {
-    if (slow) compute(20000000);
+    if (slow) compute(8000000);
     for (int i = 0; i < ROUNDS; i++) {
         long in = check_rank + i, sum = -1;
         MPI_Reduce(&in, &sum, 1, MPI_LONG, MPI_SUM, root, MPI_COMM_WORLD);

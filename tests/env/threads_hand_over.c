@@ -4,7 +4,7 @@
 #include "../check.h"
 #include <pthread.h>
 
-enum { THREADS = 4, ROUNDS = 25, MANY = 12, PARTS = 8, LONG = 50000 };
+enum { THREADS = 4, ROUNDS = 12, MANY = 12, PARTS = 8, LONG = 50000 };
 
 static MPI_Comm own[THREADS], all, anybody;
 static int next, previous;

@@ -5,7 +5,7 @@
 
 /* Every thread has a communicator of its own, and all share one more, in which a tag belongs to a thread. Each runs
  * the same steps in an order of its own, so that at any time different kinds of waiting go on in a process. */
-enum { THREADS = 4, ROUNDS = 30, LARGE = 70000 };
+enum { THREADS = 4, ROUNDS = 12, LARGE = 70000 };
 
 static MPI_Comm own[THREADS], all;
 static int next, previous, spanning;

@@ -1,6 +1,7 @@
 /* A handle names nothing even when its place has been used again as often as a handle can tell: 2^24 times. Only
  * libimpi promises that; elsewhere nothing is tested. */
 /* ranks: 1 */
+/* long: yes */
 #include "../check.h"
 
 int main(int argc, char **argv)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-enum { ROUNDS = 2000 };
+enum { ROUNDS = 800 };
 
 static const struct kind *kind;
 static uintptr_t shared;

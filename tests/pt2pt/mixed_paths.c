@@ -5,7 +5,7 @@
 /* ranks: 1 2 3 8 */
 #include "../check.h"
 
-enum { ROUNDS = 400, MESSAGES = 12, TAGS = 3, UNUSED = 99, LONGEST = 40000, KINDS = 6, LENGTHS = 9 };
+enum { ROUNDS = 150, MESSAGES = 12, TAGS = 3, UNUSED = 99, LONGEST = 40000, KINDS = 6, LENGTHS = 9 };
 
 static const int lengths[LENGTHS] = {0, 1, 10, 11, 256, 1000, 4097, 4100, LONGEST / 4};
 static unsigned state;
