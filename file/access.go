@@ -1,6 +1,8 @@
 package file
 
 import (
+	"sync"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
@@ -38,15 +40,38 @@ type Op struct {
 	pos, n     int64 // the bytes of the view's stream that it is about
 	whole      int64 // n, before a read was cut by the end of the file
 	buf        coll.Buf
+	mem        memory // buf, or what it is in the file
 	refused    error
+}
+
+// ops are accesses that have ended: one that is carried out at once allocates nothing.
+var ops = sync.Pool{New: func() any { return new(Op) }}
+
+// Do carries an access out. It answers what Run does.
+func (f *File) Do(a Access) (bytes int64, err error) {
+	op := ops.Get().(*Op)
+	if err = f.prepare(op, a); err == nil {
+		bytes, err = op.Run()
+	}
+	op.f, op.v, op.buf, op.mem.buf, op.mem.run = nil, nil, coll.Buf{}, coll.Buf{}, nil
+	ops.Put(op)
+	return bytes, err
 }
 
 // Prepare checks an access and gives it its place: pointers move. It waits for nobody, unless it is Ordered. Errors of
 // a collective access that others take part in are answered by Run, at all members.
 func (f *File) Prepare(a Access) (*Op, error) {
+	op := new(Op)
+	if err := f.prepare(op, a); err != nil {
+		return nil, err
+	}
+	return op, nil
+}
+
+func (f *File) prepare(op *Op, a Access) error {
 	f.mu.Lock()
-	op := &Op{f: f, v: f.view, write: a.Write, collective: a.Collective || a.Where == Ordered, atomic: f.Atomic(),
-		buf: a.Buf, refused: a.Refused}
+	op.f, op.v, op.write, op.collective, op.atomic = f, f.view, a.Write, a.Collective || a.Where == Ordered, f.Atomic()
+	op.pos, op.n, op.whole, op.buf, op.refused = 0, 0, 0, a.Buf, a.Refused
 	if op.refused == nil {
 		op.refused = op.check(a)
 	}
@@ -70,15 +95,15 @@ func (f *File) Prepare(a Access) (*Op, error) {
 		offset, err = f.turn(etypes)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if op.refused == nil {
 		op.pos, op.refused = op.v.position(offset)
 	}
 	if op.refused != nil && !op.collective {
-		return nil, op.refused
+		return op.refused
 	}
-	return op, nil
+	return nil
 }
 
 // check says what is wrong with an access, and finds out how many bytes of the stream it is about.
@@ -97,9 +122,8 @@ func (op *Op) check(a Access) error {
 			return err
 		}
 	}
-	rep, streams := op.v.Rep.Stream()
-	if streams {
-		op.n = a.Buf.Type.PackedSize(a.Buf.Count, rep)
+	if op.v.stream {
+		op.n = a.Buf.Type.PackedSize(a.Buf.Count, op.v.rep)
 	} else {
 		t, err := op.v.Rep.Layout(a.Buf.Type)
 		if err != nil {
@@ -149,33 +173,44 @@ func (f *File) turn(etypes int64) (int64, error) {
 // Run moves the data. It answers how many bytes have been moved, counted as they are in memory. Errors of a collective
 // access are known to all members.
 func (op *Op) Run() (bytes int64, err error) {
-	switch {
-	case !op.collective:
-		return op.staged((*Op).alone)
-	case op.refused != nil:
-		return op.together(nil)
+	if op.refused != nil {
+		return op.together()
 	}
-	return op.staged((*Op).together)
+	if !op.v.stream {
+		return op.staged()
+	}
+	op.mem.init(op.buf, op.v.rep)
+	return op.finish(op.moved())
 }
 
-// staged moves the data by move, which is given memory that it can move to and from the file as it is.
-func (op *Op) staged(move func(op *Op, mem *memory) (int64, error)) (int64, error) {
-	rep, streams := op.v.Rep.Stream()
-	if streams {
-		mem := newMemory(op.buf, rep)
-		n, err := move(op, mem)
-		bytes, failed := op.native(n)
-		return bytes, first(err, first(converted(mem.cursor.Err()), failed))
+// moved moves the data, and answers how many bytes of the file that were.
+func (op *Op) moved() (int64, error) {
+	if op.collective {
+		return op.together()
 	}
+	return op.alone()
+}
+
+// staged moves the data by way of a buffer that has what stands in the file.
+func (op *Op) staged() (int64, error) {
 	p := make([]byte, op.n)
 	if op.write {
 		if op.refused = op.v.Rep.Encode(p, op.buf); op.refused != nil && !op.collective {
 			return 0, op.refused
 		}
 	}
-	n, err := move(op, newMemory(coll.Bytes(p), datatype.Native))
+	op.mem.init(coll.Bytes(p), datatype.Native)
+	n, err := op.moved()
 	if err == nil && !op.write {
 		err = op.v.Rep.Decode(op.buf, p[:n])
+	}
+	return op.finish(n, err)
+}
+
+// finish answers how many bytes of memory have been moved, and the first error.
+func (op *Op) finish(n int64, err error) (int64, error) {
+	if err == nil {
+		err = converted(op.mem.err())
 	}
 	bytes, failed := op.native(n)
 	return bytes, first(err, failed)

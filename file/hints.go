@@ -26,6 +26,9 @@ const (
 
 var choices = [...]string{"automatic", "enable", "disable"}
 
+// or is whether a way is taken that would be found to be the better one, or not.
+func (c choice) or(better bool) bool { return c == enable || c == automatic && better }
+
 // most is the largest size of a buffer that a hint can ask for.
 const most = 1 << 30
 

@@ -35,59 +35,56 @@ func scratch(n int64) ([]byte, func()) {
 }
 
 // alone moves the data of an access, and answers how many bytes of the stream.
-func (op *Op) alone(mem *memory) (int64, error) {
+func (op *Op) alone() (int64, error) {
 	if op.n == 0 {
 		return 0, nil
 	}
 	if !op.atomic {
-		return op.move(mem)
+		return op.move()
 	}
 	unlock, err := op.f.storage.Lock(op.v.at(op.pos), op.v.end(op.pos+op.n), !op.write)
 	if err != nil {
 		return 0, err
 	}
 	defer unlock()
-	return op.move(mem)
+	return op.move()
 }
-
-// locks says whether writes have to keep out of the way of others, which read, modify and write.
-func (op *Op) locks() bool { return op.f.sieved && !op.atomic }
 
 // move chooses the way.
-func (op *Op) move(mem *memory) (int64, error) {
-	v := op.v
-	span := v.span(op.pos, op.n)
+func (op *Op) move() (int64, error) {
+	run := op.v.span(op.pos, op.n) == op.n
 	if op.write {
-		op.f.busy.Add(1)
-		defer op.f.busy.Add(-1)
+		if op.f.sieves() {
+			op.f.busy.Add(1)
+			defer op.f.busy.Add(-1)
+		}
+		switch {
+		case run:
+			return op.writeRun()
+		case op.f.sievesWrites(op.v.spread):
+			return op.sieveWrite()
+		}
+		return op.writeRuns(0)
 	}
 	switch {
-	case span == op.n && op.write:
-		return op.writeRun(mem)
-	case span == op.n:
-		return op.readRun(mem)
-	case op.direct(span) && op.write:
-		return op.writeRuns(mem, 0)
-	case op.direct(span):
-		return op.readRuns(mem)
-	case op.write:
-		return op.sieveWrite(mem)
+	case run:
+		return op.readRun()
+	case op.f.sievesReads(op.v.spread):
+		return op.sieveRead()
 	}
-	return op.sieveRead(mem)
+	return op.readRuns()
 }
 
-// direct says whether a call for each run is the better way, if they take so many bytes of the file together.
-func (op *Op) direct(span int64) bool {
-	sieve, call := op.f.hints.sieveReads, int64(readCall)
-	if op.write {
-		sieve, call = op.f.hints.sieveWrites, writeCall
-	}
-	if sieve != automatic {
-		return sieve == disable
-	}
-	runs := max(op.n/op.v.run(), 1)
-	return span/runs > call
-}
+// sievesWrites says whether windows are the better way to write runs that are so many bytes apart, sievesReads whether
+// they are to read them.
+func (f *File) sievesWrites(spread int64) bool { return f.hints.sieveWrites.or(spread <= writeCall) }
+func (f *File) sievesReads(spread int64) bool  { return f.hints.sieveReads.or(spread <= readCall) }
+
+// sieves says whether a member may read, modify and write windows: its view has runs that are near each other.
+func (f *File) sieves() bool { return f.spread != farthest && f.sievesWrites(f.spread) }
+
+// locks says whether writes have to keep out of the way of others, which read, modify and write.
+func (op *Op) locks() bool { return op.f.sieves() && !op.atomic }
 
 // lock keeps a write out of the way of windows that are being read and written.
 func (op *Op) lock(lo, hi int64, shared bool) (unlock func(), err error) {
@@ -102,21 +99,21 @@ func (op *Op) lock(lo, hi int64, shared bool) (unlock func(), err error) {
 }
 
 // writeRun writes a piece of the file.
-func (op *Op) writeRun(mem *memory) (moved int64, err error) {
+func (op *Op) writeRun() (moved int64, err error) {
 	from := op.v.at(op.pos)
 	unlock, err := op.lock(from, from+op.n, true)
 	if err != nil {
 		return 0, err
 	}
 	defer unlock()
-	if mem.run != nil {
-		n, err := op.f.storage.WriteAt(mem.run[:op.n], from)
+	if op.mem.run != nil {
+		n, err := op.f.storage.WriteAt(op.mem.run[:op.n], from)
 		return int64(n), err
 	}
 	buf, done := scratch(min(op.n, pieceBytes))
 	defer done()
 	for moved < op.n {
-		n, err := op.f.storage.WriteAt(mem.piece(buf, moved, min(op.n-moved, pieceBytes)), from+moved)
+		n, err := op.f.storage.WriteAt(op.mem.piece(buf, moved, min(op.n-moved, pieceBytes)), from+moved)
 		if moved += int64(n); err != nil {
 			return moved, err
 		}
@@ -125,10 +122,10 @@ func (op *Op) writeRun(mem *memory) (moved int64, err error) {
 }
 
 // readRun reads a piece of the file.
-func (op *Op) readRun(mem *memory) (moved int64, err error) {
+func (op *Op) readRun() (moved int64, err error) {
 	from := op.v.at(op.pos)
-	if mem.run != nil {
-		n, err := op.f.storage.ReadAt(mem.run[:op.n], from)
+	if op.mem.run != nil {
+		n, err := op.f.storage.ReadAt(op.mem.run[:op.n], from)
 		return int64(n), err
 	}
 	buf, done := scratch(min(op.n, pieceBytes))
@@ -136,7 +133,7 @@ func (op *Op) readRun(mem *memory) (moved int64, err error) {
 	for moved < op.n {
 		p := buf[:min(op.n-moved, pieceBytes)]
 		n, err := op.f.storage.ReadAt(p, from+moved)
-		mem.take(p[:n], moved)
+		op.mem.take(p[:n], moved)
 		if moved += int64(n); err != nil || n < len(p) {
 			return moved, err
 		}
@@ -161,22 +158,22 @@ func (op *Op) runs(moved, end int64, each func(at, pos, n int64) bool) {
 }
 
 // stretch is how much of the stream is moved at a time by ways that copy: all of it, if the memory is one run.
-func (op *Op) stretch(mem *memory) int64 {
-	if mem.run != nil {
+func (op *Op) stretch() int64 {
+	if op.mem.run != nil {
 		return op.n
 	}
 	return min(op.n, pieceBytes)
 }
 
 // writeRuns writes run after run, those of byte moved and later.
-func (op *Op) writeRuns(mem *memory, moved int64) (int64, error) {
+func (op *Op) writeRuns(moved int64) (int64, error) {
 	var err error
-	step := op.stretch(mem)
+	step := op.stretch()
 	buf, done := scratch(min(step, pieceBytes))
 	defer done()
 	for moved < op.n && err == nil {
 		begin := moved
-		p := mem.piece(buf, begin, min(step, op.n-begin))
+		p := op.mem.piece(buf, begin, min(step, op.n-begin))
 		op.runs(begin, begin+int64(len(p)), func(at, pos, n int64) bool {
 			var unlock func()
 			if unlock, err = op.lock(at, at+n, true); err != nil {
@@ -193,13 +190,13 @@ func (op *Op) writeRuns(mem *memory, moved int64) (int64, error) {
 }
 
 // readRuns reads run after run.
-func (op *Op) readRuns(mem *memory) (moved int64, err error) {
-	step := op.stretch(mem)
+func (op *Op) readRuns() (moved int64, err error) {
+	step := op.stretch()
 	buf, done := scratch(min(step, pieceBytes))
 	defer done()
 	for ended := false; moved < op.n && err == nil && !ended; {
 		begin := moved
-		p := mem.room(buf, begin, min(step, op.n-begin))
+		p := op.mem.room(buf, begin, min(step, op.n-begin))
 		op.runs(begin, begin+int64(len(p)), func(at, pos, n int64) bool {
 			var got int
 			got, err = op.f.storage.ReadAt(p[pos-begin:pos-begin+n], at)
@@ -207,19 +204,19 @@ func (op *Op) readRuns(mem *memory) (moved int64, err error) {
 			ended = int64(got) < n
 			return err == nil && !ended
 		})
-		mem.take(p[:moved-begin], begin)
+		op.mem.take(p[:moved-begin], begin)
 	}
 	return moved, err
 }
 
 // sieveWrite writes by windows.
-func (op *Op) sieveWrite(mem *memory) (moved int64, err error) {
+func (op *Op) sieveWrite() (moved int64, err error) {
 	window, done := scratch(op.f.inForce().writeBuffer)
 	defer done()
 	for moved < op.n {
-		n, err := op.writeWindow(window, moved, mem)
+		n, err := op.writeWindow(window, moved)
 		if err == ErrNoLocks {
-			return op.writeRuns(mem, moved)
+			return op.writeRuns(moved)
 		}
 		if moved += n; err != nil {
 			return moved, err
@@ -229,7 +226,7 @@ func (op *Op) sieveWrite(mem *memory) (moved int64, err error) {
 }
 
 // writeWindow writes a window of the file, which begins with byte moved of the access.
-func (op *Op) writeWindow(window []byte, moved int64, mem *memory) (int64, error) {
+func (op *Op) writeWindow(window []byte, moved int64) (int64, error) {
 	v, pos := op.v, op.pos+moved
 	lo := v.at(pos)
 	n := min(v.until(pos, lo+int64(len(window))), op.n-moved)
@@ -250,8 +247,7 @@ func (op *Op) writeWindow(window []byte, moved int64, mem *memory) (int64, error
 		}
 	}
 	defer unlock()
-	mem.cursor.SeekTo(moved)
-	v.over(window, lo, pos, n, &mem.cursor, true)
+	v.over(window, lo, pos, n, op.mem.from(moved), true)
 	wrote, err := op.f.storage.WriteAt(window, lo)
 	if err != nil {
 		n = 0
@@ -270,7 +266,7 @@ func fill(s Storage, window []byte, lo int64) error {
 }
 
 // sieveRead reads by windows.
-func (op *Op) sieveRead(mem *memory) (moved int64, err error) {
+func (op *Op) sieveRead() (moved int64, err error) {
 	buf, done := scratch(op.f.inForce().readBuffer)
 	defer done()
 	v := op.v
@@ -284,8 +280,7 @@ func (op *Op) sieveRead(mem *memory) (moved int64, err error) {
 		if ended {
 			n = min(n, v.until(pos, lo+int64(got)))
 		}
-		mem.cursor.SeekTo(moved)
-		v.over(window, lo, pos, n, &mem.cursor, false)
+		v.over(window, lo, pos, n, op.mem.from(moved), false)
 		if moved += n; err != nil || ended {
 			return moved, err
 		}

@@ -9,22 +9,38 @@ import (
 
 // memory is the buffer of an access, as a stream of the bytes that stand in the file.
 type memory struct {
-	cursor datatype.Cursor
+	buf    coll.Buf
+	rep    datatype.Rep
 	run    []byte // all of it, if it is one run of memory as it stands in the file
+	cursor datatype.Cursor
+	made   bool // cursor is
 }
 
-func newMemory(b coll.Buf, rep datatype.Rep) *memory {
-	mem := new(memory)
-	if b.Count == 0 {
-		return mem
-	}
-	mem.cursor.Init(b.Base, b.Count, b.Type, rep)
-	if rep == datatype.Native {
+func (mem *memory) init(b coll.Buf, rep datatype.Rep) {
+	mem.buf, mem.rep, mem.run, mem.made = b, rep, nil, false
+	if b.Count > 0 && rep == datatype.Native {
 		if p, n, ok := b.Type.Span(b.Base, b.Count); ok {
 			mem.run = unsafe.Slice((*byte)(p), n)
 		}
 	}
-	return mem
+}
+
+// from is a cursor that goes on at byte pos of the stream.
+func (mem *memory) from(pos int64) *datatype.Cursor {
+	if !mem.made {
+		mem.cursor.Init(mem.buf.Base, mem.buf.Count, mem.buf.Type, mem.rep)
+		mem.made = true
+	}
+	mem.cursor.SeekTo(pos)
+	return &mem.cursor
+}
+
+// err says whether a value did not fit its form in the file.
+func (mem *memory) err() error {
+	if !mem.made {
+		return nil
+	}
+	return mem.cursor.Err()
 }
 
 // piece answers n bytes of the stream from byte pos on, for writing to the file: the memory itself, or a copy in
@@ -33,8 +49,7 @@ func (mem *memory) piece(scratch []byte, pos, n int64) []byte {
 	if mem.run != nil {
 		return mem.run[pos : pos+n]
 	}
-	mem.cursor.SeekTo(pos)
-	mem.cursor.Pack(scratch[:n])
+	mem.from(pos).Pack(scratch[:n])
 	return scratch[:n]
 }
 
@@ -49,8 +64,7 @@ func (mem *memory) room(scratch []byte, pos, n int64) []byte {
 
 func (mem *memory) take(p []byte, pos int64) {
 	if mem.run == nil {
-		mem.cursor.SeekTo(pos)
-		mem.cursor.Unpack(p)
+		mem.from(pos).Unpack(p)
 	}
 }
 

@@ -22,7 +22,7 @@ type File struct {
 	position int64 // the individual pointer, in etypes
 
 	atomic  atomic.Bool
-	sieved  bool         // the view of some member has gaps: its writes may read, modify and write
+	spread  int64        // the least of all members' views (View.spread)
 	busy    atomic.Int64 // independent writes under way
 	peers   peers        // what is known of the other members' views
 	buffers exchange     // memory for collective access
@@ -159,7 +159,7 @@ func (f *File) begin() error {
 	if err != nil {
 		return err
 	}
-	f.view = view
+	f.view, f.spread = view, view.spread
 	if f.mode&abi.MPI_MODE_APPEND == 0 {
 		return nil
 	}
@@ -336,10 +336,10 @@ func (f *File) SetView(disp int64, etype, filetype *datatype.Type, rep Represent
 	if refused == nil {
 		view, refused = newView(disp, etype, filetype, rep, f.mode&abi.MPI_MODE_RDONLY == 0)
 	}
-	const each = 3 // class of error, bytes of an etype, whether there are gaps
-	own := []int64{class(refused), 0, 0}
+	const each = 3 // class of error, bytes of an etype, how far runs are apart
+	own := []int64{class(refused), 0, farthest}
 	if view != nil {
-		own[1], own[2] = view.unit, truth(view.gaps)
+		own[1], own[2] = view.unit, view.spread
 	}
 	all := make([]int64, each*f.m.Size())
 	if err := f.m.Allgather(own, all); err != nil {
@@ -348,20 +348,20 @@ func (f *File) SetView(disp int64, etype, filetype *datatype.Type, rep Represent
 	if err := f.verdict(refused, all, each); err != nil {
 		return err
 	}
-	sieved := false
+	spread := int64(farthest)
 	for r := range f.m.Size() {
 		if all[each*r+1] != all[1] {
 			return errorf(abi.MPI_ERR_NOT_SAME, "argument etype has %d bytes at rank %d, and %d at rank 0", all[each*r+1], r,
 				all[1])
 		}
-		sieved = sieved || all[each*r+2] != 0
+		spread = min(spread, all[each*r+2])
 	}
 	if err := f.storeShared(0); err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.view, f.position, f.sieved, f.peers = view, 0, sieved, peers{}
+	f.view, f.position, f.spread, f.peers = view, 0, spread, peers{}
 	return nil
 }
 
@@ -403,11 +403,4 @@ func (f *File) storeShared(v int64) error {
 		}
 	}
 	return f.m.Barrier()
-}
-
-func truth(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -30,7 +30,7 @@ const (
 )
 
 // together is a collective access. It answers how many bytes of the stream this member has moved.
-func (op *Op) together(mem *memory) (int64, error) {
+func (op *Op) together() (int64, error) {
 	f := op.f
 	own := make([]int64, sayings)
 	if op.refused == nil && op.n > 0 {
@@ -47,12 +47,12 @@ func (op *Op) together(mem *memory) (int64, error) {
 	if err := f.verdict(op.refused, all, sayings); err != nil {
 		return 0, err
 	}
-	t := &twoPhase{op: op, mem: mem, all: all}
+	t := &twoPhase{op: op, all: all}
 	if t.survey(); t.total == 0 {
 		return 0, nil
 	}
 	if !t.worthwhile() {
-		n, err := op.alone(mem)
+		n, err := op.alone()
 		return n, f.agree(err)
 	}
 	return t.run()
@@ -78,7 +78,6 @@ func (op *Op) clip() error {
 // twoPhase is a collective access in two phases.
 type twoPhase struct {
 	op  *Op
-	mem *memory
 	all []int64 // what the members say
 
 	lo, hi, total int64 // of the file: what is accessed, and how many bytes that is, counted for each member
@@ -308,7 +307,7 @@ func (t *twoPhase) place(a int, round, n int64) []byte {
 func (t *twoPhase) lock() (unlock func(), err error) {
 	f := t.op.f
 	unlock = func() {}
-	if !t.op.write || t.covered && !(f.sieved && t.busy) {
+	if !t.op.write || t.covered && !(f.sieves() && t.busy) {
 		return unlock, nil
 	}
 	if f.m.Rank() == 0 {
@@ -400,15 +399,13 @@ func (t *twoPhase) hand(round, lo, hi int64) error {
 		}
 		t.next[a] += n
 		if window := t.place(a, round, hi-lo); window != nil {
-			t.mem.cursor.SeekTo(pos - op.pos)
-			op.v.over(window, lo, pos, n, &t.mem.cursor, true)
+			op.v.over(window, lo, pos, n, t.op.mem.from(pos-op.pos), true)
 			continue
 		}
-		data := t.mem.run
+		data := t.op.mem.run
 		if data == nil {
 			data = make([]byte, n)
-			t.mem.cursor.SeekTo(pos - op.pos)
-			t.mem.cursor.Pack(data)
+			t.op.mem.from(pos - op.pos).Pack(data)
 		} else {
 			data = data[pos-op.pos:][:n]
 		}
@@ -497,16 +494,14 @@ func (t *twoPhase) readRound(round int64, err error) (wrong, failed error) {
 		n := t.before(op.v, f.m.Rank(), pos, hi)
 		if window := t.place(a, round, hi-lo); n > 0 && window != nil {
 			t.next[a] += n
-			t.mem.cursor.SeekTo(pos - op.pos)
-			op.v.over(window, lo, pos, n, &t.mem.cursor, false)
+			op.v.over(window, lo, pos, n, t.op.mem.from(pos-op.pos), false)
 		}
 	}
 	if failed := f.m.Wait(reqs...); failed != nil {
 		return err, failed
 	}
 	for _, p := range arriving {
-		t.mem.cursor.SeekTo(p.pos - op.pos)
-		t.mem.cursor.Unpack(p.data)
+		t.op.mem.from(p.pos - op.pos).Unpack(p.data)
 	}
 	return err, nil
 }

@@ -14,8 +14,11 @@ type View struct {
 
 	unit   int64          // bytes of an etype in the file
 	layout *datatype.Type // the filetype in the file
+	rep    datatype.Rep   // how a cursor converts between memory and the file, if it can
+	stream bool           // it can
 	whole  bool           // the stream has no holes: the filetype is a run, as long as its extent
-	gaps   bool           // a write may have to write around bytes that are not visible
+	first  int64          // then: where it begins in the file
+	spread int64          // from one run to the next, in bytes of the file, on average; farthest if there are no holes
 	cursor datatype.Cursor
 }
 
@@ -25,6 +28,7 @@ const farthest = 1 << 61
 // newView checks a view. writable says that the file may be written.
 func newView(disp int64, etype, filetype *datatype.Type, rep Representation, writable bool) (*View, error) {
 	v := &View{Disp: disp, Etype: etype, Filetype: filetype, Rep: rep}
+	v.rep, v.stream = rep.Stream()
 	if disp < 0 || disp >= farthest {
 		return nil, errorf(abi.MPI_ERR_ARG, "argument disp is %d", disp)
 	}
@@ -57,20 +61,32 @@ func newView(disp int64, etype, filetype *datatype.Type, rep Representation, wri
 	}
 	if size > 0 {
 		v.cursor.Init(nil, v.layout.Endless(datatype.Native), v.layout, datatype.Native)
-		v.whole = v.cursor.Extent(0, 2*size) == 2*size
+		v.whole, v.first = v.cursor.Extent(0, 2*size) == 2*size, disp+v.cursor.Place(0)
 	}
-	v.gaps = !v.whole && size > 0
+	if v.spread = farthest; size > 0 && !v.whole {
+		v.spread = max(extent/max(size/v.run(), 1), 1)
+	}
 	return v, nil
 }
 
 // at is the byte of the file where byte pos of the stream is.
-func (v *View) at(pos int64) int64 { return v.Disp + v.cursor.Place(pos) }
+func (v *View) at(pos int64) int64 {
+	if v.whole {
+		return v.first + pos
+	}
+	return v.Disp + v.cursor.Place(pos)
+}
 
 // end is behind the byte before byte pos of the stream.
 func (v *View) end(pos int64) int64 { return v.at(pos-1) + 1 }
 
 // span is how many bytes of the file lie from byte pos of the stream to the last of n.
-func (v *View) span(pos, n int64) int64 { return v.cursor.Extent(pos, n) }
+func (v *View) span(pos, n int64) int64 {
+	if v.whole {
+		return n
+	}
+	return v.cursor.Extent(pos, n)
+}
 
 // until is how many bytes of the stream, from byte pos on, lie before byte end of the file.
 func (v *View) until(pos, end int64) int64 { return v.cursor.Within(pos, end-v.at(pos)) }

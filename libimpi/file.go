@@ -121,17 +121,10 @@ func (f *File) SetView(v file.View, h file.Hints, refused *Error) error {
 // Do carries an access out, and answers how many bytes it has moved, counted as they are in memory.
 func (f *File) Do(a file.Access) (n int64, err error) {
 	if !a.Collective {
-		op, err := f.file.Prepare(a)
-		if err != nil {
-			return 0, err
-		}
-		return op.Run()
+		return f.file.Do(a)
 	}
 	err = f.inTurn(func() error {
-		op, err := f.file.Prepare(a)
-		if err == nil {
-			n, err = op.Run()
-		}
+		n, err = f.file.Do(a)
 		return err
 	})
 	return n, err
