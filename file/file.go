@@ -70,6 +70,15 @@ type Storage interface {
 	Close() error
 }
 
+// Limits is what a Storage has besides that cannot do everything.
+type Limits interface {
+	// Readable tells whether the file can be read: one for MPI_MODE_WRONLY may be not.
+	Readable() bool
+	// Seekable tells whether bytes have offsets. Those of a FIFO or a terminal have none: they are read and written in
+	// order, whatever the offset, and Size is 0.
+	Seekable() bool
+}
+
 // FileSystem opens and removes files by their names.
 type FileSystem interface {
 	// Open opens a file for MPI_MODE_RDONLY, MPI_MODE_WRONLY or MPI_MODE_RDWR, with MPI_MODE_CREATE and MPI_MODE_EXCL

@@ -77,8 +77,13 @@ func (op *Op) move() (int64, error) {
 
 // sievesWrites says whether windows are the better way to write runs that are so many bytes apart, sievesReads whether
 // they are to read them.
-func (f *File) sievesWrites(spread int64) bool { return f.hints.sieveWrites.or(spread <= writeCall) }
-func (f *File) sievesReads(spread int64) bool  { return f.hints.sieveReads.or(spread <= readCall) }
+func (f *File) sievesWrites(spread int64) bool {
+	return !f.stream && !f.unread && f.hints.sieveWrites.or(spread <= writeCall)
+}
+
+func (f *File) sievesReads(spread int64) bool {
+	return !f.stream && f.hints.sieveReads.or(spread <= readCall)
+}
 
 // sieves says whether a member may read, modify and write windows: its view has runs that are near each other.
 func (f *File) sieves() bool { return f.spread != farthest && f.sievesWrites(f.spread) }

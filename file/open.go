@@ -23,6 +23,8 @@ type File struct {
 
 	atomic  atomic.Bool
 	spread  int64        // the least of all members' views (View.spread)
+	unread  bool         // some member cannot read the file: nothing can be written around
+	stream  bool         // bytes have no offsets
 	busy    atomic.Int64 // independent writes under way
 	peers   peers        // what is known of the other members' views
 	buffers exchange     // memory for collective access
@@ -105,6 +107,7 @@ func (f *File) open() (err error) {
 		f.storage, err = f.system.Open(f.name, f.mode, permissions)
 	}
 	if f.m.Size() == 1 {
+		f.limit(f.limits())
 		return err
 	}
 	if err := f.agree(err); err != nil {
@@ -116,20 +119,44 @@ func (f *File) open() (err error) {
 	return f.recognize(err)
 }
 
+// What a file cannot do, as members say it.
+const (
+	cannotRead = 1 << iota
+	cannotSeek
+)
+
+// limits is what this member's file cannot do.
+func (f *File) limits() (cannot int64) {
+	if l, ok := f.storage.(Limits); ok {
+		if !l.Readable() {
+			cannot |= cannotRead
+		}
+		if !l.Seekable() {
+			cannot |= cannotSeek
+		}
+	}
+	return cannot
+}
+
+func (f *File) limit(cannot int64) {
+	f.unread = f.unread || cannot&cannotRead != 0
+	f.stream = f.stream || cannot&cannotSeek != 0
+}
+
 // attempts are how often members compare what they see of the file, which somebody else may be changing.
 const attempts = 5
 
 // recognize finds out whether all members have opened the same file: on several machines a name may mean several. err
 // is what has kept this member from opening it.
 func (f *File) recognize(err error) error {
-	const each = 3 // class of error, number of the file, time of its last change
+	const each = 4 // class of error, number of the file, time of its last change, what it cannot do
 	all := make([]int64, each*f.m.Size())
 	for attempt := 1; ; attempt++ {
 		var id [2]int64
 		if err == nil {
 			id, err = f.storage.Identity()
 		}
-		if err := f.m.Allgather([]int64{class(err), id[0], id[1]}, all); err != nil {
+		if err := f.m.Allgather([]int64{class(err), id[0], id[1], f.limits()}, all); err != nil {
 			return err
 		}
 		if err := f.verdict(err, all, each); err != nil {
@@ -141,6 +168,7 @@ func (f *File) recognize(err error) error {
 				differs = r
 			}
 			changed = changed || all[each*r+2] != all[2]
+			f.limit(all[each*r+3])
 		}
 		switch {
 		case differs >= 0:

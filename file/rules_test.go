@@ -305,3 +305,24 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// What nobody can read is written run by run, between what is there.
+func TestAFileThatCannotBeReadIsWritten(t *testing.T) {
+	for _, collective := range []bool{false, true} {
+		d := filetest.NewDisk()
+		d.Unreadable = true
+		opened(t, []int{0, 0, 1}, d, func(m file.Members, f *file.File) error {
+			if err := every(f, m, 3); err != nil {
+				return err
+			}
+			p := bytes.Repeat([]byte{byte(1 + m.Rank())}, 3*20)
+			_, err := access(f, file.Access{Write: true, Collective: collective}, p)
+			return err
+		})
+		for i, b := range d.Bytes(name) {
+			if int(b) != 1+i/3%3 {
+				t.Fatalf("byte %d is %d", i, b)
+			}
+		}
+	}
+}

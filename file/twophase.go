@@ -47,6 +47,9 @@ func (op *Op) together() (int64, error) {
 	if err := f.verdict(op.refused, all, sayings); err != nil {
 		return 0, err
 	}
+	if f.stream {
+		return op.inTurn()
+	}
 	t := &twoPhase{op: op, all: all}
 	if t.survey(); t.total == 0 {
 		return 0, nil
@@ -58,9 +61,22 @@ func (op *Op) together() (int64, error) {
 	return t.run()
 }
 
+// inTurn moves the data of one member after the other, in the order of ranks.
+func (op *Op) inTurn() (n int64, err error) {
+	for r := range op.f.m.Size() {
+		if r == op.f.m.Rank() {
+			n, err = op.alone()
+		}
+		if failed := op.f.m.Barrier(); failed != nil {
+			return n, failed
+		}
+	}
+	return n, op.f.agree(err)
+}
+
 // clip shortens a read to what there is of the file.
 func (op *Op) clip() error {
-	if op.write {
+	if op.write || op.f.stream {
 		return nil
 	}
 	size, err := op.f.storage.Size()
@@ -140,7 +156,7 @@ func (t *twoPhase) worthwhile() bool {
 		short = shortRunFar
 	}
 	switch {
-	case t.op.atomic || choice == disable:
+	case t.op.atomic || choice == disable || t.op.write && f.unread:
 		return false
 	case choice == enable:
 		return true

@@ -15,6 +15,8 @@ type Disk struct {
 	Fault func(write bool, off int64, n int) (done int, err error)
 	// Before is called before each read and write, at whose member others may go on meanwhile.
 	Before func(write bool, off int64, n int)
+	// Unreadable: files can be written only.
+	Unreadable bool
 	// NoLocks: the file system has none.
 	NoLocks bool
 
@@ -125,7 +127,14 @@ func (o *opened) before(write bool, off int64, n int) {
 	}
 }
 
+// Readable and Seekable implement file.Limits.
+func (o *opened) Readable() bool { return !o.d.Unreadable }
+func (o *opened) Seekable() bool { return true }
+
 func (o *opened) ReadAt(p []byte, off int64) (int, error) {
+	if o.d.Unreadable {
+		return 0, &file.Error{Class: abi.MPI_ERR_ACCESS, Text: "read: the file can be written only"}
+	}
 	o.before(false, off, len(p))
 	o.d.mu.Lock()
 	defer o.d.mu.Unlock()
