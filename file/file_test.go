@@ -58,10 +58,14 @@ func (t plot) filetype(tb testing.TB, m int) *datatype.Type {
 // places are where the first n bytes of a member's stream from byte pos on are, found the slow way.
 func (t plot) places(m int, pos, n int64) (at []int64) {
 	mine := slices.Contains(t.owner, m)
-	for off := int64(0); mine && int64(len(at)) < n; off++ {
-		if t.owner[off/t.unit%int64(len(t.owner))] == m {
+	at = make([]int64, 0, n)
+	for off := int64(0); mine && int64(len(at)) < n; off += t.unit {
+		if t.owner[off/t.unit%int64(len(t.owner))] != m {
+			continue
+		}
+		for i := int64(0); i < t.unit && int64(len(at)) < n; i++ {
 			if pos--; pos < 0 {
-				at = append(at, t.disp+off)
+				at = append(at, t.disp+off+i)
 			}
 		}
 	}
