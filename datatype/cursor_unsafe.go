@@ -66,8 +66,8 @@ func (c *Cursor) Pos() int64 { return c.pos }
 // Len is the number of bytes in the whole stream.
 func (c *Cursor) Len() int64 { return c.len }
 
-// Lay makes a buffer the memory: its first byte is the one that is from bytes behind what the displacements are relative
-// to. So a window of a file is moved by the layout of the whole. Only the bytes that are moved must be there.
+// Lay makes a buffer the memory: its first byte is the one that is from bytes behind what the displacements are
+// relative to. So a window of a file is moved by the layout of the whole. Only the bytes that are moved must be there.
 func (c *Cursor) Lay(window []byte, from int64) {
 	c.base = unsafe.Pointer(unsafe.SliceData(window))
 	c.at -= from

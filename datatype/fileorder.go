@@ -13,9 +13,9 @@ func (t *Type) FileOrder() (monotone, disjoint bool) {
 	return all.monotone && one.first >= 0, all.disjoint && one.first >= 0
 }
 
-// Holes is the greatest common divisor of the lengths of all holes between one basic element and the next, those between
-// one element of t and the next included; 0: there are none. In a filetype they are multiples of the etype's extent
-// (MPI 5.0, 14.1.1). It takes time in proportion to the type's lists.
+// Holes is the greatest common divisor of the lengths of all holes between one basic element and the next, those
+// between one element of t and the next included; 0: there are none. In a filetype they are multiples of the etype's
+// extent (MPI 5.0, 14.1.1). It takes time in proportion to the type's lists.
 func (t *Type) Holes() int64 {
 	if t.elems == 0 {
 		return 0

@@ -27,8 +27,8 @@ func New(machines []int) *World {
 	return &World{Machines: machines, ranks: colltest.New(len(machines)), memory: map[[2]int][]byte{}}
 }
 
-// Run calls f for every member, each on a goroutine of its own. When all of those that have not returned wait, each gets
-// an error.
+// Run calls f for every member, each on a goroutine of its own. When all of those that have not returned wait, each
+// gets an error.
 func (w *World) Run(f func(m file.Members) error) error {
 	w.ranks = colltest.New(len(w.Machines))
 	return w.ranks.Run(func(c *colltest.Comm) error { return f(&members{Comm: c, w: w}) })
