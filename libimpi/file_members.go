@@ -27,8 +27,10 @@ type fileMembers struct {
 
 	pointer *Window // of a word of rank 0
 	word    *int64  // the word, if all members map it
-	memory  *Window // of Memory; nil: none has been asked for
-	each    int
+
+	memory []datatype.Pointer // of Memory; nil: none has been asked for
+	mapped []byte             // what other processes map, too
+	each   int
 }
 
 // fileSpace are a communicator's. The engine's lock guards it.
@@ -134,7 +136,9 @@ func (m *fileMembers) open() (err error) {
 	if m.comm.rank == 0 {
 		bytes = pointerBytes
 	}
-	if m.pointer, err = m.allocate(bytes); err != nil {
+	m.pointer, err = m.comm.NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: bytes, Unit: 1,
+		Alloc: func(int64) (datatype.Pointer, error) { return numberBuf(make([]int64, 1)).Base, nil }})
+	if err != nil {
 		return err
 	}
 	if m.pointer.words != nil || m.Size() == 1 {
@@ -161,19 +165,10 @@ func (m *fileMembers) number() error {
 // pointerBytes is the size of the shared file pointer.
 const pointerBytes = 8
 
-// allocate makes a window of so many bytes of this member.
-func (m *fileMembers) allocate(bytes int64) (*Window, error) {
-	return m.comm.NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: bytes, Unit: 1,
-		Alloc: func(n int64) (datatype.Pointer, error) {
-			return numberBuf(make([]int64, n/pointerBytes+1)).Base, nil
-		}})
-}
-
 // release ends the use by a file, when all members have closed that.
 func (m *fileMembers) release() {
-	if m.memory != nil && m.each > keptMemory {
-		m.memory.forget()
-		m.memory, m.each = nil, 0
+	if m.each > keptMemory {
+		m.forgetMemory()
 	}
 	c := m.parent
 	e := c.engine
@@ -189,10 +184,9 @@ func (m *fileMembers) release() {
 }
 
 func (m *fileMembers) discard() {
-	for _, w := range [...]*Window{m.memory, m.pointer} {
-		if w != nil {
-			w.forget()
-		}
+	m.forgetMemory()
+	if m.pointer != nil {
+		m.pointer.forget()
 	}
 	if m.comm.board.Begun != nil {
 		m.comm.NoBoard()
@@ -268,22 +262,50 @@ func (m *fileMembers) Gather(own []byte) ([][]byte, error) {
 		Type: byteType})
 }
 
-// Memory answers memory that the members of a machine map.
+// Memory answers memory that the members of a machine map. It makes no communicator: those that goroutines would make
+// at the same time could not be told apart by other clients.
 func (m *fileMembers) Memory(each int) ([]datatype.Pointer, error) {
-	if m.memory != nil && m.each == each { // of an earlier file
-		clear(bytesAt(m.memory.mine, int64(each)))
-		return m.memory.memory, m.Barrier()
+	own := m.memory
+	if own != nil && m.each == each { // of an earlier file
+		clear(bytesAt(own[m.Rank()], int64(each)))
+		return own, m.Barrier()
 	}
-	if m.memory != nil {
-		m.memory.forget()
-		m.memory = nil
+	m.forgetMemory()
+	ranks := m.comm.together()
+	own = make([]datatype.Pointer, m.Size())
+	part := int64(each+pageBytes-1) &^ (pageBytes - 1)
+	var err error
+	if len(ranks) > 1 {
+		if m.mapped, err = m.comm.mapAmong(ranks, int(part)*len(ranks)); err == nil {
+			for i, r := range ranks {
+				own[r] = offset(startOf(m.mapped), int64(i)*part)
+			}
+		}
+	} else {
+		own[m.Rank()] = numberBuf(make([]int64, part/pointerBytes)).Base
 	}
-	w, err := m.allocate(int64(each))
+	if len(ranks) < m.Size() {
+		all, failed := allWell(&m.comm.ops, err)
+		if failed != nil {
+			return nil, failed
+		}
+		if err == nil && !all {
+			err = errorf(abi.MPI_ERR_NO_MEM, "the members of another machine have no memory")
+		}
+	}
 	if err != nil {
-		return nil, err
+		m.forgetMemory()
+		return nil, errorf(abi.MPI_ERR_NO_MEM, "no shared memory of %d bytes each: %v", each, err)
 	}
-	m.memory, m.each = w, each
-	return w.memory, nil
+	m.memory, m.each = own, each
+	return own, nil
+}
+
+func (m *fileMembers) forgetMemory() {
+	if m.mapped != nil {
+		m.comm.engine.home.Memory.Forget(m.mapped)
+	}
+	m.mapped, m.memory = nil, nil
 }
 
 // Isend starts a message.

@@ -30,13 +30,13 @@ var fileWays = []struct {
 }
 
 // everyFile runs body for each process of a file that is open, on all ways, and closes the file.
-func everyFile(t *testing.T, body func(t *testing.T, e *Engine, f *File)) {
+func everyFile(t *testing.T, body func(t *testing.T, e *Engine, f *File, disk *filetest.Disk)) {
 	for _, way := range fileWays {
 		t.Run(way.name, func(t *testing.T) {
 			es, disk := makeWorld(t, way.o), filetest.NewDisk()
 			together(t, es, func(e *Engine) {
 				f := openOn(t, e.World(), disk)
-				body(t, e, f)
+				body(t, e, f, disk)
 				must(t, f.Close())
 			})
 			noFailure(t, es)
@@ -57,7 +57,7 @@ func bytesAccess(write, collective bool, off int64, b []byte) file.Access {
 }
 
 func TestMembersOfAFileExchangeWhatTheyHave(t *testing.T) {
-	everyFile(t, func(t *testing.T, e *Engine, f *File) {
+	everyFile(t, func(t *testing.T, e *Engine, f *File, disk *filetest.Disk) {
 		m := f.members
 		me, n := m.Rank(), m.Size()
 		all := make([]int64, 2*n)
@@ -91,7 +91,7 @@ func TestMembersOfAFileExchangeWhatTheyHave(t *testing.T) {
 }
 
 func TestMembersOfAMachineSeeEachOthersMemory(t *testing.T) {
-	everyFile(t, func(t *testing.T, e *Engine, f *File) {
+	everyFile(t, func(t *testing.T, e *Engine, f *File, disk *filetest.Disk) {
 		m := f.members
 		for _, each := range []int{4096, 4096, 200 << 10} { // the second time it is the same
 			memory, err := m.Memory(each)
@@ -119,7 +119,7 @@ func TestMembersOfAMachineSeeEachOthersMemory(t *testing.T) {
 // All members draw numbers from the pointer; nobody gets one twice.
 func TestThePointerIsSharedByAll(t *testing.T) {
 	const draws = 50
-	everyFile(t, func(t *testing.T, e *Engine, f *File) {
+	everyFile(t, func(t *testing.T, e *Engine, f *File, disk *filetest.Disk) {
 		m := f.members
 		must(t, m.Barrier())
 		if m.Rank() == 0 {
@@ -234,7 +234,7 @@ func TestFilesAreNotForOtherImplementations(t *testing.T) {
 // Accesses of all kinds are under way at once, waited for in another order, and each has its own status.
 func TestManyAccessesAreUnderWay(t *testing.T) {
 	const many, size = 40, 1000
-	everyFile(t, func(t *testing.T, e *Engine, f *File) {
+	everyFile(t, func(t *testing.T, e *Engine, f *File, disk *filetest.Disk) {
 		if fakeOf(e) != nil {
 			return // its processes have one thread
 		}
@@ -378,3 +378,26 @@ func TestALostMemberEndsACollectiveAccess(t *testing.T) {
 
 var _ file.Members = (*fileMembers)(nil)
 var _ coll.Comm = (*collective)(nil)
+
+// Collective accesses of two files are under way at the same time, and end in another order.
+func TestTwoFilesAreAtWorkAtOnce(t *testing.T) {
+	const size, many = 8000, 3
+	everyFile(t, func(t *testing.T, e *Engine, f *File, disk *filetest.Disk) {
+		if fakeOf(e) != nil {
+			return
+		}
+		files := [...]*File{f, openOn(t, e.World(), disk)}
+		me := int64(f.members.Rank())
+		var ids [2 * many]uint64
+		for i := range ids {
+			var err error
+			ids[i], err = files[i%2].Start(bytesAccess(true, true, (me*many+int64(i/2))*size, pattern(size, i)))
+			must(t, err)
+		}
+		must(t, e.World().Barrier())
+		for i := len(ids) - 1; i >= 0; i-- {
+			must(t, e.Wait(&ids[i], nil))
+		}
+		must(t, files[1].Close())
+	})
+}

@@ -154,10 +154,10 @@ func (w *Window) show() {
 
 // together are the members that share memory with this process, by their ranks; none if there is no such memory. All of
 // them answer the same.
-func (w *Window) together() (ranks []int) {
-	e := w.engine
-	for r := 0; r < w.comm.Size() && e.home.Memory != nil; r++ {
-		if e.LocalRank(w.comm.group.World(r)) >= 0 {
+func (c *Comm) together() (ranks []int) {
+	e := c.engine
+	for r := 0; r < c.Size() && e.home.Memory != nil; r++ {
+		if e.LocalRank(c.group.World(r)) >= 0 {
 			ranks = append(ranks, r)
 		}
 	}
@@ -171,7 +171,7 @@ const pageBytes = 4096
 // share makes the memory that the members of a machine map: the words of a window that is in one machine, and the parts
 // that are not the program's. In a window of several machines it holds the parts of each machine.
 func (w *Window) share(config *WindowConfig) error {
-	ranks, n := w.together(), len(w.parts)
+	ranks, n := w.comm.together(), len(w.parts)
 	whole, isShared := len(ranks) == n, w.flavor == abi.MPI_WIN_FLAVOR_SHARED
 	hasParts := isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE
 	if isShared && !whole {
@@ -195,7 +195,7 @@ func (w *Window) share(config *WindowConfig) error {
 			bytes = (bytes + pageBytes - 1) &^ (pageBytes - 1)
 		}
 	}
-	mem, err := w.mapAmong(ranks, int(bytes))
+	mem, err := w.comm.mapAmong(ranks, int(bytes))
 	if err != nil {
 		if isShared {
 			return errorf(abi.MPI_ERR_RMA_SHARED, "no shared memory of %d bytes: %v", bytes, err)
@@ -219,8 +219,8 @@ func (w *Window) share(config *WindowConfig) error {
 const maxWindow = 1 << 46
 
 // mapAmong maps memory that the first of some members makes. Either all of them get it, or all an error.
-func (w *Window) mapAmong(ranks []int, bytes int) ([]byte, error) {
-	c, home := w.comm, w.engine.home.Memory
+func (c *Comm) mapAmong(ranks []int, bytes int) ([]byte, error) {
+	home := c.engine.home.Memory
 	on := coll.Comm(&c.ops)
 	if len(ranks) < c.Size() {
 		worlds := make([]int32, len(ranks))
@@ -244,7 +244,7 @@ func (w *Window) mapAmong(ranks []int, bytes int) ([]byte, error) {
 	}
 	if on.Rank() != 0 {
 		if err = fmt.Errorf("rank %d has none", ranks[0]); id[0] != none {
-			mem, err = home.Find(w.engine.LocalRank(c.group.World(ranks[0])), id[0], bytes)
+			mem, err = home.Find(c.engine.LocalRank(c.group.World(ranks[0])), id[0], bytes)
 		}
 	}
 	all, failed := allWell(on, err)
