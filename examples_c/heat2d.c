@@ -1,11 +1,14 @@
 /* heat2d.c - heat spreads over a square plate; explicit steps on a grid that the ranks share.
  *
- *   mpiexec -n 4 ./heat2d [points [steps [picture.ppm]]]
+ *   mpiexec -n 4 ./heat2d [points [steps [picture.ppm [checkpoint]]]]
  *
  * The ranks form a grid of their own, as square as their number allows. Each holds a block of the plate with a
  * border one point wide, which it exchanges with its four neighbours before every step: rows as they lie,
  * columns by a vector type. The rim of the plate stays cold, a disc in it starts hot. At the end rank 0
  * collects the blocks, each as a subarray of the picture.
+ *
+ * With a checkpoint, the plate is kept in that file every 50 steps and at the end, and a run that finds one goes on
+ * from there, on as many ranks as it likes: the file is the plate, of which each rank's view shows its block.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -100,6 +103,76 @@ static double *collect(const Grid *g, double *t, int height, int width, int poin
     return plate;
 }
 
+/* The part of a points x points plate that is ours, or of our block without its border; counts elements of it. */
+static MPI_Datatype part_of(const int whole[2], const int part[2], const int at[2], int *count)
+{
+    MPI_Datatype t;
+    *count = part[0] > 0 && part[1] > 0;
+    if (*count) MPI_Type_create_subarray(2, whole, part, at, MPI_ORDER_C, MPI_DOUBLE, &t);
+    else MPI_Type_contiguous(1, MPI_DOUBLE, &t); /* more ranks than points: this one moves nothing */
+    MPI_Type_commit(&t);
+    return t;
+}
+
+/* Errors of files are returned; one of them ends the job, and says why. */
+static void must(int code, const char *path)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int n;
+    if (code == MPI_SUCCESS) return;
+    MPI_Error_string(code, text, &n);
+    fprintf(stderr, "%s: %s\n", path, text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* Write the plate to the checkpoint, or read it: first how many points and steps, then the points row by row. */
+static void move_plate(const Grid *g, const char *path, int writes, int points, long long *steps, double *t)
+{
+    int whole[2] = {points, points}, border[2] = {1, 1}, count;
+    int start[2] = {first(points, g->rows, g->row), first(points, g->columns, g->column)};
+    int part[2] = {first(points, g->rows, g->row + 1) - start[0], first(points, g->columns, g->column + 1) - start[1]};
+    int room[2] = {part[0] + 2, part[1] + 2};
+    MPI_Datatype in_file = part_of(whole, part, start, &count), in_memory = part_of(room, part, border, &count);
+    long long head[2] = {points, *steps};
+    MPI_File f;
+    must(MPI_File_open(MPI_COMM_WORLD, path, writes ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY,
+                       MPI_INFO_NULL, &f), path);
+    if (writes && rank == 0) must(MPI_File_write_at(f, 0, head, 2, MPI_LONG_LONG, MPI_STATUS_IGNORE), path);
+    if (!writes) must(MPI_File_read_at_all(f, 0, head, 2, MPI_LONG_LONG, MPI_STATUS_IGNORE), path);
+    if (head[0] != points) {
+        if (rank == 0) fprintf(stderr, "%s: %lld x %lld points, not %d x %d\n", path, head[0], head[0], points, points);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    *steps = head[1];
+    must(MPI_File_set_view(f, sizeof head, MPI_DOUBLE, in_file, "native", MPI_INFO_NULL), path);
+    if (writes) must(MPI_File_write_all(f, t, count, in_memory, MPI_STATUS_IGNORE), path);
+    else must(MPI_File_read_all(f, t, count, in_memory, MPI_STATUS_IGNORE), path);
+    must(MPI_File_close(&f), path);
+    MPI_Type_free(&in_file);
+    MPI_Type_free(&in_memory);
+}
+
+/* The new checkpoint takes the place of the old one when it is whole. */
+static void keep(const Grid *g, const char *path, int points, long long steps, double *t)
+{
+    char unfinished[4096];
+    snprintf(unfinished, sizeof unfinished, "%s.unfinished", path);
+    move_plate(g, unfinished, 1, points, &steps, t);
+    if (rank == 0 && rename(unfinished, path) != 0) {
+        perror(path);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+static int exists(const char *path)
+{
+    FILE *f = rank == 0 ? fopen(path, "rb") : NULL;
+    int there = f != NULL;
+    if (f) fclose(f);
+    MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return there;
+}
+
 /* Black to red to yellow to white. */
 static int write_picture(const char *path, const double *plate, int points)
 {
@@ -121,7 +194,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int points = argc > 1 ? atoi(argv[1]) : 256, steps = argc > 2 ? atoi(argv[2]) : 500, failed = 0;
     if (points < 1 || points > 30000 || steps < 0) {
-        if (rank == 0) fprintf(stderr, "usage: heat2d [points [steps [picture.ppm]]]\n");
+        if (rank == 0) fprintf(stderr, "usage: heat2d [points [steps [picture.ppm [checkpoint]]]]\n");
         MPI_Finalize();
         return 2;
     }
@@ -142,12 +215,16 @@ int main(int argc, char **argv)
     MPI_Type_vector(height, 1, stride, MPI_DOUBLE, &column);
     MPI_Type_commit(&column);
     double change = 0, largest = 0, began = MPI_Wtime();
-    for (int s = 0; s < steps; s++) {
+    const char *checkpoint = argc > 4 ? argv[4] : NULL;
+    long long done = 0;
+    if (checkpoint && exists(checkpoint)) move_plate(&g, checkpoint, 0, points, &done, now);
+    for (long long s = done; s < steps; s++) {
         exchange(&g, now, height, width, column);
         change = step(now, next, height, width);
         double *swap = now;
         now = next;
         next = swap;
+        if (checkpoint && ((s + 1) % 50 == 0 || s + 1 == steps)) keep(&g, checkpoint, points, s + 1, now);
     }
     double seconds = MPI_Wtime() - began;
     MPI_Type_free(&column);
