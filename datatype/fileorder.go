@@ -13,16 +13,6 @@ func (t *Type) FileOrder() (monotone, disjoint bool) {
 	return all.monotone && one.first >= 0, all.disjoint && one.first >= 0
 }
 
-// Holes is the greatest common divisor of the lengths of all holes between one basic element and the next, those
-// between one element of t and the next included; 0: there are none. In a filetype they are multiples of the etype's
-// extent (MPI 5.0, 14.1.1). It takes time in proportion to the type's lists.
-func (t *Type) Holes() int64 {
-	if t.elems == 0 {
-		return 0
-	}
-	return places{}.of(t).row(2, t.extent(), 0).holes
-}
-
 // places is what has been found of parts of a type, which may be used on every level.
 type places map[*Type]span
 
@@ -30,13 +20,12 @@ type places map[*Type]span
 type span struct {
 	first, last, end   int64
 	monotone, disjoint bool
-	holes              int64 // the greatest common divisor of their lengths
 }
 
 // of is the span of a type that has data.
 func (p places) of(t *Type) span {
 	if t.form == formBasic {
-		return span{end: t.size, monotone: true, disjoint: true}
+		return span{0, 0, t.size, true, true}
 	}
 	if known, found := p[t]; found {
 		return known
@@ -71,7 +60,6 @@ func (p places) parts(t *Type) (all span) {
 		}
 		all.monotone = all.monotone && part.monotone && part.first >= all.last
 		all.disjoint = all.disjoint && part.disjoint && part.first >= all.end
-		all.holes = divisor(divisor(all.holes, part.holes), part.first-all.end)
 		all.last, all.end = part.last, part.end
 	}
 	return all
@@ -80,18 +68,6 @@ func (p places) parts(t *Type) (all span) {
 // row is n of s, stride bytes apart, the first moved by at bytes.
 func (s span) row(n, stride, at int64) span {
 	last := at + (n-1)*stride
-	holes := s.holes
-	if n > 1 {
-		holes = divisor(holes, stride-(s.end-s.first))
-	}
 	return span{at + s.first, last + s.last, last + s.end,
-		s.monotone && (n == 1 || stride >= s.last-s.first), s.disjoint && (n == 1 || stride >= s.end-s.first), holes}
-}
-
-// divisor is the greatest common divisor of two numbers; what is not positive is no hole.
-func divisor(a, b int64) int64 {
-	for b > 0 {
-		a, b = b, a%b
-	}
-	return a
+		s.monotone && (n == 1 || stride >= s.last-s.first), s.disjoint && (n == 1 || stride >= s.end-s.first)}
 }

@@ -165,33 +165,11 @@ func fileOrder(m *model) (monotone, disjoint bool) {
 	return monotone, disjoint
 }
 
-// holes looks at all elements, too.
-func holes(m *model) (n int64) {
-	entries := m.instances(2)
-	for i := 1; i < len(entries); i++ {
-		n = divisor(n, entries[i].at-entries[i-1].at-entries[i-1].basic.size)
-	}
-	return n
-}
-
-func TestHolesAreCountedInEtypes(t *testing.T) {
-	for want, one := range map[int64]*Type{0: ok(Contiguous(3, testDouble)), 8: ok(Vector(3, 1, 2, testDouble)),
-		32: ok(Resized(ok(Vector(3, 2, 6, testDouble)), 0, 9*16)), 2: ok(Hvector(3, 1, 10, testDouble)),
-		12: ok(Subarray([]int64{5, 6}, []int64{2, 3}, []int64{1, 2}, abi.MPI_ORDER_C, Named(abi.MPI_INT)))} {
-		if got := one.Holes(); got != want {
-			t.Errorf("holes of %d bytes, want %d", got, want)
-		}
-	}
-}
-
 func TestFileOrderIsThatOfTheTypeMapRepeated(t *testing.T) {
 	found := map[[2]bool]int{}
 	compare := func(m *model) error {
 		monotone, disjoint := m.t.FileOrder()
 		found[[2]bool{monotone, disjoint}]++
-		if m.t.Holes() != holes(m) {
-			return fmt.Errorf("holes of %d bytes, want %d", m.t.Holes(), holes(m))
-		}
 		if a, b := fileOrder(m); a != monotone || b != disjoint {
 			return fmt.Errorf("monotone %v, disjoint %v, want %v, %v", monotone, disjoint, a, b)
 		}

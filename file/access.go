@@ -247,10 +247,10 @@ func (f *File) Position() (int64, error) {
 
 // SeekShared moves the shared pointer; collective.
 func (f *File) SeekShared(offset int64, whence int) error {
-	if err := f.same("offset", offset, abi.MPI_ERR_ARG); err != nil {
+	if err := f.same("offset", offset); err != nil {
 		return err
 	}
-	if err := f.same("whence", int64(whence), abi.MPI_ERR_ARG); err != nil {
+	if err := f.same("whence", int64(whence)); err != nil {
 		return err
 	}
 	var err error
@@ -267,7 +267,12 @@ func (f *File) SeekShared(offset int64, whence int) error {
 }
 
 // PositionShared is the shared pointer, in etypes.
-func (f *File) PositionShared() (int64, error) { return f.m.FetchAdd(0) }
+func (f *File) PositionShared() (int64, error) {
+	if err := f.anywhere(); err != nil {
+		return 0, err
+	}
+	return f.m.FetchAdd(0)
+}
 
 // target is where a seek goes. f.mu is held.
 func (f *File) target(offset int64, whence int, current func() (int64, error)) (at int64, err error) {
@@ -308,9 +313,6 @@ func (f *File) ending() (int64, error) {
 
 // ByteOffset is where an etype of the view begins in the file, in bytes.
 func (f *File) ByteOffset(offset int64) (int64, error) {
-	if err := f.anywhere(); err != nil {
-		return 0, err
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	pos, err := f.view.position(offset)

@@ -1,6 +1,8 @@
 package file
 
 import (
+	"hash/fnv"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -94,7 +96,7 @@ func (f *File) introduce(hints Hints) error {
 	}
 	for r := range f.m.Size() {
 		if mode := all[each*r+1]; mode != all[1] {
-			return errorf(abi.MPI_ERR_AMODE, "argument amode is %#x at rank %d, and %#x at rank 0", mode, r, all[1])
+			return errorf(abi.MPI_ERR_NOT_SAME, "argument amode is %#x at rank %d, and %#x at rank 0", mode, r, all[1])
 		}
 	}
 	f.hints.fromNumbers(all[2:each])
@@ -264,7 +266,7 @@ func first(a, b error) error {
 }
 
 // same says whether all members call with the same value.
-func (f *File) same(what string, v int64, class int) error {
+func (f *File) same(what string, v int64) error {
 	if f.m.Size() == 1 {
 		return nil
 	}
@@ -274,7 +276,7 @@ func (f *File) same(what string, v int64, class int) error {
 	}
 	for r, other := range all {
 		if other != all[0] {
-			return errorf(class, "argument %s is %d at rank %d, and %d at rank 0", what, other, r, all[0])
+			return errorf(abi.MPI_ERR_NOT_SAME, "argument %s is %d at rank %d, and %d at rank 0", what, other, r, all[0])
 		}
 	}
 	return nil
@@ -305,7 +307,7 @@ func (f *File) resize(size int64, change func(int64) error) error {
 	if err := f.agree(err); err != nil {
 		return err
 	}
-	if err := f.same("size", size, abi.MPI_ERR_ARG); err != nil {
+	if err := f.same("size", size); err != nil {
 		return err
 	}
 	if f.m.Rank() == 0 {
@@ -334,7 +336,7 @@ func (f *File) SetAtomic(on bool) error {
 	if on {
 		flag = 1
 	}
-	if err := f.same("flag", flag, abi.MPI_ERR_ARG); err != nil {
+	if err := f.same("flag", flag); err != nil {
 		return err
 	}
 	var err error
@@ -364,10 +366,12 @@ func (f *File) SetView(disp int64, etype, filetype *datatype.Type, rep Represent
 	if refused == nil {
 		view, refused = newView(disp, etype, filetype, rep, f.mode&abi.MPI_MODE_RDONLY == 0)
 	}
-	const each = 3 // class of error, bytes of an etype, how far runs are apart
-	own := []int64{class(refused), 0, farthest}
+	const each = 4 // class of error, bytes of an etype, how far runs are apart, a hash of the representation's name
+	own := []int64{class(refused), 0, farthest, 0}
 	if view != nil {
-		own[1], own[2] = view.unit, view.spread
+		h := fnv.New64()
+		io.WriteString(h, rep.Name())
+		own[1], own[2], own[3] = view.unit, view.spread, int64(h.Sum64())
 	}
 	all := make([]int64, each*f.m.Size())
 	if err := f.m.Allgather(own, all); err != nil {
@@ -378,6 +382,9 @@ func (f *File) SetView(disp int64, etype, filetype *datatype.Type, rep Represent
 	}
 	spread := int64(farthest)
 	for r := range f.m.Size() {
+		if all[each*r+3] != all[3] {
+			return errorf(abi.MPI_ERR_NOT_SAME, "argument datarep is not the same at ranks 0 and %d", r)
+		}
 		if all[each*r+1] != all[1] {
 			return errorf(abi.MPI_ERR_NOT_SAME, "argument etype has %d bytes at rank %d, and %d at rank 0", all[each*r+1], r,
 				all[1])

@@ -42,6 +42,9 @@ func newView(disp int64, etype, filetype *datatype.Type, rep Representation, wri
 	if v.unit = basic.Size(); v.unit == 0 {
 		return nil, errorf(abi.MPI_ERR_ARG, "argument etype has no data")
 	}
+	if monotone, _ := basic.FileOrder(); !monotone {
+		return nil, errorf(abi.MPI_ERR_ARG, "the displacements of argument etype decrease, or are negative")
+	}
 	size, extent := v.layout.Size(), v.layout.Extent()
 	if size%v.unit != 0 {
 		return nil, errorf(abi.MPI_ERR_ARG, "argument filetype has %d bytes, which is no multiple of the %d bytes of etype",
