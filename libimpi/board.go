@@ -334,7 +334,7 @@ func (p *boardPlace) Publish(n int64) {
 		binary.NativeEndian.PutUint64(mem, length)
 		length = p.elsewhere()
 	}
-	atomic.StoreUint64(word, p.number<<p.shift|length)
+	futex.Release64(word, p.number<<p.shift|length)
 	if !p.waits {
 		p.wake()
 	}
@@ -364,7 +364,7 @@ func (p *boardPlace) End() {
 	if len(p.tasks) > 0 {
 		done = p.tasks[0].place.number - 1
 	}
-	atomic.StoreUint64(p.shared.Done(p.Rank()), done)
+	futex.Release64(p.shared.Done(p.Rank()), done)
 	p.wake()
 }
 

@@ -148,7 +148,7 @@ func (l *lane) word(start uint64) uint64 {
 // Publish implements coll.Board.
 func (l *lane) Publish(n int64) {
 	word, _ := l.slot(l.Rank(), l.starts)
-	atomic.StoreUint64(word, l.word(l.starts)|uint64(n))
+	futex.Release64(word, l.word(l.starts)|uint64(n))
 	l.shown = true
 	l.wake()
 }

@@ -166,8 +166,8 @@ func BenchmarkOverhead(b *testing.B) {
 // BenchmarkRelease compares ways to publish a word.
 func BenchmarkRelease(b *testing.B) {
 	var word [64]uint32
-	b.Run("storeRelease32", func(b *testing.B) {
-		best(b, b.N, 1, func() { storeRelease32(&word[0], 1) })
+	b.Run("Release32", func(b *testing.B) {
+		best(b, b.N, 1, func() { futex.Release32(&word[0], 1) })
 	})
 	b.Run("atomic.Store", func(b *testing.B) {
 		best(b, b.N, 1, func() { atomic.StoreUint32(&word[0], 1) })

@@ -177,7 +177,7 @@ func (t *Transport) Hold(_, peer int32, on bool) {
 // tell lets the sender reuse what has been consumed.
 func (t *Transport) tell(in *inbound) {
 	in.told = in.read
-	storeRelease64(&in.pos.read, in.read)
+	futex.Release64(&in.pos.read, in.read)
 	if atomic.LoadUint32(&in.ctl.sleepers)|t.fence != 0 {
 		ring(in.ctl)
 	}

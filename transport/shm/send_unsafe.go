@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/futex"
 )
 
 // The way of a packet into a ring:
@@ -47,7 +48,7 @@ func (t *Transport) sendLine(o *outbound, h *transport.Header, payload []byte) {
 	} else {
 		copy(r.body[:], payload)
 	}
-	storeRelease32(&r.state, formShort|uint32(len(payload))<<lengthShift)
+	futex.Release32(&r.state, formShort|uint32(len(payload))<<lengthShift)
 	o.tail += lineBytes
 	if atomic.LoadUint32(&o.ctl.sleepers)|t.fence != 0 {
 		ring(o.ctl)
@@ -152,9 +153,9 @@ func (t *Transport) publish(o *outbound, r room, form uint32, n int) {
 	t.clearAt(o, o.tail+r.grow)
 	if r.skip != nil {
 		r.to.state = state
-		storeRelease32(&r.skip.state, formSkip)
+		futex.Release32(&r.skip.state, formSkip)
 	} else {
-		storeRelease32(&r.to.state, state)
+		futex.Release32(&r.to.state, state)
 	}
 	o.tail += r.grow
 	if atomic.LoadUint32(&o.ctl.sleepers)|t.fence != 0 {
