@@ -103,17 +103,25 @@ struct blocks {
 };
 
 /* Blocks of equal size go from a root or all to a root, to all, or to the others. Who gives has one block for all, or a
- * piece for each. */
+ * piece for each, and both are read before anything is written: in place they are where the result belongs. */
 HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks send, struct blocks recv, MPI_Comm comm)
 {
     struct turn t = {.request = request};
     struct impi_board *b = board_of(find(comm), from == ALL ? to : from);
     const struct impi_plan *plan = NULL;
     if (UNLIKELY(!b)) return IMPI_IN_GO;
-    const int root = from != ALL, many = pieces ? b->size : 1;
-    const int gives = !root || b->rank == from, gets = to == ALL || (to == OTHERS ? !gives : b->rank == to);
-    int64_t in = gives && is_short(send.count) ? laid_out(&send.at, send.count * many, send.type, &plan) : 0;
-    int64_t out = gets ? laid_out(&recv.at, recv.count, recv.type, &t.plan) : in;
+    const int root = from != ALL, many = pieces ? b->size : 1, gives = !root || b->rank == from;
+    const int gets = to == ALL ? !root || !gives || recv.at != MPI_IN_PLACE : to == OTHERS ? !gives : b->rank == to;
+    const struct blocks place = recv;
+    int64_t in = 0, out = gets ? laid_out(&recv.at, recv.count, recv.type, &t.plan) : 1;
+    if (UNLIKELY(!is_short(out))) return IMPI_IN_GO;
+    t.stride = UNLIKELY(t.plan) ? recv.count * t.plan->extent : out;
+    if (UNLIKELY(send.at == MPI_IN_PLACE && gets && !root)) {
+        send = place;
+        if (!pieces) send.at = (const char *)send.at + b->rank * t.stride;
+    }
+    if (gives && is_short(send.count)) in = laid_out(&send.at, send.count * many, send.type, &plan);
+    if (!gets) out = in / many;
     if (UNLIKELY(!is_short(out) || !is_short(out * many) || (gives && in != out * many))) return IMPI_IN_GO;
     struct part own = {{0}};
     if (gives && LIKELY(!plan)) copy_part(&own, send.at, (int)in);
@@ -125,7 +133,6 @@ HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks s
     t.end = !gets ? t.first : root ? from + 1 : b->size;
     t.at = pieces ? b->rank * t.take : 0;
     t.to = (void *)(uintptr_t)recv.at;
-    t.stride = UNLIKELY(t.plan) ? recv.count * t.plan->extent : out;
     return operate(b, &t, &own);
 }
 

@@ -27,8 +27,9 @@ static long value(int i, int rank, int k) { return (rank * 37L + on[i].step * 11
 /* Where element k of a block for or from a rank lies, and how long the memory for so many is. */
 enum { GAP = 2, BLOCK = 9 * GAP, MANY_BLOCKS = 64 * BLOCK };
 
-/* Gather, Scatter, Allgather and Alltoall of n elements a block; with gaps between them on one side or both. */
-static void blocks(int i, int what, int root, int n, int gaps)
+/* Gather, Scatter, Allgather and Alltoall of n elements a block; with gaps between them on one side or both; in place
+ * or not. */
+static void blocks(int i, int what, int root, int n, int gaps, int in_place)
 {
     static MPI_Datatype gapped = MPI_DATATYPE_NULL;
     static long in[MANY_BLOCKS], out[MANY_BLOCKS];
@@ -42,13 +43,17 @@ static void blocks(int i, int what, int root, int n, int gaps)
     for (int k = 0; k < p * BLOCK; k++) out[k] = in[k] = -1;
     for (int k = 0; k < p * n; k++) in[k * from] = value(i, me, k);
     int mine = what == 1 || what == 3 ? n : 0; /* the piece for this rank lies so far behind the one before */
-    if (what == 0) MPI_Gather(in, n, a, out, n, b, root, comm);
-    else if (what == 1) MPI_Scatter(in, n, a, out, n, b, root, comm);
-    else if (what == 2) MPI_Allgather(in, n, a, out, n, b, comm);
-    else MPI_Alltoall(in, n, a, out, n, b, comm);
+    if (what < 2 && me != root) in_place = 0;
+    for (int k = 0; in_place && k < p * n; k++)
+        if (what == 3 || (what != 1 && k / n == me)) out[k * to] = value(i, me, what == 3 ? k : k % n);
+    const void *from_here = in_place ? MPI_IN_PLACE : in;
+    if (what == 0) MPI_Gather(from_here, n, a, out, n, b, root, comm);
+    else if (what == 1) MPI_Scatter(in, n, a, in_place ? MPI_IN_PLACE : out, n, b, root, comm);
+    else if (what == 2) MPI_Allgather(from_here, n, a, out, n, b, comm);
+    else MPI_Alltoall(from_here, n, a, out, n, b, comm);
     for (int r = 0; r < p; r++)
         for (int k = 0; k < n * to; k++) {
-            int gets = what == 0 ? me == root : what == 1 ? r == 0 : 1, source = what == 1 ? root : r;
+            int gets = what == 0 ? me == root : what == 1 ? r == 0 && !in_place : 1, source = what == 1 ? root : r;
             CHECK_EQ(out[r * n * to + k], gets && k % to == 0 ? value(i, source, me * mine + k / to) : -1);
         }
 }
@@ -81,15 +86,15 @@ static void step(int i)
     MPI_Comm comm = on[i].comm;
     int what = check_below(&on[i].next, 15), root = check_below(&on[i].next, on[i].size);
     int n = 1 + check_below(&on[i].next, 9);
-    int way = check_below(&on[i].next, 4);
+    int way = check_below(&on[i].next, 4), in_place = check_below(&on[i].next, 2);
     long in[9], out[9], sum[9];
     on[i].step++;
     if (what >= 12) {
-        prefixes(i, what - 12, n, way % 2);
+        prefixes(i, what - 12, n, in_place);
         return;
     }
     if (what >= 8) {
-        blocks(i, what - 8, root, n, way);
+        blocks(i, what - 8, root, n, way, in_place);
         return;
     }
     for (int k = 0; k < n; k++) {
