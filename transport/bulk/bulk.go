@@ -14,7 +14,7 @@ import (
 )
 
 // Least is the number of bytes from which on the way matters.
-const Least = 4 << 10
+const Least = 8 << 10
 
 // Copy is copy.
 func Copy(dst, src []byte) int {
