@@ -37,6 +37,7 @@ type Board interface {
 type Turn struct {
 	most  int64 // bytes of the longest part; the same at all ranks
 	own   Buf
+	piece int64 // elements of each of the pieces that own consists of; 0: of none
 	shows bool
 
 	next, end, step int   // whose parts are taken: from next on, before end
@@ -87,7 +88,7 @@ func (t *Turn) Run(b Board) (over bool, err error) {
 			return true, &Error{Class: abi.MPI_ERR_COUNT,
 				Msg: fmt.Sprintf("this rank has %d bytes for the others, who expect %d at most", n, t.most)}
 		}
-		if err := Pack(mem[:n], t.own, 0); err != nil {
+		if err := t.pack(mem[:n], b); err != nil {
 			return true, err
 		}
 		b.Publish(n)
@@ -101,6 +102,19 @@ func (t *Turn) Run(b Board) (over bool, err error) {
 	return true, nil
 }
 
+// pack writes the own part, without the piece for this rank, which nobody reads there.
+func (t *Turn) pack(part []byte, b Board) error {
+	if t.piece == 0 {
+		return Pack(part, t.own, 0)
+	}
+	before := int64(b.Rank()) * t.piece
+	after := before + t.piece
+	if err := Pack(part, t.own.Slice(0, before), 0); err != nil {
+		return err
+	}
+	return Pack(part[after*t.own.Type.Size():], t.own.Slice(after, t.own.Count-after), 0)
+}
+
 // take takes the part of the rank that comes next, if it is there.
 func (t *Turn) take(b Board) (there bool, err error) {
 	to := t.to
@@ -112,8 +126,10 @@ func (t *Turn) take(b Board) (there bool, err error) {
 	case inBlocks:
 		to = t.blocks.Block(t.next)
 	}
-	if t.whole && t.next == b.Rank() {
+	if mine := t.next == b.Rank(); mine && t.whole {
 		return true, Copy(to, t.own)
+	} else if mine && t.piece > 0 {
+		return true, Copy(to, t.own.Slice(int64(t.next)*t.piece, t.piece))
 	}
 	part, err := b.Get(t.next)
 	if part == nil || err != nil {
@@ -148,6 +164,12 @@ func (t *Turn) take(b Board) (there bool, err error) {
 // show has a turn show a part.
 func (t *Turn) show(own Buf) {
 	t.own, t.shows = own, true
+}
+
+// showPieces has a turn show a part with a piece for each rank.
+func (t *Turn) showPieces(b Board, first Buf) {
+	t.own, t.piece, t.shows = first, first.Count, true
+	t.own.Count *= int64(b.Size())
 }
 
 // takeAll has a turn take the parts of all ranks, whole, into their blocks of to; the own one is own.
@@ -220,8 +242,7 @@ func ownBlock(b Board, send, recv Buf) Buf {
 func BoardScatter(b Board, send, recv Buf, root int, n int64) Turn {
 	t := Turn{most: n * int64(b.Size())}
 	if b.Rank() == root {
-		send.Count *= int64(b.Size())
-		if t.show(send); recv.IsInPlace() {
+		if t.showPieces(b, send); recv.IsInPlace() {
 			return t
 		}
 	}
@@ -256,9 +277,8 @@ func BoardAlltoall(b Board, send, recv Buf) Turn {
 	if send.IsInPlace() {
 		send = recv
 	}
-	send.Count *= p
 	t := Turn{most: n * p}
-	t.show(send)
+	t.showPieces(b, send)
 	t.takePieces(0, b.Size(), recv, inBlock, int64(b.Rank())*n, n)
 	return t
 }
