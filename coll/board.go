@@ -199,17 +199,17 @@ func upwards(op Op) bool { return reproduces || eitherWay(op) }
 // eitherWay says whether two parts give the same bits in either order: those of predefined operations.
 func eitherWay(op Op) bool { return op.Commutative() && !op.OfProgram() }
 
-// BoardBarrier is Barrier.
-func BoardBarrier(b Board) Turn {
-	var t Turn
+// Barrier has a new turn be a Barrier. It, and all that follow, answer the turn, which is written where it lies: a copy
+// of so many words that have just been written takes longer than the rest.
+func (t *Turn) Barrier(b Board) *Turn {
 	t.show(Bytes(nil))
 	t.takePieces(0, b.Size(), Buf{}, nowhere, 0, 0)
 	return t
 }
 
-// BoardBcast is Bcast.
-func BoardBcast(b Board, data Buf, root int) Turn {
-	t := Turn{most: data.Size()}
+// Bcast is Bcast.
+func (t *Turn) Bcast(b Board, data Buf, root int) *Turn {
+	t.most = data.Size()
 	if b.Rank() == root {
 		t.show(data)
 		return t
@@ -219,9 +219,9 @@ func BoardBcast(b Board, data Buf, root int) Turn {
 	return t
 }
 
-// BoardGather is Gather. n are the bytes of a block.
-func BoardGather(b Board, send, recv Buf, root int, n int64) Turn {
-	t := Turn{most: n}
+// Gather is Gather. n are the bytes of a block.
+func (t *Turn) Gather(b Board, send, recv Buf, root int, n int64) *Turn {
+	t.most = n
 	if b.Rank() != root {
 		t.show(send)
 	} else {
@@ -238,9 +238,9 @@ func ownBlock(b Board, send, recv Buf) Buf {
 	return send
 }
 
-// BoardScatter is Scatter. n are the bytes of a block.
-func BoardScatter(b Board, send, recv Buf, root int, n int64) Turn {
-	t := Turn{most: n * int64(b.Size())}
+// Scatter is Scatter. n are the bytes of a block.
+func (t *Turn) Scatter(b Board, send, recv Buf, root int, n int64) *Turn {
+	t.most = n * int64(b.Size())
 	if b.Rank() == root {
 		if t.showPieces(b, send); recv.IsInPlace() {
 			return t
@@ -250,51 +250,51 @@ func BoardScatter(b Board, send, recv Buf, root int, n int64) Turn {
 	return t
 }
 
-// BoardAllgather is Allgather.
-func BoardAllgather(b Board, send, recv Buf) Turn {
+// Allgather is Allgather.
+func (t *Turn) Allgather(b Board, send, recv Buf) *Turn {
 	own := ownBlock(b, send, recv)
-	t := Turn{most: recv.Size()}
+	t.most = recv.Size()
 	t.show(own)
 	t.takeAll(b, own, recv, inBlock)
 	return t
 }
 
-// BoardAllgatherv is Allgatherv. n are the bytes of the longest block.
-func BoardAllgatherv(b Board, send Buf, recv VBuf, n int64) Turn {
+// Allgatherv is Allgatherv. n are the bytes of the longest block.
+func (t *Turn) Allgatherv(b Board, send Buf, recv VBuf, n int64) *Turn {
 	own := send
 	if send.IsInPlace() {
 		own = recv.Block(b.Rank())
 	}
-	t := Turn{most: n, blocks: recv}
+	t.most, t.blocks = n, recv
 	t.show(own)
 	t.takeAll(b, own, Buf{}, inBlocks)
 	return t
 }
 
-// BoardAlltoall is Alltoall.
-func BoardAlltoall(b Board, send, recv Buf) Turn {
+// Alltoall is Alltoall.
+func (t *Turn) Alltoall(b Board, send, recv Buf) *Turn {
 	n, p := recv.Size(), int64(b.Size())
 	if send.IsInPlace() {
 		send = recv
 	}
-	t := Turn{most: n * p}
+	t.most = n * p
 	t.showPieces(b, send)
 	t.takePieces(0, b.Size(), recv, inBlock, int64(b.Rank())*n, n)
 	return t
 }
 
-// BoardReduce is Reduce, of elements without gaps.
-func BoardReduce(b Board, send, recv Buf, op Op, root int) Turn {
-	t := Turn{most: recv.Size()}
+// Reduce is Reduce, of elements without gaps.
+func (t *Turn) Reduce(b Board, send, recv Buf, op Op, root int) *Turn {
+	t.most = recv.Size()
 	if t.show(operand(send, recv)); b.Rank() == root {
 		t.combine(b.Size()-1, recv, op, 0)
 	}
 	return t
 }
 
-// BoardAllreduce is Allreduce, of elements without gaps.
-func BoardAllreduce(b Board, send, recv Buf, op Op) Turn {
-	t := Turn{most: recv.Size()}
+// Allreduce is Allreduce, of elements without gaps.
+func (t *Turn) Allreduce(b Board, send, recv Buf, op Op) *Turn {
+	t.most = recv.Size()
 	t.show(operand(send, recv))
 	t.combine(b.Size()-1, recv, op, 0)
 	return t
@@ -308,43 +308,42 @@ func BoardSlices(b Board, vector Buf) bool {
 	return b.Size() > 2 && vector.Size() >= boardSlices && vector.Count >= int64(b.Size())
 }
 
-// BoardReduceSlices is the first of two operations that are an Allreduce by slices: each rank combines its own.
-func BoardReduceSlices(b Board, send, recv Buf, op Op) Turn {
+// ReduceSlices is the first of two operations that are an Allreduce by slices: each rank combines its own.
+func (t *Turn) ReduceSlices(b Board, send, recv Buf, op Op) *Turn {
 	p, r := b.Size(), b.Rank()
-	t := Turn{most: recv.Size()}
+	t.most = recv.Size()
 	t.show(operand(send, recv))
 	t.combine(p-1, pieces(recv, p, r, r+1), op, pieceAt(recv.Count, p, r)*recv.Type.Size())
 	return t
 }
 
-// BoardShareSlices is the second one: all get all slices.
-func BoardShareSlices(b Board, recv Buf) Turn {
+// ShareSlices is the second one: all get all slices.
+func (t *Turn) ShareSlices(b Board, recv Buf) *Turn {
 	p, r := b.Size(), b.Rank()
 	own := pieces(recv, p, r, r+1)
-	t := Turn{most: pieces(recv, p, 0, 1).Size()}
+	t.most = pieces(recv, p, 0, 1).Size()
 	t.show(own)
 	t.takeAll(b, own, recv, inSlice)
 	return t
 }
 
-// BoardScan is Scan, or Exscan if apart, of elements without gaps.
-func BoardScan(b Board, send, recv Buf, op Op, apart bool) Turn {
+// Scan is Scan, or Exscan if apart, of elements without gaps.
+func (t *Turn) Scan(b Board, send, recv Buf, op Op, apart bool) *Turn {
 	last := b.Rank()
 	if apart {
 		last--
 	}
-	t := Turn{most: recv.Size()}
+	t.most = recv.Size()
 	t.show(operand(send, recv))
 	t.combine(last, recv, op, 0)
 	return t
 }
 
-// BoardReduceScatter is ReduceScatter of elements without gaps: this rank gets recv, which begins at element `at` of
-// total.
-func BoardReduceScatter(b Board, send, recv Buf, total, at int64, op Op) Turn {
+// ReduceScatter is ReduceScatter of elements without gaps: this rank gets recv, which begins at element `at` of total.
+func (t *Turn) ReduceScatter(b Board, send, recv Buf, total, at int64, op Op) *Turn {
 	all := operand(send, recv)
 	all.Count = total
-	t := Turn{most: all.Size()}
+	t.most = all.Size()
 	if t.show(all); recv.Count > 0 {
 		t.combine(b.Size()-1, recv, op, at*recv.Type.Size())
 	}

@@ -33,9 +33,9 @@ func onSomeBoards(t *testing.T, blocks bool, f func(c *colltest.Comm, b *colltes
 // allreduce is Allreduce, by slices where that is better.
 func allreduce(b *colltest.Board, send, recv coll.Buf, op coll.Op) error {
 	if !coll.BoardSlices(b, recv) {
-		return b.Do(coll.BoardAllreduce(b, send, recv, op))
+		return b.Do(new(coll.Turn).Allreduce(b, send, recv, op))
 	}
-	return colltest.First(b.Do(coll.BoardReduceSlices(b, send, recv, op)), b.Do(coll.BoardShareSlices(b, recv)))
+	return colltest.First(b.Do(new(coll.Turn).ReduceSlices(b, send, recv, op)), b.Do(new(coll.Turn).ShareSlices(b, recv)))
 }
 
 func TestBoardsMoveData(t *testing.T) {
@@ -45,27 +45,27 @@ func TestBoardsMoveData(t *testing.T) {
 			for _, root := range roots(p) {
 				err := colltest.First(
 					colltest.TryBcast(c, root, s.count, s.typ, func(x coll.Buf) error {
-						return b.Do(coll.BoardBcast(b, x, root))
+						return b.Do(new(coll.Turn).Bcast(b, x, root))
 					}),
 					colltest.TryGather(c, root, s.count, s.typ, func(out, in coll.Buf) error {
-						return b.Do(coll.BoardGather(b, out, in, root, n))
+						return b.Do(new(coll.Turn).Gather(b, out, in, root, n))
 					}),
 					colltest.TryScatter(c, root, s.count, s.typ, func(out, in coll.Buf) error {
-						return b.Do(coll.BoardScatter(b, out, in, root, n))
+						return b.Do(new(coll.Turn).Scatter(b, out, in, root, n))
 					}))
 				if err != nil {
 					return fmt.Errorf("root=%d: %w", root, err)
 				}
 			}
-			if err := colltest.First(b.Do(coll.BoardBarrier(b)),
+			if err := colltest.First(b.Do(new(coll.Turn).Barrier(b)),
 				colltest.TryAllgather(c, s.count, s.typ, func(out, in coll.Buf) error {
-					return b.Do(coll.BoardAllgather(b, out, in))
+					return b.Do(new(coll.Turn).Allgather(b, out, in))
 				}),
 				colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-					return b.Do(coll.BoardAllgatherv(b, out, in, 2*n))
+					return b.Do(new(coll.Turn).Allgatherv(b, out, in, 2*n))
 				}),
 				colltest.TryAlltoall(c, s.count, s.typ, func(out, in coll.Buf) error {
-					return b.Do(coll.BoardAlltoall(b, out, in))
+					return b.Do(new(coll.Turn).Alltoall(b, out, in))
 				}),
 			); err != nil {
 				return err
@@ -89,7 +89,7 @@ func TestBoardsCombine(t *testing.T) {
 				}
 				for _, root := range roots(p) {
 					send, _, recv := v.ends(v.count, r, inPlace && r == root)
-					if err := b.Do(coll.BoardReduce(b, send, recv.Buf, op, root)); err != nil {
+					if err := b.Do(new(coll.Turn).Reduce(b, send, recv.Buf, op, root)); err != nil {
 						return err
 					}
 					if r == root {
@@ -99,7 +99,7 @@ func TestBoardsCombine(t *testing.T) {
 					}
 				}
 				send, _, recv = v.ends(v.count, r, inPlace)
-				if err := colltest.First(b.Do(coll.BoardScan(b, send, recv.Buf, op, false)),
+				if err := colltest.First(b.Do(new(coll.Turn).Scan(b, send, recv.Buf, op, false)),
 					recv.Expect("scan", 0, v.combined(v.count, 0, r+1))); err != nil {
 					return err
 				}
@@ -108,7 +108,7 @@ func TestBoardsCombine(t *testing.T) {
 				if r > 0 {
 					want = v.combined(v.count, 0, r)
 				}
-				if err := colltest.First(b.Do(coll.BoardScan(b, send, recv.Buf, op, true)),
+				if err := colltest.First(b.Do(new(coll.Turn).Scan(b, send, recv.Buf, op, true)),
 					recv.Expect("exscan", 0, want)); err != nil {
 					return err
 				}
@@ -117,7 +117,7 @@ func TestBoardsCombine(t *testing.T) {
 				send, _, recv = v.ends(total, r, inPlace)
 				part := recv.Of(each)
 				mine := v.combined(total, 0, p)[int64(r)*each*8 : int64(r+1)*each*8]
-				if err := colltest.First(b.Do(coll.BoardReduceScatter(b, send, part, total, int64(r)*each, op)),
+				if err := colltest.First(b.Do(new(coll.Turn).ReduceScatter(b, send, part, total, int64(r)*each, op)),
 					recv.Expect("reduce_scatter", 0, mine)); err != nil {
 					return err
 				}
@@ -134,10 +134,10 @@ func TestBoardsNoticeTruncation(t *testing.T) {
 		if c.Rank() == 0 {
 			n = 5
 		}
-		err := b.Do(coll.BoardBcast(b, colltest.NewMem(n, colltest.Int).Buf, 0))
+		err := b.Do(new(coll.Turn).Bcast(b, colltest.NewMem(n, colltest.Int).Buf, 0))
 		if (err != nil) != (c.Rank() > 0) {
 			return fmt.Errorf("rank %d: %v", c.Rank(), err)
 		}
-		return colltest.TryBcast(c, 0, 2, colltest.Int, func(x coll.Buf) error { return b.Do(coll.BoardBcast(b, x, 0)) })
+		return colltest.TryBcast(c, 0, 2, colltest.Int, func(x coll.Buf) error { return b.Do(new(coll.Turn).Bcast(b, x, 0)) })
 	})
 }

@@ -194,16 +194,16 @@ func (k *check) done(err error) int32 {
 	return 0
 }
 
-func collective(fn string, comm uintptr) (k check) {
+// collective starts the checks of a collective operation. They stay where they lie: a copy of words that have just been
+// written takes longer than they do.
+func (k *check) collective(fn string, comm uintptr) {
 	k.fn = fn
 	k.comm(comm)
-	return k
 }
 
-func rooted(fn string, comm uintptr, root int32) (k check) {
-	k = collective(fn, comm)
+func (k *check) rooted(fn string, comm uintptr, root int32) {
+	k.collective(fn, comm)
 	k.root(root)
-	return k
 }
 
 // isRoot says whether the caller is the root.
@@ -279,7 +279,8 @@ func impi_Barrier_init(comm, info, request uintptr) int32 {
 }
 
 func barrier(fn string, f form, comm uintptr) int32 {
-	k := collective(fn, comm)
+	var k check
+	k.collective(fn, comm)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Barrier() })
 }
 
@@ -299,16 +300,17 @@ func impi_Bcast_init(buffer uintptr, count int64, datatype uintptr, root int32, 
 }
 
 func bcast(fn string, f form, b block, root int32, comm uintptr) int32 {
-	k, buf := bcastArgs(fn, b, root, comm)
+	var k check
+	buf := k.bcast(fn, b, root, comm)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Bcast(buf, int(root)) })
 }
 
-func bcastArgs(fn string, b block, root int32, comm uintptr) (k check, buf coll.Buf) {
-	k = rooted(fn, comm, root)
+func (k *check) bcast(fn string, b block, root int32, comm uintptr) (buf coll.Buf) {
+	k.rooted(fn, comm, root)
 	if k.isRoot(root) || k.isLeaf(root) {
 		buf = k.buf(b, [3]string{"buffer", "count", "datatype"})
 	}
-	return k, buf
+	return buf
 }
 
 //export impi_Gather
@@ -333,7 +335,8 @@ func impi_Gather_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintpt
 }
 
 func gather(fn string, f form, send, recv block, root int32, comm uintptr) int32 {
-	k := rooted(fn, comm, root)
+	var k check
+	k.rooted(fn, comm, root)
 	in := k.rootSide(recv, root, recvNames)
 	out := k.leafSide(send, root, sendNames)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Gather(out, in, int(root)) })
@@ -361,7 +364,8 @@ func impi_Gatherv_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recv
 }
 
 func gatherv(fn string, f form, send block, recv blocks, root int32, comm uintptr) int32 {
-	k := rooted(fn, comm, root)
+	var k check
+	k.rooted(fn, comm, root)
 	in := k.rootSideV(recv, root, recvBlocks)
 	out := k.leafSide(send, root, sendNames)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Gatherv(out, in, int(root)) })
@@ -389,7 +393,8 @@ func impi_Scatter_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintp
 }
 
 func scatter(fn string, f form, send, recv block, root int32, comm uintptr) int32 {
-	k := rooted(fn, comm, root)
+	var k check
+	k.rooted(fn, comm, root)
 	out := k.rootSide(send, root, sendNames)
 	in := k.leafSide(recv, root, recvNames)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Scatter(out, in, int(root)) })
@@ -417,7 +422,8 @@ func impi_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, 
 }
 
 func scatterv(fn string, f form, send blocks, recv block, root int32, comm uintptr) int32 {
-	k := rooted(fn, comm, root)
+	var k check
+	k.rooted(fn, comm, root)
 	out := k.rootSideV(send, root, sendBlocks)
 	in := k.leafSide(recv, root, recvNames)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Scatterv(out, in, int(root)) })
@@ -445,7 +451,8 @@ func impi_Allgather_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf uin
 }
 
 func allgather(fn string, f form, send, recv block, comm uintptr) int32 {
-	k := collective(fn, comm)
+	var k check
+	k.collective(fn, comm)
 	out := k.sendSide(send)
 	in := k.perRank(recv, k.members(), recvNames)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Allgather(out, in) })
@@ -473,7 +480,8 @@ func impi_Allgatherv_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf, r
 }
 
 func allgatherv(fn string, f form, send block, recv blocks, comm uintptr) int32 {
-	k := collective(fn, comm)
+	var k check
+	k.collective(fn, comm)
 	out := k.sendSide(send)
 	in := k.vbuf(recv, k.members(), recvBlocks)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Allgatherv(out, in) })
@@ -501,7 +509,8 @@ func impi_Alltoall_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf uint
 }
 
 func alltoall(fn string, f form, send, recv block, comm uintptr) int32 {
-	k := collective(fn, comm)
+	var k check
+	k.collective(fn, comm)
 	out := k.sendSide(send)
 	if !k.inPlace(send.p) {
 		k.volume(send.count, int64(k.members()), out.Type, "sendbuf")
@@ -532,7 +541,8 @@ func impi_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvco
 }
 
 func alltoallv(fn string, f form, send, recv blocks, comm uintptr) int32 {
-	k := collective(fn, comm)
+	var k check
+	k.collective(fn, comm)
 	out := coll.InPlaceV()
 	if !k.inPlace(send.p) {
 		out = k.vbuf(send, k.members(), sendAll)
@@ -563,7 +573,8 @@ func impi_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvc
 }
 
 func alltoallw(fn string, f form, send, recv blocks, comm uintptr) int32 {
-	k := collective(fn, comm)
+	var k check
+	k.collective(fn, comm)
 	out := coll.InPlaceW()
 	if !k.inPlace(send.p) {
 		out = k.wbuf(send, k.members(), false, "send")

@@ -12,20 +12,20 @@ import (
 // communicator's topology. MPI_IN_PLACE is not allowed.
 
 // neighborhood starts the checks, and answers from how many neighbors data comes, and to how many it goes.
-func neighborhood(fn string, comm uintptr) (k check, in, out int) {
-	k = collective(fn, comm)
+func (k *check) neighborhood(fn string, comm uintptr) (in, out int) {
+	k.collective(fn, comm)
 	if k.intra(); k.err != nil {
-		return k, 0, 0
+		return 0, 0
 	}
 	if k.c.Topology() == nil {
 		k.set(abi.MPI_ERR_TOPOLOGY, "%s has no topology", k.c)
-		return k, 0, 0
+		return 0, 0
 	}
 	in, out, err := k.c.Degrees()
 	if err != nil {
 		k.err = libimpi.AsError(err)
 	}
-	return k, in, out
+	return in, out
 }
 
 // exchange carries out an exchange of blocks with the neighbors.
@@ -55,7 +55,8 @@ func impi_Neighbor_allgather_init(sendbuf uintptr, sendcount int64, sendtype, re
 }
 
 func neighborAllgather(fn string, f form, send, recv block, comm uintptr) int32 {
-	k, in, _ := neighborhood(fn, comm)
+	var k check
+	in, _ := k.neighborhood(fn, comm)
 	out := k.buf(send, sendNames)
 	return k.exchange(f, coll.Same(out), coll.Even(k.perRank(recv, in, recvNames)))
 }
@@ -82,7 +83,8 @@ func impi_Neighbor_allgatherv_init(sendbuf uintptr, sendcount int64, sendtype, r
 }
 
 func neighborAllgatherv(fn string, f form, send block, recv blocks, comm uintptr) int32 {
-	k, in, _ := neighborhood(fn, comm)
+	var k check
+	in, _ := k.neighborhood(fn, comm)
 	out := k.buf(send, sendNames)
 	return k.exchange(f, coll.Same(out), coll.Varying(k.vbuf(recv, in, recvBlocks)))
 }
@@ -109,7 +111,8 @@ func impi_Neighbor_alltoall_init(sendbuf uintptr, sendcount int64, sendtype, rec
 }
 
 func neighborAlltoall(fn string, f form, send, recv block, comm uintptr) int32 {
-	k, in, out := neighborhood(fn, comm)
+	var k check
+	in, out := k.neighborhood(fn, comm)
 	from := k.perRank(send, out, sendNames)
 	return k.exchange(f, coll.Even(from), coll.Even(k.perRank(recv, in, recvNames)))
 }
@@ -136,7 +139,8 @@ func impi_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbu
 }
 
 func neighborAlltoallv(fn string, f form, send, recv blocks, comm uintptr) int32 {
-	k, in, out := neighborhood(fn, comm)
+	var k check
+	in, out := k.neighborhood(fn, comm)
 	from := k.vbuf(send, out, sendAll)
 	return k.exchange(f, coll.Varying(from), coll.Varying(k.vbuf(recv, in, recvAll)))
 }
@@ -163,7 +167,8 @@ func impi_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvb
 }
 
 func neighborAlltoallw(fn string, f form, send, recv blocks, comm uintptr) int32 {
-	k, in, out := neighborhood(fn, comm)
+	var k check
+	in, out := k.neighborhood(fn, comm)
 	from := k.wbuf(send, out, true, "send")
 	return k.exchange(f, coll.Each(from), coll.Each(k.wbuf(recv, in, true, "recv")))
 }

@@ -60,7 +60,8 @@ func impi_Reduce_init(sendbuf, recvbuf uintptr, count int64, datatype, op uintpt
 }
 
 func reduce(fn string, f form, a vectors, root int32, comm uintptr) int32 {
-	k := rooted(fn, comm, root)
+	var k check
+	k.rooted(fn, comm, root)
 	isRoot := k.isRoot(root)
 	if k.between() && root < 0 {
 		a.sendbuf = abi.MPI_IN_PLACE // not looked at
@@ -91,7 +92,8 @@ func impi_Allreduce_init(sendbuf, recvbuf uintptr, count int64, datatype, op, co
 }
 
 func allreduce(fn string, f form, a vectors, comm uintptr) int32 {
-	k := collective(fn, comm)
+	var k check
+	k.collective(fn, comm)
 	send, recv, o := k.reduction(a, true, !k.between())
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Allreduce(send, recv, o) })
 }
@@ -112,7 +114,8 @@ func impi_Scan_init(sendbuf, recvbuf uintptr, count int64, datatype, op, comm, i
 }
 
 func scan(fn string, f form, a vectors, comm uintptr) int32 {
-	k, send, recv, o := prefix(fn, a, comm)
+	var k check
+	send, recv, o := k.prefix(fn, a, comm)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Scan(send, recv, o) })
 }
 
@@ -132,16 +135,16 @@ func impi_Exscan_init(sendbuf, recvbuf uintptr, count int64, datatype, op, comm,
 }
 
 func exscan(fn string, f form, a vectors, comm uintptr) int32 {
-	k, send, recv, o := prefix(fn, a, comm)
+	var k check
+	send, recv, o := k.prefix(fn, a, comm)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Exscan(send, recv, o) })
 }
 
 // prefix checks the arguments of what goes by the order of ranks: there is none between two groups.
-func prefix(fn string, a vectors, comm uintptr) (k check, send, recv coll.Buf, o coll.Op) {
-	k = collective(fn, comm)
+func (k *check) prefix(fn string, a vectors, comm uintptr) (send, recv coll.Buf, o coll.Op) {
+	k.collective(fn, comm)
 	k.intra()
-	send, recv, o = k.reduction(a, true, true)
-	return k, send, recv, o
+	return k.reduction(a, true, true)
 }
 
 //export impi_Reduce_scatter_block
@@ -164,7 +167,8 @@ func impi_Reduce_scatter_block_init(sendbuf, recvbuf uintptr, recvcount int64, d
 }
 
 func reduceScatterBlock(fn string, f form, a vectors, comm uintptr) int32 {
-	k := collective(fn, comm)
+	var k check
+	k.collective(fn, comm)
 	if k.count(a.count, "recvcount"); k.err == nil && a.count > 0 {
 		k.volume(a.count, int64(max(k.c.Size(), k.c.Ranks())), typeOf(a.dt), "recvbuf")
 	}
@@ -192,7 +196,8 @@ func impi_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, 
 }
 
 func reduceScatter(fn string, f form, a vectors, recvcounts, comm uintptr, wide int32) int32 {
-	k := collective(fn, comm)
+	var k check
+	k.collective(fn, comm)
 	if k.err != nil {
 		return k.fail()
 	}

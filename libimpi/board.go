@@ -182,15 +182,15 @@ func (v Collectives) boardForVector(vector coll.Buf, op coll.Op) (*commBoard, er
 }
 
 // onBoard carries out an operation's turn, or leaves it to the task.
-func (v Collectives) onBoard(b *commBoard, t coll.Turn) error {
+func (v Collectives) onBoard(b *commBoard, t *coll.Turn) error {
 	switch {
 	case v.task == nil:
 		return t.Do(&b.blocking)
 	case v.persistent():
-		v.task.takeLane(b, t)
+		v.task.takeLane(b, *t)
 		return nil
 	}
-	v.task.turn, v.task.place = t, boardPlace{commBoard: b}
+	v.task.turn, v.task.place = *t, boardPlace{commBoard: b}
 	return nil
 }
 

@@ -123,7 +123,7 @@ func (v Collectives) Barrier() error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardBarrier(&board.blocking))
+		return v.onBoard(board, new(coll.Turn).Barrier(&board.blocking))
 	case v.c.local != nil:
 		return v.interBarrier()
 	case v.spans():
@@ -142,7 +142,7 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardBcast(&board.blocking, b, root))
+		return v.onBoard(board, new(coll.Turn).Bcast(&board.blocking, b, root))
 	case v.c.local != nil:
 		return v.interBcast(b, root)
 	case v.spans():
@@ -161,7 +161,7 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardReduce(&board.blocking, send, recv, op, root))
+		return v.onBoard(board, new(coll.Turn).Reduce(&board.blocking, send, recv, op, root))
 	case v.c.local != nil:
 		return v.interReduce(send, recv, op, root)
 	case v.spans():
@@ -181,12 +181,12 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 	case err != nil:
 		return err
 	case slices && v.task == nil:
-		if err := v.onBoard(board, coll.BoardReduceSlices(&board.blocking, send, recv, op)); err != nil {
+		if err := v.onBoard(board, new(coll.Turn).ReduceSlices(&board.blocking, send, recv, op)); err != nil {
 			return err
 		}
-		return v.onBoard(board, coll.BoardShareSlices(&board.blocking, recv))
+		return v.onBoard(board, new(coll.Turn).ShareSlices(&board.blocking, recv))
 	case board != nil && !slices:
-		return v.onBoard(board, coll.BoardAllreduce(&board.blocking, send, recv, op))
+		return v.onBoard(board, new(coll.Turn).Allreduce(&board.blocking, send, recv, op))
 	case v.c.local != nil:
 		return v.interAllreduce(send, recv, op)
 	case v.spans():
@@ -209,7 +209,7 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardGather(&board.blocking, send, recv, root, size))
+		return v.onBoard(board, new(coll.Turn).Gather(&board.blocking, send, recv, root, size))
 	case v.c.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
@@ -251,7 +251,7 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardScatter(&board.blocking, send, recv, root, size))
+		return v.onBoard(board, new(coll.Turn).Scatter(&board.blocking, send, recv, root, size))
 	case v.c.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
@@ -291,7 +291,7 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardAllgather(&board.blocking, send, recv))
+		return v.onBoard(board, new(coll.Turn).Allgather(&board.blocking, send, recv))
 	case v.c.local != nil:
 		whole := recv
 		whole.Count *= int64(v.c.Ranks())
@@ -315,7 +315,7 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardAllgatherv(&board.blocking, send, recv, longest))
+		return v.onBoard(board, new(coll.Turn).Allgatherv(&board.blocking, send, recv, longest))
 	case v.c.local != nil:
 		whole, err := asOne(recv)
 		if err != nil {
@@ -340,7 +340,7 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardAlltoall(&board.blocking, send, recv))
+		return v.onBoard(board, new(coll.Turn).Alltoall(&board.blocking, send, recv))
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -403,7 +403,7 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardScan(&board.blocking, send, recv, op, false))
+		return v.onBoard(board, new(coll.Turn).Scan(&board.blocking, send, recv, op, false))
 	case v.spans():
 		return span.Scan(v.on, v.c.layout, send, recv, op)
 	}
@@ -420,7 +420,7 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardScan(&board.blocking, send, recv, op, true))
+		return v.onBoard(board, new(coll.Turn).Scan(&board.blocking, send, recv, op, true))
 	case v.spans():
 		return span.Exscan(v.on, v.c.layout, send, recv, op)
 	}
@@ -438,7 +438,8 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardReduceScatter(&board.blocking, send, recv, total, recv.Count*int64(v.c.rank), op))
+		at := recv.Count * int64(v.c.rank)
+		return v.onBoard(board, new(coll.Turn).ReduceScatter(&board.blocking, send, recv, total, at, op))
 	case v.c.local != nil:
 		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
 			sum.Count = recv.Count
@@ -466,7 +467,7 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, coll.BoardReduceScatter(&board.blocking, send, recv, total, at, op))
+		return v.onBoard(board, new(coll.Turn).ReduceScatter(&board.blocking, send, recv, total, at, op))
 	case v.c.local != nil:
 		return v.interReduceScatterV(send, recv, counts, op)
 	case v.spans():

@@ -49,7 +49,7 @@ func NewBoards(p, slots, bytes int, blocks bool) []*Board {
 }
 
 // Do carries a turn out.
-func (b *Board) Do(t coll.Turn) error {
+func (b *Board) Do(t *coll.Turn) error {
 	if b.blocks {
 		return t.Do(b)
 	}
