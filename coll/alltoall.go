@@ -29,9 +29,9 @@ func Same(b Buf) Blocks { return Blocks{buf: b, kind: same} }
 func (b *Blocks) At(i int) Buf {
 	switch b.kind {
 	case varying:
-		return b.v.Block(i)
+		return b.v.at(i)
 	case each:
-		return b.w.Block(i)
+		return b.w.at(i)
 	case same:
 		return b.buf
 	case consecutive:

@@ -124,7 +124,7 @@ func (t *Turn) take(b Board) (there bool, err error) {
 	case inSlice:
 		to = pieces(to, b.Size(), t.next, t.next+1)
 	case inBlocks:
-		to = t.blocks.Block(t.next)
+		to = t.blocks.at(t.next)
 	}
 	if mine := t.next == b.Rank(); mine && t.whole {
 		return true, Copy(to, t.own)

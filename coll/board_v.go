@@ -228,13 +228,13 @@ func (l *listing) end(err error) error {
 }
 
 // BoardGatherv is Gatherv.
-func BoardGatherv(c Comm, b Board, send Buf, recv VBuf, root int) error {
+func BoardGatherv(c Comm, b Board, send Buf, recv *VBuf, root int) error {
 	l := listing{c: c, b: b, entries: 1}
 	b.Begin(AnyLength)
 	return l.end(l.gatherv(send, recv, root))
 }
 
-func (l *listing) gatherv(send Buf, recv VBuf, root int) error {
+func (l *listing) gatherv(send Buf, recv *VBuf, root int) error {
 	if l.b.Rank() != root {
 		if err := l.begin(1, func(int) Buf { return send }); err != nil {
 			return err
@@ -245,19 +245,19 @@ func (l *listing) gatherv(send Buf, recv VBuf, root int) error {
 	}
 	for r := range l.b.Size() {
 		if r != root {
-			if err := l.expect(recv.Block(r), r, tagGather); err != nil {
+			if err := l.expect(recv.at(r), r, tagGather); err != nil {
 				return err
 			}
 		}
 	}
-	if err := copyOwn(l.c, recv.Block(root), send); err != nil {
+	if err := copyOwn(l.c, recv.at(root), send); err != nil {
 		return err
 	}
 	for r := range l.b.Size() {
 		if r == root {
 			continue
 		}
-		if err := l.take(recv.Block(r), r, 0, tagGather); err != nil {
+		if err := l.take(recv.at(r), r, 0, tagGather); err != nil {
 			return err
 		}
 	}
@@ -265,20 +265,20 @@ func (l *listing) gatherv(send Buf, recv VBuf, root int) error {
 }
 
 // BoardScatterv is Scatterv.
-func BoardScatterv(c Comm, b Board, send VBuf, recv Buf, root int) error {
+func BoardScatterv(c Comm, b Board, send *VBuf, recv Buf, root int) error {
 	l := listing{c: c, b: b, entries: b.Size(), others: true}
 	b.Begin(AnyLength)
 	return l.end(l.scatterv(send, recv, root))
 }
 
-func (l *listing) scatterv(send VBuf, recv Buf, root int) error {
+func (l *listing) scatterv(send *VBuf, recv Buf, root int) error {
 	if l.b.Rank() != root {
 		if err := l.expect(recv, root, tagScatter); err != nil {
 			return err
 		}
 		return l.take(recv, root, l.b.Rank(), tagScatter)
 	}
-	blocks := Blocks{v: send, kind: varying}
+	blocks := Varying(*send)
 	if err := l.addAll(&blocks, tagScatter); err != nil || recv.IsInPlace() {
 		return err
 	}

@@ -19,10 +19,10 @@ func TestBoardsMoveUnevenBlocks(t *testing.T) {
 			for _, root := range roots(p) {
 				if err := colltest.First(
 					colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-						return coll.BoardGatherv(c, b, out, in, root)
+						return coll.BoardGatherv(c, b, out, &in, root)
 					}),
 					colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
-						return coll.BoardScatterv(c, b, out, in, root)
+						return coll.BoardScatterv(c, b, &out, in, root)
 					})); err != nil {
 					return fmt.Errorf("count=%d root=%d: %w", s.count, root, err)
 				}
@@ -57,7 +57,8 @@ func TestBlocksOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
 			}
 			send, recv := colltest.NewMem(has, colltest.Int), colltest.NewMem(int64(p)*room, colltest.Int)
 			send.Put(0, colltest.Pattern(has, colltest.Int, c.Rank(), 0))
-			err := coll.BoardGatherv(c, b, send.Buf, recv.V(counts, displs), 0)
+			in := recv.V(counts, displs)
+			err := coll.BoardGatherv(c, b, send.Buf, &in, 0)
 			if has > room {
 				if (err != nil) != (c.Rank() == 0) {
 					return fmt.Errorf("%d elements into %d: %v", has, room, err)

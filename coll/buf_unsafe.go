@@ -78,12 +78,17 @@ func (b Buf) Slice(from, n int64) Buf {
 func (b Buf) Block(i int) Buf { return b.Slice(int64(i)*b.Count, b.Count) }
 
 // Block is the block of rank i.
-func (b VBuf) Block(i int) Buf {
+func (b VBuf) Block(i int) Buf { return b.at(i) }
+
+// at is Block without a copy of the buffer's words, which has to wait for them if they have just been written.
+func (b *VBuf) at(i int) Buf {
 	return Buf{Base: b.Base, Type: b.Type}.Slice(b.Displs[i], b.Counts[i])
 }
 
 // Block is the block of rank i.
-func (b WBuf) Block(i int) Buf {
+func (b WBuf) Block(i int) Buf { return b.at(i) }
+
+func (b *WBuf) at(i int) Buf {
 	if b.Counts[i] == 0 {
 		return Buf{Type: b.Types[i]}
 	}

@@ -98,20 +98,19 @@ var (
 	recvNames = [3]string{"recvbuf", "recvcount", "recvtype"}
 )
 
-// vbuf checks a buffer of n blocks of one type.
-func (k *check) vbuf(b blocks, n int, names [4]string) coll.VBuf {
+// vbuf checks a buffer of n blocks of one type, and writes it where it is to lie, as collective does.
+func (k *check) vbuf(v *coll.VBuf, b blocks, n int, names [4]string) {
 	t := k.typ(b.dt, names[3])
 	k.array(b.counts, n, names[1])
 	k.array(b.displs, n, names[2])
 	if k.err != nil {
-		return coll.VBuf{}
+		return
 	}
-	v := coll.VBuf{Base: at(b.p), Counts: k.integers(b.counts, n, b.wide != 0),
-		Displs: k.integers(b.displs, n, b.wide != 0), Type: t}
+	v.Base, v.Type = at(b.p), t
+	v.Counts, v.Displs = k.integers(b.counts, n, b.wide != 0), k.integers(b.displs, n, b.wide != 0)
 	longest := k.counts(v.Counts, names[1])
 	k.buffer(b.p, longest, t, names[0])
 	k.total(v.Counts, t, names[0])
-	return v
 }
 
 // lists are the numbers and types that the arguments of a call on a communicator have for each rank. The calls of its
@@ -240,11 +239,10 @@ func (k *check) rootSide(b block, root int32, names [3]string) coll.Buf {
 	return k.perRank(b, k.c.Ranks(), names)
 }
 
-func (k *check) rootSideV(b blocks, root int32, names [4]string) coll.VBuf {
-	if !k.isRoot(root) {
-		return coll.VBuf{}
+func (k *check) rootSideV(v *coll.VBuf, b blocks, root int32, names [4]string) {
+	if k.isRoot(root) {
+		k.vbuf(v, b, k.c.Ranks(), names)
 	}
-	return k.vbuf(b, k.c.Ranks(), names)
 }
 
 // sendSide checks the send side of an all-to-all kind of collective, which may be MPI_IN_PLACE.
@@ -366,7 +364,8 @@ func impi_Gatherv_init(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recv
 func gatherv(fn string, f form, send block, recv blocks, root int32, comm uintptr) int32 {
 	var k check
 	k.rooted(fn, comm, root)
-	in := k.rootSideV(recv, root, recvBlocks)
+	var in coll.VBuf
+	k.rootSideV(&in, recv, root, recvBlocks)
 	out := k.leafSide(send, root, sendNames)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Gatherv(out, in, int(root)) })
 }
@@ -424,7 +423,8 @@ func impi_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, 
 func scatterv(fn string, f form, send blocks, recv block, root int32, comm uintptr) int32 {
 	var k check
 	k.rooted(fn, comm, root)
-	out := k.rootSideV(send, root, sendBlocks)
+	var out coll.VBuf
+	k.rootSideV(&out, send, root, sendBlocks)
 	in := k.leafSide(recv, root, recvNames)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Scatterv(out, in, int(root)) })
 }
@@ -483,7 +483,8 @@ func allgatherv(fn string, f form, send block, recv blocks, comm uintptr) int32 
 	var k check
 	k.collective(fn, comm)
 	out := k.sendSide(send)
-	in := k.vbuf(recv, k.members(), recvBlocks)
+	var in coll.VBuf
+	k.vbuf(&in, recv, k.members(), recvBlocks)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Allgatherv(out, in) })
 }
 
@@ -545,9 +546,10 @@ func alltoallv(fn string, f form, send, recv blocks, comm uintptr) int32 {
 	k.collective(fn, comm)
 	out := coll.InPlaceV()
 	if !k.inPlace(send.p) {
-		out = k.vbuf(send, k.members(), sendAll)
+		k.vbuf(&out, send, k.members(), sendAll)
 	}
-	in := k.vbuf(recv, k.members(), recvAll)
+	var in coll.VBuf
+	k.vbuf(&in, recv, k.members(), recvAll)
 	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Alltoallv(out, in) })
 }
 

@@ -86,7 +86,9 @@ func neighborAllgatherv(fn string, f form, send block, recv blocks, comm uintptr
 	var k check
 	in, _ := k.neighborhood(fn, comm)
 	out := k.buf(send, sendNames)
-	return k.exchange(f, coll.Same(out), coll.Varying(k.vbuf(recv, in, recvBlocks)))
+	var to coll.VBuf
+	k.vbuf(&to, recv, in, recvBlocks)
+	return k.exchange(f, coll.Same(out), coll.Varying(to))
 }
 
 //export impi_Neighbor_alltoall
@@ -141,8 +143,10 @@ func impi_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbu
 func neighborAlltoallv(fn string, f form, send, recv blocks, comm uintptr) int32 {
 	var k check
 	in, out := k.neighborhood(fn, comm)
-	from := k.vbuf(send, out, sendAll)
-	return k.exchange(f, coll.Varying(from), coll.Varying(k.vbuf(recv, in, recvAll)))
+	var from, to coll.VBuf
+	k.vbuf(&from, send, out, sendAll)
+	k.vbuf(&to, recv, in, recvAll)
+	return k.exchange(f, coll.Varying(from), coll.Varying(to))
 }
 
 //export impi_Neighbor_alltoallw

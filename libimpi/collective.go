@@ -228,7 +228,7 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardGatherv(v.on, board, send, recv, root)
+		return coll.BoardGatherv(v.on, board, send, &recv, root)
 	case v.c.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
@@ -270,7 +270,7 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardScatterv(v.on, board, send, recv, root)
+		return coll.BoardScatterv(v.on, board, &send, recv, root)
 	case v.c.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
