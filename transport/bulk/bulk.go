@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// Least is the number of bytes from which on the way matters.
+// Least is the number of bytes from which on the way matters. An allreduce of 4 KiB on two cores takes 0.66 us by the
+// string instruction, and 0.50 by vector registers.
 const Least = 8 << 10
 
 // Copy is copy.
