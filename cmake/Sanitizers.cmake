@@ -77,7 +77,7 @@ set(asan_tests
   coll/user_op_nonblocking neighbor/cart neighbor/dist_graph neighbor/graph
   errors/arguments errors/buffers errors/datatypes errors/handlers errors/overflow errors/stale errors/strings
   errors/nonblocking_collectives errors/truncate errors/wrong_calls
-  rma/accumulate rma/atomics rma/errors_arguments rma/errors_epochs rma/passive rma/pscw rma/put_get rma/random_epochs
+  rma/accumulate rma/atomics rma/computing rma/errors_arguments rma/errors_epochs rma/passive rma/pscw rma/put_get rma/random_epochs
   rma/shared_memory)
 foreach(test IN LISTS asan_tests)
   setting(ranks ranks ${CMAKE_SOURCE_DIR}/tests/${test}.c "2;4")

@@ -5,13 +5,14 @@ package datatype
 // the runs of both (copy_unsafe.go). Streams are native: a run has as many bytes in memory as in the stream.
 type Runs struct {
 	N, Used int               // how many there are, and how many of them a copy has used up
-	Off     [listedRuns]int64 // bytes from the address that the layout is relative to
-	Len     [listedRuns]int64
+	Off     [ListedRuns]int64 // bytes from the address that the layout is relative to
+	Len     [ListedRuns]int64
 }
 
-const listedRuns = 256
+// ListedRuns is how many runs there are in a list at most.
+const ListedRuns = 256
 
-func (l *Runs) full() bool { return l.N == listedRuns }
+func (l *Runs) full() bool { return l.N == ListedRuns }
 
 func (l *Runs) add(off, n int64) {
 	l.Off[l.N], l.Len[l.N] = off, n

@@ -58,8 +58,8 @@ func (f *File) learn(v *View) error {
 	return nil
 }
 
-// disjoint says whether no two views see the same byte, as far as that can be found out by looking at a part of the file
-// that repeats.
+// disjoint says whether no two views see the same byte, as far as that can be found out by looking at a part of the
+// file that repeats.
 func disjoint(views []*View) bool {
 	var period, from int64
 	for _, v := range views {

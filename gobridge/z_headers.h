@@ -12,6 +12,6 @@
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* 9920c5111d443aef gobridge/shim/z_exports.h */
 /* d3447e1d63278574 gobridge/shim/z_shim.h */
-/* 9983272ccbd38ad0 libimpi/z_layout.h */
+/* 244b68833a377363 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 70a936763e88db47 transport/shm/z_layout.h */

@@ -42,3 +42,8 @@ func pointerAt(addr uint64) datatype.Pointer {
 	at := uintptr(addr)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&at))
 }
+
+// addressOfRegions is where a list of regions is in this process.
+func addressOfRegions(list regions) uint64 {
+	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(list))))
+}

@@ -20,6 +20,7 @@ import (
 //
 //	call -> Epochs: is it allowed in this state? -> Part: where in the target's memory?
 //	     -> the memory is mapped here: the data moves between the two layouts, and is there when the call returns
+//	     -> it is the program's own of another process here: the kernel moves it, if it may (window_direct.go)
 //	     -> otherwise a request to the target's engine (window_request.go), which progress carries out there
 //
 // How the members synchronize is another question. Inside a machine it is by words of memory that all of them map
@@ -42,11 +43,15 @@ type Window struct {
 	parts  []onesided.Part    // by rank
 	memory []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
 	mine   datatype.Pointer   // the own part
-	bases  []uint64           // by rank: where its part begins in its own memory; nil if no other can be copied from
 	shared []byte             // what the members of this machine map: words if they are all, and then parts
 	words  *onesided.Words    // in it; nil if the members are in several machines
 	local  []int32            // local ranks of the members then
 	asks   bool               // not all parts are mapped: there are requests
+
+	near     []bool      // by rank: this process can move data to and from its memory (window_direct.go); nil: none
+	bases    []uint64    // by rank: where its part begins in its own memory
+	tables   []published // by rank: what it has attached; guarded by mu
+	combines bool        // all members can, and accumulate by themselves
 
 	requests windowRequests
 }
@@ -129,11 +134,12 @@ func (w *Window) open(config *WindowConfig) error {
 		return err
 	}
 	w.asks = w.words == nil || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || w.flavor == abi.MPI_WIN_FLAVOR_CREATE && n > 1
-	if w.flavor == abi.MPI_WIN_FLAVOR_CREATE && w.words != nil && w.engine.local.writer != nil {
-		w.bases = make([]uint64, n)
-		for r := range w.bases {
-			w.bases[r] = all[each*r+2]
-		}
+	bases := make([]uint64, n)
+	for r := range bases {
+		bases[r] = all[each*r+2]
+	}
+	if err := w.openDirect(bases); err != nil {
+		return err
 	}
 	w.show()
 	w.openRequests()

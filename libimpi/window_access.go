@@ -40,7 +40,7 @@ type Place struct {
 // at answers the memory of a place, relative to which its elements lie, and nil if it is not mapped here.
 func (w *Window) at(p Place) (datatype.Pointer, error) {
 	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
-		if p.Target == int(w.comm.rank) {
+		if p.Target == int(w.comm.rank) || p.Count == 0 || p.Type.Size() == 0 {
 			return w.attachedAt(p.Disp, p.Count, p.Type)
 		}
 		return nil, nil
@@ -71,8 +71,8 @@ func (w *Window) Put(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	if to != nil {
 		return sentRequest, coll.Copy(coll.Buf{Base: to, Count: p.Count, Type: p.Type}, origin)
 	}
-	if w.copies(origin, p, true) {
-		return sentRequest, nil
+	if addr, ok, err := w.far(p); err != nil || ok && w.carries(origin, p, addr, true) {
+		return sentRequest, err
 	}
 	return w.askPut(origin, p, ask)
 }
@@ -86,31 +86,10 @@ func (w *Window) Get(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	if from != nil {
 		return sentRequest, coll.Copy(origin, coll.Buf{Base: from, Count: p.Count, Type: p.Type})
 	}
-	if w.copies(origin, p, false) {
-		return sentRequest, nil
+	if addr, ok, err := w.far(p); err != nil || ok && w.carries(origin, p, addr, false) {
+		return sentRequest, err
 	}
 	return w.askGet(origin, p, ask)
-}
-
-// copies puts or gets data that is one run of bytes on both sides, straight to or from the memory of a process of this
-// machine. False: it cannot, and nothing can be said of the memory.
-func (w *Window) copies(b coll.Buf, p Place, put bool) bool {
-	if w.bases == nil || b.Count == 0 {
-		return false
-	}
-	e, world := w.engine, w.comm.group.World(p.Target)
-	run, n, ok := b.Type.Span(b.Base, b.Count)
-	_, _, there := p.Type.Span(startOf(nothingAt[:]), p.Count)
-	if !ok || !there {
-		return false
-	}
-	addr := w.bases[p.Target] + uint64(p.Disp*w.parts[p.Target].Unit+p.Type.TrueLB())
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if put {
-		return e.local.writer.Write(world, addr, bytesAt(run, n))
-	}
-	return e.local.reader.Read(world, addr, bytesAt(run, n))
 }
 
 // Accumulate combines origin with a place, and stores what that had before in result (MPI_Get_accumulate); a result of
@@ -125,11 +104,14 @@ func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element
 	if err != nil {
 		return 0, err
 	}
+	a := onesided.Accumulation{Origin: origin, Result: result, Element: element, Op: o}
+	if to == nil && w.combines {
+		return sentRequest, w.accumulatesFar(a, p)
+	}
 	if to == nil || !w.accumulates(p.Target) {
 		return w.askAccumulate(origin, result, p, o, element, ask)
 	}
-	a := onesided.Accumulation{Origin: origin, Target: coll.Buf{Base: to, Count: p.Count, Type: p.Type}, Result: result,
-		Element: element, Op: o}
+	a.Target = coll.Buf{Base: to, Count: p.Count, Type: p.Type}
 	a.Lock, a.Unlock = w.atomically(p.Target)
 	return sentRequest, a.Do()
 }
@@ -141,7 +123,7 @@ func (w *Window) accumulates(target int) bool { return w.words != nil || target 
 // atomically answers how the accumulates to a target exclude each other. What only the target's process reaches its
 // engine's lock guards.
 func (w *Window) atomically(target int) (lock func() error, unlock func()) {
-	if w.words != nil && w.flavor != abi.MPI_WIN_FLAVOR_CREATE && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
+	if w.words != nil && w.flavor != abi.MPI_WIN_FLAVOR_CREATE && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC || w.combines {
 		return func() error { return w.words.Hold(target) }, func() { w.words.Drop(target) }
 	}
 	e := w.engine
@@ -156,6 +138,9 @@ func (w *Window) CompareAndSwap(origin, compare, result datatype.Pointer, p Plac
 	to, err := w.ready(p, false, "origin", coll.Buf{Count: 1, Type: p.Type})
 	if err != nil {
 		return err
+	}
+	if to == nil && w.combines {
+		return w.swapsFar(origin, compare, result, p)
 	}
 	if to == nil || !w.accumulates(p.Target) {
 		return w.askSwap(origin, compare, result, p)

@@ -24,7 +24,7 @@ type windowRequests struct {
 	targets []target
 	origins []origin // window_serve.go
 	lock    lockQueue
-	regions atomic.Pointer[[]region] // attached to a dynamic window
+	regions atomic.Pointer[regions] // attached to a dynamic window
 }
 
 // target is what this process has under way at another one.
@@ -52,7 +52,7 @@ func (w *Window) openRequests() {
 	}
 	e, q := w.engine, &w.requests
 	q.targets, q.origins = make([]target, len(w.parts)), make([]origin, len(w.parts))
-	q.regions.Store(new([]region))
+	q.regions.Store(new(regions))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	q.data = w.comm.partitioned().data

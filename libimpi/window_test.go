@@ -25,18 +25,30 @@ var windowWays = []struct {
 }{
 	{"mapped", options{clients: []int{4}}, abi.MPI_WIN_FLAVOR_ALLOCATE},
 	{"shared", options{clients: []int{4}}, abi.MPI_WIN_FLAVOR_SHARED},
-	{"asked", options{clients: []int{4}}, abi.MPI_WIN_FLAVOR_CREATE},
+	{"far", options{clients: []int{4}}, abi.MPI_WIN_FLAVOR_CREATE},
+	{"asked", options{clients: []int{4}, noRead: true}, abi.MPI_WIN_FLAVOR_CREATE},
 	{"clients", options{clients: []int{2, 2}}, abi.MPI_WIN_FLAVOR_ALLOCATE},
 	{"late, mapped", options{clients: []int{4}, fake: &fake.Options{Seed: 3, Late: 10}}, abi.MPI_WIN_FLAVOR_ALLOCATE},
-	{"late, asked", options{clients: []int{4}, fake: &fake.Options{Seed: 4, Late: 10}}, abi.MPI_WIN_FLAVOR_CREATE},
+	{"late, far", options{clients: []int{4}, fake: &fake.Options{Seed: 6, Late: 10}}, abi.MPI_WIN_FLAVOR_CREATE},
+	{"not reached", options{clients: []int{4}}, abi.MPI_WIN_FLAVOR_CREATE},
+	{"late, asked", options{clients: []int{4}, noRead: true, fake: &fake.Options{Seed: 4, Late: 10}},
+		abi.MPI_WIN_FLAVOR_CREATE},
 	{"late, clients", options{clients: []int{1, 3}, fake: &fake.Options{Seed: 5, Late: 10}}, abi.MPI_WIN_FLAVOR_CREATE},
 }
+
+// unreached is a transport that can read other processes, but not the memory of windows, as if it were a device's.
+type unreached struct{ transport.Writer }
+
+func (unreached) Move(int32, []transport.Run, []transport.Run, bool) bool { return false }
 
 // everyWay runs body for each process of a window of n longs each, on all ways.
 func everyWay(t *testing.T, n int, body func(t *testing.T, e *Engine, w *Window, mine []int64)) {
 	for _, way := range windowWays {
 		t.Run(way.name, func(t *testing.T) {
 			es := makeWorld(t, way.o)
+			for i := 0; i < len(es) && way.name == "not reached"; i++ {
+				es[i].local.writer = unreached{es[i].local.writer}
+			}
 			together(t, es, func(e *Engine) {
 				mem := make([]int64, n+1)
 				w, err := e.World().NewWindow(WindowConfig{Flavor: way.flavor, Base: longBuf(mem, 1).Base, Size: int64(8 * n),
@@ -342,8 +354,8 @@ func TestWhatLiesBeyondAWindowIsRefused(t *testing.T) {
 }
 
 func TestDynamicWindowsReachWhatIsAttached(t *testing.T) {
-	for _, clients := range [][]int{{3}, {1, 2}} {
-		es := makeWorld(t, options{clients: clients})
+	for _, o := range []options{{clients: []int{3}}, {clients: []int{3}, noRead: true}, {clients: []int{1, 2}}} {
+		es := makeWorld(t, o)
 		together(t, es, func(e *Engine) {
 			w, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_DYNAMIC, Unit: 1})
 			must(t, err)

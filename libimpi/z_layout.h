@@ -83,7 +83,10 @@ struct impi_status {
 
 struct impi_window_member {
 	uint64_t fence;
-	uint64_t pad1[7];
+	uint64_t version;
+	uint64_t table;
+	uint64_t entries;
+	uint64_t pad1[4];
 	uint64_t next;
 	uint64_t read;
 	uint64_t write;
@@ -165,7 +168,10 @@ _Static_assert(offsetof(struct impi_status, flags) == 20, "layout");
 _Static_assert(offsetof(struct impi_status, pad) == 24, "layout");
 _Static_assert(sizeof(struct impi_status) == 32, "layout");
 _Static_assert(offsetof(struct impi_window_member, fence) == 0, "layout");
-_Static_assert(offsetof(struct impi_window_member, pad1) == 8, "layout");
+_Static_assert(offsetof(struct impi_window_member, version) == 8, "layout");
+_Static_assert(offsetof(struct impi_window_member, table) == 16, "layout");
+_Static_assert(offsetof(struct impi_window_member, entries) == 24, "layout");
+_Static_assert(offsetof(struct impi_window_member, pad1) == 32, "layout");
 _Static_assert(offsetof(struct impi_window_member, next) == 64, "layout");
 _Static_assert(offsetof(struct impi_window_member, read) == 72, "layout");
 _Static_assert(offsetof(struct impi_window_member, write) == 80, "layout");

@@ -2,6 +2,7 @@ package onesided
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
@@ -89,6 +90,82 @@ func TestAccumulatesFollowTheirTypes(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// farther is a target that is reached by loading and storing its packed elements, as long as it can be.
+type farther struct {
+	at            Buf
+	loads, stores int // how many more succeed
+}
+
+func (f *farther) cursor(pos int64) *datatype.Cursor {
+	var c datatype.Cursor
+	c.Init(f.at.Base, f.at.Count, f.at.Type, datatype.Native)
+	c.SeekTo(pos)
+	return &c
+}
+
+func (f *farther) Load(b []byte, pos int64) bool {
+	f.loads--
+	return f.loads >= 0 && f.cursor(pos).Pack(b) == len(b)
+}
+
+func (f *farther) Store(b []byte, pos int64) bool {
+	f.stores--
+	return f.stores >= 0 && f.cursor(pos).Unpack(b) == len(b)
+}
+
+func TestWhatIsFarIsAccumulatedAsWhatIsMapped(t *testing.T) {
+	pairs := datatype.Named(abi.MPI_DOUBLE_INT)
+	for _, c := range []struct {
+		element *datatype.Type
+		op      int
+	}{{int64Type, abi.MPI_SUM}, {int64Type, abi.MPI_REPLACE}, {int64Type, abi.MPI_NO_OP}, {pairs, abi.MPI_MAXLOC}} {
+		for _, from := range layouts(t, c.element) {
+			for _, to := range layouts(t, c.element) {
+				size, cf, ct := c.element.Size(), 3*to.Size()/c.element.Size(), 3*from.Size()/c.element.Size()
+				const room = 2048
+				origin, first := make([]int64, room), make([]int64, room)
+				for i := range origin {
+					origin[i], first[i] = int64(i*i%97), int64(i%89)
+				}
+				n := ct * to.Size() / size
+				var got, was [2][]int64
+				for far := range 2 {
+					got[far], was[far] = append([]int64(nil), first...), make([]int64, 2*n)
+					a := Accumulation{Origin: buf(origin[room/2:], cf, from), Target: buf(got[far][room/2:], ct, to),
+						Result: buf(was[far], n, c.element), Element: c.element, Op: op.Predefined(c.op)}
+					if c.op == abi.MPI_REPLACE {
+						a.Result = Buf{}
+					}
+					if far == 1 {
+						a.Far, a.Target.Base, a.Most = &farther{a.Target, 1 << 20, 1 << 20}, nil, 5
+					}
+					if err := a.Do(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !slices.Equal(got[0], got[1]) || !slices.Equal(was[0], was[1]) {
+					t.Fatalf("op %#x: mapped and far differ", c.op)
+				}
+			}
+		}
+	}
+}
+
+func TestFarMemoryThatCannotBeReachedIsTold(t *testing.T) {
+	for _, c := range []struct {
+		loads, stores int
+		want          error
+	}{{0, 0, ErrUnread}, {1, 0, ErrLost}, {1, 1, ErrLost}, {2, 2, nil}} {
+		origin, target := make([]int64, 10), make([]int64, 10)
+		far := &farther{buf(target, 10, int64Type), c.loads, c.stores}
+		a := Accumulation{Origin: buf(origin, 10, int64Type), Target: Buf{Count: 10, Type: int64Type}, Element: int64Type,
+			Op: op.Predefined(abi.MPI_SUM), Far: far, Most: 5}
+		if err := a.Do(); err != c.want {
+			t.Errorf("%d loads and %d stores: %v, want %v", c.loads, c.stores, err, c.want)
 		}
 	}
 }

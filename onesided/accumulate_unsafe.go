@@ -31,9 +31,25 @@ type Accumulation struct {
 	Element                *datatype.Type
 	First, Elements        int64   // of the target; Elements 0: all
 	Op                     coll.Op // predefined; nil: nothing but the result
+	Far                    Far     // where the target's elements are, if not at the target's Base
+	Most                   int64   // elements under one holding of the lock, 0: as many as there are in pieceBytes
 	Lock                   func() error
 	Unlock                 func()
 }
+
+// Far is memory of a target that is not mapped here. Positions are bytes of the packed stream of its elements.
+type Far interface {
+	// Load fills b from position pos on. Store brings b there. False: it cannot be reached.
+	Load(b []byte, pos int64) bool
+	Store(b []byte, pos int64) bool
+}
+
+// ErrUnread is what Do answers if all may be done anew, because the first piece of the target could not be reached, and
+// ErrLost if another one could not.
+var (
+	ErrUnread = errorf(abi.MPI_ERR_RMA_RANGE, "memory of the window cannot be reached")
+	ErrLost   = errorf(abi.MPI_ERR_RMA_RANGE, "memory of the window cannot be reached, and a part of it has been changed")
+)
 
 // CheckOp refuses operators that are not for one-sided communication, and types that they are not defined for. target
 // is the type at the target, origin that at the origin, nil where there is none.
@@ -68,7 +84,7 @@ func vector(b Buf, element *datatype.Type) unsafe.Pointer {
 	return nil
 }
 
-// Do carries it out. Errors are those of the operator and of the lock.
+// Do carries it out. Errors are those of the operator, of the lock and of memory that is far.
 func (a *Accumulation) Do() error {
 	n := a.Elements
 	if n == 0 {
@@ -81,16 +97,20 @@ func (a *Accumulation) Do() error {
 		a.Op, a.Origin = nil, Buf{}
 	}
 	w := worker{Accumulation: a, most: min(max(pieceBytes/max(a.Element.Extent(), a.Element.Size()), 1), n)}
+	if a.Most > 0 {
+		w.most = min(w.most, a.Most)
+	}
 	w.open(&w.origin, a.Origin)
-	w.open(&w.target, a.Target)
 	w.open(&w.result, a.Result)
-	if w.target.vector == nil {
+	if a.Far != nil {
+		w.target.elements = make([]byte, w.most*a.Element.Extent()+a.Element.Size())
+	} else if w.open(&w.target, a.Target); w.target.vector == nil {
 		w.runs = runLists.Get().(*datatype.Runs)
 		defer runLists.Put(w.runs)
 	}
 	if w.target.vector != nil {
 		w.target.vector = unsafe.Add(w.target.vector, a.First*a.Element.Extent())
-	} else {
+	} else if a.Far == nil {
 		w.target.in.SeekTo(a.First * a.Element.Size())
 		w.target.out.SeekTo(a.First * a.Element.Size())
 	}
@@ -139,36 +159,45 @@ func (w *worker) open(s *side, b Buf) {
 	s.elements = make([]byte, w.most*w.Element.Extent()+w.Element.Size())
 }
 
-// load answers n elements from element at on, one after the other: those in memory, or a copy.
+// load answers n elements from element at on, one after the other: those in memory, or a copy; nil if they cannot be
+// reached.
 func (w *worker) load(s *side, at, n int64) unsafe.Pointer {
 	if s.vector != nil {
 		return unsafe.Add(s.vector, at*w.Element.Extent())
 	}
 	p := unsafe.Pointer(unsafe.SliceData(s.elements))
-	if buf := w.dense(s, n); len(buf) > 0 {
+	buf := w.dense(s, n)
+	if w.Far != nil && s == &w.target {
+		if !w.Far.Load(buf, (w.First+at)*w.Element.Size()) {
+			return nil
+		}
+	} else {
 		s.out.Pack(buf)
-		w.spread(p, buf, n)
 	}
+	w.spread(p, buf, n)
 	return p
 }
 
-// store is what brings a copy back.
-func (w *worker) store(s *side, from unsafe.Pointer, at, n int64) {
+// store is what brings a copy back. False: its place cannot be reached.
+func (w *worker) store(s *side, from unsafe.Pointer, at, n int64) bool {
 	if s.vector != nil {
 		if to := unsafe.Add(s.vector, at*w.Element.Extent()); to != from {
 			datatype.Copy(to, n, w.Element, from, n, w.Element)
 		}
-		return
+		return true
 	}
-	if w.Element.Extent() == w.Element.Size() {
-		s.in.Unpack(unsafe.Slice((*byte)(from), n*w.Element.Size()))
-		return
+	buf := unsafe.Slice((*byte)(from), n*w.Element.Size())
+	if w.Element.Extent() != w.Element.Size() {
+		var c datatype.Cursor
+		buf = w.room(n)
+		c.Init(from, n, w.Element, datatype.Native)
+		c.Pack(buf)
 	}
-	var c datatype.Cursor
-	buf := w.room(n)
-	c.Init(from, n, w.Element, datatype.Native)
-	c.Pack(buf)
+	if w.Far != nil && s == &w.target {
+		return w.Far.Store(buf, (w.First+at)*w.Element.Size())
+	}
 	s.in.Unpack(buf)
+	return true
 }
 
 // dense is where n packed elements go: to the copy itself if they have no gaps.
@@ -210,21 +239,36 @@ func (w *worker) piece(at, n int64) error {
 		}
 		defer w.Unlock()
 	}
-	if w.target.vector == nil && w.result.none && w.Element.Extent() == w.Element.Size() {
+	if w.runs != nil && w.result.none && w.Element.Extent() == w.Element.Size() {
 		return w.scattered(in, at, n)
 	}
-	inout := w.load(&w.target, at, n)
+	inout := in
+	if w.Far == nil || !w.result.none || handleOf(w.Op) != abi.MPI_REPLACE {
+		inout = w.load(&w.target, at, n)
+	}
+	if inout == nil && at == 0 {
+		return ErrUnread
+	} else if inout == nil {
+		return ErrLost
+	}
 	if !w.result.none {
 		w.store(&w.result, inout, at, n)
 	}
 	if w.Op == nil {
 		return nil
 	}
-	if err := w.Op.Apply(in, inout, n, w.Element); err != nil {
-		return err
+	if inout != in {
+		if err := w.Op.Apply(in, inout, n, w.Element); err != nil {
+			return err
+		}
 	}
-	w.store(&w.target, inout, at, n)
-	return nil
+	switch stored := w.store(&w.target, inout, at, n); {
+	case stored:
+		return nil
+	case at == 0 && inout == in: // to replace elements once more does no harm
+		return ErrUnread
+	}
+	return ErrLost
 }
 
 // scattered accumulates into a target whose elements lie in runs, one run after the other: there is no copy of them.

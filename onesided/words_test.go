@@ -1,6 +1,7 @@
 package onesided
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
@@ -104,6 +105,32 @@ func TestPostStartCompleteWaitPairUp(t *testing.T) {
 			if got := numbers[int64](w.parts[me])[left]; got != round {
 				t.Errorf("round %d: %d from the left", round, got)
 			}
+		}
+	})
+}
+
+func TestATableIsPublishedAsAWhole(t *testing.T) {
+	const n, rounds = 3, 2000
+	w := newWorld(n, 8)
+	w.run(t, func(me int, words *Words) {
+		if me == 0 {
+			for i := range uint64(rounds) {
+				words.Publish(2*i, 3*i)
+			}
+			return
+		}
+		for last, seen := uint64(0), uint64(0); seen != 2*rounds; {
+			table, entries, version, ok := words.Published(0)
+			if !ok || version == 0 {
+				runtime.Gosched()
+				continue
+			}
+			seen = version
+			if table/2 != entries/3 || table/2 != version/2-1 || table < last {
+				t.Errorf("version %d says %d and %d", version, table, entries)
+				return
+			}
+			last = table
 		}
 	})
 }

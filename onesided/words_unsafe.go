@@ -17,6 +17,7 @@ import (
 //	        next. A reader waits until read has come to its number, and raises it, so that a reader who follows may
 //	        enter, too; a writer waits until write has come to it. A reader that leaves raises write, a writer both.
 //	        All get it in the order in which they asked: nobody starves.
+//	table   version, table and entries: where a member has what the others read out of its memory by themselves
 //
 // The accumulate lock of a target is held for the time of a piece of an accumulate (accumulate_unsafe.go). It is not
 // fair, since a queue would stand still each time that the next in it has no core.
@@ -36,7 +37,9 @@ type Words struct {
 // Member is what one member has in the memory: each line is written by the member, or by others, and not by both.
 type Member struct {
 	Fence             uint64
-	Pad1              [7]uint64
+	Version           uint64 // of what it has published; odd while that changes
+	Table, Entries    uint64 // an address of its memory, and how many entries it finds there
+	Pad1              [4]uint64
 	Next, Read, Write uint64 // its lock
 	Pad2              [5]uint64
 	Busy              uint32 // its accumulate lock
@@ -177,6 +180,28 @@ func (w *Words) passOn(m *Member, ticket uint64) {
 		w.WakeAll()
 	}
 }
+
+// Publish says where in its memory this member has a table, and how many entries that has. The calls come one after the
+// other.
+func (w *Words) Publish(table, entries uint64) {
+	m := &w.members[w.me]
+	atomic.AddUint64(&m.Version, 1)
+	atomic.StoreUint64(&m.Table, table)
+	atomic.StoreUint64(&m.Entries, entries)
+	atomic.AddUint64(&m.Version, 1)
+}
+
+// Published answers what a member has published last, and the version of that: 0 if it never has. The table is what it
+// was if Version still answers the same when it has been read. False: it is being changed.
+func (w *Words) Published(member int) (table, entries, version uint64, ok bool) {
+	m := &w.members[member]
+	version = atomic.LoadUint64(&m.Version)
+	table, entries = atomic.LoadUint64(&m.Table), atomic.LoadUint64(&m.Entries)
+	return table, entries, version, version%2 == 0 && version == w.Version(member)
+}
+
+// Version is which version of its table a member has published.
+func (w *Words) Version(member int) uint64 { return atomic.LoadUint64(&w.members[member].Version) }
 
 // Hold takes the accumulate lock of a member, and Drop gives it back.
 func (w *Words) Hold(target int) error {

@@ -23,7 +23,21 @@ type Reader interface {
 type Writer interface {
 	// Write stores src from address addr of process dst on. False: not possible, nothing promised about that memory.
 	Write(dst int32, addr uint64, src []byte) bool
+	// Move fills the runs here, in the memory of this process, with the bytes of the runs there, in that of peer, in
+	// order, or those there with the bytes here if put says so. Both lists have as many bytes in all, each has at most
+	// MaxRuns runs, none of which is empty, and they are the transport's to change. False: not possible, nothing promised
+	// about the memory that was to be filled. Any thread may call it, without the engine's lock too, once CanRead has
+	// said that it works.
+	Move(peer int32, here, there []Run, put bool) bool
 }
+
+// Run is a run of bytes in the memory of a process.
+type Run struct {
+	Addr, Len uint64
+}
+
+// MaxRuns is how many runs Writer.Move takes at a time.
+const MaxRuns = 1024
 
 // ClaimSlots is how many words for claims there are for the messages from one process to another.
 const ClaimSlots = 6

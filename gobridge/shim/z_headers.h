@@ -5,6 +5,6 @@
 /* 37e649244e0424a8 gobridge/executor/fast_ring.h */
 /* 364fafd3d0d4a6b6 gobridge/executor/types.h */
 /* 1e5a33a5100bbdc9 gobridge/kernel/kernels.h */
-/* 9983272ccbd38ad0 libimpi/z_layout.h */
+/* 244b68833a377363 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 70a936763e88db47 transport/shm/z_layout.h */

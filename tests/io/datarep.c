@@ -1,5 +1,5 @@
 /* Data representations: native, internal, external32 byte for byte, and those that a program registers. */
-/* needs: MPI_File_set_view MPI_File_get_type_extent MPI_Register_datarep MPI_Register_datarep_c MPI_File_write_at_all */
+/* needs: MPI_File_set_view MPI_File_get_type_extent MPI_Register_datarep MPI_Register_datarep_c */
 #include "io.h"
 #include <stddef.h>
 
@@ -94,7 +94,8 @@ static void accesses(void)
         for (int i = 0; i < EACH; i++) ints[i] = spread[2 * i] = (check_rank + 1) * 0x01020304 + i;
         io_do(file, a, 1, 0, 0, ints, EACH, MPI_INT, EACH);
         io_do(file, a, 1, 1, EACH, spread, 1, every, 1);
-        for (int i = 0; i < EACH; i++) CHECK_EQ(ints[i], (check_rank + 1) * 0x01020304 + i); /* nothing is turned here */
+        /* nothing is turned here */
+        for (int i = 0; i < EACH; i++) CHECK_EQ(ints[i], (check_rank + 1) * 0x01020304 + i);
         io_settle(file);
         long n;
         unsigned char *bytes = io_contents(path, &n);
@@ -151,7 +152,8 @@ static void scaled(void)
     for (int i = 0; i < 6; i++) CHECK_EQ(in[i], out[i]);
     unsigned char *bytes = io_contents(path, &n);
     CHECK_EQ(n, 8 + 40);
-    for (int i = 0; i < 6; i++) CHECK(!memcmp(bytes + 8 + i / 3 * 20 + i % 3 * 8, (char[]){0x11, 0x22, 0x33, (char)i}, 4));
+    for (int i = 0; i < 6; i++) CHECK(!memcmp(bytes + 8 + i / 3 * 20 + i % 3 * 8, (char[]){0x11, 0x22, 0x33,
+        (char)i}, 4));
     free(bytes);
     MPI_Type_free(&every);
     IO_OK(MPI_File_close(&file));
@@ -163,7 +165,8 @@ static void structs(void)
 {
     struct particle { double x; int id; char kind; } out[4], in[4];
     const int length[] = {1, 1, 1};
-    const MPI_Aint at[] = {offsetof(struct particle, x), offsetof(struct particle, id), offsetof(struct particle, kind)};
+    const MPI_Aint at[] = {offsetof(struct particle, x), offsetof(struct particle, id), offsetof(struct particle,
+        kind)};
     const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_CHAR};
     char *path = io_path("structs");
     MPI_Datatype raw, particle;
@@ -260,7 +263,8 @@ static int native_extent(MPI_Datatype type, MPI_Aint *extent, void *state)
 }
 
 #if MPI_VERSION >= 4
-static int from_file_c(void *userbuf, MPI_Datatype type, MPI_Count count, void *filebuf, MPI_Offset position, void *state)
+static int from_file_c(void *userbuf, MPI_Datatype type, MPI_Count count, void *filebuf,
+                       MPI_Offset position, void *state)
 {
     return convert(userbuf, type, count, filebuf, position, state, 0);
 }
@@ -342,10 +346,13 @@ static void registered(void)
     check_three_bytes(longest);
 #if MPI_VERSION >= 4
     IO_OK(MPI_Register_datarep_c("three bytes, large", from_file_c, to_file_c, extent_in_file, &extra));
-    IO_WRONG(MPI_Register_datarep("three bytes, large", from_file, to_file, extent_in_file, &extra), MPI_ERR_DUP_DATAREP);
-    IO_WRONG(MPI_Register_datarep_c("three bytes", from_file_c, to_file_c, extent_in_file, &extra), MPI_ERR_DUP_DATAREP);
+    IO_WRONG(MPI_Register_datarep("three bytes, large", from_file, to_file, extent_in_file, &extra),
+        MPI_ERR_DUP_DATAREP);
+    IO_WRONG(MPI_Register_datarep_c("three bytes", from_file_c, to_file_c, extent_in_file, &extra),
+        MPI_ERR_DUP_DATAREP);
     check_three_bytes("three bytes, large");
-    IO_OK(MPI_Register_datarep_c("as is, large", MPI_CONVERSION_FN_NULL_C, MPI_CONVERSION_FN_NULL_C, native_extent, NULL));
+    IO_OK(MPI_Register_datarep_c("as is, large", MPI_CONVERSION_FN_NULL_C, MPI_CONVERSION_FN_NULL_C, native_extent,
+        NULL));
 #endif
 
     char *path = io_path("as is");

@@ -82,7 +82,9 @@ static void settle(void)
     memset(writers, 0, sizeof writers);
 }
 
-static unsigned char new_byte(int rank, int i) { return (unsigned char)(seed * 31 + step * 7 + rank * 17 + i * 3 + i / 251); }
+static unsigned char new_byte(int rank, int i) {
+    return (unsigned char)(seed * 31 + step * 7 + rank * 17 + i * 3 + i / 251);
+}
 
 /* What the access does to the oracle's file and to this rank's memory. */
 static void carry_out(int rank, const plan *p, unsigned char *mem, unsigned char *want)
@@ -108,7 +110,8 @@ static void compare(const plan *p, const io_op *op, const unsigned char *mem, co
     CHECK_SAY(got == p->count, "seed %d, step %d: %s %s of %d elements moves %d", seed, step, verb, op->access->name,
               p->count, got);
     for (long i = 0; i < MEMORY; i++) {
-        CHECK_SAY(mem[i] == want[i], "seed %d, step %d: %s %s of %d bytes from etype %ld: byte %ld of memory is %d, not %d",
+        CHECK_SAY(mem[i] == want[i], "seed %d, step %d: %s %s of %d bytes from etype %ld: byte %ld of memory is %d,
+            not %d",
                   seed, step, verb, op->access->name, p->bytes, p->etype, i, mem[i], want[i]);
     }
 }
@@ -254,7 +257,8 @@ static void one_file(void)
     while (end > 0 && !known[end - 1]) end--;
     CHECK_EQ(n, end);
     for (int i = 0; i < n; i++)
-        CHECK_SAY(!known[i] || bytes[i] == oracle[i], "seed %d: byte %d of the file is %d, not %d, after %d steps", seed, i,
+        CHECK_SAY(!known[i] || bytes[i] == oracle[i], "seed %d: byte %d of the file is %d, not %d, after %d steps",
+            seed, i,
                   bytes[i], oracle[i], STEPS);
     free(bytes);
     IO_OK(MPI_File_close(&file));

@@ -104,7 +104,8 @@ static void filetypes(void)
     for (int k = 0; k < kinds; k++) {
         const io_type *e = etypes[k];
         MPI_Aint x = e->extent, at[8];
-        const int length[] = {2, 1, 3}, index[] = {1, 4, 6}, whole[] = {3, 4, 5}, part[] = {2, 2, 3}, from[] = {1, 0, 2};
+        const int length[] = {2, 1, 3}, index[] = {1, 4, 6}, whole[] = {3, 4, 5}, part[] = {2, 2, 3}, from[] = {1,
+            0, 2};
         int one[16];
         MPI_Datatype made, types[2];
         for (int i = 0; i < 16; i++) one[i] = 1;
@@ -131,7 +132,8 @@ static void filetypes(void)
         one_view("indexed with holes on both sides", e, &t);
         io_release(&t);
         t = io_resized(&indexed, -2 * x, 14 * x);
-        if (!check_library("MPICH Version:\t4")) one_view("a negative lower bound", e, &t); /* no displacement, there one */
+        /* no displacement, there one */
+        if (!check_library("MPICH Version:\t4")) one_view("a negative lower bound", e, &t);
         io_release(&t);
 
         MPI_Type_create_hindexed_block(3, 2, (MPI_Aint[]){0, 3 * x, 7 * x}, e->type, &made);

@@ -167,7 +167,7 @@ int main(int argc, char **argv)
     RMA_EACH(kind) {
         rma_window w;
         int cheap = check_library("libimpi") && !check_spans();
-        /* A million in all. Memory that the program brings along is worked on by its owner, by messages. */
+        /* A million in all. For memory that the program brings along the kernel has to be called, or its owner. */
         operations = !cheap ? 5000 : kind == RMA_ALLOCATE || kind == RMA_SHARED ? 450000 : 50000;
         contentions = operations / 100;
         rma_open(&w, kind, 3 * CELLS * sizeof(int64_t), sizeof(int64_t), MPI_COMM_WORLD);

@@ -3,15 +3,15 @@ package fake
 import "unsafe"
 
 // read fills dst from an address of this very process, which all processes of a World are in.
-func read(addr uint64, dst []byte) {
-	at := uintptr(addr)
-	copy(dst, unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), len(dst)))
-}
+func read(addr uint64, dst []byte) { copy(dst, at(addr, uint64(len(dst)))) }
 
 // write stores src at an address.
-func write(addr uint64, src []byte) {
-	at := uintptr(addr)
-	copy(unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), len(src)), src)
+func write(addr uint64, src []byte) { copy(at(addr, uint64(len(src))), src) }
+
+// at is n bytes at an address.
+func at(addr, n uint64) []byte {
+	p := uintptr(addr)
+	return unsafe.Slice(*(**byte)(unsafe.Pointer(&p)), n)
 }
 
 // words is n bytes of memory that begin where a word may.

@@ -101,6 +101,30 @@ func (n *Local) Write(dst int32, addr uint64, src []byte) bool {
 	return true
 }
 
+// Move implements transport.Writer.
+func (n *Local) Move(peer int32, here, there []transport.Run, put bool) bool {
+	if !n.CanRead(peer) {
+		return false
+	}
+	for len(here) > 0 && len(there) > 0 {
+		a, b := &here[0], &there[0]
+		part := min(a.Len, b.Len)
+		if put {
+			read(a.Addr, at(b.Addr, part))
+		} else {
+			read(b.Addr, at(a.Addr, part))
+		}
+		*a, *b = transport.Run{Addr: a.Addr + part, Len: a.Len - part}, transport.Run{Addr: b.Addr + part, Len: b.Len - part}
+		if a.Len == 0 {
+			here = here[1:]
+		}
+		if b.Len == 0 {
+			there = there[1:]
+		}
+	}
+	return true
+}
+
 // Claims implements transport.Reader.
 func (n *Local) Claims(peer int32, out bool, slot int) *uint64 {
 	if out {

@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/transport"
 )
 
 // Reading a peer's memory by process_vm_readv, one copy instead of two. Whether the kernel lets us is found out
@@ -27,6 +29,43 @@ func (t *Transport) Read(src int32, addr uint64, dst []byte) bool {
 func (t *Transport) Write(dst int32, addr uint64, src []byte) bool {
 	i := t.Local(dst)
 	return i >= 0 && t.readable(i) && t.copier.copy(unix.SYS_PROCESS_VM_WRITEV, t.links[i].pid, addr, src)
+}
+
+// Move copies between the runs of two lists, see transport.Writer. A Run is what the kernel takes for a vector.
+func (t *Transport) Move(peer int32, here, there []transport.Run, put bool) bool {
+	i := t.Local(peer)
+	if i < 0 || t.links[i].readable <= 0 {
+		return false
+	}
+	call := uintptr(unix.SYS_PROCESS_VM_READV)
+	if put {
+		call = unix.SYS_PROCESS_VM_WRITEV
+	}
+	for len(here) > 0 && len(there) > 0 {
+		n, _, e := unix.Syscall6(call, uintptr(t.links[i].pid), uintptr(unsafe.Pointer(&here[0])), uintptr(len(here)),
+			uintptr(unsafe.Pointer(&there[0])), uintptr(len(there)), 0)
+		if e == unix.EINTR {
+			continue
+		}
+		if e != 0 || n == 0 {
+			return false
+		}
+		here, there = behind(here, uint64(n)), behind(there, uint64(n))
+	}
+	return true
+}
+
+// behind is what is left of some runs behind their first n bytes.
+func behind(runs []transport.Run, n uint64) []transport.Run {
+	for len(runs) > 0 && runs[0].Len <= n {
+		n -= runs[0].Len
+		runs = runs[1:]
+	}
+	if len(runs) > 0 {
+		runs[0].Addr += n
+		runs[0].Len -= n
+	}
+	return runs
 }
 
 // CanRead says whether Read works for a world rank, trying it out if that has not been done.

@@ -1,6 +1,7 @@
 package shm
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"runtime"
@@ -316,6 +317,26 @@ func TestMemoryOfAPeerIsReadAndWritten(t *testing.T) {
 	}
 	if got, want := string(dst[:9]), string([]byte{99 * 7 & 255})+"written"+string([]byte{107 * 7 & 255}); got != want {
 		t.Errorf("there is %q, want %q", got, want)
+	}
+	got, list := make([]byte, 6), func(runs ...transport.Run) []transport.Run { return runs }
+	here, base := addressOf(got), lent.Addr
+	if !x.Move(101, list(transport.Run{Addr: here, Len: 1}, transport.Run{Addr: here + 1, Len: 5}),
+		list(transport.Run{Addr: base + 20, Len: 4}, transport.Run{Addr: base + 10, Len: 2}), false) ||
+		!x.Move(101, list(transport.Run{Addr: here + 4, Len: 2}, transport.Run{Addr: here, Len: 4}),
+			list(transport.Run{Addr: base + 200, Len: 3}, transport.Run{Addr: base + 300, Len: 3}), true) {
+		t.Error("cannot move runs")
+	}
+	if want := []byte{20 * 7 & 255, 21 * 7 & 255, 22 * 7 & 255, 23 * 7 & 255, 70, 77}; !bytes.Equal(got, want) {
+		t.Errorf("the runs are %v, want %v", got, want)
+	}
+	if !x.Read(101, base+200, dst[:3]) || !x.Read(101, base+300, dst[3:6]) ||
+		!bytes.Equal(dst[:6], append(append([]byte{}, got[4:]...), got[:4]...)) {
+		t.Errorf("there is %v, of %v", dst[:6], got)
+	}
+	nowhere := transport.Run{Addr: 8, Len: 1}
+	if x.Move(101, list(transport.Run{Addr: here, Len: 1}), list(nowhere), false) ||
+		x.Move(7, list(transport.Run{Addr: here, Len: 1}), list(nowhere), true) {
+		t.Error("moved where nothing is")
 	}
 	if x.Read(101, 8, dst) || x.Read(7, lent.Addr, dst) || x.Write(101, 8, dst) {
 		t.Error("read or written where nothing is")
