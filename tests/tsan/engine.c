@@ -1,6 +1,6 @@
 /* A small engine in C in the place of the one in Go: the same lock, rings and tables, and what libimpi does with them,
  * for short messages between two ranks. Order: lock, requests, matching, receives of C (libimpi/quick.go), rings, the
- * calls. */
+ * calls, boards, windows. */
 #define _GNU_SOURCE
 #include "engine.h"
 #include "../../gobridge/executor/board.h"
@@ -418,7 +418,81 @@ void counts(unsigned long *entered, unsigned long *adopted)
     unlock(shm);
 }
 
-void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *boards[COMMS])
+static void open_windows(struct memory *memory, MPI_Win windows[WINDOWS])
+{
+    static struct impi_window_target targets[WINDOWS][RANKS];
+    static struct impi_window views[WINDOWS];
+    impi_windows.swappable[(uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL] = 1;
+    for (int i = 0; i < WINDOWS; i++) {
+        for (int r = 0; r < RANKS; r++)
+            targets[i][r] = (struct impi_window_target){.base = memory->cells[i][r], .words = &memory->words[i][r],
+                .control = r == me ? (struct impi_shm_control *)shm->segment : shm->peers[r].out.ctl,
+                .size = sizeof memory->cells[i][r], .unit = sizeof(int),
+                .hold = i == ALL ? IMPI_WINDOW_SHARED : IMPI_WINDOW_NOT_HELD};
+        views[i] = (struct impi_window){.handle = IMPI_FIRST_HANDLE + (uint64_t)i, .targets = targets[i],
+            .count = RANKS, .me = (uint32_t)me, .direct = 1, .may_lock = i == ONE,
+            .access = i == ALL ? IMPI_WINDOW_IN_LOCK_ALL : IMPI_WINDOW_CLOSED};
+        windows[i] = (MPI_Win)(uintptr_t)views[i].handle;
+        __atomic_store_n(&impi_windows.of[i], &views[i], __ATOMIC_RELEASE);
+    }
+}
+
+GoInt32 impi_window_wait(GoUintptr word, GoInt64 least, GoUintptr win)
+{
+    (void)win;
+    return impi_board_wait(word, least, 0, NULL);
+}
+
+void impi_window_wake(GoUintptr win)
+{
+    (void)win;
+    impi_ring(1 - me);
+}
+
+/* A lock that is not free. */
+GoInt32 impi_Win_lock(GoInt32 lock_type, GoInt32 rank, GoInt32 assert, GoUintptr win)
+{
+    struct impi_window *w = impi_windows.of[win - IMPI_FIRST_HANDLE];
+    struct impi_window_target *t = &w->targets[rank];
+    struct impi_window_member *m = t->words;
+    const int exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
+    t->ticket = __atomic_fetch_add(&m->next, 1, __ATOMIC_SEQ_CST);
+    impi_board_wait((uintptr_t)(exclusive ? &m->write : &m->read), (int64_t)t->ticket, (uintptr_t)assert, NULL);
+    if (!exclusive) __atomic_store_n(&m->read, t->ticket + 1, __ATOMIC_SEQ_CST);
+    t->hold = exclusive ? IMPI_WINDOW_EXCLUSIVE : IMPI_WINDOW_SHARED;
+    w->access = IMPI_WINDOW_IN_LOCKS;
+    w->locks++;
+    return 0;
+}
+
+/* Accumulates while another one holds the target's lock for long. */
+GoInt32 impi_Accumulate(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype, GoInt32 target_rank,
+                        GoInt64 target_disp, GoInt64 target_count, GoUintptr target_datatype, GoUintptr op,
+                        GoUintptr win)
+{
+    sched_yield();
+    return PMPI_Accumulate((void *)origin_addr, (int)origin_count, (MPI_Datatype)origin_datatype, target_rank,
+                           target_disp, (int)target_count, (MPI_Datatype)target_datatype, (MPI_Op)op, (MPI_Win)win);
+}
+
+GoInt32 impi_Fetch_and_op(GoUintptr origin_addr, GoUintptr result_addr, GoUintptr datatype, GoInt32 target_rank,
+                          GoInt64 target_disp, GoUintptr op, GoUintptr win)
+{
+    sched_yield();
+    return PMPI_Fetch_and_op((void *)origin_addr, (void *)result_addr, (MPI_Datatype)datatype, target_rank, target_disp,
+                             (MPI_Op)op, (MPI_Win)win);
+}
+
+GoInt32 impi_Compare_and_swap(GoUintptr origin_addr, GoUintptr compare_addr, GoUintptr result_addr, GoUintptr datatype,
+                              GoInt32 target_rank, GoInt64 target_disp, GoUintptr win)
+{
+    sched_yield();
+    return PMPI_Compare_and_swap((void *)origin_addr, (void *)compare_addr, (void *)result_addr, (MPI_Datatype)datatype,
+                                 target_rank, target_disp, (MPI_Win)win);
+}
+
+void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *boards[COMMS], struct memory *memory,
+                 MPI_Win windows[WINDOWS])
 {
     static int32_t local[RANKS];
     shm = segment;
@@ -437,6 +511,7 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
         __atomic_store_n(&c->handle, (uintptr_t)comms[i], __ATOMIC_RELEASE);
     }
     open_boards(boards);
+    open_windows(memory, windows);
     impi_in_use = 1;
     impi_fast.shm = shm;
 }
@@ -447,6 +522,12 @@ void impi_error_action(GoInt32 code, struct impi_action *action) { (void)code, (
 void impi_error_fatal(GoInt32 code) { (void)code; fail("a fatal error"); }
 void impi_process_ends(uintptr_t exit) { (void)exit; fail("the end"); }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+NEVER(GoInt32 impi_Put(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype, GoInt32 target_rank,
+                       GoInt64 target_disp, GoInt64 target_count, GoUintptr target_datatype, GoUintptr win))
+NEVER(GoInt32 impi_Get(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype, GoInt32 target_rank,
+                       GoInt64 target_disp, GoInt64 target_count, GoUintptr target_datatype, GoUintptr win))
+NEVER(GoInt32 impi_Win_fence(GoInt32 assert, GoUintptr win))
+NEVER(GoInt32 impi_Win_unlock(GoInt32 rank, GoUintptr win))
 NEVER(GoInt32 impi_missing(char *function, GoInt32 kind, GoUintptr handle))
 NEVER(GoInt32 impi_Sendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 sendtag,
                                     GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr status))

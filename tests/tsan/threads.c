@@ -1,7 +1,8 @@
 /* The bridge's C under the thread sanitizer: two ranks in one process, each a copy of the bridge's C over a small
  * engine (engine.c), on rings and boards in memory that they share. Some threads of each rank send, post, wait and test
- * at the same time, and each has a communicator of its own for collectives; others ask for attributes while these
- * change. The sanitizer ends the program with 66 if two of them race.
+ * at the same time, and each has a communicator of its own for collectives. All threads accumulate to windows, and one
+ * of each rank fences and locks. Others ask for attributes while these change. The sanitizer ends the program with 66
+ * if two of them race.
  *
  *   threads RANK0.so RANK1.so */
 #define _GNU_SOURCE
@@ -16,7 +17,8 @@ enum { STEPS = 250, MANY = 8 };
 
 /* The functions under test. */
 #define FUNCTIONS(F) F(Send) F(Isend) F(Sendrecv) F(Recv) F(Irecv) F(Wait) F(Waitall) F(Test) F(Testall) \
-    F(Comm_rank) F(Comm_size) F(Type_size) F(Get_count) F(Barrier) F(Bcast) F(Reduce) F(Allreduce)
+    F(Comm_rank) F(Comm_size) F(Type_size) F(Get_count) F(Barrier) F(Bcast) F(Reduce) F(Allreduce) \
+        F(Put) F(Get) F(Accumulate) F(Fetch_and_op) F(Compare_and_swap) F(Win_lock) F(Win_unlock) F(Win_fence)
 #define DECLARE(name) __typeof__(&MPI_##name) name;
 
 struct rank {
@@ -24,6 +26,7 @@ struct rank {
     engine_open *open;
     engine_counts *counts;
     MPI_Comm comms[COMMS];
+    MPI_Win windows[WINDOWS];
     pthread_barrier_t all;
     MPI_Request given[THREADS][MANY]; /* from each thread to the next */
     int me, over;
@@ -189,6 +192,53 @@ static void collectives(struct thread *t, int step)
     }
 }
 
+enum { ADDITIONS = 30, LOCKS = 20 };
+static struct memory together;
+
+/* All threads of both ranks count, in three ways, and those of each rank that may fence and lock do so. */
+static void windows(struct thread *t, int step)
+{
+    struct rank *r = t->r;
+    int one = 1, old = 0, peer = 1 - r->me, in;
+    for (int i = 0; i < ADDITIONS; i++) {
+        int to = (i + t->k) % RANKS;
+        r->Accumulate(&one, 1, MPI_INT, to, 0, 1, MPI_INT, MPI_SUM, r->windows[ALL]);
+        r->Fetch_and_op(&one, &old, MPI_INT, to, 0, MPI_SUM, r->windows[ALL]);
+        for (int seen = old + 1; seen != old;) {
+            old = seen;
+            int next = old + 1;
+            r->Compare_and_swap(&next, &old, &seen, MPI_INT, to, 0, r->windows[ALL]);
+        }
+    }
+    for (int i = 0; i < LOCKS && t->k == 0; i++) {
+        int *mine = together.cells[ONE][r->me], value = step * LOCKS + i, to = (i + r->me) % RANKS;
+        r->Win_fence(0, r->windows[ONE]);
+        r->Put(&value, 1, MPI_INT, peer, 1, 1, MPI_INT, r->windows[ONE]);
+        r->Win_fence(0, r->windows[ONE]);
+        CHECK(mine[1] == value);
+        mine[2] = value;
+        r->Win_fence(0, r->windows[ONE]);
+        r->Get(&in, 1, MPI_INT, peer, 2, 1, MPI_INT, r->windows[ONE]);
+        r->Win_fence(MPI_MODE_NOSUCCEED, r->windows[ONE]);
+        CHECK(in == value);
+        r->Win_lock(i % 3 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, to, 0, r->windows[ONE]);
+        r->Get(&in, 1, MPI_INT, to, 0, 1, MPI_INT, r->windows[ONE]);
+        in++;
+        if (i % 3) r->Put(&in, 1, MPI_INT, to, 0, 1, MPI_INT, r->windows[ONE]);
+        r->Win_unlock(to, r->windows[ONE]);
+    }
+}
+
+/* What they have counted. */
+static void counted(int times)
+{
+    int locked = 0, all = 0;
+    for (int i = 0; i < LOCKS; i++) locked += i % 3 != 0;
+    for (int r = 0; r < RANKS; r++) all += together.cells[ALL][r][0];
+    CHECK(all == times * RANKS * THREADS * ADDITIONS * 3);
+    CHECK(together.cells[ONE][0][0] + together.cells[ONE][1][0] == times * RANKS * locked);
+}
+
 static void *run(void *arg)
 {
     struct thread *t = arg;
@@ -196,6 +246,7 @@ static void *run(void *arg)
         MPI_Comm comm = t->r->comms[step % 3 ? 0 : t->k + 1]; /* the one that all share, or the thread's own */
         fill(t, step);
         if (step % 7 == 0) collectives(t, step);
+        if (step % 7 == 3) windows(t, step);
         switch (step % 6) {
         case 4: one_by_one(t, comm, step); break;
         case 5: handed_over(t, comm, step); break;
@@ -244,7 +295,7 @@ static void load(struct rank *r, const char *path, struct impi_shm_private *shm)
     r->counts = (engine_counts *)symbol(library, "counts");
     r->me = (int)shm->local_rank;
     pthread_barrier_init(&r->all, NULL, THREADS);
-    r->open(shm, r->comms, boards);
+    r->open(shm, r->comms, boards, &together, r->windows);
 }
 
 /* The rings between the ranks, and what each knows of them. */
@@ -288,5 +339,6 @@ int main(int argc, char **argv)
         ranks[r].counts(&calls, &adopted);
         CHECK(calls > 0 && adopted > 0); /* both sides have had their share */
     }
+    counted((STEPS + 3) / 7);
     return 0;
 }
