@@ -1,6 +1,8 @@
 package libimpi
 
 import (
+	"sync/atomic"
+
 	"github.com/libimpi/libimpi/file"
 )
 
@@ -25,6 +27,8 @@ type File struct {
 	queue []*fileTask // collective ones that have not begun
 	busy  bool        // one is carried out
 	own   int         // independent ones under way
+
+	slow atomic.Bool // the last short nonblocking access took long
 
 	split *fileTask // of the split collective operation under way, nil if there is none
 }
@@ -140,7 +144,13 @@ func (f *File) Start(a file.Access) (uint64, error) {
 		f.enqueue(op.Run)
 		return nullRequest, a.Refused
 	}
-	return f.begin(a, op.Run).request.id, nil
+	switch {
+	case !f.short(a):
+		return f.begin(a, op.Run).request.id, nil
+	case f.slow.Load():
+		return f.begin(a, func() (int64, error) { return f.timed(op.Run) }).request.id, nil
+	}
+	return f.complete(f.timed(op.Run)), nil
 }
 
 // Begin begins a split collective access, and End ends it.

@@ -1,6 +1,10 @@
 package libimpi
 
-import "github.com/libimpi/libimpi/file"
+import (
+	"time"
+
+	"github.com/libimpi/libimpi/file"
+)
 
 // Access to files that is under way while the program goes on. A system call of a file system blocks the thread that
 // makes it, and there is no call for those of the page cache that does not: so goroutines make them.
@@ -30,15 +34,53 @@ type fileTasks struct {
 // waits for another.
 const mostFileThreads = 4
 
+// Short accesses are carried out at once, as long as the last of them was: in the page cache they take less time than
+// it takes to wake a thread.
+const (
+	shortAccess = 64 << 10 // bytes
+	longTime    = 100 * time.Microsecond
+)
+
+// short says whether an access is one of those.
+func (f *File) short(a file.Access) bool {
+	return !a.Collective && a.Buf.Size() <= shortAccess && !f.Atomic()
+}
+
+// timed carries out a short access, and notes whether the next had better have a thread.
+func (f *File) timed(run func() (int64, error)) (int64, error) {
+	began := time.Now()
+	n, err := run()
+	f.slow.Store(time.Since(began) > longTime)
+	return n, err
+}
+
+// complete answers a request for an access that is done.
+func (f *File) complete(n int64, err error) uint64 {
+	e := f.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t := f.newTask(file.Access{}, nil)
+	t.bytes, t.err = n, err
+	e.files.underWay++
+	t.end(e)
+	return t.request.id
+}
+
+// newTask takes the request of an access. Engine lock held.
+func (f *File) newTask(a file.Access, run func() (int64, error)) *fileTask {
+	t := &fileTask{file: f, run: run, collective: a.Collective, request: f.engine.requests.get(nil)}
+	r := t.request
+	r.kind, r.active, r.of, r.peer = compoundRequest, true, t, noPeer
+	r.status = emptyStatus
+	return t
+}
+
 // begin starts an access with a request.
 func (f *File) begin(a file.Access, run func() (int64, error)) *fileTask {
 	e := f.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	t := &fileTask{file: f, run: run, collective: a.Collective, request: e.requests.get(nil)}
-	r := t.request
-	r.kind, r.active, r.of, r.peer = compoundRequest, true, t, noPeer
-	r.status = emptyStatus
+	t := f.newTask(a, run)
 	if a.Collective {
 		f.add(t)
 		return t

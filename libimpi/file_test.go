@@ -243,6 +243,7 @@ func TestManyAccessesAreUnderWay(t *testing.T) {
 		ids, st := make([]uint64, many), make([]CStatus, many)
 		for i := range ids {
 			var err error
+			f.slow.Store(i%2 == 0)
 			ids[i], err = f.Start(bytesAccess(true, i%3 == 0, place(i), pattern(size-i, i+int(me))))
 			must(t, err)
 		}
