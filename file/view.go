@@ -18,6 +18,7 @@ type View struct {
 	stream bool           // it can
 	whole  bool           // the stream has no holes: the filetype is a run, as long as its extent
 	first  int64          // then: where it begins in the file
+	single bool           // it has one tile only: the next would begin before its end, which HDF5 relies on
 	spread int64          // from one run to the next, in bytes of the file, on average; farthest if there are no holes
 	cursor datatype.Cursor
 }
@@ -54,9 +55,16 @@ func newView(disp int64, etype, filetype *datatype.Type, rep Representation, wri
 		return nil, errorf(abi.MPI_ERR_ARG, "argument filetype has data at byte %d, before its origin", v.layout.TrueLB())
 	}
 	monotone, disjoint := v.layout.FileOrder()
+	if end := v.layout.TrueUB(); !monotone && extent < end {
+		v.single = true
+		if v.layout, err = datatype.Resized(v.layout, 0, end); err != nil {
+			return nil, err
+		}
+		extent = end
+		monotone, disjoint = v.layout.FileOrder()
+	}
 	if !monotone {
-		return nil, errorf(abi.MPI_ERR_ARG, "the displacements of argument filetype decrease, within it or from one to the "+
-			"next, %d bytes further", extent)
+		return nil, errorf(abi.MPI_ERR_ARG, "the displacements of argument filetype decrease")
 	}
 	if writable && !disjoint {
 		return nil, errorf(abi.MPI_ERR_ARG, "argument filetype has data that overlaps, within it or in the next, %d bytes "+

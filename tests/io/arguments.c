@@ -41,8 +41,8 @@ static void every_access(void)
             for (int large = 0; large < 2; large++) {
                 const io_access *a = &io_accesses[k];
                 int asked = !check_library("Open MPI"); /* it takes what the others refuse, or crashes */
-                if (asked || !io_collective(a)) WRONG(code_of(file, a, writes, large, 0, ints, -1, MPI_INT),
-                    MPI_ERR_COUNT);
+                if (asked || !io_collective(a))
+                    WRONG(code_of(file, a, writes, large, 0, ints, -1, MPI_INT), MPI_ERR_COUNT);
                 if (asked) WRONG(code_of(file, a, writes, large, 0, ints, 1, MPI_DATATYPE_NULL), MPI_ERR_TYPE);
                 PROMISED(code_of(file, a, writes, large, 0, ints, 1, raw), MPI_ERR_TYPE);
                 PROMISED(code_of(file, a, writes, large, 0, NULL, 1, MPI_INT), MPI_ERR_BUFFER);
@@ -148,9 +148,9 @@ static void no_results(void)
 {
     char *path = io_path("no results");
     if (!check_library("libimpi")) return;
-    IO_WRONG(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
-    IO_WRONG(MPI_File_open(MPI_COMM_WORLD, NULL, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
-        MPI_ERR_BAD_FILE);
+    const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
+    IO_WRONG(MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
+    IO_WRONG(MPI_File_open(MPI_COMM_WORLD, NULL, mode, MPI_INFO_NULL, &file), MPI_ERR_BAD_FILE);
     IO_WRONG(MPI_File_delete(NULL, MPI_INFO_NULL), MPI_ERR_BAD_FILE);
     file = io_open(path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
     IO_WRONG(MPI_File_get_size(file, NULL), MPI_ERR_ARG);

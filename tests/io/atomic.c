@@ -1,4 +1,4 @@
-/* Who sees what: atomic mode, where conflicting accesses are as one after the other, and sync-barrier-sync. */
+/* Who sees what: atomic mode, where conflicting accesses are as if one came after the other, and sync-barrier-sync. */
 /* needs: MPI_File_set_atomicity MPI_File_get_atomicity MPI_File_sync MPI_File_write_at_all MPI_File_iwrite_at */
 #include "io.h"
 
@@ -56,7 +56,7 @@ static void conflicts(const io_access *a, int strided, int reads)
         io_do(file, &io_accesses[0], 0, 0, 0, got, INTS, MPI_INT, INTS);
         for (int i = 1; i < INTS; i++)
             CHECK_SAY(got[i] == got[0], "%s, round %d: int 0 is of %d, int %d of %d", a->name, round, got[0], i,
-                got[i]);
+                      got[i]);
         CHECK(got[0] >= round * 100 && got[0] < round * 100 + check_size);
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -45,8 +45,8 @@ static void hints(void)
     MPI_Info_create(&info);
     for (int i = 0; i < HINTS; i++) MPI_Info_set(info, all_hints[i][0], all_hints[i][1]);
     IO_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file));
-    if (!check_library("Open MPI")) CHECK(hint(file, "cb_buffer_size") && !strcmp(hint(file, "cb_buffer_size"),
-        "1048576"));
+    if (!check_library("Open MPI"))
+        CHECK(hint(file, "cb_buffer_size") && !strcmp(hint(file, "cb_buffer_size"), "1048576"));
     if (libimpi) {
         static const char *const shown[] = {"cb_nodes", "collective_buffering", "striping_unit", "romio_cb_write"};
         for (int i = 0; i < 4; i++) CHECK_SAY(hint(file, shown[i]), "%s is not told", shown[i]);
@@ -208,7 +208,7 @@ static void handlers(void)
     RAISES(MPI_File_delete(missing, MPI_INFO_NULL), MPI_FILE_NULL, MPI_ERR_NO_SUCH_FILE);
     MPI_File other = MPI_FILE_NULL;
     RAISES(MPI_File_open(MPI_COMM_SELF, missing, MPI_MODE_RDONLY, MPI_INFO_NULL, &other), MPI_FILE_NULL,
-        MPI_ERR_NO_SUCH_FILE);
+           MPI_ERR_NO_SUCH_FILE);
     other = io_open(path, MPI_MODE_WRONLY);
     IO_OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
     RAISES(MPI_File_read_at(other, 0, &byte, 1, MPI_CHAR, MPI_STATUS_IGNORE), other, MPI_ERR_ACCESS);

@@ -179,10 +179,11 @@ typedef struct {
 } io_op;
 
 #define IO_TRANSFER(name, ...) \
-    (writes ? IO_EITHER(large, MPI_File_write##name, __VA_ARGS__) : IO_EITHER(large, MPI_File_read##name, __VA_ARGS__))
+    (writes ? IO_EITHER(large, MPI_File_write##name, __VA_ARGS__) : \
+              IO_EITHER(large, MPI_File_read##name, __VA_ARGS__))
 #define IO_ITRANSFER(name, ...) \
     (writes ? IO_EITHER(large, MPI_File_iwrite##name, __VA_ARGS__) : \
-                IO_EITHER(large, MPI_File_iread##name, __VA_ARGS__))
+              IO_EITHER(large, MPI_File_iread##name, __VA_ARGS__))
 #define IO_END(name) \
     (op->writes ? MPI_File_write##name(op->file, op->buf, &op->status) : \
                   MPI_File_read##name(op->file, op->buf, &op->status))
@@ -371,7 +372,8 @@ static UNUSED io_type io_random_type(check_stream *s, const io_type *unit, int d
 }
 
 /* Where byte i of a sequence of such types lies. */
-static UNUSED long io_byte(const io_type *t, long i) {
+static UNUSED long io_byte(const io_type *t, long i)
+{
     return i / t->bytes * (long)t->extent + (long)t->at[i % t->bytes];
 }
 

@@ -82,7 +82,8 @@ static void settle(void)
     memset(writers, 0, sizeof writers);
 }
 
-static unsigned char new_byte(int rank, int i) {
+static unsigned char new_byte(int rank, int i)
+{
     return (unsigned char)(seed * 31 + step * 7 + rank * 17 + i * 3 + i / 251);
 }
 
@@ -110,9 +111,9 @@ static void compare(const plan *p, const io_op *op, const unsigned char *mem, co
     CHECK_SAY(got == p->count, "seed %d, step %d: %s %s of %d elements moves %d", seed, step, verb, op->access->name,
               p->count, got);
     for (long i = 0; i < MEMORY; i++) {
-        CHECK_SAY(mem[i] == want[i], "seed %d, step %d: %s %s of %d bytes from etype %ld: byte %ld of memory is %d,
-            not %d",
-                  seed, step, verb, op->access->name, p->bytes, p->etype, i, mem[i], want[i]);
+        CHECK_SAY(mem[i] == want[i],
+                  "seed %d, step %d: %s %s of %d bytes from etype %ld: byte %ld of memory is %d, not %d", seed,
+                  step, verb, op->access->name, p->bytes, p->etype, i, mem[i], want[i]);
     }
 }
 
@@ -258,8 +259,7 @@ static void one_file(void)
     CHECK_EQ(n, end);
     for (int i = 0; i < n; i++)
         CHECK_SAY(!known[i] || bytes[i] == oracle[i], "seed %d: byte %d of the file is %d, not %d, after %d steps",
-            seed, i,
-                  bytes[i], oracle[i], STEPS);
+                  seed, i, bytes[i], oracle[i], STEPS);
     free(bytes);
     IO_OK(MPI_File_close(&file));
     for (int r = 0; r < check_size; r++) io_release(&views[r].filetype);

@@ -1,4 +1,4 @@
-/* The shared pointer: all ranks write and read at once, every record is there once; ordered accesses keep order. */
+/* The shared pointer: all ranks write and read at once, and every record is there once; ordered ones are in order. */
 /* needs: MPI_File_write_shared MPI_File_iread_shared MPI_File_write_ordered MPI_File_seek_shared MPI_File_set_view */
 #include "io.h"
 

@@ -61,8 +61,8 @@ static void table(void)
 static void plate(void)
 {
     int from = first(SIDE_X, rank), n = first(SIDE_X, rank + 1) - from;
-    int whole[] = {SIDE_Y, SIDE_X}, part[] = {SIDE_Y, n}, at[] = {0, from}, room[] = {SIDE_Y + 2, n + 2},
-        one[] = {1, 1};
+    int whole[] = {SIDE_Y, SIDE_X}, part[] = {SIDE_Y, n}, at[] = {0, from};
+    int room[] = {SIDE_Y + 2, n + 2}, one[] = {1, 1};
     double *t = calloc((SIDE_Y + 2) * (SIDE_X + 2), sizeof *t);
     MPI_Datatype in_file = MPI_DOUBLE, in_memory = MPI_DOUBLE;
     if (n) {
