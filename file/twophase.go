@@ -140,7 +140,7 @@ func (t *twoPhase) survey() {
 // Two phases are worth while for runs up to so many bytes, inside a machine and beyond, and not where less than one
 // byte in so many is accessed.
 const (
-	shortRun    = 4 << 10
+	shortRun    = 16 << 10
 	shortRunFar = 1 << 20
 	sparse      = 16
 )
