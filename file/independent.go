@@ -16,7 +16,7 @@ import (
 // A call of the file system costs what copying so many bytes costs; a write of a window moves each byte three times, a
 // read twice.
 const (
-	writeCall = 1 << 10
+	writeCall = 2 << 10
 	readCall  = 4 << 10
 )
 
