@@ -269,16 +269,18 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s: %v", bad.what, err)
 			}
 		}
-		narrow, _ := datatype.Resized(strided([]int64{1, 2}, []int64{0, 5}), 0, 3)
-		narrow.Commit()
-		if err := f.SetView(0, byteType, narrow, file.Native, nil); err != nil {
-			t.Errorf("a filetype that can stand once: %v", err)
-		}
-		if _, err := access(f, file.Access{Write: true}, []byte{1, 2, 3}); err != nil {
-			t.Errorf("within it: %v", err)
-		}
-		if _, err := access(f, file.Access{Write: true}, []byte{1, 2, 3, 4}); classOf(err) != abi.MPI_ERR_ARG {
-			t.Errorf("beyond it: %v", err)
+		for _, extent := range []int64{3, 6} { // the next copy would begin in a hole, or on top of the last byte
+			narrow, _ := datatype.Resized(strided([]int64{1, 2}, []int64{0, 5}), 0, extent)
+			narrow.Commit()
+			if err := f.SetView(0, byteType, narrow, file.Native, nil); err != nil {
+				t.Errorf("a filetype that can stand once: %v", err)
+			}
+			if _, err := access(f, file.Access{Write: true}, []byte{1, 2, 3}); err != nil {
+				t.Errorf("within it: %v", err)
+			}
+			if _, err := access(f, file.Access{Write: true}, []byte{1, 2, 3, 4}); classOf(err) != abi.MPI_ERR_ARG {
+				t.Errorf("beyond it: %v", err)
+			}
 		}
 		if err := f.SetView(0, wide, wide, file.Native, nil); err != nil {
 			return err

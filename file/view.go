@@ -55,7 +55,7 @@ func newView(disp int64, etype, filetype *datatype.Type, rep Representation, wri
 		return nil, errorf(abi.MPI_ERR_ARG, "argument filetype has data at byte %d, before its origin", v.layout.TrueLB())
 	}
 	monotone, disjoint := v.layout.FileOrder()
-	if end := v.layout.TrueUB(); !monotone && extent < end {
+	if end := v.layout.TrueUB(); extent < end && (!monotone || writable && !disjoint) {
 		v.single = true
 		if v.layout, err = datatype.Resized(v.layout, 0, end); err != nil {
 			return nil, err

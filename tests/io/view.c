@@ -298,7 +298,7 @@ static void refusals(void)
 
 /* Only within a filetype must displacements ascend: one whose next copy would begin before its end is a view of the
  * first. HDF5 makes such types. */
-static void interlocking(void)
+static void interlocking(int ints_apart)
 {
     char *path = io_path("interlocking");
     const int length[] = {1, 2}, at[] = {0, 5};
@@ -307,7 +307,7 @@ static void interlocking(void)
     long n;
     file = io_open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_Type_indexed(2, length, at, MPI_INT, &spread);
-    MPI_Type_create_resized(spread, 0, 3 * sizeof(int), &narrow);
+    MPI_Type_create_resized(spread, 0, ints_apart * (MPI_Aint)sizeof(int), &narrow);
     MPI_Type_commit(&narrow);
     io_view(file, 28 * check_rank, MPI_INT, narrow);
     for (int collective = 0; collective < 2; collective++) {
@@ -348,7 +348,8 @@ int main(int argc, char **argv)
 {
     io_start(&argc, &argv);
     filetypes();
-    interlocking();
+    interlocking(3); /* the next copy begins in a hole, */
+    interlocking(6); /* or on top of the last int */
     changes();
     extents();
     refusals();
