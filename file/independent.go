@@ -13,11 +13,11 @@ import (
 //	runs that are short: windows of the file as a whole (data sieving). A window that is written is read before, and
 //	written again, under a lock, unless the data covers it.
 
-// A call of the file system costs what copying so many bytes costs; a write of a window moves each byte three times, a
-// read twice.
+// A call of the file system costs what copying so many bytes costs that are in the page cache. A window that is written
+// moves each byte three times, one that is read once or twice, and has to be locked.
 const (
 	writeCall = 2 << 10
-	readCall  = 4 << 10
+	readCall  = 10 << 10
 )
 
 // pieceBytes is how much goes through a buffer at a time.
