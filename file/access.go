@@ -101,8 +101,8 @@ func (f *File) prepare(op *Op, a Access) error {
 		op.pos, op.refused = op.v.position(offset)
 	}
 	if size := op.v.layout.Size(); op.refused == nil && op.v.single && op.pos+op.n > size {
-		op.refused = errorf(abi.MPI_ERR_ARG, "%d bytes from byte %d of the view on are beyond its only filetype, of %d bytes: "+
-			"the next would begin before its end", op.n, op.pos, size)
+		op.refused = errorf(abi.MPI_ERR_ARG, "%d bytes from byte %d of the view on are beyond its only filetype, of %d "+
+			"bytes: the next would begin before its end", op.n, op.pos, size)
 	}
 	if op.refused != nil && !op.collective {
 		return op.refused
