@@ -1,5 +1,6 @@
-/* files ACCESS FILE RANK: all ranks write into the file without end until that one is killed, wherever it is; with RANK
- * -1 they write twice and end. In "atomic" and "strided" pieces lie between those of others, so that there are locks. */
+/* files ACCESS FILE RANK: all ranks write into the file without end until that one is killed, wherever it is; with
+ * RANK -1 they write twice and end. In "atomic" and "strided" pieces lie between those of others, so that there are
+ * locks. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>
