@@ -5,7 +5,7 @@
 // Memory is in proportion to the depth of the type.
 //
 //	Access -> Prepare: is it allowed, where does it begin? pointers move
-//	       -> Op.Run, on any goroutine: independent (independent.go) or collective (twophase.go)
+//	       -> Op.Run, on any goroutine: independent (independent.go) or collective (collective.go, windows.go)
 package file
 
 import (
