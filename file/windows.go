@@ -7,8 +7,8 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// The two phases of a collective access. Every aggregator has two windows, which take turns: while one is written to the
-// file, the next is filled, so that one barrier a round is enough.
+// The two phases of a collective access. Every aggregator has two windows, which take turns: while one is written to
+// the file, the next is filled, so that one barrier a round is enough.
 //
 //	writing: [ read the own window, barrier ] every member fills all windows, barrier, the own window to the file
 //	reading: the own window from the file, barrier, every member takes from all windows

@@ -114,7 +114,8 @@ HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks s
     const int gets = to == ALL ? !root || !gives || recv.at != MPI_IN_PLACE : to == OTHERS ? !gives : b->rank == to;
     const struct blocks place = recv;
     int64_t in = 0, out = gets ? laid_out(&recv.at, recv.count, recv.type, &t.plan) : 1;
-    if (UNLIKELY(!is_short(out))) return IMPI_IN_GO;
+    const int once = request && pieces && send.at == MPI_IN_PLACE; /* Go may do all of it again */
+    if (UNLIKELY(!is_short(out) || once)) return IMPI_IN_GO;
     t.stride = UNLIKELY(t.plan) ? recv.count * t.plan->extent : out;
     if (UNLIKELY(send.at == MPI_IN_PLACE && gets && !root)) {
         send = place;
