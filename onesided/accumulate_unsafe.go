@@ -96,14 +96,16 @@ func (a *Accumulation) Do() error {
 	if a.Op == nil || handleOf(a.Op) == abi.MPI_NO_OP {
 		a.Op, a.Origin = nil, Buf{}
 	}
-	w := worker{Accumulation: a, most: min(max(pieceBytes/max(a.Element.Extent(), a.Element.Size()), 1), n)}
+	w := workers.Get().(*worker)
+	defer w.leave()
+	w.Accumulation, w.most = a, min(max(pieceBytes/max(a.Element.Extent(), a.Element.Size()), 1), n)
 	if a.Most > 0 {
 		w.most = min(w.most, a.Most)
 	}
 	w.open(&w.origin, a.Origin)
 	w.open(&w.result, a.Result)
 	if a.Far != nil {
-		w.target.elements = make([]byte, w.most*a.Element.Extent()+a.Element.Size())
+		w.target.elements = w.memory(&w.target)
 	} else if w.open(&w.target, a.Target); w.target.vector == nil {
 		w.runs = runLists.Get().(*datatype.Runs)
 		defer runLists.Put(w.runs)
@@ -156,7 +158,30 @@ func (w *worker) open(s *side, b Buf) {
 	}
 	s.in.Init(b.Base, b.Count, b.Type, datatype.Native)
 	s.out.Init(b.Base, b.Count, b.Type, datatype.Native)
-	s.elements = make([]byte, w.most*w.Element.Extent()+w.Element.Size())
+	s.elements = w.memory(s)
+}
+
+// workers are those that have ended, with their memory.
+var workers = sync.Pool{New: func() any { return new(worker) }}
+
+// leave gives a worker back, with nothing of what it has worked on.
+func (w *worker) leave() {
+	origin, target, result, packed := w.origin.elements, w.target.elements, w.result.elements, w.packed
+	*w = worker{packed: packed}
+	w.origin.elements, w.target.elements, w.result.elements = origin, target, result
+	workers.Put(w)
+}
+
+// memory is room for a piece at one of the sides.
+func (w *worker) memory(s *side) []byte {
+	return room(s.elements, w.most*w.Element.Extent()+w.Element.Size())
+}
+
+func room(p []byte, n int64) []byte {
+	if int64(cap(p)) < n {
+		return make([]byte, n)
+	}
+	return p[:n]
 }
 
 // load answers n elements from element at on, one after the other: those in memory, or a copy; nil if they cannot be
@@ -209,10 +234,8 @@ func (w *worker) dense(s *side, n int64) []byte {
 }
 
 func (w *worker) room(n int64) []byte {
-	if w.packed == nil {
-		w.packed = make([]byte, w.most*w.Element.Size())
-	}
-	return w.packed[:n*w.Element.Size()]
+	w.packed = room(w.packed, n*w.Element.Size())
+	return w.packed
 }
 
 // spread lays packed elements out with their gaps.

@@ -10,8 +10,10 @@
 
 #ifdef __clang__ /* which vectorizes without being asked */
 #define LOOPS
+#define ROLLED _Pragma("clang loop unroll(disable)")
 #else
 #define LOOPS optimize("O3")
+#define ROLLED _Pragma("GCC unroll 1")
 #endif
 #if defined __x86_64__ && defined __gnu_linux__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define CLONED __attribute__((target_clones("avx2", "default"), LOOPS))
@@ -42,7 +44,10 @@ INLINE int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
 enum { WAYS = 8 }; /* lines of a set */
 INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
 
-/* n words, d and s bytes apart: without gaps on one side or on both, and otherwise. */
+/* n words, d and s bytes apart: without gaps on one side or on both, and otherwise. Then they are loaded and stored so
+ * many at a time, as a load right behind a store to the same place of another page waits for it. Those loops stay rolled:
+ * each load of an unrolled one would be a stream of its own, with steps too wide for the processor to look ahead. */
+enum { BATCH = 16 };
 #define STRIDED(NAME, T)                                                                                  \
     INLINE void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t n)       \
     {                                                                                                     \
@@ -50,20 +55,24 @@ INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
         int64_t i = 0;                                                                                    \
         if (d == b && s == b) {                                                                           \
             for (; i < n; i++) ((T *)dst)[i] = ((const T *)src)[i];                                       \
+            return;                                                                                       \
         } else if (d == b && s == 2 * b) {                                                                \
             for (; i < n - 1; i++) ((T *)dst)[i] = ((const T *)src)[2 * i];                               \
-            if (n > 0) ((T *)dst)[i] = ((const T *)src)[2 * i]; /* the last has nothing behind it */      \
-        } else if (crowded(d, n) || crowded(s, n)) { /* one at a time: the lines are fewer that way */    \
-            for (; i < n; i++) *(T *)dst = *(const T *)src, dst += d, src += s;                           \
-        } else {                                                                                          \
+            dst += i * d, src += i * s; /* the last has nothing behind it */                              \
+        } else if (d != b && s != b) {                                                                    \
+            for (T v[BATCH]; i < n - (BATCH - 1); i += BATCH) {                                           \
+                ROLLED for (int k = 0; k < BATCH; k++, src += s) v[k] = *(const T *)src;                  \
+                ROLLED for (int k = 0; k < BATCH; k++, dst += d)((T *)dst)[0] = v[k];                     \
+            }                                                                                             \
+        } else if (!crowded(d, n) && !crowded(s, n)) { /* else the lines are fewer one at a time */       \
             for (; i < n - 3; i += 4) {                                                                   \
                 T v0 = *(const T *)src, v1 = *(const T *)(src + s);                                       \
                 T v2 = *(const T *)(src + 2 * s), v3 = *(const T *)(src + 3 * s);                         \
                 *(T *)dst = v0, *(T *)(dst + d) = v1, *(T *)(dst + 2 * d) = v2, *(T *)(dst + 3 * d) = v3; \
                 dst += 4 * d, src += 4 * s;                                                               \
             }                                                                                             \
-            for (; i < n; i++) *(T *)dst = *(const T *)src, dst += d, src += s;                           \
         }                                                                                                 \
+        for (; i < n; i++) *(T *)dst = *(const T *)src, dst += d, src += s;                               \
     }
 STRIDED(strided_1, unsigned char)
 STRIDED(strided_2, u16)
