@@ -46,7 +46,7 @@ INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
 
 /* n words, d and s bytes apart: without gaps on one side or on both, and otherwise. Then they are loaded and stored so
  * many at a time, as a load right behind a store to the same place of another page waits for it. Those loops stay
- * rolled: each load of an unrolled one would be a stream of its own, with steps too wide for the processor to foresee. */
+ * rolled: each load of an unrolled one would be a stream of its own, with steps too wide for a processor to foresee. */
 enum { BATCH = 16 };
 #define STRIDED(NAME, T)                                                                                  \
     INLINE void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t n)       \
