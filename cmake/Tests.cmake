@@ -143,6 +143,10 @@ if(NOT not_yet)
   set_tests_properties(io/interop PROPERTIES TIMEOUT 180 LABELS install PROCESSORS 2)
 endif()
 
+# io/programs: the parallel tests of PnetCDF and HDF5, which are fetched and built.
+add_test(NAME io/programs COMMAND ${CMAKE_SOURCE_DIR}/tests/io/programs ${STAGE} ${CMAKE_BINARY_DIR}/tests/programs)
+set_tests_properties(io/programs PROPERTIES TIMEOUT 1800 LABELS long PROCESSORS 2 SKIP_REGULAR_EXPRESSION "^--- SKIP")
+
 # unit/*: parts of the bridge's C by themselves.
 add_test(NAME unit/rows COMMAND ${QUIET} $<TARGET_FILE:unit-rows>)
 set_tests_properties(unit/rows PROPERTIES TIMEOUT ${LIMIT} LABELS unit)

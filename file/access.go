@@ -48,7 +48,7 @@ type Op struct {
 var ops = sync.Pool{New: func() any { return new(Op) }}
 
 // Do carries an access out. It answers what Run does.
-func (f *File) Do(a Access) (bytes int64, err error) {
+func (f *File) Do(a *Access) (bytes int64, err error) {
 	op := ops.Get().(*Op)
 	if err = f.prepare(op, a); err == nil {
 		bytes, err = op.Run()
@@ -62,13 +62,13 @@ func (f *File) Do(a Access) (bytes int64, err error) {
 // a collective access that others take part in are answered by Run, at all members.
 func (f *File) Prepare(a Access) (*Op, error) {
 	op := new(Op)
-	if err := f.prepare(op, a); err != nil {
+	if err := f.prepare(op, &a); err != nil {
 		return nil, err
 	}
 	return op, nil
 }
 
-func (f *File) prepare(op *Op, a Access) error {
+func (f *File) prepare(op *Op, a *Access) error {
 	f.mu.Lock()
 	op.f, op.v, op.write, op.collective, op.atomic = f, f.view, a.Write, a.Collective || a.Where == Ordered, f.Atomic()
 	op.pos, op.n, op.whole, op.buf, op.refused = 0, 0, 0, a.Buf, a.Refused
@@ -111,7 +111,7 @@ func (f *File) prepare(op *Op, a Access) error {
 }
 
 // check says what is wrong with an access, and finds out how many bytes of the stream it is about.
-func (op *Op) check(a Access) error {
+func (op *Op) check(a *Access) error {
 	f := op.f
 	switch {
 	case a.Write:

@@ -22,7 +22,7 @@ func BenchmarkShortAccess(b *testing.B) {
 		for _, write := range []bool{true, false} {
 			b.Run(map[bool]string{true: "write", false: "read"}[write], func(b *testing.B) {
 				for range b.N {
-					if _, err := f.Do(file.Access{Write: write, Buf: buf}); err != nil {
+					if _, err := f.Do(&file.Access{Write: write, Buf: buf}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/file"
 )
 
 // Split collective access (MPI 5.0, 14.4.5): one at a time for a file. It is carried out between its beginning and its
@@ -20,9 +21,10 @@ type split struct {
 // end is the function that ends it.
 func (s *split) end() string { return strings.TrimSuffix(s.fn, "_begin") + "_end" }
 
-// begin begins a split access.
-func (a fileAccess) begin(buf uintptr) int32 {
-	if a.refuse() {
+// accessBegin begins a split access.
+func accessBegin(fn string, write bool, kind *file.Access, fh uintptr, offset int64, b block, buf uintptr) int32 {
+	var a fileAccess
+	if a.args(fn, write, kind, fh, offset, b); a.refuse() {
 		return a.fail()
 	}
 	if err := a.f.Begin(a.Access); err != nil {
@@ -56,7 +58,7 @@ func endSplit(fn string, fh, buf, status uintptr) int32 {
 
 //export impi_File_read_at_all_begin
 func impi_File_read_at_all_begin(fh uintptr, offset int64, buf uintptr, count int64, datatype uintptr) int32 {
-	return fileArgs("MPI_File_read_at_all_begin", false, atOffsetAll, fh, offset, block{buf, count, datatype}).begin(buf)
+	return accessBegin("MPI_File_read_at_all_begin", false, &atOffsetAll, fh, offset, block{buf, count, datatype}, buf)
 }
 
 //export impi_File_read_at_all_end
@@ -66,7 +68,7 @@ func impi_File_read_at_all_end(fh, buf, status uintptr) int32 {
 
 //export impi_File_read_all_begin
 func impi_File_read_all_begin(fh uintptr, buf uintptr, count int64, datatype uintptr) int32 {
-	return fileArgs("MPI_File_read_all_begin", false, atOwnAll, fh, 0, block{buf, count, datatype}).begin(buf)
+	return accessBegin("MPI_File_read_all_begin", false, &atOwnAll, fh, 0, block{buf, count, datatype}, buf)
 }
 
 //export impi_File_read_all_end
@@ -76,7 +78,7 @@ func impi_File_read_all_end(fh, buf, status uintptr) int32 {
 
 //export impi_File_read_ordered_begin
 func impi_File_read_ordered_begin(fh uintptr, buf uintptr, count int64, datatype uintptr) int32 {
-	return fileArgs("MPI_File_read_ordered_begin", false, inOrder, fh, 0, block{buf, count, datatype}).begin(buf)
+	return accessBegin("MPI_File_read_ordered_begin", false, &inOrder, fh, 0, block{buf, count, datatype}, buf)
 }
 
 //export impi_File_read_ordered_end
@@ -86,7 +88,7 @@ func impi_File_read_ordered_end(fh, buf, status uintptr) int32 {
 
 //export impi_File_write_at_all_begin
 func impi_File_write_at_all_begin(fh uintptr, offset int64, buf uintptr, count int64, datatype uintptr) int32 {
-	return fileArgs("MPI_File_write_at_all_begin", true, atOffsetAll, fh, offset, block{buf, count, datatype}).begin(buf)
+	return accessBegin("MPI_File_write_at_all_begin", true, &atOffsetAll, fh, offset, block{buf, count, datatype}, buf)
 }
 
 //export impi_File_write_at_all_end
@@ -96,7 +98,7 @@ func impi_File_write_at_all_end(fh, buf, status uintptr) int32 {
 
 //export impi_File_write_all_begin
 func impi_File_write_all_begin(fh uintptr, buf uintptr, count int64, datatype uintptr) int32 {
-	return fileArgs("MPI_File_write_all_begin", true, atOwnAll, fh, 0, block{buf, count, datatype}).begin(buf)
+	return accessBegin("MPI_File_write_all_begin", true, &atOwnAll, fh, 0, block{buf, count, datatype}, buf)
 }
 
 //export impi_File_write_all_end
@@ -106,7 +108,7 @@ func impi_File_write_all_end(fh, buf, status uintptr) int32 {
 
 //export impi_File_write_ordered_begin
 func impi_File_write_ordered_begin(fh uintptr, buf uintptr, count int64, datatype uintptr) int32 {
-	return fileArgs("MPI_File_write_ordered_begin", true, inOrder, fh, 0, block{buf, count, datatype}).begin(buf)
+	return accessBegin("MPI_File_write_ordered_begin", true, &inOrder, fh, 0, block{buf, count, datatype}, buf)
 }
 
 //export impi_File_write_ordered_end

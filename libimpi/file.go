@@ -123,7 +123,7 @@ func (f *File) SetView(v file.View, h file.Hints, refused *Error) error {
 }
 
 // Do carries an access out, and answers how many bytes it has moved, counted as they are in memory.
-func (f *File) Do(a file.Access) (n int64, err error) {
+func (f *File) Do(a *file.Access) (n int64, err error) {
 	if !a.Collective {
 		return f.file.Do(a)
 	}

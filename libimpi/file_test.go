@@ -201,7 +201,7 @@ func TestAWrongArgumentOfOneMemberIsAnErrorAtAll(t *testing.T) {
 		if a.Refused = Refusal(refused); e.Me() == 1 {
 			a.Refused = &file.Error{Class: abi.MPI_ERR_COUNT, Text: "wrong"}
 		}
-		_, err = f.Do(a)
+		_, err = f.Do(&a)
 		wantClass(t, err, abi.MPI_ERR_COUNT)
 		id, err := f.Start(a)
 		if err == nil {
@@ -261,7 +261,8 @@ func TestManyAccessesAreUnderWay(t *testing.T) {
 			must(t, err)
 		}
 		blocking := make([]byte, size)
-		got, err := f.Do(bytesAccess(false, true, place(0), blocking)) // after the collective ones
+		read := bytesAccess(false, true, place(0), blocking)
+		got, err := f.Do(&read) // after the collective ones
 		must(t, err)
 		if got != size || !bytes.Equal(blocking, pattern(size, int(me))) {
 			t.Errorf("%d bytes", got)
