@@ -53,7 +53,14 @@ func (op *Op) together() (int64, error) {
 	if t.survey(); t.total == 0 {
 		return 0, nil
 	}
-	if !t.worthwhile() {
+	inPhases := t.worthwhile()
+	if far := f.machines() > 1; inPhases && (op.write || far) {
+		if err := f.learn(op.v); err != nil {
+			return 0, err
+		}
+		inPhases = !far || f.peers.known
+	}
+	if !inPhases {
 		n, err := op.alone()
 		return n, f.agree(err)
 	}

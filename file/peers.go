@@ -12,11 +12,13 @@ import (
 type peers struct {
 	of       *View   // this member's, when the others' were learned
 	views    []*View // by rank, with layout and cursor only; nil: not known
+	known    bool    // all views are
 	disjoint bool    // no two of them see the same byte: this is known
 }
 
-// A view that is larger in serialized form is not sent where nobody depends on it, and the runs of so many are not
-// compared. Then nothing is known of what all of them cover, and windows are read before they are written.
+// A view that is larger in serialized form is not sent where nobody depends on it, one that has none (datatype.Append)
+// never, and the runs of so many are not compared. Then nothing is known of what all of them cover, and windows are read
+// before they are written; between machines there are no windows.
 const (
 	mostSerial = 64 << 10
 	mostRuns   = 1 << 17
@@ -37,10 +39,10 @@ func (f *File) learn(v *View) error {
 		return err
 	}
 	p := peers{of: v, views: make([]*View, len(all))}
-	known := true
+	p.known = true
 	for r, b := range all {
 		if len(b) < 8 {
-			known = false
+			p.known = false
 			continue
 		}
 		layout, err := datatype.Decode(b[8:])
@@ -53,7 +55,7 @@ func (f *File) learn(v *View) error {
 			p.views[r].cursor.Init(nil, layout.Endless(datatype.Native), layout, datatype.Native)
 		}
 	}
-	p.disjoint = known && disjoint(p.views)
+	p.disjoint = p.known && disjoint(p.views)
 	f.peers = p
 	return nil
 }

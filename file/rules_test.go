@@ -167,6 +167,39 @@ func TestOverlapsDoNotHideHoles(t *testing.T) {
 	}
 }
 
+// A view that cannot be sent to other machines is one of each member for itself.
+func TestAViewTooDeepToBeSent(t *testing.T) {
+	d := filetest.NewDisk()
+	opened(t, []int{0, 1}, d, func(m file.Members, f *file.File) error {
+		deep, err := datatype.Contiguous(8, byteType)
+		for err == nil && deep.Size() < 1<<10 { // 8 bytes of 24, again and again
+			deep, err = datatype.Hindexed([]int64{1, 1}, []int64{0, deep.Extent() + 16}, deep)
+		}
+		for range 300 {
+			if err == nil {
+				deep, err = datatype.Struct([]int64{1}, []int64{0}, []*datatype.Type{deep})
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := deep.Append(nil); err == nil {
+			return errors.New("the type can be sent")
+		}
+		deep.Commit()
+		if err := f.SetView(8*int64(m.Rank()), byteType, deep, file.Native, nil); err != nil {
+			return err
+		}
+		_, err = access(f, file.Access{Write: true, Collective: true}, bytes.Repeat([]byte{byte(1 + m.Rank())}, 1024))
+		return err
+	})
+	for i, b := range d.Bytes(name)[:512] {
+		if want := [...]byte{1, 2, 0}[i/8%3]; b != want {
+			t.Fatalf("byte %d is %d, want %d", i, b, want)
+		}
+	}
+}
+
 // Independent writes of members between each other's bytes lose nothing, whatever ways they take at the same time.
 func TestIndependentWritesLoseNothing(t *testing.T) {
 	for range 20 {

@@ -110,12 +110,17 @@ func (v *View) run() int64 {
 	return v.cursor.Run()
 }
 
-// over moves n bytes, from byte pos of the stream on, between window, which holds the file from byte lo on, and mem,
-// which goes on where it is.
-func (v *View) over(window []byte, lo, pos, n int64, mem *datatype.Cursor, write bool) {
+// laid is a cursor at byte pos of the stream, over window, which holds the file from byte lo on.
+func (v *View) laid(window []byte, lo, pos int64) datatype.Cursor {
 	c := v.cursor
 	c.Lay(window, lo-v.Disp)
 	c.SeekTo(pos)
+	return c
+}
+
+// over moves n bytes, from byte pos of the stream on, between such a window and mem, which goes on where it is.
+func (v *View) over(window []byte, lo, pos, n int64, mem *datatype.Cursor, write bool) {
+	c := v.laid(window, lo, pos)
 	if write {
 		datatype.Move(&c, mem, n)
 	} else {

@@ -70,11 +70,6 @@ func (t *twoPhase) divide() error {
 		b.bytes = 2 * t.window
 	}
 	t.buffers = f.buffers.memory
-	if op.write || f.machines() > 1 {
-		if err := f.learn(op.v); err != nil {
-			return err
-		}
-	}
 	t.next = make([]int64, len(t.aggregators))
 	for a := range t.next {
 		lo, _ := t.bounds(a, 0)
@@ -237,9 +232,7 @@ func (t *twoPhase) hand(round, lo, hi int64) error {
 		return err
 	}
 	for _, p := range arriving {
-		c := f.peers.views[p.rank].cursor
-		c.Lay(t.place(t.mine, round, hi-lo), lo-f.peers.views[p.rank].Disp)
-		c.SeekTo(p.pos)
+		c := f.peers.views[p.rank].laid(t.place(t.mine, round, hi-lo), lo, p.pos)
 		c.Unpack(p.data)
 	}
 	return nil
@@ -277,9 +270,7 @@ func (t *twoPhase) readRound(round int64, err error) (wrong, failed error) {
 			err = fill(f.storage, window, lo)
 		}
 		for _, p := range t.parcels(lo, hi) {
-			c := f.peers.views[p.rank].cursor
-			c.Lay(window, lo-f.peers.views[p.rank].Disp)
-			c.SeekTo(p.pos)
+			c := f.peers.views[p.rank].laid(window, lo, p.pos)
 			data := make([]byte, p.n)
 			c.Pack(data)
 			req, failed := f.m.Isend(data, p.rank, roundTag)
