@@ -17,8 +17,8 @@ type peers struct {
 }
 
 // A view that is larger in serialized form is not sent where nobody depends on it, one that has none (datatype.Append)
-// never, and the runs of so many are not compared. Then nothing is known of what all of them cover, and windows are read
-// before they are written; between machines there are no windows.
+// never, and the runs of so many are not compared. Then nothing is known of what all of them cover, and windows are
+// read before they are written; between machines there are no windows.
 const (
 	mostSerial = 64 << 10
 	mostRuns   = 1 << 17
