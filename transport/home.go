@@ -118,6 +118,8 @@ type Links struct {
 
 	Syscalls bool // a Poll of Network costs a system call even if it finds nothing
 	Others   int  // processes on this machine that carry packets for this one and need a core for it: an agent
+
+	Meet func() (Meeting, error) // begins a meeting with processes of other jobs; nil: there cannot be any
 }
 
 // Open makes the transports of a process. They deliver to r from now on, under the engine's lock, and call wake,
