@@ -49,7 +49,7 @@ type Meeting interface {
 type Participants struct {
 	Cards  [][]byte         // of all, in the same order for everybody
 	Me     int              // which of them is this process's
-	Number []int32          // of each: the number that this process gives it; -1: no link is wanted. Wanted by both or by none
+	Number []int32          // the number that this process gives to each; -1: no link is wanted, by neither end
 	Secret [SecretSize]byte // the same for all
 }
 
