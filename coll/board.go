@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
 )
 
 // Operations on a board: memory that all ranks of a communicator see. In each operation a rank may put a part on the
@@ -100,6 +101,55 @@ func (t *Turn) Run(b Board) (over bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// Runs is a turn that moves nothing but runs of bytes, or combines elements by a predefined operation from the first
+// rank to the last: C can execute it (gobridge/executor/board.h).
+type Runs struct {
+	Own        datatype.Pointer // the own part, N bytes; nil: there is none, or it is empty
+	N          int64
+	Shows      bool
+	First, End int   // whose parts are taken
+	At, Take   int64 // the piece of each
+	To         datatype.Pointer
+	Stride     int64          // between what is taken of one rank and of the next, in bytes
+	Op         Op             // nil: they stay apart
+	Of         *datatype.Type // of Count elements that are combined
+	Count      int64
+}
+
+// Runs answers what a new turn is as Runs, if it is so simple.
+func (t *Turn) Runs() (r Runs, simple bool) {
+	of := t.to.Type
+	switch {
+	case t.next < t.end && t.step != 1, t.where == inSlice, t.where == inBlocks:
+		return r, false
+	case t.own.Count > 0 && !Dense(t.own.Type), t.to.Count > 0 && !Dense(of):
+		return r, false
+	case t.piece > 0 && t.where == inBlock && t.own.Base == t.to.Base: // who starts anew needs what it has had
+		return r, false
+	}
+	r = Runs{N: t.own.Size(), Shows: t.shows, First: t.next, End: max(t.next, t.end), At: t.at, Take: t.n}
+	if t.shows && r.N != t.most {
+		return r, false
+	}
+	if r.N > 0 {
+		r.Own = t.own.Base
+	}
+	if t.where == nowhere {
+		return r, true
+	}
+	if t.whole {
+		r.Take = t.to.Size()
+	}
+	r.To = t.to.Base
+	if t.where == inBlock {
+		r.Stride = t.to.Size()
+	}
+	if t.where == combined {
+		r.Op, r.Of, r.Count = t.op, of, t.to.Count
+	}
+	return r, true
 }
 
 // pack writes the own part, without the piece for this rank, which nobody reads there.

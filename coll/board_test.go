@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/colltest"
+	"github.com/libimpi/libimpi/coll/op"
 )
 
 // onBoards runs f for 1 to 9 ranks, on boards with small slots, so that ranks that run ahead have to wait: turns are
@@ -140,4 +142,49 @@ func TestBoardsNoticeTruncation(t *testing.T) {
 		}
 		return colltest.TryBcast(c, 0, 2, colltest.Int, func(x coll.Buf) error { return b.Do(new(coll.Turn).Bcast(b, x, 0)) })
 	})
+}
+
+// What C is told of a turn is what the turn does. Where it would have to know more, it is told nothing.
+func TestTurnsOfRunsAreLaidOut(t *testing.T) {
+	boards := colltest.NewBoards(3, 3, 64, false)
+	sum := op.Predefined(abi.MPI_SUM)
+	buf := func() coll.Buf {
+		return coll.Buf{Base: coll.Bytes(make([]byte, 64)).Base, Count: 1, Type: colltest.Int}
+	}
+	b, send, recv := boards[1], buf(), buf()
+	gapped := recv
+	gapped.Type = colltest.Gapped
+	turn := func() *coll.Turn { return new(coll.Turn) }
+	for _, c := range []struct {
+		name string
+		turn *coll.Turn
+		want coll.Runs
+	}{
+		{"barrier", turn().Barrier(b), coll.Runs{Shows: true, End: 3}},
+		{"bcast at the root", turn().Bcast(b, recv, 1), coll.Runs{Own: recv.Base, N: 4, Shows: true}},
+		{"bcast", turn().Bcast(b, recv, 2), coll.Runs{First: 2, End: 3, Take: 4, To: recv.Base}},
+		{"gather at the root", turn().Gather(b, send, recv, 1, 4), coll.Runs{Own: send.Base, N: 4, End: 3, Take: 4,
+			To: recv.Base, Stride: 4}},
+		{"alltoall", turn().Alltoall(b, send, recv), coll.Runs{Own: send.Base, N: 12, Shows: true, End: 3, At: 4, Take: 4,
+			To: recv.Base, Stride: 4}},
+		{"scan", turn().Scan(b, send, recv, sum, false), coll.Runs{Own: send.Base, N: 4, Shows: true, End: 2, Take: 4,
+			To: recv.Base, Op: sum, Of: colltest.Int, Count: 1}},
+		{"exscan at the first", turn().Scan(boards[0], send, recv, sum, true), coll.Runs{Own: send.Base, N: 4, Shows: true,
+			To: recv.Base, Op: sum, Of: colltest.Int, Count: 1, Take: 4}},
+	} {
+		if got, simple := c.turn.Runs(); !simple || got != c.want {
+			t.Errorf("%s: %+v, %v, want %+v", c.name, got, simple, c.want)
+		}
+	}
+	counts, displs := []int64{1, 1, 1}, []int64{0, 1, 2}
+	blocks := coll.VBuf{Base: recv.Base, Counts: counts, Displs: displs, Type: colltest.Int}
+	for name, turn := range map[string]*coll.Turn{
+		"alltoall in place": turn().Alltoall(b, coll.InPlace(), recv),
+		"gaps":              turn().Bcast(b, gapped, 0),
+		"several sizes":     turn().Allgatherv(b, send, blocks, 4),
+	} {
+		if got, simple := turn.Runs(); simple {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
 }

@@ -5,6 +5,7 @@ package main
 import "C"
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
@@ -22,6 +23,7 @@ import (
 type board struct {
 	decided bool
 	c       *C.struct_impi_board // nil if there is none
+	users   *atomic.Int32        // of c: the communicator, and lanes
 }
 
 // openBoards fills the tables.
@@ -86,15 +88,69 @@ func (c *communicator) agreeOnBoard() error {
 	if c.board.c = b; b == nil {
 		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
 	}
+	c.board.users = new(atomic.Int32)
+	c.board.users.Add(1)
 	c.UseBoard(libimpi.BoardCounters{Begun: (*uint64)(&b.begun), Known: (*uint64)(&b.known),
-		Tasks: (*uint32)(&b.tasks), Left: (*uint64)(&b.left)})
+		Tasks: (*uint32)(&b.tasks), Left: (*uint64)(&b.left), Lay: c.board.lay})
 	return nil
+}
+
+// lay implements libimpi.BoardCounters.
+func (b *board) lay(lane int, turn *coll.Turn) (laid libimpi.LaidLane) {
+	r, simple := turn.Runs()
+	var combine *C.impi_combine
+	if r.Op != nil && simple {
+		combine, simple = kernelOf(r.Op, r.Of)
+	}
+	if !simple {
+		return laid
+	}
+	l := (*C.struct_impi_lane)(C.calloc(1, C.sizeof_struct_impi_lane))
+	if l == nil {
+		return laid
+	}
+	l.board, l.number = b.c, C.int32_t(lane)
+	if l.n, l.own = C.int32_t(r.N), r.Own; r.Own == nil {
+		l.own = unsafe.Pointer(l)
+	}
+	l.turn = C.struct_impi_turn{request: &l.over, n: C.int(turn.Most()), first: C.int(r.First), end: C.int(r.End),
+		at: C.int(r.At), take: C.int(r.Take), combine: combine, count: C.int64_t(r.Count), to: r.To,
+		stride: C.int64_t(r.Stride)}
+	if r.Shows {
+		l.turn.publish = 1
+	}
+	c, users := b.c, b.users
+	users.Add(1)
+	return libimpi.LaidLane{At: uint64(uintptr(unsafe.Pointer(l))), Starts: (*uint64)(&l.starts),
+		Known: (*uint64)(&l.known), Free: func() {
+			C.free(unsafe.Pointer(l))
+			leaveBoard(c, users)
+		}}
+}
+
+// kernelOf is C's loop for an operation on elements of a type, if there is one.
+func kernelOf(o coll.Op, t *datatype.Type) (combine *C.impi_combine, found bool) {
+	predefined, is := o.(interface{ Handle() int })
+	if !is {
+		return nil, false
+	}
+	combine = C.impi_combines[kernel.OpCodes[predefined.Handle()]][kernel.ElementOf(t)]
+	return combine, combine != nil
+}
+
+// leaveBoard frees what C knows of a board when its last user leaves.
+func leaveBoard(c *C.struct_impi_board, users *atomic.Int32) {
+	if users.Add(-1) == 0 {
+		C.free(unsafe.Pointer(c))
+	}
 }
 
 // closeBoard gives up what C knows of the board; the engine leaves it when it frees the communicator.
 func (c *communicator) closeBoard() {
 	c.NoBoard()
-	C.free(unsafe.Pointer(c.board.c))
+	if c.board.c != nil {
+		leaveBoard(c.board.c, c.board.users)
+	}
 	c.board = board{decided: true}
 }
 

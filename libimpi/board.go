@@ -29,6 +29,18 @@ type BoardCounters struct {
 	Known *uint64 // all members have completed so many, as far as is known
 	Tasks *uint32 // how many nonblocking ones are under way
 	Left  *uint64 // the last one that C has begun and left to the engine
+
+	// Lay lays a persistent operation's turn out for C, which then may start it; nil: nothing is for C. It is called
+	// once for each lane.
+	Lay func(lane int, turn *coll.Turn) LaidLane
+}
+
+// LaidLane is what C has of a lane. It counts there, too.
+type LaidLane struct {
+	At     uint64  // the address; 0: C does not start the operation
+	Starts *uint64 // how many there were, and the one that the engine has under way
+	Known  *uint64 // all others have published so many, as far as is known
+	Free   func()
 }
 
 // commBoard is a communicator's board.

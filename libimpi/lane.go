@@ -14,7 +14,8 @@ import (
 // counted, and never given a second time. Later ones go by messages.
 //
 //	X_init    -> takes a lane, and keeps its turn as it was laid out
-//	MPI_Start -> the turn goes on as far as the parts of this start are there -> stands in Engine.onBoards, as the
+//	MPI_Start -> C carries a simple one out (gobridge/executor/board.h), or has done nothing that matters
+//	          -> the turn goes on as far as the parts of this start are there -> stands in Engine.onBoards, as the
 //	          nonblocking ones -> the request is complete
 //
 // A lane is a few slots at each member, which starts use in turn. Each member publishes one at each start, an empty
@@ -26,9 +27,10 @@ type lane struct {
 	*commBoard           // nil: the operation has none
 	laid       coll.Turn // the turn before it begins
 	number     int       // of the lane on the board
-	starts     uint64    // how many there were, and the one under way
-	shown      bool      // that one's part
-	known      uint64    // all others have published so many starts, as far as is known
+	starts     *uint64   // how many there were, and the one under way
+	known      *uint64   // all others have published so many, as far as is known
+	shown      bool      // the part of the one under way
+	inC        LaidLane
 }
 
 func (v Collectives) persistent() bool { return v.task != nil && v.task.form == coll.Persistent }
@@ -51,7 +53,21 @@ func (b *commBoard) longestInLane() int64 {
 // takeLane gives a task the next lane.
 func (t *Task) takeLane(b *commBoard, turn coll.Turn) {
 	t.lane = lane{commBoard: b, laid: turn, number: b.lanes}
+	l := &t.lane
+	if b.Lay != nil {
+		l.inC = b.Lay(l.number, &l.laid)
+	}
+	if l.starts, l.known = l.inC.Starts, l.inC.Known; l.starts == nil {
+		l.starts, l.known = new(uint64), new(uint64)
+	}
 	b.lanes++
+}
+
+// letGo gives up what C has of the lane.
+func (l *lane) letGo() {
+	if l.inC.Free != nil {
+		l.inC.Free()
+	}
 }
 
 // enterLane begins the next start of a task. The parts of others that start at about the same time are worth a few
@@ -102,7 +118,7 @@ func (l *lane) slot(member int, start uint64) (word *uint64, payload []byte) {
 
 // Begin implements coll.Board.
 func (l *lane) Begin(int64) {
-	l.starts++
+	*l.starts++
 	l.shown = false
 }
 
@@ -111,10 +127,11 @@ func (l *lane) End() {}
 
 // Put implements coll.Board.
 func (l *lane) Put(n int64) ([]byte, error) {
-	if _, slots := l.shared.Lanes(); l.starts > l.known+uint64(slots)-1 && !l.haveStarted(l.starts+1-uint64(slots)) {
+	_, slots := l.shared.Lanes()
+	if starts := *l.starts; starts > *l.known+uint64(slots)-1 && !l.haveStarted(starts+1-uint64(slots)) {
 		return nil, nil
 	}
-	_, mem := l.slot(l.Rank(), l.starts)
+	_, mem := l.slot(l.Rank(), *l.starts)
 	if n > int64(len(mem)) {
 		return nil, errorf(abi.MPI_ERR_TRUNCATE, "this rank has %d bytes, and the operation is one of at most %d", n,
 			len(mem))
@@ -124,7 +141,7 @@ func (l *lane) Put(n int64) ([]byte, error) {
 
 // haveStarted says whether all others have published so many starts, and notes how many.
 func (l *lane) haveStarted(least uint64) bool {
-	known := l.starts - 1
+	known := *l.starts - 1
 	for r := range l.local {
 		for ; r != l.Rank(); known-- {
 			if word, _ := l.slot(r, known); atomic.LoadUint64(word) >= l.word(known) {
@@ -135,7 +152,7 @@ func (l *lane) haveStarted(least uint64) bool {
 			}
 		}
 	}
-	l.known = known
+	*l.known = known
 	return true
 }
 
@@ -147,16 +164,16 @@ func (l *lane) word(start uint64) uint64 {
 
 // Publish implements coll.Board.
 func (l *lane) Publish(n int64) {
-	word, _ := l.slot(l.Rank(), l.starts)
-	futex.Release64(word, l.word(l.starts)|uint64(n))
+	word, _ := l.slot(l.Rank(), *l.starts)
+	futex.Release64(word, l.word(*l.starts)|uint64(n))
 	l.shown = true
 	l.wake()
 }
 
 // Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.
 func (l *lane) Get(rank int) ([]byte, error) {
-	word, mem := l.slot(rank, l.starts)
-	there := l.word(l.starts)
+	word, mem := l.slot(rank, *l.starts)
+	there := l.word(*l.starts)
 	got := atomic.LoadUint64(word)
 	if got < there {
 		return nil, nil

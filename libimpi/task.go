@@ -146,7 +146,7 @@ func (t *Task) Keep() uint64 {
 	r.persistent, r.active = true, false
 	e.shared.UnderWay--
 	if t.lane.commBoard != nil {
-		e.Offer(r.id, Persistent{Kind: persistentCollective})
+		e.Offer(r.id, Persistent{Kind: persistentCollective, Buf: t.lane.inC.At})
 	}
 	return r.id
 }
@@ -183,6 +183,7 @@ func (t *Task) Drop() {
 
 func (t *Task) recycle(e *Engine) {
 	t.endNumber()
+	t.lane.letGo()
 	t.schedule.Free()
 	parts, special := t.parts[:0], t.special[:0]
 	*t = Task{}

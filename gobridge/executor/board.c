@@ -74,7 +74,7 @@ enum result { WHOLE, UP_TO_ME, BEFORE_ME, MY_PIECE };
 HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sendbuf, void *recvbuf, int64_t count,
                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    struct turn t = {.request = request, .count = count, .to = recvbuf};
+    struct impi_turn t = {.request = request, .count = count, .to = recvbuf};
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b = board_of(c, root);
     struct pair p;
@@ -93,7 +93,7 @@ HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sen
     t.at = kind == MY_PIECE ? b->rank * t.take : 0;
     t.end = !result ? 0 : kind == UP_TO_ME ? b->rank + 1 : kind == BEFORE_ME ? b->rank : b->size;
     t.publish = root != ALL ? !result : kind == WHOLE || kind == MY_PIECE || b->rank < b->size - 1;
-    return operate(b, &t, &own);
+    return operate(b, NULL, &t, &own);
 }
 
 struct blocks {
@@ -106,7 +106,7 @@ struct blocks {
  * piece for each, and both are read before anything is written: in place they are where the result belongs. */
 HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks send, struct blocks recv, MPI_Comm comm)
 {
-    struct turn t = {.request = request};
+    struct impi_turn t = {.request = request};
     struct impi_board *b = board_of(find(comm), from == ALL ? to : from);
     const struct impi_plan *plan = NULL;
     if (UNLIKELY(!b)) return IMPI_IN_GO;
@@ -134,7 +134,15 @@ HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks s
     t.end = !gets ? t.first : root ? from + 1 : b->size;
     t.at = pieces ? b->rank * t.take : 0;
     t.to = (void *)(uintptr_t)recv.at;
-    return operate(b, &t, &own);
+    return operate(b, NULL, &t, &own);
+}
+
+int impi_lane_start(struct impi_lane *l)
+{
+    struct part own = {{0}};
+    if (UNLIKELY(!l)) return IMPI_IN_GO;
+    copy_part(&own, l->own, l->n);
+    return operate(l->board, l, &l->turn, &own);
 }
 
 int impi_exec_Ibarrier(MPI_Comm comm, MPI_Request *request)
@@ -144,8 +152,8 @@ int impi_exec_Ibarrier(MPI_Comm comm, MPI_Request *request)
     struct part nothing = {{0}};
     if (UNLIKELY(alone(c))) return over(MPI_SUCCESS, request);
     if (UNLIKELY(!b)) return IMPI_IN_GO;
-    struct turn t = {.request = request, .publish = 1, .end = b->size};
-    return operate(b, &t, &nothing);
+    struct impi_turn t = {.request = request, .publish = 1, .end = b->size};
+    return operate(b, NULL, &t, &nothing);
 }
 
 int impi_exec_Ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
@@ -157,60 +165,34 @@ int impi_exec_Ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int r
     return root < 0 ? IMPI_IN_GO : move(request, root, OTHERS, 0, data, data, comm);
 }
 
-int impi_exec_Igather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+/* Gather and Scatter, whose blocks go between the root and all; Allgather and Alltoall, between all. */
+#define BLOCKS const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, \
+               MPI_Datatype recvtype
+#define MOVED(FROM, TO, PIECES) move(request, FROM, TO, PIECES, (struct blocks){sendbuf, sendcount, sendtype}, \
+                                     (struct blocks){recvbuf, recvcount, recvtype}, comm)
+
+int impi_exec_Igather(BLOCKS, int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
-    return root < 0 ? IMPI_IN_GO : move(request, ALL, root, 0, send, recv, comm);
+    return root < 0 ? IMPI_IN_GO : MOVED(ALL, root, 0);
 }
 
-int impi_exec_Iscatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                       MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+int impi_exec_Iscatter(BLOCKS, int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
-    return root < 0 ? IMPI_IN_GO : move(request, root, ALL, 1, send, recv, comm);
+    return root < 0 ? IMPI_IN_GO : MOVED(root, ALL, 1);
 }
 
-int impi_exec_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+int impi_exec_Iallgather(BLOCKS, MPI_Comm comm, MPI_Request *request) { return MOVED(ALL, ALL, 0); }
+int impi_exec_Ialltoall(BLOCKS, MPI_Comm comm, MPI_Request *request) { return MOVED(ALL, ALL, 1); }
+
+#define VECTORS const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op
+#define REDUCED(KIND, ROOT) reduce(request, KIND, ROOT, sendbuf, recvbuf, count, datatype, op, comm)
+
+int impi_exec_Ireduce(VECTORS, int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
-    return move(request, ALL, ALL, 0, send, recv, comm);
+    return root < 0 ? IMPI_IN_GO : REDUCED(WHOLE, root);
 }
 
-int impi_exec_Ialltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-    struct blocks send = {sendbuf, sendcount, sendtype}, recv = {recvbuf, recvcount, recvtype};
-    return move(request, ALL, ALL, 1, send, recv, comm);
-}
-
-int impi_exec_Ireduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                      MPI_Comm comm, MPI_Request *request)
-{
-    return root < 0 ? IMPI_IN_GO : reduce(request, WHOLE, root, sendbuf, recvbuf, count, datatype, op, comm);
-}
-
-int impi_exec_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                         MPI_Comm comm, MPI_Request *request)
-{
-    return reduce(request, WHOLE, ALL, sendbuf, recvbuf, count, datatype, op, comm);
-}
-
-int impi_exec_Iscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                    MPI_Comm comm, MPI_Request *request)
-{
-    return reduce(request, UP_TO_ME, ALL, sendbuf, recvbuf, count, datatype, op, comm);
-}
-
-int impi_exec_Iexscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                      MPI_Comm comm, MPI_Request *request)
-{
-    return reduce(request, BEFORE_ME, ALL, sendbuf, recvbuf, count, datatype, op, comm);
-}
-
-int impi_exec_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                    MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-    return reduce(request, MY_PIECE, ALL, sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
+int impi_exec_Iallreduce(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(WHOLE, ALL); }
+int impi_exec_Iscan(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(UP_TO_ME, ALL); }
+int impi_exec_Iexscan(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(BEFORE_ME, ALL); }
+int impi_exec_Ireduce_scatter_block(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(MY_PIECE, ALL); }

@@ -13,12 +13,14 @@
  * that can use it, and waits where looking has not helped.
  *
  * Each function serves the blocking and the nonblocking form. The latter is over if the others' parts are there at
- * once, or very soon; if not, Go makes a request for it. Persistent operations meet in slots of their own, lanes, which
- * Go alone uses (libimpi/lane.go). */
+ * once, or very soon; if not, Go makes a request for it. Persistent operations meet in slots of their own, lanes
+ * (libimpi/lane.go). Go lays out the turn of one that is as simple, and C starts it. */
 #ifndef IMPI_BOARD_H
 #define IMPI_BOARD_H
 
 #include "fast.h"
+#include "../../mpi.h"
+#include "../kernel/kernels.h"
 #include "../kernel/reduce.h"
 
 /* A communicator's board, as this member sees it. Nothing guards it here: collective operations on a communicator are
@@ -35,6 +37,32 @@ struct impi_board {
         struct impi_shm_control *ctl;
         int32_t local; /* rank in the machine's segment */
     } peers[IMPI_SHM_BOARD_MEMBERS]; /* ctl is NULL at the own rank */
+};
+
+/* What this member does in an operation: it may show its own part, and gets those of some members, or the piece for it
+ * of each. What it gets is combined, or has a place each. */
+struct impi_turn {
+    MPI_Request *request;         /* NULL: the call blocks; else Go carries on with what others let wait */
+    int n;                        /* bytes of a part */
+    int publish;                  /* others need the own part */
+    int first, end;               /* whose parts are needed */
+    int at, take;                 /* from which byte on, and how many */
+    impi_combine *combine;        /* they become one; NULL: they stay apart */
+    int64_t count;                /* elements of what is combined */
+    void *to;                     /* where the result belongs, or what is for the first member */
+    int64_t stride;               /* from there to the next one's */
+    const struct impi_plan *plan; /* how it lies there; NULL: in one run */
+};
+
+/* A persistent operation that C starts. */
+struct impi_lane {
+    struct impi_board *board;
+    int32_t number, n; /* on the board; bytes of the own part, */
+    const void *own;   /* and where it is read at each start */
+    uint64_t starts;   /* that are over, or under way in Go, which counts here, too */
+    uint64_t known;    /* all others have published so many, as far as is known */
+    MPI_Request over;
+    struct impi_turn turn;
 };
 
 enum { IMPI_BOARD_OP_HANDLES = 32 };
@@ -56,5 +84,8 @@ extern struct impi_boards impi_boards;
  * NULL: no memory. */
 struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int size, const int32_t *local,
                                   void *const *controls);
+
+/* Starts a persistent operation, if not NULL. IMPI_IN_GO: Go has to start it, from the beginning. */
+int impi_lane_start(struct impi_lane *l);
 
 #endif

@@ -1,6 +1,7 @@
 /* The fast path of receives, probes and persistent requests (fast.h). Order: what a call asks for, blocking receives,
  * exchanges, posted receives, the start of persistent requests, which the engine has made, probes. */
 #define _GNU_SOURCE
+#include "board.h"
 #include "fast_match.h"
 
 struct impi_quick impi_quick;
@@ -203,9 +204,9 @@ static inline int start(MPI_Request request)
     void *buf = (void *)(uintptr_t)p->buf;
     MPI_Datatype datatype = (MPI_Datatype)(uintptr_t)p->datatype;
     MPI_Comm comm = (MPI_Comm)(uintptr_t)p->comm;
-    if (UNLIKELY(p->kind == IMPI_PERSISTENT_COLLECTIVE)) return 0;
-    if (p->kind == IMPI_PERSISTENT_SEND) {
-        if (impi_exec_Send(buf, p->count, datatype, p->peer, p->tag, comm)) return 0;
+    if (p->kind != IMPI_PERSISTENT_RECEIVE) {
+        if (p->kind == IMPI_PERSISTENT_SEND ? impi_exec_Send(buf, p->count, datatype, p->peer, p->tag, comm)
+                                            : impi_lane_start(buf)) return 0;
         __atomic_store_n(&p->state, IMPI_PERSISTENT_SENT, __ATOMIC_RELAXED);
         return 1;
     }

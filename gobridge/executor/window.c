@@ -30,19 +30,16 @@ static inline char *lies(const struct impi_window_target *t, int64_t disp, int64
     return LIKELY(n > 0 && at <= t->size - n) ? (char *)t->base + at : NULL;
 }
 
-/* The run of bytes of a call at its target, which has as many of them here; NULL if it is not so simple. */
-HOT char *run(const void *addr, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Count there,
-              MPI_Datatype type, MPI_Win win, int64_t *n)
+/* Moves the run of bytes of a call from or to its target, which has as many of them there. */
+HOT int move(int get, const void *addr, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp,
+             MPI_Count there, MPI_Datatype type, MPI_Win win)
 {
     struct impi_window_target *t = accessed(win, rank);
-    *n = bytes(addr, count, datatype);
-    if (UNLIKELY(!t || bytes(addr, there, type) != *n)) return NULL;
-    return lies(t, disp, *n);
-}
-
-HOT int move(void *to, const void *from, int64_t n)
-{
-    if (UNLIKELY(!to || !from)) return IMPI_IN_GO;
+    const int64_t n = bytes(addr, count, datatype);
+    char *at = LIKELY(t && bytes(addr, there, type) == n) ? lies(t, disp, n) : NULL;
+    if (UNLIKELY(!at)) return IMPI_IN_GO;
+    void *to = get ? (void *)(uintptr_t)addr : at;
+    const void *from = get ? at : addr;
     if (n <= IMPI_WINDOW_PIECE) copy_payload(to, from, (uint64_t)n);
     else impi_move_run(to, from, n);
     return MPI_SUCCESS;
@@ -51,19 +48,15 @@ HOT int move(void *to, const void *from, int64_t n)
 int impi_exec_Put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                   MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    int64_t n;
-    void *to = run(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   target_datatype, win, &n);
-    return move(to, origin_addr, n);
+    return move(0, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+                win);
 }
 
 int impi_exec_Get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                   MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    int64_t n;
-    const void *from = run(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                           target_datatype, win, &n);
-    return move(origin_addr, from, n);
+    return move(1, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+                win);
 }
 
 /* The accumulate lock of a target. 0: it is held for long, and Go has to look why. */
@@ -79,10 +72,7 @@ static inline int hold(struct impi_window_member *m)
 
 static inline void drop(struct impi_window_member *m) { __atomic_store_n(&m->busy, 0, __ATOMIC_RELEASE); }
 
-enum { KEPT,
-       REPLACED,
-       COMBINED,
-       NOT_HERE }; /* what becomes of the target's elements */
+enum { KEPT, REPLACED, COMBINED, NOT_HERE }; /* what becomes of the target's elements */
 
 /* How an operation changes elements of a type: by *combine, if they are combined. */
 static inline int change_of(MPI_Op op, MPI_Datatype datatype, impi_combine **combine)

@@ -8,4 +8,4 @@
 /* d3447e1d63278574 gobridge/shim/z_shim.h */
 /* 244b68833a377363 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 70a936763e88db47 transport/shm/z_layout.h */
+/* 7472e7037eff1a0b transport/shm/z_layout.h */

@@ -250,6 +250,36 @@ static void short_ones_in_any_order(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
+/* Each operation by the shortest way there is, in place and not, each rank once the root, also when the communicator's
+ * handle is gone. */
+static void every_short_one(void)
+{
+    for (int variant = 0; variant < 2 * check_size; variant++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        forms_world w = forms_world_of(comm, 0);
+        MPI_Barrier(comm);
+        for (int i = 0; i < FORMS_OPS; i++) {
+            int in_place = variant % 2 && forms_may_be_in_place(i);
+            forms_make(&cases[i], &w, i, 1 + variant % 3, 0, variant / 2, in_place, variant % 5 == 4);
+            forms_fill(&cases[i], 0);
+            forms_call(&cases[i].args, i, FORMS_PERSISTENT, &q[i]);
+        }
+        for (int round = 0; round < 60; round++) {
+            if (round == 40) MPI_Comm_free(&comm);
+            for (int i = 0; i < FORMS_OPS; i++) forms_fill(&cases[i], round);
+            if (round % 20 == check_rank) compute(100000);
+            for (int i = 0; i < FORMS_OPS; i++) {
+                MPI_Start(&q[i]);
+                MPI_Wait(&q[i], MPI_STATUS_IGNORE);
+                forms_check(&cases[i], "the shortest way");
+            }
+        }
+        drop(FORMS_OPS);
+        forms_world_free(&w);
+    }
+}
+
 static long resident_pages(void)
 {
     long all = 0, resident = 0;
@@ -318,6 +348,7 @@ int main(int argc, char **argv)
     active_ones();
     communicator_goes_first();
     short_ones_in_any_order();
+    every_short_one();
     nothing_grows(&w);
     forms_world_free(&w);
     return check_end();

@@ -80,15 +80,15 @@ import (
 //	  64       slots of 64 bytes: that of operation s, counted from 1, is number s%BoardSlots:
 //	     0  u64  word: bits 0-7 the length of the payload in bytes, bits 8-63 the operation, stored last
 //	     8       payload of at most 56 bytes
-//	2112       lanes of 4 slots like those, of which start s of a lane's operation, counted from 1, uses number s%4; the
-//	           word has the number of the start
+//	2112       lanes of 16 slots like those, of which start s of a lane's operation, counted from 1, uses number s%16;
+//	           the word has the number of the start
 //	         for each member 4 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
 //	         payload of at most 16 KiB follows
 //
 // A member writes the slot of operation s when all members have completed operation s-BoardSlots. Operations with more
 // data use the wide slots in turn, each when all members have completed the operation that had it before. A lane
 // belongs to one persistent operation. Each member publishes a slot of it at each start, and writes that of start s
-// when it sees that all others have published start s-3: they have completed start s-4 then.
+// when it sees that all others have published start s-15: they have completed start s-16 then.
 //
 // Private memory, one anonymous mapping in each process: the positions that a peer must not be able to
 // change, and the engine's lock, where C can reach them.
@@ -120,7 +120,7 @@ import (
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 7
+	version = 8
 
 	// MaxLocal is the largest number of ranks that share a segment. Rings of pairs that never talk take addresses, and
 	// no memory: 35 TiB of 128 for so many ranks.
@@ -147,7 +147,7 @@ const (
 	boardPayload    = lineBytes - 8
 	boardWordShift  = 8
 	boardLanes      = 16
-	boardLaneSlots  = 4
+	boardLaneSlots  = 16
 	boardMemberSize = (1 + boardSlots + boardLanes*boardLaneSlots) * lineBytes
 
 	boardWideSlots   = 4

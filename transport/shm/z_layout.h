@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define IMPI_SHM_MAGIC UINT64_C(0x314d485349504d49)
-#define IMPI_SHM_VERSION UINT64_C(0x7)
+#define IMPI_SHM_VERSION UINT64_C(0x8)
 #define IMPI_SHM_MAX_LOCAL UINT64_C(0x10000)
 #define IMPI_SHM_LINE_BYTES UINT64_C(0x40)
 #define IMPI_SHM_INLINE_BYTES UINT64_C(0x28)
@@ -27,7 +27,7 @@
 #define IMPI_SHM_BOARD_PAYLOAD UINT64_C(0x38)
 #define IMPI_SHM_BOARD_WORD_SHIFT UINT64_C(0x8)
 #define IMPI_SHM_BOARD_LANES UINT64_C(0x10)
-#define IMPI_SHM_BOARD_LANE_SLOTS UINT64_C(0x4)
+#define IMPI_SHM_BOARD_LANE_SLOTS UINT64_C(0x10)
 #define IMPI_SHM_LOCK_FREE UINT64_C(0x0)
 #define IMPI_SHM_LOCK_HELD UINT64_C(0x1)
 #define IMPI_SHM_LOCK_SLEEP UINT64_C(0x2)
@@ -197,7 +197,7 @@ _Static_assert(sizeof(struct impi_shm_board_slot) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, done) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, slots) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, lanes) == 2112, "layout");
-_Static_assert(sizeof(struct impi_shm_board_member) == 6208, "layout");
+_Static_assert(sizeof(struct impi_shm_board_member) == 18496, "layout");
 _Static_assert(offsetof(struct impi_shm_board, present) == 0, "layout");
 _Static_assert(sizeof(struct impi_shm_board) == 64, "layout");
 
