@@ -20,7 +20,7 @@ import (
 //	               goes on with it -> its request is complete
 //
 // While nonblocking ones are under way the engine's lock guards the board, and C leaves it alone. What a member says it
-// has done is all operations before the first that is under way. A board is opened by a blocking operation: so all
+// has done is all operations before the first that is under way. No nonblocking operation opens a board: so all
 // members know alike which others may use it. Persistent ones have places of their own there (lane.go).
 
 // BoardCounters are what a member has to remember of a board.
@@ -139,21 +139,22 @@ func (c *Comm) NoBoard() {
 // boardFor answers the board for an operation with parts of so many blocks of n bytes, nil if it does not take place on
 // one.
 func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
-	longest := int64(longestOnBoard)
-	if v.persistent() {
-		longest = v.c.board.longestInLane()
-	}
-	if n <= 0 || n > longest/int64(blocks) {
+	if n <= 0 || n > longestOnBoard/int64(blocks) {
 		return nil, nil
 	}
-	return v.board()
+	b, err := v.board()
+	if b != nil && v.persistent() && n > b.longestInLane()/int64(blocks) {
+		return nil, nil
+	}
+	return b, err
 }
 
-// board is boardFor an operation that is short enough. Where nobody knows yet whether there is one, it is opened.
+// board is boardFor an operation that is short enough. Where nobody knows yet whether there is one, it is opened, by an
+// operation that may wait for the other members: not by a nonblocking one.
 func (v Collectives) board() (*commBoard, error) {
 	c := v.c
-	if v.task != nil {
-		if c.board.Begun == nil || v.persistent() && !c.board.hasLane() {
+	if v.task != nil && !v.persistent() {
+		if c.board.Begun == nil {
 			return nil, nil
 		}
 		return &c.board, nil
@@ -176,6 +177,9 @@ func (v Collectives) board() (*commBoard, error) {
 			c.board.none = true
 			return nil, nil
 		}
+	}
+	if v.persistent() && !c.board.hasLane() {
+		return nil, nil
 	}
 	return &c.board, nil
 }

@@ -41,11 +41,8 @@ func (b *commBoard) hasLane() bool {
 	return b.lanes < lanes
 }
 
-// longestInLane is the largest part, in bytes, of an operation that gets a lane now; 0 if none does.
+// longestInLane is the largest part, in bytes, of an operation that has a lane.
 func (b *commBoard) longestInLane() int64 {
-	if b.Begun == nil || !b.hasLane() {
-		return 0
-	}
 	_, bytes, _ := b.shared.Slots(false)
 	return int64(bytes)
 }

@@ -89,6 +89,25 @@ func TestPersistentOperationsAreStartedInAnyOrderOnABoard(t *testing.T) {
 	noFailure(t, es)
 }
 
+// A program may make nothing but persistent operations: the first short one opens the board, as a blocking one does.
+func TestAPersistentOperationOpensTheBoard(t *testing.T) {
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c := onBoards(e)
+		for range 3 {
+			k := newKeptAllgather(t, c)
+			k.start(t, e, 1)
+			k.wait(t, e, 1)
+		}
+		if c.board.lanes != 3 {
+			t.Errorf("%d lanes were given", c.board.lanes)
+		}
+		must(t, c.Barrier())
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
 // Members whose part nobody needs, or that need nobody's, run ahead of the others as far as the lane lets them.
 func TestMembersOfALaneRunAhead(t *testing.T) {
 	es := world(t, 3)
