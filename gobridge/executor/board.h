@@ -77,8 +77,7 @@ struct impi_boards {
     uint8_t ops[IMPI_BOARD_OP_HANDLES]; /* by handle: reduce.h */
 };
 
-__attribute__((visibility("hidden")))
-extern struct impi_boards impi_boards;
+__attribute__((visibility("hidden"))) extern struct impi_boards impi_boards;
 
 /* For Go: a board whose members have these ranks and control blocks in the segment, in the order of the communicator.
  * NULL: no memory. */

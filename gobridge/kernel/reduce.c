@@ -6,15 +6,15 @@
 #include "kernel_words.h"
 #include "reduce.h"
 
-#define KERNEL(name, type, result)                                          \
-    CLONED static void name(void *left, const void *right, int64_t count)   \
-    {                                                                       \
-        type *restrict l = left;                                            \
-        const type *restrict r = right;                                     \
-        for (int64_t i = 0; i < count; i++) {                               \
-            type a = l[i], b = r[i];                                        \
-            l[i] = (type)(result);                                          \
-        }                                                                   \
+#define KERNEL(name, type, result)                                              \
+    CLONED_512 static void name(void *left, const void *right, int64_t count)   \
+    {                                                                           \
+        type *restrict l = left;                                                \
+        const type *restrict r = right;                                         \
+        for (int64_t i = 0; i < count; i++) {                                   \
+            type a = l[i], b = r[i];                                            \
+            l[i] = (type)(result);                                              \
+        }                                                                       \
     }
 
 #define BITWISE(kind, type) \
