@@ -299,12 +299,10 @@ func (w *worker) scattered(in unsafe.Pointer, at, n int64) error {
 	size := w.Element.Size()
 	first := (w.First + at) * size
 	for pos, end := first, first+n*size; pos < end && w.Op != nil; {
-		pos = w.target.out.List(w.runs, pos, end)
-		for i := range w.runs.N {
-			if err := w.Op.Apply(in, unsafe.Add(w.Target.Base, w.runs.Off[i]), w.runs.Len[i]/size, w.Element); err != nil {
-				return err
-			}
-			in = unsafe.Add(in, w.runs.Len[i])
+		r, from := w.runs, unsafe.Add(in, pos-first)
+		pos = w.target.out.List(r, pos, end)
+		if err := op.ApplyRuns(w.Op, from, w.Target.Base, r.Off[:r.N], r.Len[:r.N], w.Element); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -363,6 +364,36 @@ func TestLogicalsKeepTheirCompilersTrue(t *testing.T) {
 	}
 	for _, h := range []int{abi.MPI_C_BOOL, abi.MPI_CXX_BOOL, abi.MPI_LOGICAL1} {
 		expect(t, "xor", apply(t, abi.MPI_LXOR, h, []uint8{0, 0, 1, 1}, []uint8{0, 1, 0, 1}), []uint8{0, 1, 1, 0})
+	}
+}
+
+func TestRunsAreCombinedAsVectorsAre(t *testing.T) {
+	const double = 8
+	element := datatype.Named(abi.MPI_DOUBLE)
+	offs, lens, total := []int64{320, 0, 16, 2048}, []int64{1, 2, 3, 500}, 506
+	for i := range offs {
+		lens[i] *= double
+	}
+	for _, handle := range []int{abi.MPI_SUM, abi.MPI_MAX, abi.MPI_REPLACE, abi.MPI_NO_OP, abi.MPI_BAND} {
+		in, got := make([]float64, total), make([]float64, 800)
+		for i := range in {
+			in[i] = float64(i%7) - 3
+		}
+		for i := range got {
+			got[i] = float64(i % 5)
+		}
+		want, from := slices.Clone(got), in
+		var refused error
+		for i, off := range offs {
+			n := lens[i] / double
+			refused = Predefined(handle).Apply(at(from), at(want[off/double:]), n, element)
+			from = from[n:]
+		}
+		err := ApplyRuns(Predefined(handle), at(in), at(got), offs, lens, element)
+		if (err == nil) != (refused == nil) {
+			t.Errorf("op %#x: %v, want %v", handle, err, refused)
+		}
+		expect(t, fmt.Sprintf("op %#x", handle), got, want)
 	}
 }
 
