@@ -85,7 +85,7 @@ func makeArgs(fn string, flavor int, size, unit int64, info, comm, win uintptr) 
 	m.result = win
 	m.check.result(win, "win")
 	m.config = libimpi.WindowConfig{Flavor: flavor, Size: size, Unit: unit,
-		Contiguous: !m.hints.is("alloc_shared_noncontig", "true")}
+		Contiguous: !m.hints.is("alloc_shared_noncontig", "true"), Pages: m.hints.wantPages()}
 	return m
 }
 
@@ -95,7 +95,11 @@ func (m *making) open() (*window, int32) {
 		return nil, m.fail()
 	}
 	m.config.Alloc = func(n int64) (datatype.Pointer, error) {
-		if C.posix_memalign(&m.memory, 64, C.size_t(max(n, 1))) != 0 {
+		alignment := C.size_t(64)
+		if m.config.Pages {
+			alignment = 4096
+		}
+		if C.posix_memalign(&m.memory, alignment, C.size_t(max(n, 1))) != 0 {
 			return nil, libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for %d bytes", n)
 		}
 		return m.memory, nil

@@ -77,6 +77,16 @@ func (h *windowHints) is(key, value string) bool {
 	return v != nil && *v == value
 }
 
+// wantPages says whether memory is to be aligned by more than a cache line.
+func (h *windowHints) wantPages() bool {
+	v := h.values.find("mpi_minimum_memory_alignment")
+	if v == nil {
+		return false
+	}
+	n, err := strconv.ParseInt(*v, 10, 64)
+	return err != nil || n > 64
+}
+
 //export impi_Win_set_info
 func impi_Win_set_info(win, info uintptr) int32 {
 	k := winQuery("MPI_Win_set_info", win)

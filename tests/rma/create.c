@@ -231,6 +231,27 @@ static void info(void)
     MPI_Info_free(&asked);
 }
 
+/* Memory lies as the program asks for, of one member alone, too. */
+static void alignment(void)
+{
+    MPI_Info asked;
+    MPI_Info_create(&asked);
+    MPI_Info_set(asked, "mpi_minimum_memory_alignment", "4096");
+    for (int who = -1; who < check_size; who++) {
+        char *base;
+        MPI_Win win;
+        const int mine = who < 0 || who == check_rank;
+        MPI_Win_allocate(100 + check_rank, 1, mine ? asked : MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+        if (check_library("libimpi")) CHECK_EQ((uintptr_t)base % (mine ? 4096 : 64), 0);
+        MPI_Win_fence(0, win);
+        MPI_Accumulate(&check_rank, 1, MPI_INT, (check_rank + 1) % check_size, 96, 1, MPI_INT, MPI_REPLACE, win);
+        MPI_Win_fence(0, win);
+        CHECK_EQ(*(int *)(base + 96), (check_rank + check_size - 1) % check_size);
+        MPI_Win_free(&win);
+    }
+    MPI_Info_free(&asked);
+}
+
 /* Of every rank, or of nobody: the first and another have no memory. */
 static MPI_Aint given(int rank, int nobody) { return nobody || rank == 0 || rank == 2 ? 0 : 40 + 8 * rank; }
 
@@ -464,6 +485,7 @@ int main(int argc, char **argv)
     check_start(&argc, &argv);
     communicators();
     info();
+    alignment();
     for (int apart = 0; apart < 2; apart++) for (int nobody = 0; nobody < 2; nobody++) shared(apart, nobody);
     query_of_others();
     dynamic();
