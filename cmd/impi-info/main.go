@@ -12,6 +12,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/tuned"
 	"github.com/libimpi/libimpi/cmd/internal/version"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/settings"
 )
 
 func main() {
@@ -31,9 +32,12 @@ func main() {
 	row("library", present(filepath.Join(prefix, "lib", version.Soname)))
 	row("launcher", present(filepath.Join(prefix, "bin", "impirun")))
 	fmt.Println()
-	for _, s := range settings {
-		value, source := s.inForce(os.LookupEnv)
-		fmt.Printf("%-16s %-12s %-12s %s\n", s.name, value, source, s.help)
+	for _, s := range settings.All {
+		if s.Detail == settings.Internal {
+			continue
+		}
+		value, source := s.InForce(os.LookupEnv)
+		fmt.Printf("%-16s %-12s %-12s %s\n", s.Name, value, source, s.Plain())
 	}
 	chosen, _ := os.LookupEnv("IMPI_ALGORITHM")
 	if err := coll.Choose(chosen); err != nil {

@@ -1,0 +1,110 @@
+package settings
+
+var (
+	offOn       = []Choice{{0, "off", "0"}, {1, "on", "1"}}
+	neverAlways = []Choice{{-1, "where it helps", ""}, {0, "never", "0"}, {1, "always", "1"}}
+)
+
+// All are the settings, in the order of the page.
+var All = []Setting{
+	{Name: "IMPI_AUTH_TLS", Default: "unset", Group: "security",
+		Meaning: "if set, clients and hosts talk TLS 1.3; needs the secret, or `IMPI_TLS_CERT`, `IMPI_TLS_KEY` " +
+			"and `IMPI_TLS_CA`"},
+	{Name: "IMPI_TLS_CERT", Default: "unset", Group: "security",
+		Meaning: "PEM file: the certificate of this client or server"},
+	{Name: "IMPI_TLS_KEY", Default: "unset", Group: "security",
+		Meaning: "PEM file: the private key of that certificate"},
+	{Name: "IMPI_TLS_CA", Default: "unset", Group: "security",
+		Meaning: "PEM file: the authority that has signed the certificates of all who take part"},
+	{Name: "IMPI_AUTH_SECRET", Default: "unset", Group: "security", Secret: true,
+		Meaning: "a secret, any text; both sides prove that they know it, and never send it"},
+	{Name: "IMPI_AUTH_SECRET_FILE", Default: "unset", Group: "security",
+		Meaning: "a file whose first line is the secret; it must be readable by its owner alone"},
+	{Name: "IMPI_AUTH_KEY", Default: "unset", Group: "security", Secret: true,
+		Meaning: "IMPI's own key: a decimal number below 2^64, sent as it is"},
+	{Name: "IMPI_AUTH_NONE", Default: "unset", Group: "security",
+		Meaning: "if set, anybody may join"},
+	{Name: "IMPI_VIA", Default: "auto", Group: "transport",
+		Kind: Choose, Choices: []Choice{{0, "direct", "direct"}, {1, "agent", "agent"}, {2, "auto", "auto"}},
+		Meaning: "who is connected to other clients: `direct`, every rank; `agent`, one process for all; `auto`, " +
+			"an agent if the server is more than 2 ms away (`-via`)"},
+	{Name: "IMPI_STREAMS", Default: "1", Group: "transport", Kind: Number, Detail: Tuning,
+		Meaning: "TCP connections between two hosts, 1 to 16; more help where a long distance loses packets " +
+			"(`-streams`, [wan.md](wan.md))"},
+	{Name: "IMPI_SILENCE", Default: "30", Group: "transport",
+		Kind: Number, Scope: Local, Written: Before, Detail: Detailed,
+		Meaning: "seconds after which a client or machine of which nothing is heard, not even TCP's " +
+			"acknowledgements, is lost; 0: never"},
+	{Name: "IMPI_PLAIN", Default: "0", Group: "transport", Kind: Choose, Choices: offOn, Detail: Detailed,
+		Meaning: "1: this client agrees on nothing beyond IMPI 0.0, as if the others were another implementation"},
+	{Name: "IMPI_DATALEN", Default: "65536", Group: "transport", Kind: Number, Detail: Tuning,
+		Meaning: "bytes in a packet between clients, 1 to 16777216; the least of all clients holds (`-datalen`)"},
+	{Name: "IMPI_ACKMARK", Default: "32", Group: "transport", Kind: Number, Detail: Tuning,
+		Meaning: "packets after which a process acknowledges; the least of all clients holds (`-ackmark`)"},
+	{Name: "IMPI_HIWATER", Default: "192", Group: "transport", Kind: Number, Detail: Tuning,
+		Meaning: "packets that may wait for an acknowledgement; the least of all clients holds (`-hiwater`)"},
+	{Name: "IMPI_TAGUB", Default: "2147483647", Group: "transport", Kind: Number, Detail: Detailed,
+		Meaning: "the largest tag, at least 32767; the least of all clients holds (`-tagub`)"},
+	{Name: "IMPI_XSIZE", Default: "-1", Group: "transport", Kind: Number, Detail: Tuning,
+		Meaning: "bytes from which collectives between clients use their long forms; -1 is 1024; the same at all " +
+			"clients (`-xsize`)"},
+	{Name: "IMPI_MAXLINEAR", Default: "-1", Group: "transport", Kind: Number, Detail: Tuning,
+		Meaning: "clients up to which collectives use no trees; -1 is 4; the same at all clients (`-maxlinear`)"},
+	{Name: "IMPI_SINGLE_COPY", Default: "unset", Group: "machine",
+		Kind: Choose, Choices: neverAlways, Scope: Local, Written: Always, Detail: Tuning,
+		Meaning: "long messages: `0`, always through the ring; `1`, always read from the sender's memory " +
+			"(process_vm_readv); unset, the ring, and memory if the sender computes. With `0` windows of the " +
+			"program's own memory are worked on by their owners, too"},
+	{Name: "IMPI_PROGRESS", Default: "unset", Group: "machine",
+		Kind: Choose, Choices: neverAlways, Scope: Local, Written: Before, Detail: Tuning,
+		Meaning: "a progress thread continues long messages while the program computes: `0`, never; `1`, always; " +
+			"unset, where ranks do not outnumber cores"},
+	{Name: "IMPI_CHECK", Default: "0", Group: "machine",
+		Kind: Choose, Choices: offOn, Scope: AllEqual, Written: Always,
+		Meaning: "1: in every collective operation all ranks first compare what they are about to do (operation, " +
+			"root, operator, amount and types of data), and an error names the ranks that do not agree; the " +
+			"same at all clients"},
+	{Name: "IMPI_SINGLETON", Default: "unset", Group: "machine", Scope: Local, Written: Before, Detail: Detailed,
+		Meaning: "`ok`: run alone, whatever launcher has started this process"},
+	{Name: "IMPI_REPRODUCIBLE", Default: "0", Group: "collective",
+		Kind: Choose, Choices: offOn, Scope: AllEqual, Written: Always,
+		Meaning: "1: results of reductions depend on the vectors of the ranks, the operation and the count alone, " +
+			"and not on where ranks run ([collectives.md](collectives.md#the-same-bits)); the same at all " +
+			"clients"},
+	{Name: "IMPI_TUNE", Default: "unset", Group: "collective", Detail: Tuning,
+		Meaning: "the file of the parameters by which algorithms are chosen, as `make tune` writes it; `none`, " +
+			"those that are built in; unset, the user's or the site's, if there is one"},
+	{Name: "IMPI_ALGORITHM", Default: "unset", Group: "collective",
+		Scope: AllEqual, Written: Always, Detail: Tuning,
+		Meaning: "algorithms to take for collective operations, as in `bcast:binomial,reduce:halving`; unset, " +
+			"those of the tables that `impi-info` shows"},
+	{Name: "IMPI_RSH", Default: "ssh -o BatchMode=yes", Group: "launcher",
+		Meaning: "the command that starts a command on another machine (`-rsh`)"},
+	{Name: "MPIEXEC_TIMEOUT", Default: "none", Group: "launcher",
+		Meaning: "seconds after which `impirun` ends a job with code 124 (`-timeout`)"},
+	{Name: "IMPI_CC", Default: "cc", Group: "launcher",
+		Meaning: "the compiler that `mpicc` runs; `MPICH_CC`, `OMPI_CC` and `I_MPI_CC` do the same"},
+	{Name: "IMPI_CXX", Default: "c++", Group: "launcher",
+		Meaning: "the compiler that `mpicxx` runs; `MPICH_CXX`, `OMPI_CXX` and `I_MPI_CXX` do the same"},
+	{Name: "IMPI_RANK", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "rank in this client's part of `MPI_COMM_WORLD`"},
+	{Name: "IMPI_SIZE", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "number of ranks in that part"},
+	{Name: "IMPI_LOCAL_RANK", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "rank among the ranks on this machine"},
+	{Name: "IMPI_LOCAL_SIZE", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "number of ranks on this machine"},
+	{Name: "IMPI_APPNUM", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "number of the program on the command line: `MPI_APPNUM`"},
+	{Name: "IMPI_JOB", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "the name of the job, different for every start"},
+	{Name: "IMPI_INITIAL_ERRHANDLER", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "error handler until the program sets another (`-initial-errhandler`)"},
+	{Name: "IMPI_VERBOSE", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "1 if `-v` was given: rank 0 says in MPI_Finalize which algorithms collective operations took"},
+	{Name: "IMPI_PARAMETERS", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "parameters of collective algorithms, and the file that they come from; unset where those that " +
+			"are built in hold"},
+	{Name: "IMPI_BOOT_FD", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "descriptor of the link to the launcher"},
+}
