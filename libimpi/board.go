@@ -153,6 +153,9 @@ func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 // operation that may wait for the other members: not by a nonblocking one.
 func (v Collectives) board() (*commBoard, error) {
 	c := v.c
+	if c.engine.noBoards {
+		return nil, nil
+	}
 	if v.task != nil && !v.persistent() {
 		if c.board.Begun == nil {
 			return nil, nil

@@ -51,6 +51,8 @@ type Comm struct {
 	idups  int // nonblocking duplications that have been started
 	tasks  taskCounter
 
+	counters CommCounters // while the engine is watched
+
 	board commBoard // of its short collective operations (board.go)
 	files fileSpace // what files that are opened on it find (file_members.go)
 }

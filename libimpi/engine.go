@@ -68,6 +68,7 @@ type Engine struct {
 	onBoards  []*Task           // operations on boards that are under way
 	openBoard func(*Comm) error // Config.OpenBoard
 	verifies  bool              // compare the calls of collective operations (verify.go)
+	noBoards  bool              // collective operations go by messages
 	readAll   bool              // never stream what can be read
 
 	ready []*Task // collective operations that can go on (task.go)
@@ -83,6 +84,8 @@ type Engine struct {
 		id    uint64 // of a persistent request; 0: of another one
 		index int
 	}
+
+	watch watch // what tools want to know (counters.go)
 
 	header transport.Header
 	reply  transport.Header
@@ -108,6 +111,7 @@ type carrier struct {
 	examiner transport.Examiner
 	loop     transport.Loop
 	finisher transport.Finisher
+	counter  transport.Counter
 }
 
 // carry finds out what a transport can do. tr may be nil.
@@ -124,6 +128,7 @@ func carry(tr transport.Transport) carrier {
 	c.examiner, _ = tr.(transport.Examiner)
 	c.loop, _ = tr.(transport.Loop)
 	c.finisher, _ = tr.(transport.Finisher)
+	c.counter, _ = tr.(transport.Counter)
 	return c
 }
 

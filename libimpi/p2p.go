@@ -76,6 +76,9 @@ func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *
 	}
 	e.seq++
 	p.sent(n)
+	if e.watch.on {
+		e.countShort(ctx, p, tag, n)
+	}
 	return true
 }
 

@@ -126,6 +126,9 @@ func (e *Engine) waitFor(cond func() bool, from int32) {
 	e.settle()
 	e.beginWait()
 	defer e.endWait()
+	if e.watch.on && !cond() {
+		defer e.waited(time.Now())
+	}
 	for !cond() {
 		if e.failed.Load() != nil {
 			return
@@ -282,6 +285,9 @@ func (e *Engine) complete(r *Request) {
 	}
 	r.done = true
 	e.shared.UnderWay--
+	if e.watch.observes(RequestCompleted) {
+		e.noteCompleted(r)
+	}
 	if r.long {
 		r.long = false
 		e.thread.long--

@@ -73,6 +73,9 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 func (e *Engine) keep(ctx *context, m *message) {
 	ctx.keep(m)
 	e.count(m)
+	if e.watch.on {
+		e.noteUnexpected(ctx, m)
+	}
 	if ctx.serve != nil {
 		ctx.serve.arrived(m.source)
 	}
@@ -101,6 +104,9 @@ func (e *Engine) matched(r *Request, source, tag, peer int32, length int64) {
 	if length > r.total {
 		r.status.Bytes = r.total
 		r.status.Err = truncated(r, length, r.total)
+	}
+	if e.watch.on {
+		e.countReceived(r.ctx, peer, r.status.Bytes)
 	}
 }
 
@@ -350,6 +356,9 @@ func (e *Engine) Lost(peer int32, err error) {
 		lost.Client = &c
 	}
 	if e.failed.CompareAndSwap(nil, lost) {
+		if e.watch.observes(PeerLost) {
+			e.watch.observer(PeerLost, nil, [5]int64{int64(peer)})
+		}
 		e.ring()
 		if e.onLost != nil {
 			go e.onLost(lost)

@@ -143,7 +143,12 @@ func (r *Request) setWire(rep datatype.Rep) {
 }
 
 // Pack produces the next bytes of a send (transport.Packer).
-func (r *Request) Pack(dst []byte) { r.cur.Pack(dst) }
+func (r *Request) Pack(dst []byte) {
+	r.cur.Pack(dst)
+	if w := &r.comm.engine.watch; w.on {
+		w.counters.Packed += uint64(len(dst))
+	}
+}
 
 // bytes is the part of a flat request's memory from moved on, n bytes long.
 func (r *Request) bytes(n int64) []byte {
@@ -167,6 +172,9 @@ func (r *Request) fill(p []byte) {
 			}
 		} else {
 			r.cur.Unpack(p[:n])
+			if w := &r.comm.engine.watch; w.on {
+				w.counters.Unpacked += uint64(n)
+			}
 		}
 	}
 	r.moved += int64(len(p))

@@ -81,6 +81,9 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 	if !e.push(p, r, h) {
 		return false
 	}
+	if e.watch.on {
+		e.countSent(r.ctx, p, r.total, int64(h.Len) == r.total)
+	}
 	if h.Kind == transport.Data {
 		p.sent(r.total)
 		e.complete(r)
@@ -327,11 +330,15 @@ func (e *Engine) sendSelf(r *Request) {
 		e.local.loop.TakeSelf() // what the fast path has sent to this process comes first
 	}
 	e.adoptQuick()
-	if recv := r.ctx.space.Arrive(source, r.tag); recv != nil {
+	recv := r.ctx.space.Arrive(source, r.tag)
+	keepCopy := r.mode != modeSynchronous && r.total <= selfEager && e.peers[e.me].kept < heldTotal
+	if e.watch.on {
+		e.countSent(r.ctx, &e.peers[e.me], r.total, recv != nil || keepCopy)
+	}
+	if recv != nil {
 		e.transfer(recv, r)
 		return
 	}
-	keepCopy := r.mode != modeSynchronous && r.total <= selfEager && e.peers[e.me].kept < heldTotal
 	n := 0
 	if keepCopy {
 		n = int(r.total)
@@ -343,7 +350,7 @@ func (e *Engine) sendSelf(r *Request) {
 		if r.flat {
 			copy(m.payload, r.bytes(r.total))
 		} else {
-			r.cur.Pack(m.payload)
+			r.Pack(m.payload)
 		}
 		e.keep(r.ctx, m)
 		e.complete(r)
@@ -360,6 +367,9 @@ const selfEager = 64 << 10
 func (e *Engine) transfer(recv, send *Request) {
 	recv.status.Source, recv.status.Tag = send.comm.rank, send.tag
 	recv.status.Bytes, recv.status.External = send.total, false
+	if e.watch.on {
+		e.countReceived(recv.ctx, e.me, min(send.total, recv.size))
+	}
 	if send.total > recv.size {
 		recv.status.Bytes = recv.size
 		recv.status.Err = truncated(recv, send.total, recv.size)

@@ -55,8 +55,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.budget = longSpin
 	e.patient = e.cohabitants() > c.Home.Cores
 	e.verifies, e.openBoard = c.Verify, c.OpenBoard
-	// The ring needs both sides at once, which pays even so where copies between cores are quick.
-	e.readAll = c.ReadAll || e.patient && !bulk.Strings()
+	e.SetReadAll(c.ReadAll)
 	e.thread.on = size > 1 && c.Home.Attention != nil && (c.Help == HelpAlways || c.Help == HelpWhereFree && !e.patient)
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
@@ -74,6 +73,41 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.self.Name = "MPI_COMM_SELF"
 	e.progress() // a program that computes first must acknowledge what others send: the watcher begins with a poll
 	return e, nil
+}
+
+// SetReadAll makes long messages inside the machine be read from their senders' memory, or go through the ring.
+func (e *Engine) SetReadAll(on bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	// The ring needs both sides at once, which pays even so where copies between cores are quick.
+	e.readAll = on || e.patient && !bulk.Strings()
+}
+
+// SetVerify makes collective operations compare their calls, or not. No such operation may be under way in the job.
+func (e *Engine) SetVerify(on bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.verifies = on
+}
+
+// Verifies says whether collective operations compare their calls.
+func (e *Engine) Verifies() bool { return e.verifies }
+
+// AvoidBoards keeps collective operations from boards, persistent ones that have been made apart. It has to be the same
+// at all processes, and no such operation may be under way in the job.
+func (e *Engine) AvoidBoards(on bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.noBoards = on
+}
+
+// CollectiveUnderWay says whether a nonblocking collective operation is.
+func (e *Engine) CollectiveUnderWay() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.ContainsFunc(e.requests.slots, func(r *Request) bool {
+		return r != nil && r.active && !r.done && r.isTask()
+	})
 }
 
 // connect opens the transports and finds the one to each process.

@@ -19,6 +19,7 @@ type Task struct {
 	form     coll.Form
 	schedule *coll.Schedule
 	shift    int    // added to tags
+	routine  int    // which operation of the program it is, counted from 1 (coll.Routine); 0: it is none
 	number   int    // of those of its kind (task_number.go); 0: none
 	nth      uint64 // how many of its kind were begun before, and this one
 	older    *Task  // with a number, and newer
@@ -191,7 +192,13 @@ func (t *Task) recycle(e *Engine) {
 	e.tasks = append(e.tasks, t)
 }
 
+// Is says which operation of the program the task is, for who watches.
+func (t *Task) Is(r coll.Routine) { t.routine = int(r) + 1 }
+
 func (t *Task) start(e *Engine) {
+	if t.routine > 0 {
+		t.comm.started(t.routine - 1)
+	}
 	if t.over = false; t.lane.commBoard != nil {
 		t.enterLane(e)
 		return
@@ -384,6 +391,9 @@ func (t *Task) ready(e *Engine) {
 // end completes the request, if there is one already.
 func (t *Task) end(e *Engine, err error) {
 	t.over, t.err = true, err
+	if t.routine > 0 {
+		t.comm.ended(t.routine - 1)
+	}
 	if c := t.comm; c.takesTurns() {
 		t.nextTurn(e, c)
 	}

@@ -40,6 +40,9 @@ func (w *Window) arrived(source int32) {
 			return
 		}
 		ctx.take(m)
+		if w.engine.watch.on {
+			w.engine.countReceived(ctx, m.peer, m.length)
+		}
 		if m.kind == uint8(transport.Data) {
 			w.serve(source, m.payload)
 			w.engine.giveBack(m)

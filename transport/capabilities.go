@@ -123,6 +123,16 @@ type Loop interface {
 	TakeSelf()
 }
 
+// Counter is a Transport that counts what it carries, for tools.
+type Counter interface {
+	// Counts are what it has carried since its creation.
+	Counts() Counts
+}
+
+// Counts are packets that count for flow control (all but acknowledgements and FINI), how often packets from one
+// process to another began to wait for an acknowledgement, and segments that TCP has sent again.
+type Counts struct{ Sent, Received, Waits, Retransmitted uint64 }
+
 // Finisher is a Transport with connections that must end in order. One without it is simply used no more.
 type Finisher interface {
 	// Finish ends the use of all connections in order. It is called when all processes that the transport serves are

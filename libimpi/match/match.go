@@ -55,6 +55,7 @@ type Space[R, M any] struct {
 
 	waiting *uint32 // counts posted receives and unexpected messages; own, or where Count says
 	own     uint32
+	kept    uint32 // unexpected messages
 }
 
 type queues[R, M any] struct {
@@ -83,6 +84,12 @@ func (s *Space[R, M]) Room() int { return cap(s.bySource) }
 
 // Waiting is the number of posted receives and unexpected messages.
 func (s *Space[R, M]) Waiting() uint32 { return *s.waiting }
+
+// Kept is the number of unexpected messages.
+func (s *Space[R, M]) Kept() int { return int(s.kept) }
+
+// Posted is the number of posted receives.
+func (s *Space[R, M]) Posted() int { return int(*s.waiting - s.kept) }
 
 // Count makes the space keep that number at p, which the caller only reads; nil: in a place of its own again.
 func (s *Space[R, M]) Count(p *uint32) {
@@ -288,6 +295,7 @@ func (s *Space[R, M]) index(m *Message[M]) {
 func (s *Space[R, M]) Keep(m *Message[M], source, tag int32) {
 	m.source, m.tag = source, tag
 	*s.waiting++
+	s.kept++
 	same := &s.bySource[source].unexpected
 	m.prevSame, m.nextSame = same.tail, nil
 	if same.tail == nil {
@@ -312,6 +320,7 @@ func (s *Space[R, M]) Keep(m *Message[M], source, tag int32) {
 // Take removes an unexpected message.
 func (s *Space[R, M]) Take(m *Message[M]) {
 	*s.waiting--
+	s.kept--
 	if m.exact != nil {
 		s.messages.remove(m.exact)
 		s.messages.remove(m.tagged)

@@ -189,6 +189,9 @@ func (s *Segment) Close() error {
 	return errors.Join(unix.Munmap(s.mem), unix.Munmap(s.privMem), unix.Close(s.fd))
 }
 
+// Size is the bytes of the segment's address space, of which few are memory.
+func (s *Segment) Size() int { return len(s.mem) }
+
 // Leave says that this process takes part no more, for now: peers do not expect anything of it, and may see it end.
 func (s *Segment) Leave() { atomic.StoreUint32(&s.bell.state, stateDetached) }
 

@@ -20,6 +20,7 @@ type window struct {
 	shut     bool   // ours acknowledges nothing for a time
 	tell     bool   // our acknowledgements say that ours keeps too many messages of theirs
 	told     bool   // and their last one said so; of no meaning if theirs is no process of this library
+	waits    bool   // packets of ours to theirs wait for an acknowledgement
 }
 
 // flow holds the windows of a host: local processes by all of the job.
@@ -27,6 +28,7 @@ type flow struct {
 	ackMark, hiWater uint32
 	first, procs     int32
 	windows          []window
+	counts           transport.Counts
 }
 
 func newFlow(job *transport.Job, me int32) *flow {
@@ -46,8 +48,24 @@ func (f *flow) pair(ours, theirs int32) *window {
 // open says whether one more counted packet may leave.
 func (f *flow) open(w *window) bool { return w.sent < f.hiWater }
 
+// left counts a packet that has been sent.
+func (f *flow) left(w *window) {
+	w.sent++
+	w.waits = false
+	f.counts.Sent++
+}
+
+// shut notes that a packet has to wait for an acknowledgement.
+func (f *flow) shut(w *window) {
+	if !w.waits {
+		w.waits = true
+		f.counts.Waits++
+	}
+}
+
 // took counts a packet that arrived and says whether a PROTOACK is due for it.
 func (f *flow) took(w *window) bool {
+	f.counts.Received++
 	w.received++
 	if w.received < f.ackMark || w.shut {
 		return false

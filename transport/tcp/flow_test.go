@@ -158,3 +158,28 @@ func TestAPeerThatFloodsAndDoesNotReadIsCutOff(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestPacketsAndWaitsForAcknowledgementsAreCounted(t *testing.T) {
+	e, f := against(t, marked(2, 4), Options{})
+	data := transport.Header{Kind: transport.Data, Src: 0, Dst: 2}
+	for range 4 {
+		e.try(data, "")
+		f.hear()
+	}
+	for range 3 {
+		if e.try(data, "") {
+			t.Error("beyond the high-water mark")
+		}
+	}
+	if c := e.host.Counts(); c.Sent != 4 || c.Waits != 1 || c.Received != 0 {
+		t.Errorf("%+v, want 4 packets and one wait", c)
+	}
+	f.send(transport.Header{Kind: transport.ProtoAck, Src: 2, Dst: 0}, "")
+	e.until(t, "acknowledgement", func() bool { return e.host.flow.pair(0, 2).sent == 2 })
+	e.try(data, "")
+	f.send(transport.Header{Kind: transport.Data, Src: 2, Dst: 0}, "")
+	e.until(t, "a packet", func() bool { return e.host.Counts().Received == 1 })
+	if c := e.host.Counts(); c.Sent != 5 || c.Waits != 1 {
+		t.Errorf("%+v, want 5 packets and one wait", c)
+	}
+}

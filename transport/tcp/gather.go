@@ -135,6 +135,7 @@ func (h *Host) admits(l *link, w *window) bool {
 	if h.flow.open(w) {
 		return true
 	}
+	h.flow.shut(w)
 	if h.posted && h.corked == 0 {
 		h.flush(l)
 	}

@@ -53,6 +53,7 @@ type Host struct {
 	epoll  int     // the inner epoll of watch.go; -1: closed
 	watch  *watch
 	guard  guard
+	ended  uint64 // segments sent again on connections that are closed
 
 	nopen    int           // links that can still bring something
 	nblocked int           // links that wait for room
@@ -166,14 +167,14 @@ func (h *Host) Send(hd *transport.Header, payload []byte) bool {
 		copy(room[wire.PacketSize:], payload[:hd.Len])
 		h.gather(l)
 		l.acks = 0
-		w.sent++
+		h.flow.left(w)
 		return true
 	}
 	h.encode(l.head[:], hd)
 	if !h.write(l, payload[:hd.Len]) {
 		return false
 	}
-	w.sent++
+	h.flow.left(w)
 	return true
 }
 
@@ -191,7 +192,7 @@ func (h *Host) SendFrom(hd *transport.Header, p transport.Packer) bool {
 	if hd.Len > 0 {
 		p.Pack(room[wire.PacketSize:])
 	}
-	w.sent++
+	h.flow.left(w)
 	l.acks = 0
 	if h.gathers(l) {
 		h.gather(l)
@@ -323,6 +324,36 @@ func (h *Host) lose(host int32, err error) {
 	for p := x.First; p < x.First+x.NProcs; p++ {
 		h.recv.Lost(p, err)
 	}
+}
+
+// Counts implements transport.Counter.
+func (h *Host) Counts() transport.Counts {
+	c := h.flow.counts
+	c.Retransmitted = h.ended
+	for _, l := range h.links {
+		if l != nil {
+			c.Retransmitted += l.retransmitted()
+		}
+	}
+	return c
+}
+
+// retransmitted is how many segments TCP has sent again.
+func (l *link) retransmitted() (n uint64) {
+	count := func(_, fd int) {
+		if fd < 0 || l.pipe != nil {
+			return
+		}
+		if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			n += uint64(info.Total_retrans)
+		}
+	}
+	if l.many != nil {
+		l.many.Each(count)
+	} else {
+		count(0, l.fd)
+	}
+	return n
 }
 
 // Arm promises that traffic which no call of Poll has seen, or will see, leads to a call of the function

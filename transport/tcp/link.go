@@ -380,6 +380,7 @@ func (h *Host) close(l *link) {
 	if l.fd < 0 {
 		return
 	}
+	h.ended += l.retransmitted()
 	switch {
 	case l.pipe != nil:
 		l.pipe.Close()

@@ -36,7 +36,7 @@ func (h *Host) SendLong(hd *transport.Header, payload []byte) (taken int, ok boo
 	}
 	n -= waiting
 	l.out, l.off, l.acks = l.out[:0], 0, 0
-	w.sent++
+	h.flow.left(w)
 	if n < len(head) {
 		l.out = append(l.out, head[n:]...)
 		n = len(head)
