@@ -161,7 +161,7 @@ type Operation struct {
 type Algorithm struct {
 	Name  string
 	Needs string // when it can be used; empty: always
-	Used  int64  // calls since Count
+	Used  int64  // calls, while they were counted
 }
 
 func (o *operation[F]) describe() Operation {
@@ -187,8 +187,8 @@ func Operations() []Operation {
 	return all
 }
 
-// Count begins to count the calls of each algorithm.
-func Count() { counting.Store(true) }
+// Count begins to count the calls of each algorithm, or ends it.
+func Count(on bool) { counting.Store(on) }
 
 // Choose takes algorithms in place of those of the tables. choices is a list operation:algorithm,... An algorithm that
 // cannot be used in a case gives way to the table. All ranks of a job have to choose alike, before they communicate:

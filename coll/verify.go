@@ -42,6 +42,9 @@ var routineNames = [...]string{"barrier", "bcast", "gather", "gatherv", "scatter
 	"allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
 	"scan", "exscan", "neighborhood collective"}
 
+// String is the operation's name.
+func (r Routine) String() string { return routineNames[r] }
+
 // Form is how an operation is called for.
 type Form uint8
 

@@ -154,15 +154,6 @@ func (c *communicator) closeBoard() {
 	c.board = board{decided: true}
 }
 
-// fast is the communicator's place in C's table; nil if it has none.
-func (c *communicator) fast() *C.struct_impi_fast_comm {
-	slot := fastSlot(c.handle)
-	if slot >= C.IMPI_FAST_COMMS || uintptr(C.impi_fast.comms[slot].handle) != c.handle {
-		return nil
-	}
-	return &C.impi_fast.comms[slot]
-}
-
 // impi_board_wait returns when a word of a board is at least so large.
 //
 //export impi_board_wait

@@ -25,10 +25,14 @@ func nonblocking(request uintptr) form      { return form{coll.Nonblocking, abi.
 func persistent(info, request uintptr) form { return form{coll.Persistent, info, request} }
 
 // carryOut carries an operation out if its arguments are right, or makes a request for it.
-func (k *check) carryOut(f form, operation func(v libimpi.Collectives) error) int32 {
+func (k *check) carryOut(f form, what coll.Routine, operation func(v libimpi.Collectives) error) int32 {
 	if f.Form == coll.Blocking {
 		if k.err != nil {
 			return k.fail()
+		}
+		if watched.Load() {
+			k.c.Started(int(what))
+			defer k.c.Ended(int(what))
 		}
 		return k.done(operation(k.c.Collectives))
 	}
@@ -40,6 +44,7 @@ func (k *check) carryOut(f form, operation func(v libimpi.Collectives) error) in
 	if err != nil {
 		return k.failed(err)
 	}
+	task.Is(what)
 	if k.numbers > 0 {
 		k.c.lists = lists{} // what is recorded may keep them
 	}
@@ -279,7 +284,7 @@ func impi_Barrier_init(comm, info, request uintptr) int32 {
 func barrier(fn string, f form, comm uintptr) int32 {
 	var k check
 	k.collective(fn, comm)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Barrier() })
+	return k.carryOut(f, coll.OpBarrier, func(v libimpi.Collectives) error { return v.Barrier() })
 }
 
 //export impi_Bcast
@@ -300,7 +305,7 @@ func impi_Bcast_init(buffer uintptr, count int64, datatype uintptr, root int32, 
 func bcast(fn string, f form, b block, root int32, comm uintptr) int32 {
 	var k check
 	buf := k.bcast(fn, b, root, comm)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Bcast(buf, int(root)) })
+	return k.carryOut(f, coll.OpBcast, func(v libimpi.Collectives) error { return v.Bcast(buf, int(root)) })
 }
 
 func (k *check) bcast(fn string, b block, root int32, comm uintptr) (buf coll.Buf) {
@@ -337,7 +342,7 @@ func gather(fn string, f form, send, recv block, root int32, comm uintptr) int32
 	k.rooted(fn, comm, root)
 	in := k.rootSide(recv, root, recvNames)
 	out := k.leafSide(send, root, sendNames)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Gather(out, in, int(root)) })
+	return k.carryOut(f, coll.OpGather, func(v libimpi.Collectives) error { return v.Gather(out, in, int(root)) })
 }
 
 //export impi_Gatherv
@@ -367,7 +372,7 @@ func gatherv(fn string, f form, send block, recv blocks, root int32, comm uintpt
 	var in coll.VBuf
 	k.rootSideV(&in, recv, root, recvBlocks)
 	out := k.leafSide(send, root, sendNames)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Gatherv(out, in, int(root)) })
+	return k.carryOut(f, coll.OpGatherv, func(v libimpi.Collectives) error { return v.Gatherv(out, in, int(root)) })
 }
 
 //export impi_Scatter
@@ -396,7 +401,7 @@ func scatter(fn string, f form, send, recv block, root int32, comm uintptr) int3
 	k.rooted(fn, comm, root)
 	out := k.rootSide(send, root, sendNames)
 	in := k.leafSide(recv, root, recvNames)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Scatter(out, in, int(root)) })
+	return k.carryOut(f, coll.OpScatter, func(v libimpi.Collectives) error { return v.Scatter(out, in, int(root)) })
 }
 
 //export impi_Scatterv
@@ -426,7 +431,7 @@ func scatterv(fn string, f form, send blocks, recv block, root int32, comm uintp
 	var out coll.VBuf
 	k.rootSideV(&out, send, root, sendBlocks)
 	in := k.leafSide(recv, root, recvNames)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Scatterv(out, in, int(root)) })
+	return k.carryOut(f, coll.OpScatterv, func(v libimpi.Collectives) error { return v.Scatterv(out, in, int(root)) })
 }
 
 //export impi_Allgather
@@ -455,7 +460,7 @@ func allgather(fn string, f form, send, recv block, comm uintptr) int32 {
 	k.collective(fn, comm)
 	out := k.sendSide(send)
 	in := k.perRank(recv, k.members(), recvNames)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Allgather(out, in) })
+	return k.carryOut(f, coll.OpAllgather, func(v libimpi.Collectives) error { return v.Allgather(out, in) })
 }
 
 //export impi_Allgatherv
@@ -485,7 +490,7 @@ func allgatherv(fn string, f form, send block, recv blocks, comm uintptr) int32 
 	out := k.sendSide(send)
 	var in coll.VBuf
 	k.vbuf(&in, recv, k.members(), recvBlocks)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Allgatherv(out, in) })
+	return k.carryOut(f, coll.OpAllgatherv, func(v libimpi.Collectives) error { return v.Allgatherv(out, in) })
 }
 
 //export impi_Alltoall
@@ -517,7 +522,7 @@ func alltoall(fn string, f form, send, recv block, comm uintptr) int32 {
 		k.volume(send.count, int64(k.members()), out.Type, "sendbuf")
 	}
 	in := k.perRank(recv, k.members(), recvNames)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Alltoall(out, in) })
+	return k.carryOut(f, coll.OpAlltoall, func(v libimpi.Collectives) error { return v.Alltoall(out, in) })
 }
 
 //export impi_Alltoallv
@@ -550,7 +555,7 @@ func alltoallv(fn string, f form, send, recv blocks, comm uintptr) int32 {
 	}
 	var in coll.VBuf
 	k.vbuf(&in, recv, k.members(), recvAll)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Alltoallv(out, in) })
+	return k.carryOut(f, coll.OpAlltoallv, func(v libimpi.Collectives) error { return v.Alltoallv(out, in) })
 }
 
 //export impi_Alltoallw
@@ -582,5 +587,5 @@ func alltoallw(fn string, f form, send, recv blocks, comm uintptr) int32 {
 		out = k.wbuf(send, k.members(), false, "send")
 	}
 	in := k.wbuf(recv, k.members(), false, "recv")
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Alltoallw(out, in) })
+	return k.carryOut(f, coll.OpAlltoallw, func(v libimpi.Collectives) error { return v.Alltoallw(out, in) })
 }

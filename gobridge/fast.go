@@ -98,11 +98,8 @@ func openFast(p *process) {
 
 // closeFast sends everything to Go from now on.
 func closeFast() {
-	f := &C.impi_fast
-	f.shm = nil
-	for i := range f.comms {
-		f.comms[i].handle = 0
-	}
+	C.impi_fast.shm = nil
+	forgetAll()
 	for i := range C.impi_windows.of {
 		C.impi_windows.of[i] = nil
 	}
@@ -135,17 +132,16 @@ func (c *communicator) openFast(e *libimpi.Engine) {
 		f.native = 1
 	}
 	c.CountWaiting((*uint32)(unsafe.Pointer(&f.waiting)))
-	showHandle(&f.handle, c.handle)
+	c.appear(slot)
 }
 
 // closeFast makes C forget the communicator.
 func (c *communicator) closeFast() {
 	slot := fastSlot(c.handle)
-	if slot >= C.IMPI_FAST_COMMS || uintptr(C.impi_fast.comms[slot].handle) != c.handle {
+	if slot >= C.IMPI_FAST_COMMS || !c.vanish(slot) {
 		return
 	}
 	f := &C.impi_fast.comms[slot]
-	showHandle(&f.handle, 0)
 	engine().AdoptQuick()
 	c.CountWaiting(nil)
 	if f.room > keptRoom {

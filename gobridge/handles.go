@@ -26,6 +26,12 @@ const (
 	kindErrhandler
 	kindMessage
 	kindFile
+	kindEnum
+	kindControl
+	kindToolSession
+	kindVariable
+	kindRegistration
+	kindInstance
 )
 
 // C has the same idea of the first handle.

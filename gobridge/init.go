@@ -110,17 +110,23 @@ func impi_Init_thread(argc, argv uintptr, required int32, provided uintptr) int3
 	if k.result(provided, "provided"); k.err != nil {
 		return k.fail()
 	}
+	level := levelFor(required)
+	if code := initialize("MPI_Init_thread", level); code != 0 {
+		return code
+	}
+	put(provided, level)
+	return 0
+}
+
+// levelFor is the level of thread support that a program gets that requires one.
+func levelFor(required int32) int32 {
 	level := int32(abi.MPI_THREAD_MULTIPLE)
 	for _, l := range [...]int32{abi.MPI_THREAD_SERIALIZED, abi.MPI_THREAD_FUNNELED, abi.MPI_THREAD_SINGLE} {
 		if required <= l {
 			level = l
 		}
 	}
-	if code := initialize("MPI_Init_thread", level); code != 0 {
-		return code
-	}
-	put(provided, level)
-	return 0
+	return level
 }
 
 func initialize(fn string, level int32) int32 {
@@ -167,6 +173,7 @@ func enter() (*process, error) {
 		p.describe()
 		joined = p
 		joining.Store(nil)
+		tellTools(p)
 	}
 	p := joined
 	if p.ended && p.engine.Connected() {
@@ -319,7 +326,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		coll.Tune(parameters)
 	}
 	if environment(boot.EnvVerbose) != "" {
-		coll.Count()
+		coll.Count(true)
 	}
 	world, err := localRanks(job, w)
 	if err != nil {

@@ -30,7 +30,7 @@ func (k *check) neighborhood(fn string, comm uintptr) (in, out int) {
 
 // exchange carries out an exchange of blocks with the neighbors.
 func (k *check) exchange(f form, send, recv coll.Blocks) int32 {
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Neighbors(send, recv) })
+	return k.carryOut(f, coll.OpNeighbors, func(v libimpi.Collectives) error { return v.Neighbors(send, recv) })
 }
 
 //export impi_Neighbor_allgather

@@ -66,13 +66,13 @@ func reduce(fn string, f form, a vectors, root int32, comm uintptr) int32 {
 	if k.between() && root < 0 {
 		a.sendbuf = abi.MPI_IN_PLACE // not looked at
 		if !isRoot {
-			return k.carryOut(f, func(v libimpi.Collectives) error {
+			return k.carryOut(f, coll.OpReduce, func(v libimpi.Collectives) error {
 				return v.Reduce(coll.Buf{}, coll.Buf{}, nil, int(root))
 			})
 		}
 	}
 	send, recv, o := k.reduction(a, isRoot, isRoot)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Reduce(send, recv, o, int(root)) })
+	return k.carryOut(f, coll.OpReduce, func(v libimpi.Collectives) error { return v.Reduce(send, recv, o, int(root)) })
 }
 
 //export impi_Allreduce
@@ -95,7 +95,7 @@ func allreduce(fn string, f form, a vectors, comm uintptr) int32 {
 	var k check
 	k.collective(fn, comm)
 	send, recv, o := k.reduction(a, true, !k.between())
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Allreduce(send, recv, o) })
+	return k.carryOut(f, coll.OpAllreduce, func(v libimpi.Collectives) error { return v.Allreduce(send, recv, o) })
 }
 
 //export impi_Scan
@@ -116,7 +116,7 @@ func impi_Scan_init(sendbuf, recvbuf uintptr, count int64, datatype, op, comm, i
 func scan(fn string, f form, a vectors, comm uintptr) int32 {
 	var k check
 	send, recv, o := k.prefix(fn, a, comm)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Scan(send, recv, o) })
+	return k.carryOut(f, coll.OpScan, func(v libimpi.Collectives) error { return v.Scan(send, recv, o) })
 }
 
 //export impi_Exscan
@@ -137,7 +137,7 @@ func impi_Exscan_init(sendbuf, recvbuf uintptr, count int64, datatype, op, comm,
 func exscan(fn string, f form, a vectors, comm uintptr) int32 {
 	var k check
 	send, recv, o := k.prefix(fn, a, comm)
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.Exscan(send, recv, o) })
+	return k.carryOut(f, coll.OpExscan, func(v libimpi.Collectives) error { return v.Exscan(send, recv, o) })
 }
 
 // prefix checks the arguments of what goes by the order of ranks: there is none between two groups.
@@ -173,7 +173,9 @@ func reduceScatterBlock(fn string, f form, a vectors, comm uintptr) int32 {
 		k.volume(a.count, int64(max(k.c.Size(), k.c.Ranks())), typeOf(a.dt), "recvbuf")
 	}
 	send, recv, o := k.reduction(a, true, !k.between())
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.ReduceScatterBlock(send, recv, o) })
+	return k.carryOut(f, coll.OpReduceScatterBlock, func(v libimpi.Collectives) error {
+		return v.ReduceScatterBlock(send, recv, o)
+	})
 }
 
 //export impi_Reduce_scatter
@@ -212,5 +214,7 @@ func reduceScatter(fn string, f form, a vectors, recvcounts, comm uintptr, wide 
 	k.total(counts, typeOf(a.dt), "sendbuf")
 	a.count = counts[k.c.Rank()]
 	send, recv, o := k.reduction(a, true, !k.c.Inter())
-	return k.carryOut(f, func(v libimpi.Collectives) error { return v.ReduceScatter(send, recv, counts, o) })
+	return k.carryOut(f, coll.OpReduceScatter, func(v libimpi.Collectives) error {
+		return v.ReduceScatter(send, recv, counts, o)
+	})
 }

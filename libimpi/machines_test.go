@@ -17,7 +17,7 @@ func TestCollectivesOfClientsOnSeveralMachines(t *testing.T) {
 		"two clients": {Machines: []int{2, 2, 1, 3}, Clients: []int32{0, 0, 1, 1}, Late: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			coll.Count()
+			coll.Count(true)
 			defer coll.Choose("")
 			if err := coll.Choose(""); err != nil { // counts from here
 				t.Fatal(err)

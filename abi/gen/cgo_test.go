@@ -46,6 +46,7 @@ int impi_raise(int code) { return code; }
 int impi_after_fork(const char *function) { return MPI_ERR_OTHER; }
 int impi_flag_after_fork(const char *function, int *flag) { return MPI_ERR_OTHER; }
 int impi_unsupported(const char *function, int kind, uintptr_t handle) { return MPI_ERR_UNSUPPORTED_OPERATION; }
+void impi_deliver(void) {}
 double impi_direct_Wtime(void) { return 1.5; }
 `
 

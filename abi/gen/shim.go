@@ -26,6 +26,9 @@ func shims(functions []table.Function, impl map[string]implementation) map[strin
 	for _, chapter := range chapters {
 		var b bytes.Buffer
 		fmt.Fprintf(&b, shimTop, chapter.title)
+		if chapter.file == "tool" {
+			b.WriteString("\nuint32_t impi_events;\n")
+		}
 		for _, f := range functions {
 			if chapterOf(f) == chapter {
 				writeShim(&b, f, impl[f.Name])
@@ -37,8 +40,8 @@ func shims(functions []table.Function, impl map[string]implementation) map[strin
 }
 
 // writeShim: refuse in a forked child; then call the direct function, or the
-// executor and what it leaves to the Go export, with the error raised, or say that
-// there is none.
+// executor and what it leaves to the Go export, after which a tool hears of events, with the error raised, or say
+// that there is none.
 func writeShim(b *bytes.Buffer, f table.Function, i implementation) {
 	s := shim{b, f, i}
 	b.WriteString("\n" + wrap(f.Result+" P"+f.Name+"(", f.ParamList(), ")"))
@@ -82,6 +85,9 @@ func (s shim) note() {
 			names = append(names, p.Name)
 		}
 	}
+	if len(names) > mostNames {
+		panic(s.Name + " has more addresses than struct impi_call has places")
+	}
 	s.line("    impi_call.names = %q", s.Name)
 	s.line("       %s;", quoted(names))
 	for _, store := range stores {
@@ -89,10 +95,19 @@ func (s shim) note() {
 	}
 }
 
+// mostNames is IMPI_CALL_POINTERS of shim.h.
+const mostNames = 12
+
+// manyNames is how many of them stand on a line.
+const manyNames = 6
+
 // quoted are the literals that follow a function's name, each behind a 0; C adds the last.
 func quoted(names []string) string {
 	text := ` "\0`
-	for _, name := range names {
+	for n, name := range names {
+		if n > 0 && n%manyNames == 0 {
+			text += "\"\n        \""
+		}
 		text += name + `\0`
 	}
 	return text + `"`
@@ -172,6 +187,14 @@ func (s shim) export() {
 	s.forkCheck()
 	s.note()
 	call := wrap(s.call.Export()+"(", strings.Join(s.arguments(locals), ", "), ");")
+	if !s.ReturnsCode() {
+		s.WriteString("    return (" + s.Result + ")" + call)
+		return
+	}
+	call = "    impi_err = " + call
+	if !s.Tool() {
+		call += "    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();\n"
+	}
 	if s.executor != "" {
 		args, condition := s.executorArguments(locals), ""
 		switch {
@@ -181,13 +204,9 @@ func (s shim) export() {
 			args = append(args, "0")
 		}
 		s.WriteString(wrap("    impi_err = "+condition+"impi_exec_"+s.executor+"(", strings.Join(args, ", "), ");"))
-		call = "__builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : " + call
+		call = "    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {\n" + indent(call) + "    }\n"
 	}
-	if !s.ReturnsCode() {
-		s.WriteString("    return (" + s.Result + ")" + call)
-		return
-	}
-	s.WriteString("    impi_err = " + call)
+	s.WriteString(call)
 	if s.Tool() {
 		s.line("    return impi_err;")
 		return
@@ -197,6 +216,11 @@ func (s shim) export() {
 		s.line("    if (%s) *%s = impi_narrow(impi_%s);", l.Name, l.Name, l.Name)
 	}
 	s.line("    return 0;")
+}
+
+// indent moves lines into a block.
+func indent(lines string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n    ") + "\n"
 }
 
 // local is an output that the export writes as 64 bits and C wants as int.
@@ -299,6 +323,10 @@ func shimHeader(publicHeader []byte) []byte {
 
 /* What an executor answers if Go has to make the call; it has done nothing then. */
 enum { IMPI_IN_GO = -1 };
+
+/* Not 0 while events wait for their calls (MPI 5.0, 15.3.8), which a thread makes that leaves Go. */
+__attribute__((visibility("hidden")))
+extern uint32_t impi_events;
 
 /* Whose error handler an error goes to. */
 enum impi_kind {

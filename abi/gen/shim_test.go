@@ -22,7 +22,8 @@ int impi_unsupported(const char *function, int kind, uintptr_t handle);
 extern int impi_forked;
 int impi_after_fork(const char *function);
 int impi_flag_after_fork(const char *function, int *flag);
-struct impi_call { const char *names; const void *at[10]; };
+void impi_deliver(void);
+struct impi_call { const char *names; const void *at[12]; };
 extern __thread struct impi_call impi_call;
 `
 
@@ -42,11 +43,13 @@ void (*effect)(void);         /* what it does */
 
 const char *told;             /* the function that impi_unsupported or impi_after_fork was told */
 int kind, raised;
+int delivered;                /* 1: impi_deliver was called, and nothing had been raised */
 uintptr_t handle;
 int impi_forked;
 __thread struct impi_call impi_call;
 
 int impi_raise(int code) { raised = code; return code + 1000; }
+void impi_deliver(void) { delivered = raised ? -1 : 1; }
 int impi_after_fork(const char *function) { told = function; return 2000; }
 int impi_flag_after_fork(const char *function, int *flag) { told = function; return 2000; }
 int impi_unsupported(const char *function, int k, uintptr_t h)
@@ -66,15 +69,21 @@ const driverTop = `
 
 extern const char *called, *told;
 extern long long args[], result;
-extern int nargs, kind, raised, impi_forked;
+extern int nargs, kind, raised, delivered, impi_forked;
 extern uintptr_t handle;
 extern void (*effect)(void);
+extern uint32_t impi_events;
 
 static int failures, slot;
 #define CHECK(condition) do { if (!(condition)) { \
     printf("%d: %s\n", __LINE__, #condition); failures++; } } while (0)
 
-static void reset(void) { called = told = 0; nargs = kind = raised = 0; handle = 0; result = 0; effect = 0; }
+static void reset(void)
+{
+    called = told = 0;
+    nargs = kind = raised = delivered = 0;
+    handle = 0; result = 0; effect = 0;
+}
 static int is(const char *a, const char *b) { return a && b && !strcmp(a, b); }
 
 static void expect(const char *function, const char *export, int n, const long long *want)
@@ -293,6 +302,21 @@ static void errors(void)
     CHECK(MPI_T_cvar_get_num(0) == 1003 && raised == 0);
 }
 
+/* Events are told when a call leaves Go, before its error is raised, and never by a call of the tool interface. */
+static void events(void)
+{
+    reset();
+    CHECK(MPI_Barrier(MPI_COMM_WORLD) == 0 && delivered == 0);
+    impi_events = 1;
+    CHECK(MPI_Barrier(MPI_COMM_WORLD) == 0 && delivered == 1);
+    reset(); result = 5;
+    CHECK(MPI_Barrier(MPI_COMM_WORLD) == 1005 && delivered == 1);
+    reset();
+    CHECK(MPI_T_cvar_get_num(0) == 0 && delivered == 0);
+    impi_events = 0;
+    intercepted = 1;
+}
+
 static void forked(void)
 {
     int count = -7;
@@ -304,7 +328,7 @@ static void forked(void)
     impi_forked = 0;
 }
 
-static void conversions(void) { outputs(); positions(); values(); errors(); forked(); }
+static void conversions(void) { outputs(); positions(); values(); errors(); events(); forked(); }
 `
 
 // executors do what they can, and Go the rest: Pack where there is room for it, in both forms.

@@ -1,4 +1,5 @@
-// Command impi-info says which libimpi this is, where it stands, and which settings are in force.
+// Command impi-info says which libimpi this is, where it stands, and which settings are in force; with -tools, what
+// tools may ask it by the tool information interface.
 package main
 
 import (
@@ -12,10 +13,15 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/tuned"
 	"github.com/libimpi/libimpi/cmd/internal/version"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/mpit"
 	"github.com/libimpi/libimpi/settings"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "-tools" {
+		fmt.Print(mpit.List())
+		return
+	}
 	prefix, err := install.Prefix()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "impi-info:", err)

@@ -125,7 +125,7 @@ func (k Case) Record(most int64) (*Schedules, error) {
 	choosing.Lock()
 	defer choosing.Unlock()
 	if k.Algorithm != "" {
-		coll.Count()
+		coll.Count(true)
 		if err := coll.Choose(k.Operation + ":" + k.Algorithm); err != nil {
 			return nil, err
 		}

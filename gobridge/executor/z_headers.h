@@ -2,10 +2,10 @@
    Headers of other folders that C of this package includes. */
 /* 1e5a33a5100bbdc9 gobridge/kernel/kernels.h */
 /* df63c784434d02d4 gobridge/kernel/reduce.h */
-/* f9b85f614b848e0b gobridge/shim/shim.h */
+/* a04d25dbcbce8943 gobridge/shim/shim.h */
 /* d38d619324dced38 gobridge/shim/z_direct.h */
-/* 9920c5111d443aef gobridge/shim/z_exports.h */
-/* d3447e1d63278574 gobridge/shim/z_shim.h */
+/* 00d63a61bf9baab9 gobridge/shim/z_exports.h */
+/* 5811cacb7d6aba55 gobridge/shim/z_shim.h */
 /* 244b68833a377363 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 7472e7037eff1a0b transport/shm/z_layout.h */

@@ -41,7 +41,7 @@ void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, ui
 
 /* The MPI call that a thread has made last, for who reports a fault (fault.c): the names of the function and of those
  * of its arguments that are addresses, each with its 0, and their values. */
-enum { IMPI_CALL_POINTERS = 10 };
+enum { IMPI_CALL_POINTERS = 12 };
 struct impi_call {
     const char *names;
     const void *at[IMPI_CALL_POINTERS];

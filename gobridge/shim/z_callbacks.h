@@ -56,4 +56,27 @@ static inline int impi_call_Datarep_conversion_c(uintptr_t fn, uintptr_t userbuf
         (MPI_Count)count, (void *)filebuf, (MPI_Offset)position, (void *)extra_state);
 }
 
+static inline void impi_call_T_event_cb(uintptr_t fn, uintptr_t event_instance,
+        uintptr_t event_registration, uintptr_t cb_safety, uintptr_t user_data)
+{
+    ((MPI_T_event_cb_function *)fn)((MPI_T_event_instance)event_instance,
+        (MPI_T_event_registration)event_registration, (MPI_T_cb_safety)cb_safety,
+        (void *)user_data);
+}
+
+static inline void impi_call_T_event_free_cb(uintptr_t fn, uintptr_t event_registration,
+        uintptr_t cb_safety, uintptr_t user_data)
+{
+    ((MPI_T_event_free_cb_function *)fn)((MPI_T_event_registration)event_registration,
+        (MPI_T_cb_safety)cb_safety, (void *)user_data);
+}
+
+static inline void impi_call_T_event_dropped_cb(uintptr_t fn, uintptr_t count,
+        uintptr_t event_registration, int source_index, uintptr_t cb_safety, uintptr_t user_data)
+{
+    ((MPI_T_event_dropped_cb_function *)fn)((MPI_Count)count,
+        (MPI_T_event_registration)event_registration, source_index, (MPI_T_cb_safety)cb_safety,
+        (void *)user_data);
+}
+
 #endif

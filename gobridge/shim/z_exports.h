@@ -18,6 +18,7 @@ extern GoInt32 impi_board_truncated(GoUintptr comm, char * function, GoInt32 ran
         GoInt32 want);
 extern void impi_board_turn(void);
 extern GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char * function);
+extern void impi_deliver(void);
 extern void impi_error_action(GoInt32 code, struct impi_action * action);
 extern void impi_error_fatal(GoInt32 code);
 extern GoInt32 impi_missing(char * function, GoInt32 kind, GoUintptr handle);
@@ -616,6 +617,79 @@ extern GoInt32 impi_Status_set_elements(GoUintptr status, GoUintptr datatype, Go
 extern GoInt32 impi_Status_set_error(GoUintptr status, GoInt32 err);
 extern GoInt32 impi_Status_set_source(GoUintptr status, GoInt32 source);
 extern GoInt32 impi_Status_set_tag(GoUintptr status, GoInt32 tag);
+extern GoInt32 impi_T_category_changed(GoUintptr update_number);
+extern GoInt32 impi_T_category_get_categories(GoInt32 cat_index, GoInt32 len, GoUintptr indices);
+extern GoInt32 impi_T_category_get_cvars(GoInt32 cat_index, GoInt32 len, GoUintptr indices);
+extern GoInt32 impi_T_category_get_events(GoInt32 cat_index, GoInt32 len, GoUintptr indices);
+extern GoInt32 impi_T_category_get_index(GoUintptr name, GoUintptr cat_index);
+extern GoInt32 impi_T_category_get_info(GoInt32 cat_index, GoUintptr name, GoUintptr name_len,
+        GoUintptr desc, GoUintptr desc_len, GoUintptr num_cvars, GoUintptr num_pvars,
+        GoUintptr num_categories);
+extern GoInt32 impi_T_category_get_num(GoUintptr num_cat);
+extern GoInt32 impi_T_category_get_num_events(GoInt32 cat_index, GoUintptr num_events);
+extern GoInt32 impi_T_category_get_pvars(GoInt32 cat_index, GoInt32 len, GoUintptr indices);
+extern GoInt32 impi_T_cvar_get_index(GoUintptr name, GoUintptr cvar_index);
+extern GoInt32 impi_T_cvar_get_info(GoInt32 cvar_index, GoUintptr name, GoUintptr name_len,
+        GoUintptr verbosity, GoUintptr datatype, GoUintptr enumtype, GoUintptr desc,
+        GoUintptr desc_len, GoUintptr bind, GoUintptr scope);
+extern GoInt32 impi_T_cvar_get_num(GoUintptr num_cvar);
+extern GoInt32 impi_T_cvar_handle_alloc(GoInt32 cvar_index, GoUintptr obj_handle,
+        GoUintptr handle, GoUintptr count);
+extern GoInt32 impi_T_cvar_handle_free(GoUintptr handle);
+extern GoInt32 impi_T_cvar_read(GoUintptr handle, GoUintptr buf);
+extern GoInt32 impi_T_cvar_write(GoUintptr handle, GoUintptr buf);
+extern GoInt32 impi_T_enum_get_info(GoUintptr enumtype, GoUintptr num, GoUintptr name,
+        GoUintptr name_len);
+extern GoInt32 impi_T_enum_get_item(GoUintptr enumtype, GoInt32 index, GoUintptr value,
+        GoUintptr name, GoUintptr name_len);
+extern GoInt32 impi_T_event_callback_get_info(GoUintptr event_registration, GoInt32 cb_safety,
+        GoUintptr info_used);
+extern GoInt32 impi_T_event_callback_set_info(GoUintptr event_registration, GoInt32 cb_safety,
+        GoUintptr info);
+extern GoInt32 impi_T_event_copy(GoUintptr event_instance, GoUintptr buffer);
+extern GoInt32 impi_T_event_get_index(GoUintptr name, GoUintptr event_index);
+extern GoInt32 impi_T_event_get_info(GoInt32 event_index, GoUintptr name, GoUintptr name_len,
+        GoUintptr verbosity, GoUintptr array_of_datatypes, GoUintptr array_of_displacements,
+        GoUintptr num_elements, GoUintptr enumtype, GoUintptr info, GoUintptr desc,
+        GoUintptr desc_len, GoUintptr bind);
+extern GoInt32 impi_T_event_get_num(GoUintptr num_events);
+extern GoInt32 impi_T_event_get_source(GoUintptr event_instance, GoUintptr source_index);
+extern GoInt32 impi_T_event_get_timestamp(GoUintptr event_instance, GoUintptr event_timestamp);
+extern GoInt32 impi_T_event_handle_alloc(GoInt32 event_index, GoUintptr obj_handle,
+        GoUintptr info, GoUintptr event_registration);
+extern GoInt32 impi_T_event_handle_free(GoUintptr event_registration, GoUintptr user_data,
+        GoUintptr free_cb_function);
+extern GoInt32 impi_T_event_handle_get_info(GoUintptr event_registration, GoUintptr info_used);
+extern GoInt32 impi_T_event_handle_set_info(GoUintptr event_registration, GoUintptr info);
+extern GoInt32 impi_T_event_read(GoUintptr event_instance, GoInt32 element_index, GoUintptr buffer);
+extern GoInt32 impi_T_event_register_callback(GoUintptr event_registration, GoInt32 cb_safety,
+        GoUintptr info, GoUintptr user_data, GoUintptr event_cb_function);
+extern GoInt32 impi_T_event_set_dropped_handler(GoUintptr event_registration,
+        GoUintptr dropped_cb_function);
+extern GoInt32 impi_T_finalize(void);
+extern GoInt32 impi_T_init_thread(GoInt32 required, GoUintptr provided);
+extern GoInt32 impi_T_pvar_get_index(GoUintptr name, GoInt32 var_class, GoUintptr pvar_index);
+extern GoInt32 impi_T_pvar_get_info(GoInt32 pvar_index, GoUintptr name, GoUintptr name_len,
+        GoUintptr verbosity, GoUintptr var_class, GoUintptr datatype, GoUintptr enumtype,
+        GoUintptr desc, GoUintptr desc_len, GoUintptr bind, GoUintptr readonly,
+        GoUintptr continuous, GoUintptr atomic);
+extern GoInt32 impi_T_pvar_get_num(GoUintptr num_pvar);
+extern GoInt32 impi_T_pvar_handle_alloc(GoUintptr pe_session, GoInt32 pvar_index,
+        GoUintptr obj_handle, GoUintptr handle, GoUintptr count);
+extern GoInt32 impi_T_pvar_handle_free(GoUintptr pe_session, GoUintptr handle);
+extern GoInt32 impi_T_pvar_read(GoUintptr pe_session, GoUintptr handle, GoUintptr buf);
+extern GoInt32 impi_T_pvar_readreset(GoUintptr pe_session, GoUintptr handle, GoUintptr buf);
+extern GoInt32 impi_T_pvar_reset(GoUintptr pe_session, GoUintptr handle);
+extern GoInt32 impi_T_pvar_session_create(GoUintptr pe_session);
+extern GoInt32 impi_T_pvar_session_free(GoUintptr pe_session);
+extern GoInt32 impi_T_pvar_start(GoUintptr pe_session, GoUintptr handle);
+extern GoInt32 impi_T_pvar_stop(GoUintptr pe_session, GoUintptr handle);
+extern GoInt32 impi_T_pvar_write(GoUintptr pe_session, GoUintptr handle, GoUintptr buf);
+extern GoInt32 impi_T_source_get_info(GoInt32 source_index, GoUintptr name, GoUintptr name_len,
+        GoUintptr desc, GoUintptr desc_len, GoUintptr ordering, GoUintptr ticks_per_second,
+        GoUintptr max_ticks, GoUintptr info);
+extern GoInt32 impi_T_source_get_num(GoUintptr num_sources);
+extern GoInt32 impi_T_source_get_timestamp(GoInt32 source_index, GoUintptr timestamp);
 extern GoInt32 impi_Test(GoUintptr request, GoUintptr flag, GoUintptr status);
 extern GoInt32 impi_Test_cancelled(GoUintptr status, GoUintptr flag);
 extern GoInt32 impi_Testall(GoInt32 count, GoUintptr array_of_requests, GoUintptr flag,

@@ -11,6 +11,10 @@
 /* What an executor answers if Go has to make the call; it has done nothing then. */
 enum { IMPI_IN_GO = -1 };
 
+/* Not 0 while events wait for their calls (MPI 5.0, 15.3.8), which a thread makes that leaves Go. */
+__attribute__((visibility("hidden")))
+extern uint32_t impi_events;
+
 /* Whose error handler an error goes to. */
 enum impi_kind {
     IMPI_KIND_NONE = 0,

@@ -19,8 +19,11 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -37,8 +40,11 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -56,6 +62,7 @@ int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
     impi_call.at[2] = request;
     impi_err = impi_Allgather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -74,6 +81,7 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     impi_call.at[2] = request;
     impi_err = impi_Allgather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -92,6 +100,7 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     impi_call.at[3] = displs;
     impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -111,6 +120,7 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     impi_call.at[3] = displs;
     impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -132,6 +142,7 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
     impi_err = impi_Allgatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -153,6 +164,7 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
     impi_err = impi_Allgatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -168,8 +180,11 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -185,8 +200,11 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Allreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -204,6 +222,7 @@ int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
     impi_call.at[2] = request;
     impi_err = impi_Allreduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -221,6 +240,7 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     impi_call.at[2] = request;
     impi_err = impi_Allreduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -237,8 +257,11 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -255,8 +278,11 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -274,6 +300,7 @@ int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
     impi_call.at[2] = request;
     impi_err = impi_Alltoall_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -292,6 +319,7 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     impi_call.at[2] = request;
     impi_err = impi_Alltoall_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -314,6 +342,7 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -336,6 +365,7 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -348,7 +378,8 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv_init");
     impi_call.names = "MPI_Alltoallv_init"
-        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
+        "request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -359,6 +390,7 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
     impi_err = impi_Alltoallv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -372,7 +404,8 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv_init_c");
     impi_call.names = "MPI_Alltoallv_init_c"
-        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
+        "request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -383,6 +416,7 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_err = impi_Alltoallv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -395,7 +429,8 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw");
     impi_call.names = "MPI_Alltoallw"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -407,6 +442,7 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -419,7 +455,8 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_c");
     impi_call.names = "MPI_Alltoallw_c"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -431,6 +468,7 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -444,7 +482,8 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_init");
     impi_call.names = "MPI_Alltoallw_init"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -457,6 +496,7 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
     impi_err = impi_Alltoallw_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -470,7 +510,8 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_init_c");
     impi_call.names = "MPI_Alltoallw_init_c"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -483,6 +524,7 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_err = impi_Alltoallw_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -495,7 +537,10 @@ int PMPI_Barrier(MPI_Comm comm)
     impi_call.names = "MPI_Barrier"
         "\0";
     impi_err = impi_exec_Ibarrier(comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Barrier((uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Barrier((uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -509,6 +554,7 @@ int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Barrier_init((uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -522,7 +568,10 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_exec_Ibcast(buffer, count, datatype, root, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -536,7 +585,10 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_exec_Ibcast(buffer, count, datatype, root, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -553,6 +605,7 @@ int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MP
     impi_call.at[1] = request;
     impi_err = impi_Bcast_init((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -569,6 +622,7 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
     impi_call.at[1] = request;
     impi_err = impi_Bcast_init((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -584,8 +638,11 @@ int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -601,8 +658,11 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Exscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -620,6 +680,7 @@ int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     impi_call.at[2] = request;
     impi_err = impi_Exscan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -637,6 +698,7 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     impi_call.at[2] = request;
     impi_err = impi_Exscan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -653,8 +715,11 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         root, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, root, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -671,8 +736,11 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         root, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Gather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, root, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -691,6 +759,7 @@ int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     impi_call.at[2] = request;
     impi_err = impi_Gather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -709,6 +778,7 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     impi_call.at[2] = request;
     impi_err = impi_Gather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -727,6 +797,7 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     impi_call.at[3] = displs;
     impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -746,6 +817,7 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     impi_call.at[3] = displs;
     impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -767,6 +839,7 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     impi_err = impi_Gatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -788,6 +861,7 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     impi_err = impi_Gatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -805,8 +879,11 @@ int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iallgather(sendbuf, sendcount, sendtype,
         recvbuf, recvcount, recvtype, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -825,8 +902,11 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iallgather(sendbuf, sendcount, sendtype,
         recvbuf, recvcount, recvtype, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -848,6 +928,7 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -869,6 +950,7 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -886,8 +968,11 @@ int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iallreduce(sendbuf, recvbuf, count, datatype,
         op, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iallreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
-        (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iallreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+            (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -905,8 +990,11 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iallreduce(sendbuf, recvbuf, count, datatype,
         op, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iallreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
-        (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iallreduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
+            (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -924,8 +1012,11 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -944,8 +1035,11 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -958,7 +1052,8 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallv");
     impi_call.names = "MPI_Ialltoallv"
-        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
+        "request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -969,6 +1064,7 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
     impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -981,7 +1077,8 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallv_c");
     impi_call.names = "MPI_Ialltoallv_c"
-        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
+        "request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -992,6 +1089,7 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1004,7 +1102,8 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallw");
     impi_call.names = "MPI_Ialltoallw"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -1017,6 +1116,7 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
     impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1030,7 +1130,8 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallw_c");
     impi_call.names = "MPI_Ialltoallw_c"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -1043,6 +1144,7 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1056,7 +1158,10 @@ int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ibarrier(comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ibarrier((uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ibarrier((uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1073,8 +1178,11 @@ int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Co
     impi_call.at[1] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ibcast(buffer, count, datatype, root, comm,
         request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ibcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
-        (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ibcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
+            (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1091,8 +1199,11 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
     impi_call.at[1] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ibcast(buffer, count, datatype, root, comm,
         request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ibcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
-        (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ibcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
+            (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1110,8 +1221,11 @@ int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iexscan(sendbuf, recvbuf, count, datatype, op,
         comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iexscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iexscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1129,8 +1243,11 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iexscan(sendbuf, recvbuf, count, datatype, op,
         comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iexscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iexscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1148,8 +1265,11 @@ int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Igather(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, root, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Igather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Igather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1167,8 +1287,11 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Igather(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, root, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Igather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Igather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1190,6 +1313,7 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1211,6 +1335,7 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1228,6 +1353,7 @@ int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype se
     impi_call.at[2] = request;
     impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1246,6 +1372,7 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     impi_call.at[2] = request;
     impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1267,6 +1394,7 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
     impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1288,6 +1416,7 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1305,6 +1434,7 @@ int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sen
     impi_call.at[2] = request;
     impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1323,6 +1453,7 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     impi_call.at[2] = request;
     impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1335,7 +1466,8 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallv");
     impi_call.names = "MPI_Ineighbor_alltoallv"
-        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
+        "request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -1346,6 +1478,7 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
     impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1359,7 +1492,8 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallv_c");
     impi_call.names = "MPI_Ineighbor_alltoallv_c"
-        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
+        "request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -1370,6 +1504,7 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
     impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1383,7 +1518,8 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallw");
     impi_call.names = "MPI_Ineighbor_alltoallw"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -1396,6 +1532,7 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
     impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1409,7 +1546,8 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallw_c");
     impi_call.names = "MPI_Ineighbor_alltoallw_c"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -1422,6 +1560,7 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
     impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1439,8 +1578,11 @@ int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ireduce(sendbuf, recvbuf, count, datatype, op,
         root, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ireduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ireduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            root, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1458,8 +1600,11 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ireduce(sendbuf, recvbuf, count, datatype, op,
         root, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ireduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ireduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            root, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1478,6 +1623,7 @@ int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
     impi_call.at[3] = request;
     impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1495,8 +1641,11 @@ int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ireduce_scatter_block(sendbuf, recvbuf,
         recvcount, datatype, op, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ireduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ireduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1514,8 +1663,11 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ireduce_scatter_block(sendbuf, recvbuf,
         recvcount, datatype, op, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Ireduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ireduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1534,6 +1686,7 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
     impi_call.at[3] = request;
     impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1551,8 +1704,11 @@ int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iscan(sendbuf, recvbuf, count, datatype, op,
         comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1570,8 +1726,11 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iscan(sendbuf, recvbuf, count, datatype, op,
         comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iscan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1589,8 +1748,11 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, root, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1609,8 +1771,11 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, root, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1632,6 +1797,7 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
     impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1653,6 +1819,7 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1669,6 +1836,7 @@ int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
     impi_call.at[1] = recvbuf;
     impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1685,6 +1853,7 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     impi_call.at[1] = recvbuf;
     impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1704,6 +1873,7 @@ int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatyp
     impi_err = impi_Neighbor_allgather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1723,6 +1893,7 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount,
     impi_err = impi_Neighbor_allgather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1742,6 +1913,7 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     impi_call.at[3] = displs;
     impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1761,6 +1933,7 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     impi_call.at[3] = displs;
     impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1782,6 +1955,7 @@ int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
     impi_err = impi_Neighbor_allgatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1804,6 +1978,7 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
     impi_err = impi_Neighbor_allgatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1820,6 +1995,7 @@ int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
     impi_call.at[1] = recvbuf;
     impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1836,6 +2012,7 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     impi_call.at[1] = recvbuf;
     impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1855,6 +2032,7 @@ int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype
     impi_err = impi_Neighbor_alltoall_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1874,6 +2052,7 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     impi_err = impi_Neighbor_alltoall_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1896,6 +2075,7 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
     impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1919,6 +2099,7 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1931,7 +2112,8 @@ int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], co
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallv_init");
     impi_call.names = "MPI_Neighbor_alltoallv_init"
-        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
+        "request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -1942,6 +2124,7 @@ int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], co
     impi_err = impi_Neighbor_alltoallv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1955,7 +2138,8 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallv_init_c");
     impi_call.names = "MPI_Neighbor_alltoallv_init_c"
-        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
+        "request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -1966,6 +2150,7 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
     impi_err = impi_Neighbor_alltoallv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1978,7 +2163,8 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw");
     impi_call.names = "MPI_Neighbor_alltoallw"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -1990,6 +2176,7 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2003,7 +2190,8 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw_c");
     impi_call.names = "MPI_Neighbor_alltoallw_c"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -2015,6 +2203,7 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2028,7 +2217,8 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw_init");
     impi_call.names = "MPI_Neighbor_alltoallw_init"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -2041,6 +2231,7 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
     impi_err = impi_Neighbor_alltoallw_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2054,7 +2245,8 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
     int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw_init_c");
     impi_call.names = "MPI_Neighbor_alltoallw_init_c"
-        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0rdispls\0recvtypes\0request\0";
+        "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
+        "rdispls\0recvtypes\0request\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = sdispls;
@@ -2067,6 +2259,7 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
     impi_err = impi_Neighbor_alltoallw_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2080,6 +2273,7 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
         "\0commute\0";
     impi_call.at[0] = commute;
     impi_err = impi_Op_commutative((uintptr_t)op, (uintptr_t)commute);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2094,6 +2288,7 @@ int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
     impi_call.at[0] = user_fn;
     impi_call.at[1] = op;
     impi_err = impi_Op_create((uintptr_t)user_fn, commute, (uintptr_t)op, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2108,6 +2303,7 @@ int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
     impi_call.at[0] = user_fn;
     impi_call.at[1] = op;
     impi_err = impi_Op_create((uintptr_t)user_fn, commute, (uintptr_t)op, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2121,6 +2317,7 @@ int PMPI_Op_free(MPI_Op *op)
         "\0op\0";
     impi_call.at[0] = op;
     impi_err = impi_Op_free((uintptr_t)op);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2136,8 +2333,11 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            root, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2153,8 +2353,11 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Reduce((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            root, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2172,6 +2375,7 @@ int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     impi_call.at[2] = request;
     impi_err = impi_Reduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2189,6 +2393,7 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     impi_call.at[2] = request;
     impi_err = impi_Reduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2204,6 +2409,7 @@ int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype
     impi_call.at[0] = inbuf;
     impi_call.at[1] = inoutbuf;
     impi_err = impi_Reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2219,6 +2425,7 @@ int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_
     impi_call.at[0] = inbuf;
     impi_call.at[1] = inoutbuf;
     impi_err = impi_Reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2236,6 +2443,7 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     impi_call.at[2] = recvcounts;
     impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2251,8 +2459,11 @@ int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
-        (uintptr_t)op, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
+            (uintptr_t)op, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2268,8 +2479,11 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
-        (uintptr_t)op, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Reduce_scatter_block((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype,
+            (uintptr_t)op, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2287,6 +2501,7 @@ int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvc
     impi_call.at[2] = request;
     impi_err = impi_Reduce_scatter_block_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2304,6 +2519,7 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
     impi_call.at[2] = request;
     impi_err = impi_Reduce_scatter_block_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2321,6 +2537,7 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     impi_call.at[2] = recvcounts;
     impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2340,6 +2557,7 @@ int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvc
     impi_err = impi_Reduce_scatter_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request,
         0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2359,6 +2577,7 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
     impi_err = impi_Reduce_scatter_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request,
         1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2374,8 +2593,11 @@ int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iscan(sendbuf, recvbuf, count, datatype, op, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2391,8 +2613,11 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iscan(sendbuf, recvbuf, count, datatype, op, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
-        (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Scan((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
+            (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2410,6 +2635,7 @@ int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     impi_call.at[2] = request;
     impi_err = impi_Scan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2427,6 +2653,7 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     impi_call.at[2] = request;
     impi_err = impi_Scan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2443,8 +2670,11 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         root, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, root, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2461,8 +2691,11 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         root, comm, 0);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
-        (uintptr_t)recvtype, root, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
+            (uintptr_t)recvtype, root, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2481,6 +2714,7 @@ int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     impi_call.at[2] = request;
     impi_err = impi_Scatter_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2499,6 +2733,7 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     impi_call.at[2] = request;
     impi_err = impi_Scatter_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2518,6 +2753,7 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
     impi_call.at[3] = recvbuf;
     impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2537,6 +2773,7 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     impi_call.at[3] = recvbuf;
     impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2558,6 +2795,7 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
     impi_err = impi_Scatterv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2579,6 +2817,7 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_err = impi_Scatterv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs,
         (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

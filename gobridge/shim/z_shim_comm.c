@@ -15,6 +15,7 @@ int PMPI_Attr_delete(MPI_Comm comm, int keyval)
     impi_call.names = "MPI_Attr_delete"
         "\0";
     impi_err = impi_Comm_delete_attr((uintptr_t)comm, keyval);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -29,6 +30,7 @@ int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     impi_err = impi_Comm_get_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -42,6 +44,7 @@ int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
         "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Comm_set_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -55,6 +58,7 @@ int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
         "\0coords\0";
     impi_call.at[0] = coords;
     impi_err = impi_Cart_coords((uintptr_t)comm, rank, maxdims, (uintptr_t)coords);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -72,6 +76,7 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
     impi_call.at[2] = comm_cart;
     impi_err = impi_Cart_create((uintptr_t)comm_old, ndims, (uintptr_t)dims, (uintptr_t)periods, reorder,
         (uintptr_t)comm_cart);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -87,6 +92,7 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
     impi_call.at[1] = periods;
     impi_call.at[2] = coords;
     impi_err = impi_Cart_get((uintptr_t)comm, maxdims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)coords);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -102,6 +108,7 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
     impi_call.at[1] = periods;
     impi_call.at[2] = newrank;
     impi_err = impi_Cart_map((uintptr_t)comm, ndims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)newrank);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -116,6 +123,7 @@ int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
     impi_call.at[0] = coords;
     impi_call.at[1] = rank;
     impi_err = impi_Cart_rank((uintptr_t)comm, (uintptr_t)coords, (uintptr_t)rank);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -130,6 +138,7 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, in
     impi_call.at[0] = rank_source;
     impi_call.at[1] = rank_dest;
     impi_err = impi_Cart_shift((uintptr_t)comm, direction, disp, (uintptr_t)rank_source, (uintptr_t)rank_dest);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -144,6 +153,7 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     impi_call.at[0] = remain_dims;
     impi_call.at[1] = newcomm;
     impi_err = impi_Cart_sub((uintptr_t)comm, (uintptr_t)remain_dims, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -157,6 +167,7 @@ int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
         "\0ndims\0";
     impi_call.at[0] = ndims;
     impi_err = impi_Cartdim_get((uintptr_t)comm, (uintptr_t)ndims);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -170,6 +181,7 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
         "\0result\0";
     impi_call.at[0] = result;
     impi_err = impi_Comm_compare((uintptr_t)comm1, (uintptr_t)comm2, (uintptr_t)result);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -183,6 +195,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_create((uintptr_t)comm, (uintptr_t)group, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -199,6 +212,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     impi_call.at[1] = newcomm;
     impi_err = impi_Comm_create_from_group((uintptr_t)group, (uintptr_t)stringtag, (uintptr_t)info,
         (uintptr_t)errhandler, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -212,6 +226,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_create_group((uintptr_t)comm, (uintptr_t)group, tag, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -230,6 +245,7 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     impi_call.at[3] = extra_state;
     impi_err = impi_Comm_create_keyval((uintptr_t)comm_copy_attr_fn, (uintptr_t)comm_delete_attr_fn,
         (uintptr_t)comm_keyval, (uintptr_t)extra_state);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -242,6 +258,7 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
     impi_call.names = "MPI_Comm_delete_attr"
         "\0";
     impi_err = impi_Comm_delete_attr((uintptr_t)comm, comm_keyval);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -255,6 +272,7 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_dup((uintptr_t)comm, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -268,6 +286,7 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_dup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -281,6 +300,7 @@ int PMPI_Comm_free(MPI_Comm *comm)
         "\0comm\0";
     impi_call.at[0] = comm;
     impi_err = impi_Comm_free((uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -294,6 +314,7 @@ int PMPI_Comm_free_keyval(int *comm_keyval)
         "\0comm_keyval\0";
     impi_call.at[0] = comm_keyval;
     impi_err = impi_Comm_free_keyval((uintptr_t)comm_keyval);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -308,6 +329,7 @@ int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int 
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     impi_err = impi_Comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -321,6 +343,7 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
         "\0info_used\0";
     impi_call.at[0] = info_used;
     impi_err = impi_Comm_get_info((uintptr_t)comm, (uintptr_t)info_used);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -335,6 +358,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     impi_call.at[0] = comm_name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Comm_get_name((uintptr_t)comm, (uintptr_t)comm_name, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -348,6 +372,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
         "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Comm_group((uintptr_t)comm, (uintptr_t)group);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -362,6 +387,7 @@ int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     impi_call.at[0] = newcomm;
     impi_call.at[1] = request;
     impi_err = impi_Comm_idup((uintptr_t)comm, (uintptr_t)newcomm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -376,6 +402,7 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
     impi_call.at[0] = newcomm;
     impi_call.at[1] = request;
     impi_err = impi_Comm_idup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -389,7 +416,10 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
         "\0rank\0";
     impi_call.at[0] = rank;
     impi_err = impi_exec_Comm_rank(comm, rank);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Comm_rank((uintptr_t)comm, (uintptr_t)rank);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Comm_rank((uintptr_t)comm, (uintptr_t)rank);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -403,6 +433,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
         "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Comm_remote_group((uintptr_t)comm, (uintptr_t)group);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -416,6 +447,7 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_Comm_remote_size((uintptr_t)comm, (uintptr_t)size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -429,6 +461,7 @@ int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
         "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Comm_set_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -441,6 +474,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     impi_call.names = "MPI_Comm_set_info"
         "\0";
     impi_err = impi_Comm_set_info((uintptr_t)comm, (uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -454,6 +488,7 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
         "\0comm_name\0";
     impi_call.at[0] = comm_name;
     impi_err = impi_Comm_set_name((uintptr_t)comm, (uintptr_t)comm_name);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -467,7 +502,10 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_exec_Comm_size(comm, size);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Comm_size((uintptr_t)comm, (uintptr_t)size);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Comm_size((uintptr_t)comm, (uintptr_t)size);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -481,6 +519,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_split((uintptr_t)comm, color, key, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -494,6 +533,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_split_type((uintptr_t)comm, split_type, key, (uintptr_t)info, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -507,6 +547,7 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Comm_test_inter((uintptr_t)comm, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -520,6 +561,7 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
         "\0dims\0";
     impi_call.at[0] = dims;
     impi_err = impi_Dims_create(nnodes, ndims, (uintptr_t)dims);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -541,6 +583,7 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
     impi_err = impi_Dist_graph_create((uintptr_t)comm_old, n, (uintptr_t)sources, (uintptr_t)degrees,
         (uintptr_t)destinations, (uintptr_t)weights, (uintptr_t)info, reorder,
         (uintptr_t)comm_dist_graph);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -562,6 +605,7 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     impi_err = impi_Dist_graph_create_adjacent((uintptr_t)comm_old, indegree, (uintptr_t)sources,
         (uintptr_t)sourceweights, outdegree, (uintptr_t)destinations, (uintptr_t)destweights,
         (uintptr_t)info, reorder, (uintptr_t)comm_dist_graph);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -580,6 +624,7 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
     impi_call.at[3] = destweights;
     impi_err = impi_Dist_graph_neighbors((uintptr_t)comm, maxindegree, (uintptr_t)sources,
         (uintptr_t)sourceweights, maxoutdegree, (uintptr_t)destinations, (uintptr_t)destweights);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -596,6 +641,7 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
     impi_call.at[2] = weighted;
     impi_err = impi_Dist_graph_neighbors_count((uintptr_t)comm, (uintptr_t)indegree, (uintptr_t)outdegree,
         (uintptr_t)weighted);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -613,6 +659,7 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
     impi_call.at[2] = comm_graph;
     impi_err = impi_Graph_create((uintptr_t)comm_old, nnodes, (uintptr_t)index, (uintptr_t)edges, reorder,
         (uintptr_t)comm_graph);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -627,6 +674,7 @@ int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int e
     impi_call.at[0] = index;
     impi_call.at[1] = edges;
     impi_err = impi_Graph_get((uintptr_t)comm, maxindex, maxedges, (uintptr_t)index, (uintptr_t)edges);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -642,6 +690,7 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges
     impi_call.at[1] = edges;
     impi_call.at[2] = newrank;
     impi_err = impi_Graph_map((uintptr_t)comm, nnodes, (uintptr_t)index, (uintptr_t)edges, (uintptr_t)newrank);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -655,6 +704,7 @@ int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbor
         "\0neighbors\0";
     impi_call.at[0] = neighbors;
     impi_err = impi_Graph_neighbors((uintptr_t)comm, rank, maxneighbors, (uintptr_t)neighbors);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -668,6 +718,7 @@ int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
         "\0nneighbors\0";
     impi_call.at[0] = nneighbors;
     impi_err = impi_Graph_neighbors_count((uintptr_t)comm, rank, (uintptr_t)nneighbors);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -682,6 +733,7 @@ int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
     impi_call.at[0] = nnodes;
     impi_call.at[1] = nedges;
     impi_err = impi_Graphdims_get((uintptr_t)comm, (uintptr_t)nnodes, (uintptr_t)nedges);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -695,6 +747,7 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
         "\0result\0";
     impi_call.at[0] = result;
     impi_err = impi_Group_compare((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)result);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -708,6 +761,7 @@ int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgrou
         "\0newgroup\0";
     impi_call.at[0] = newgroup;
     impi_err = impi_Group_difference((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -722,6 +776,7 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
     impi_call.at[0] = ranks;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_excl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -735,6 +790,7 @@ int PMPI_Group_free(MPI_Group *group)
         "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Group_free((uintptr_t)group);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -749,6 +805,7 @@ int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
     impi_call.at[0] = ranks;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_incl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -762,6 +819,7 @@ int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgr
         "\0newgroup\0";
     impi_call.at[0] = newgroup;
     impi_err = impi_Group_intersection((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -776,6 +834,7 @@ int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
     impi_call.at[0] = ranges;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_range_excl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -790,6 +849,7 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
     impi_call.at[0] = ranges;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_range_incl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -803,6 +863,7 @@ int PMPI_Group_rank(MPI_Group group, int *rank)
         "\0rank\0";
     impi_call.at[0] = rank;
     impi_err = impi_Group_rank((uintptr_t)group, (uintptr_t)rank);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -816,6 +877,7 @@ int PMPI_Group_size(MPI_Group group, int *size)
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_Group_size((uintptr_t)group, (uintptr_t)size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -832,6 +894,7 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
     impi_call.at[1] = ranks2;
     impi_err = impi_Group_translate_ranks((uintptr_t)group1, n, (uintptr_t)ranks1, (uintptr_t)group2,
         (uintptr_t)ranks2);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -845,6 +908,7 @@ int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
         "\0newgroup\0";
     impi_call.at[0] = newgroup;
     impi_err = impi_Group_union((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -860,6 +924,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     impi_call.at[0] = newintercomm;
     impi_err = impi_Intercomm_create((uintptr_t)local_comm, local_leader, (uintptr_t)peer_comm, remote_leader,
         tag, (uintptr_t)newintercomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -878,6 +943,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
     impi_err = impi_Intercomm_create_from_groups((uintptr_t)local_group, local_leader, (uintptr_t)remote_group,
         remote_leader, (uintptr_t)stringtag, (uintptr_t)info, (uintptr_t)errhandler,
         (uintptr_t)newintercomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -891,6 +957,7 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
         "\0newintracomm\0";
     impi_call.at[0] = newintracomm;
     impi_err = impi_Intercomm_merge((uintptr_t)intercomm, high, (uintptr_t)newintracomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -909,6 +976,7 @@ int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_f
     impi_call.at[3] = extra_state;
     impi_err = impi_Comm_create_keyval((uintptr_t)copy_fn, (uintptr_t)delete_fn, (uintptr_t)keyval,
         (uintptr_t)extra_state);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -922,6 +990,7 @@ int PMPI_Keyval_free(int *keyval)
         "\0keyval\0";
     impi_call.at[0] = keyval;
     impi_err = impi_Comm_free_keyval((uintptr_t)keyval);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -935,6 +1004,7 @@ int PMPI_Topo_test(MPI_Comm comm, int *status)
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Topo_test((uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -953,6 +1023,7 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     impi_call.at[3] = extra_state;
     impi_err = impi_Type_create_keyval((uintptr_t)type_copy_attr_fn, (uintptr_t)type_delete_attr_fn,
         (uintptr_t)type_keyval, (uintptr_t)extra_state);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -965,6 +1036,7 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     impi_call.names = "MPI_Type_delete_attr"
         "\0";
     impi_err = impi_Type_delete_attr((uintptr_t)datatype, type_keyval);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -978,6 +1050,7 @@ int PMPI_Type_free_keyval(int *type_keyval)
         "\0type_keyval\0";
     impi_call.at[0] = type_keyval;
     impi_err = impi_Type_free_keyval((uintptr_t)type_keyval);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -992,6 +1065,7 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     impi_err = impi_Type_get_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1005,6 +1079,7 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
         "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Type_set_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1023,6 +1098,7 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     impi_call.at[3] = extra_state;
     impi_err = impi_Win_create_keyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn,
         (uintptr_t)win_keyval, (uintptr_t)extra_state);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1035,6 +1111,7 @@ int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
     impi_call.names = "MPI_Win_delete_attr"
         "\0";
     impi_err = impi_Win_delete_attr((uintptr_t)win, win_keyval);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1048,6 +1125,7 @@ int PMPI_Win_free_keyval(int *win_keyval)
         "\0win_keyval\0";
     impi_call.at[0] = win_keyval;
     impi_err = impi_Win_free_keyval((uintptr_t)win_keyval);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1062,6 +1140,7 @@ int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fla
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     impi_err = impi_Win_get_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1075,6 +1154,7 @@ int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
         "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Win_set_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

@@ -17,6 +17,7 @@ int PMPI_Address(void *location, MPI_Aint *address)
     impi_call.at[0] = location;
     impi_call.at[1] = address;
     impi_err = impi_Get_address((uintptr_t)location, (uintptr_t)address);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -43,6 +44,7 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
     impi_call.at[0] = location;
     impi_call.at[1] = address;
     impi_err = impi_Get_address((uintptr_t)location, (uintptr_t)address);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -58,6 +60,7 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *coun
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (count) *count = impi_narrow(impi_count);
     return 0;
@@ -73,6 +76,7 @@ int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -87,6 +91,7 @@ int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -105,8 +110,11 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
     impi_call.at[2] = position;
     impi_err = impi_exec_Pack(inbuf, incount, datatype, outbuf, outsize,
         position ? &impi_position : NULL, comm);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
-        position ? (uintptr_t)&impi_position : 0, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
+            position ? (uintptr_t)&impi_position : 0, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (position) *position = impi_narrow(impi_position);
     return 0;
@@ -124,8 +132,11 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
     impi_call.at[1] = outbuf;
     impi_call.at[2] = position;
     impi_err = impi_exec_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
-        (uintptr_t)position, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Pack((uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize,
+            (uintptr_t)position, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -144,6 +155,7 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_
     impi_call.at[3] = position;
     impi_err = impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype,
         (uintptr_t)outbuf, outsize, (uintptr_t)position);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -162,6 +174,7 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
     impi_call.at[3] = position;
     impi_err = impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype,
         (uintptr_t)outbuf, outsize, (uintptr_t)position);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -176,6 +189,7 @@ int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datat
     impi_call.at[0] = datarep;
     impi_call.at[1] = size;
     impi_err = impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -191,6 +205,7 @@ int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Dataty
     impi_call.at[0] = datarep;
     impi_call.at[1] = size;
     impi_err = impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -205,6 +220,7 @@ int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (size) *size = impi_narrow(impi_size);
     return 0;
@@ -219,6 +235,7 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MP
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -232,7 +249,10 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
         "\0datatype\0";
     impi_call.at[0] = datatype;
     impi_err = impi_exec_Type_commit(datatype);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_commit((uintptr_t)datatype);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Type_commit((uintptr_t)datatype);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -246,6 +266,7 @@ int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -259,6 +280,7 @@ int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -280,6 +302,7 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
     impi_err = impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes,
         (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes,
         order, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -301,6 +324,7 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
     impi_err = impi_Type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes,
         (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes,
         order, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -318,6 +342,7 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
     impi_call.at[2] = newtype;
     impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -334,6 +359,7 @@ int PMPI_Type_create_hindexed_block(int count, int blocklength,
     impi_call.at[1] = newtype;
     impi_err = impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -350,6 +376,7 @@ int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
     impi_call.at[1] = newtype;
     impi_err = impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -367,6 +394,7 @@ int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockl
     impi_call.at[2] = newtype;
     impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -381,6 +409,7 @@ int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Da
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -395,6 +424,7 @@ int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -411,6 +441,7 @@ int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_o
     impi_call.at[1] = newtype;
     impi_err = impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -427,6 +458,7 @@ int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
     impi_call.at[1] = newtype;
     impi_err = impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -441,6 +473,7 @@ int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -455,6 +488,7 @@ int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count ext
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -474,6 +508,7 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
     impi_call.at[3] = newtype;
     impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -493,6 +528,7 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
     impi_call.at[3] = newtype;
     impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -512,6 +548,7 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
     impi_call.at[3] = newtype;
     impi_err = impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
         (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -531,6 +568,7 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
     impi_call.at[3] = newtype;
     impi_err = impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
         (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -544,6 +582,7 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_dup((uintptr_t)oldtype, (uintptr_t)newtype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -557,6 +596,7 @@ int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
         "\0extent\0";
     impi_call.at[0] = extent;
     impi_err = impi_Type_extent((uintptr_t)datatype, (uintptr_t)extent);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -570,7 +610,10 @@ int PMPI_Type_free(MPI_Datatype *datatype)
         "\0datatype\0";
     impi_call.at[0] = datatype;
     impi_err = impi_exec_Type_free(datatype);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_free((uintptr_t)datatype);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Type_free((uintptr_t)datatype);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -590,6 +633,7 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
     impi_err = impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, 0, max_datatypes,
         (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, 0,
         (uintptr_t)array_of_datatypes, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -611,6 +655,7 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
     impi_err = impi_Type_get_contents((uintptr_t)datatype, max_integers, max_addresses, max_large_counts,
         max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses,
         (uintptr_t)array_of_large_counts, (uintptr_t)array_of_datatypes, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -633,6 +678,7 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
     impi_err = impi_Type_get_envelope((uintptr_t)datatype, num_integers ? (uintptr_t)&impi_num_integers : 0,
         num_addresses ? (uintptr_t)&impi_num_addresses : 0, 0,
         num_datatypes ? (uintptr_t)&impi_num_datatypes : 0, (uintptr_t)combiner, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (num_integers) *num_integers = impi_narrow(impi_num_integers);
     if (num_addresses) *num_addresses = impi_narrow(impi_num_addresses);
@@ -656,6 +702,7 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
     impi_call.at[4] = combiner;
     impi_err = impi_Type_get_envelope((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses,
         (uintptr_t)num_large_counts, (uintptr_t)num_datatypes, (uintptr_t)combiner, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -670,7 +717,10 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
     impi_call.at[0] = lb;
     impi_call.at[1] = extent;
     impi_err = impi_exec_Type_get_extent(datatype, (MPI_Count *)lb, (MPI_Count *)extent);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -685,7 +735,10 @@ int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exte
     impi_call.at[0] = lb;
     impi_call.at[1] = extent;
     impi_err = impi_exec_Type_get_extent(datatype, lb, extent);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -700,7 +753,10 @@ int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exte
     impi_call.at[0] = lb;
     impi_call.at[1] = extent;
     impi_err = impi_exec_Type_get_extent(datatype, lb, extent);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -715,6 +771,7 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     impi_call.at[0] = type_name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Type_get_name((uintptr_t)datatype, (uintptr_t)type_name, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -729,6 +786,7 @@ int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
     impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -743,6 +801,7 @@ int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
     impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -757,6 +816,7 @@ int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
     impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -771,6 +831,7 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
         "\0pair_type\0";
     impi_call.at[0] = pair_type;
     impi_err = impi_Type_get_value_index((uintptr_t)value_type, (uintptr_t)index_type, (uintptr_t)pair_type);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -788,6 +849,7 @@ int PMPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of
     impi_call.at[2] = newtype;
     impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -802,6 +864,7 @@ int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype 
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -819,6 +882,7 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
     impi_call.at[2] = newtype;
     impi_err = impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -836,6 +900,7 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
     impi_call.at[2] = newtype;
     impi_err = impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -849,6 +914,7 @@ int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
         "\0displacement\0";
     impi_call.at[0] = displacement;
     impi_err = impi_Type_lb((uintptr_t)datatype, (uintptr_t)displacement);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -862,6 +928,7 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
         "\0type_name\0";
     impi_call.at[0] = type_name;
     impi_err = impi_Type_set_name((uintptr_t)datatype, (uintptr_t)type_name);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -876,7 +943,10 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_exec_Type_size(datatype, size ? &impi_size : NULL);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_size((uintptr_t)datatype, size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Type_size((uintptr_t)datatype, size ? (uintptr_t)&impi_size : 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (size) *size = impi_narrow(impi_size);
     return 0;
@@ -891,7 +961,10 @@ int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_exec_Type_size(datatype, size);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -905,7 +978,10 @@ int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_exec_Type_size(datatype, size);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -924,6 +1000,7 @@ int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_d
     impi_call.at[3] = newtype;
     impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -937,6 +1014,7 @@ int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
         "\0displacement\0";
     impi_call.at[0] = displacement;
     impi_err = impi_Type_ub((uintptr_t)datatype, (uintptr_t)displacement);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -951,6 +1029,7 @@ int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtyp
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -965,6 +1044,7 @@ int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -983,8 +1063,11 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
     impi_call.at[2] = outbuf;
     impi_err = impi_exec_Unpack(inbuf, insize, position ? &impi_position : NULL, outbuf,
         outcount, datatype, comm);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Unpack((uintptr_t)inbuf, insize, position ? (uintptr_t)&impi_position : 0,
-        (uintptr_t)outbuf, outcount, (uintptr_t)datatype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Unpack((uintptr_t)inbuf, insize, position ? (uintptr_t)&impi_position : 0,
+            (uintptr_t)outbuf, outcount, (uintptr_t)datatype, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (position) *position = impi_narrow(impi_position);
     return 0;
@@ -1002,8 +1085,11 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
     impi_call.at[1] = position;
     impi_call.at[2] = outbuf;
     impi_err = impi_exec_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Unpack((uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount,
-        (uintptr_t)datatype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Unpack((uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount,
+            (uintptr_t)datatype, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1022,6 +1108,7 @@ int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insiz
     impi_call.at[3] = outbuf;
     impi_err = impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position,
         (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1040,6 +1127,7 @@ int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count in
     impi_call.at[3] = outbuf;
     impi_err = impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position,
         (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

@@ -20,6 +20,7 @@ int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *lo
     impi_call.at[2] = is_set;
     impi_err = impi_Abi_get_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false,
         (uintptr_t)is_set);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -33,6 +34,7 @@ int PMPI_Abi_get_fortran_info(MPI_Info *info)
         "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Abi_get_fortran_info((uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -46,6 +48,7 @@ int PMPI_Abi_get_info(MPI_Info *info)
         "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Abi_get_info((uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -60,6 +63,7 @@ int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
     impi_call.at[0] = abi_major;
     impi_call.at[1] = abi_minor;
     impi_err = impi_Abi_get_version((uintptr_t)abi_major, (uintptr_t)abi_minor);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -74,6 +78,7 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
     impi_call.at[0] = logical_true;
     impi_call.at[1] = logical_false;
     impi_err = impi_Abi_set_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -86,6 +91,7 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
     impi_call.names = "MPI_Abi_set_fortran_info"
         "\0";
     impi_err = impi_Abi_set_fortran_info((uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -98,6 +104,7 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
     impi_call.names = "MPI_Abort"
         "\0";
     impi_err = impi_Abort((uintptr_t)comm, errorcode);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -111,6 +118,7 @@ int PMPI_Add_error_class(int *errorclass)
         "\0errorclass\0";
     impi_call.at[0] = errorclass;
     impi_err = impi_Add_error_class((uintptr_t)errorclass);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -124,6 +132,7 @@ int PMPI_Add_error_code(int errorclass, int *errorcode)
         "\0errorcode\0";
     impi_call.at[0] = errorcode;
     impi_err = impi_Add_error_code(errorclass, (uintptr_t)errorcode);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -137,6 +146,7 @@ int PMPI_Add_error_string(int errorcode, const char *string)
         "\0string\0";
     impi_call.at[0] = string;
     impi_err = impi_Add_error_string(errorcode, (uintptr_t)string);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -150,6 +160,7 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
         "\0baseptr\0";
     impi_call.at[0] = baseptr;
     impi_err = impi_Alloc_mem(size, (uintptr_t)info, (uintptr_t)baseptr);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -177,6 +188,7 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     impi_call.names = "MPI_Comm_call_errhandler"
         "\0";
     impi_err = impi_Comm_call_errhandler((uintptr_t)comm, errorcode);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -200,6 +212,7 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
     impi_call.at[0] = comm_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_Comm_create_errhandler((uintptr_t)comm_errhandler_fn, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -213,6 +226,7 @@ int PMPI_Comm_disconnect(MPI_Comm *comm)
         "\0comm\0";
     impi_call.at[0] = comm;
     impi_err = impi_Comm_disconnect((uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -226,6 +240,7 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -239,6 +254,7 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
         "\0parent\0";
     impi_call.at[0] = parent;
     impi_err = impi_Comm_get_parent((uintptr_t)parent);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -258,6 +274,7 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     impi_call.names = "MPI_Comm_set_errhandler"
         "\0";
     impi_err = impi_Comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -289,6 +306,7 @@ int PMPI_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errha
     impi_call.at[0] = function;
     impi_call.at[1] = errhandler;
     impi_err = impi_Comm_create_errhandler((uintptr_t)function, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -302,6 +320,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Errhandler_free((uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -315,6 +334,7 @@ int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -327,6 +347,7 @@ int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
     impi_call.names = "MPI_Errhandler_set"
         "\0";
     impi_err = impi_Comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -340,6 +361,7 @@ int PMPI_Error_class(int errorcode, int *errorclass)
         "\0errorclass\0";
     impi_call.at[0] = errorclass;
     impi_err = impi_Error_class(errorcode, (uintptr_t)errorclass);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -354,6 +376,7 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
     impi_call.at[0] = string;
     impi_call.at[1] = resultlen;
     impi_err = impi_Error_string(errorcode, (uintptr_t)string, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -366,6 +389,7 @@ int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
     impi_call.names = "MPI_File_call_errhandler"
         "\0";
     impi_err = impi_File_call_errhandler((uintptr_t)fh, errorcode);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -381,6 +405,7 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
     impi_call.at[0] = file_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_File_create_errhandler((uintptr_t)file_errhandler_fn, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -394,6 +419,7 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_File_get_errhandler((uintptr_t)file, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -406,6 +432,7 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
     impi_call.names = "MPI_File_set_errhandler"
         "\0";
     impi_err = impi_File_set_errhandler((uintptr_t)file, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -418,6 +445,7 @@ int PMPI_Finalize(void)
     impi_call.names = "MPI_Finalize"
         "\0";
     impi_err = impi_Finalize();
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -431,6 +459,7 @@ int PMPI_Finalized(int *flag)
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Finalized((uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -444,6 +473,7 @@ int PMPI_Free_mem(void *base)
         "\0base\0";
     impi_call.at[0] = base;
     impi_err = impi_Free_mem((uintptr_t)base);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -457,6 +487,7 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
         "\0hw_info\0";
     impi_call.at[0] = hw_info;
     impi_err = impi_Get_hw_resource_info((uintptr_t)hw_info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -471,6 +502,7 @@ int PMPI_Get_library_version(char *version, int *resultlen)
     impi_call.at[0] = version;
     impi_call.at[1] = resultlen;
     impi_err = impi_Get_library_version((uintptr_t)version, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -485,6 +517,7 @@ int PMPI_Get_processor_name(char *name, int *resultlen)
     impi_call.at[0] = name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Get_processor_name((uintptr_t)name, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -499,6 +532,7 @@ int PMPI_Get_version(int *version, int *subversion)
     impi_call.at[0] = version;
     impi_call.at[1] = subversion;
     impi_err = impi_Get_version((uintptr_t)version, (uintptr_t)subversion);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -511,6 +545,7 @@ int PMPI_Grequest_complete(MPI_Request request)
     impi_call.names = "MPI_Grequest_complete"
         "\0";
     impi_err = impi_Grequest_complete((uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -531,6 +566,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn,
     impi_call.at[4] = request;
     impi_err = impi_Grequest_start((uintptr_t)query_fn, (uintptr_t)free_fn, (uintptr_t)cancel_fn,
         (uintptr_t)extra_state, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -545,6 +581,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
     impi_call.at[0] = pset_name;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_from_session_pset((uintptr_t)session, (uintptr_t)pset_name, (uintptr_t)newgroup);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -558,6 +595,7 @@ int PMPI_Info_create(MPI_Info *info)
         "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Info_create((uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -572,6 +610,7 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
     impi_call.at[0] = argv;
     impi_call.at[1] = info;
     impi_err = impi_Info_create_env(argc, (uintptr_t)argv, (uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -585,6 +624,7 @@ int PMPI_Info_delete(MPI_Info info, const char *key)
         "\0key\0";
     impi_call.at[0] = key;
     impi_err = impi_Info_delete((uintptr_t)info, (uintptr_t)key);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -598,6 +638,7 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
         "\0newinfo\0";
     impi_call.at[0] = newinfo;
     impi_err = impi_Info_dup((uintptr_t)info, (uintptr_t)newinfo);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -611,6 +652,7 @@ int PMPI_Info_free(MPI_Info *info)
         "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Info_free((uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -626,6 +668,7 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
     impi_call.at[1] = value;
     impi_call.at[2] = flag;
     impi_err = impi_Info_get((uintptr_t)info, (uintptr_t)key, valuelen, (uintptr_t)value, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -639,6 +682,7 @@ int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
         "\0nkeys\0";
     impi_call.at[0] = nkeys;
     impi_err = impi_Info_get_nkeys((uintptr_t)info, (uintptr_t)nkeys);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -652,6 +696,7 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
         "\0key\0";
     impi_call.at[0] = key;
     impi_err = impi_Info_get_nthkey((uintptr_t)info, n, (uintptr_t)key);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -669,6 +714,7 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
     impi_call.at[3] = flag;
     impi_err = impi_Info_get_string((uintptr_t)info, (uintptr_t)key, (uintptr_t)buflen, (uintptr_t)value,
         (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -684,6 +730,7 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
     impi_call.at[1] = valuelen;
     impi_call.at[2] = flag;
     impi_err = impi_Info_get_valuelen((uintptr_t)info, (uintptr_t)key, (uintptr_t)valuelen, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -698,6 +745,7 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
     impi_call.at[0] = key;
     impi_call.at[1] = value;
     impi_err = impi_Info_set((uintptr_t)info, (uintptr_t)key, (uintptr_t)value);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -712,6 +760,7 @@ int PMPI_Init(int *argc, char ***argv)
     impi_call.at[0] = argc;
     impi_call.at[1] = argv;
     impi_err = impi_Init((uintptr_t)argc, (uintptr_t)argv);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -727,6 +776,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     impi_call.at[1] = argv;
     impi_call.at[2] = provided;
     impi_err = impi_Init_thread((uintptr_t)argc, (uintptr_t)argv, required, (uintptr_t)provided);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -740,6 +790,7 @@ int PMPI_Initialized(int *flag)
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Initialized((uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -753,6 +804,7 @@ int PMPI_Is_thread_main(int *flag)
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Is_thread_main((uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -796,6 +848,7 @@ int PMPI_Query_thread(int *provided)
         "\0provided\0";
     impi_call.at[0] = provided;
     impi_err = impi_Query_thread((uintptr_t)provided);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -808,6 +861,7 @@ int PMPI_Remove_error_class(int errorclass)
     impi_call.names = "MPI_Remove_error_class"
         "\0";
     impi_err = impi_Remove_error_class(errorclass);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -820,6 +874,7 @@ int PMPI_Remove_error_code(int errorcode)
     impi_call.names = "MPI_Remove_error_code"
         "\0";
     impi_err = impi_Remove_error_code(errorcode);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -832,6 +887,7 @@ int PMPI_Remove_error_string(int errorcode)
     impi_call.names = "MPI_Remove_error_string"
         "\0";
     impi_err = impi_Remove_error_string(errorcode);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -844,6 +900,7 @@ int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
     impi_call.names = "MPI_Session_call_errhandler"
         "\0";
     impi_err = impi_Session_call_errhandler((uintptr_t)session, errorcode);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -859,6 +916,7 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errh
     impi_call.at[0] = session_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_Session_create_errhandler((uintptr_t)session_errhandler_fn, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -872,6 +930,7 @@ int PMPI_Session_finalize(MPI_Session *session)
         "\0session\0";
     impi_call.at[0] = session;
     impi_err = impi_Session_finalize((uintptr_t)session);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -885,6 +944,7 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Session_get_errhandler((uintptr_t)session, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -898,6 +958,7 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
         "\0info_used\0";
     impi_call.at[0] = info_used;
     impi_err = impi_Session_get_info((uintptr_t)session, (uintptr_t)info_used);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -914,6 +975,7 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
     impi_call.at[1] = pset_name;
     impi_err = impi_Session_get_nth_pset((uintptr_t)session, (uintptr_t)info, n, (uintptr_t)pset_len,
         (uintptr_t)pset_name);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -927,6 +989,7 @@ int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_na
         "\0npset_names\0";
     impi_call.at[0] = npset_names;
     impi_err = impi_Session_get_num_psets((uintptr_t)session, (uintptr_t)info, (uintptr_t)npset_names);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -941,6 +1004,7 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_I
     impi_call.at[0] = pset_name;
     impi_call.at[1] = info;
     impi_err = impi_Session_get_pset_info((uintptr_t)session, (uintptr_t)pset_name, (uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -954,6 +1018,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
         "\0session\0";
     impi_call.at[0] = session;
     impi_err = impi_Session_init((uintptr_t)info, (uintptr_t)errhandler, (uintptr_t)session);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -966,6 +1031,7 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     impi_call.names = "MPI_Session_set_errhandler"
         "\0";
     impi_err = impi_Session_set_errhandler((uintptr_t)session, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -979,6 +1045,7 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_cancelled((uintptr_t)status, flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -992,6 +1059,7 @@ int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int coun
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1005,6 +1073,7 @@ int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Co
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1018,6 +1087,7 @@ int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Co
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1037,6 +1107,7 @@ int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
     impi_call.names = "MPI_Win_call_errhandler"
         "\0";
     impi_err = impi_Win_call_errhandler((uintptr_t)win, errorcode);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1052,6 +1123,7 @@ int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
     impi_call.at[0] = win_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_Win_create_errhandler((uintptr_t)win_errhandler_fn, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1065,6 +1137,7 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Win_get_errhandler((uintptr_t)win, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1077,6 +1150,7 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     impi_call.names = "MPI_Win_set_errhandler"
         "\0";
     impi_err = impi_Win_set_errhandler((uintptr_t)win, (uintptr_t)errhandler);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

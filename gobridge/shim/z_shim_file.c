@@ -16,6 +16,7 @@ int PMPI_File_close(MPI_File *fh)
         "\0fh\0";
     impi_call.at[0] = fh;
     impi_err = impi_File_close((uintptr_t)fh);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -29,6 +30,7 @@ int PMPI_File_delete(const char *filename, MPI_Info info)
         "\0filename\0";
     impi_call.at[0] = filename;
     impi_err = impi_File_delete((uintptr_t)filename, (uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -42,6 +44,7 @@ int PMPI_File_get_amode(MPI_File fh, int *amode)
         "\0amode\0";
     impi_call.at[0] = amode;
     impi_err = impi_File_get_amode((uintptr_t)fh, (uintptr_t)amode);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -55,6 +58,7 @@ int PMPI_File_get_atomicity(MPI_File fh, int *flag)
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_File_get_atomicity((uintptr_t)fh, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -68,6 +72,7 @@ int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
         "\0disp\0";
     impi_call.at[0] = disp;
     impi_err = impi_File_get_byte_offset((uintptr_t)fh, offset, (uintptr_t)disp);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -81,6 +86,7 @@ int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
         "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_File_get_group((uintptr_t)fh, (uintptr_t)group);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -94,6 +100,7 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
         "\0info_used\0";
     impi_call.at[0] = info_used;
     impi_err = impi_File_get_info((uintptr_t)fh, (uintptr_t)info_used);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -107,6 +114,7 @@ int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
         "\0offset\0";
     impi_call.at[0] = offset;
     impi_err = impi_File_get_position((uintptr_t)fh, (uintptr_t)offset);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -120,6 +128,7 @@ int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
         "\0offset\0";
     impi_call.at[0] = offset;
     impi_err = impi_File_get_position_shared((uintptr_t)fh, (uintptr_t)offset);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -133,6 +142,7 @@ int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_File_get_size((uintptr_t)fh, (uintptr_t)size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -146,6 +156,7 @@ int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exte
         "\0extent\0";
     impi_call.at[0] = extent;
     impi_err = impi_File_get_type_extent((uintptr_t)fh, (uintptr_t)datatype, (uintptr_t)extent);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -159,6 +170,7 @@ int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *e
         "\0extent\0";
     impi_call.at[0] = extent;
     impi_err = impi_File_get_type_extent((uintptr_t)fh, (uintptr_t)datatype, (uintptr_t)extent);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -177,6 +189,7 @@ int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_D
     impi_call.at[3] = datarep;
     impi_err = impi_File_get_view((uintptr_t)fh, (uintptr_t)disp, (uintptr_t)etype, (uintptr_t)filetype,
         (uintptr_t)datarep);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -191,6 +204,7 @@ int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MP
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iread((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -206,6 +220,7 @@ int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iread_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -221,6 +236,7 @@ int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype 
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iread_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -237,6 +253,7 @@ int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count,
     impi_call.at[1] = request;
     impi_err = impi_File_iread_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -253,6 +270,7 @@ int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
     impi_call.at[1] = request;
     impi_err = impi_File_iread_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -269,6 +287,7 @@ int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Coun
     impi_call.at[1] = request;
     impi_err = impi_File_iread_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -285,6 +304,7 @@ int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count co
     impi_call.at[1] = request;
     impi_err = impi_File_iread_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -300,6 +320,7 @@ int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype data
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iread((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -316,6 +337,7 @@ int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datat
     impi_call.at[1] = request;
     impi_err = impi_File_iread_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -332,6 +354,7 @@ int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
     impi_call.at[1] = request;
     impi_err = impi_File_iread_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -347,6 +370,7 @@ int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datat
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -362,6 +386,7 @@ int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype d
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -377,6 +402,7 @@ int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Da
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -393,6 +419,7 @@ int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int cou
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -409,6 +436,7 @@ int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -425,6 +453,7 @@ int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, M
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -441,6 +470,7 @@ int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_C
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -456,6 +486,7 @@ int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dataty
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -472,6 +503,7 @@ int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatyp
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -488,6 +520,7 @@ int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count,
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -502,6 +535,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
     impi_call.at[0] = filename;
     impi_call.at[1] = fh;
     impi_err = impi_File_open((uintptr_t)comm, (uintptr_t)filename, amode, (uintptr_t)info, (uintptr_t)fh);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -514,6 +548,7 @@ int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
     impi_call.names = "MPI_File_preallocate"
         "\0";
     impi_err = impi_File_preallocate((uintptr_t)fh, size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -528,6 +563,7 @@ int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -542,6 +578,7 @@ int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -555,6 +592,7 @@ int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype dat
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -568,6 +606,7 @@ int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Data
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -583,6 +622,7 @@ int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -597,6 +637,7 @@ int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -613,6 +654,7 @@ int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
     impi_call.at[1] = status;
     impi_err = impi_File_read_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -629,6 +671,7 @@ int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
     impi_call.at[1] = status;
     impi_err = impi_File_read_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -643,6 +686,7 @@ int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int c
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -657,6 +701,7 @@ int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -673,6 +718,7 @@ int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     impi_call.at[1] = status;
     impi_err = impi_File_read_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -687,6 +733,7 @@ int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_at_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -703,6 +750,7 @@ int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     impi_call.at[1] = status;
     impi_err = impi_File_read_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -718,6 +766,7 @@ int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -734,6 +783,7 @@ int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datat
     impi_call.at[1] = status;
     impi_err = impi_File_read_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -747,6 +797,7 @@ int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -760,6 +811,7 @@ int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -776,6 +828,7 @@ int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
     impi_call.at[1] = status;
     impi_err = impi_File_read_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -790,6 +843,7 @@ int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_ordered_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -805,6 +859,7 @@ int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -820,6 +875,7 @@ int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -832,6 +888,7 @@ int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
     impi_call.names = "MPI_File_seek"
         "\0";
     impi_err = impi_File_seek((uintptr_t)fh, offset, whence);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -844,6 +901,7 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     impi_call.names = "MPI_File_seek_shared"
         "\0";
     impi_err = impi_File_seek_shared((uintptr_t)fh, offset, whence);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -856,6 +914,7 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag)
     impi_call.names = "MPI_File_set_atomicity"
         "\0";
     impi_err = impi_File_set_atomicity((uintptr_t)fh, flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -868,6 +927,7 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info)
     impi_call.names = "MPI_File_set_info"
         "\0";
     impi_err = impi_File_set_info((uintptr_t)fh, (uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -880,6 +940,7 @@ int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
     impi_call.names = "MPI_File_set_size"
         "\0";
     impi_err = impi_File_set_size((uintptr_t)fh, size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -895,6 +956,7 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
     impi_call.at[0] = datarep;
     impi_err = impi_File_set_view((uintptr_t)fh, disp, (uintptr_t)etype, (uintptr_t)filetype,
         (uintptr_t)datarep, (uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -907,6 +969,7 @@ int PMPI_File_sync(MPI_File fh)
     impi_call.names = "MPI_File_sync"
         "\0";
     impi_err = impi_File_sync((uintptr_t)fh);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -922,6 +985,7 @@ int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -937,6 +1001,7 @@ int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -950,6 +1015,7 @@ int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datat
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -964,6 +1030,7 @@ int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count,
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -979,6 +1046,7 @@ int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -993,6 +1061,7 @@ int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1009,6 +1078,7 @@ int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
     impi_call.at[1] = status;
     impi_err = impi_File_write_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1025,6 +1095,7 @@ int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
     impi_call.at[1] = status;
     impi_err = impi_File_write_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1039,6 +1110,7 @@ int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1053,6 +1125,7 @@ int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *b
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1069,6 +1142,7 @@ int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     impi_call.at[1] = status;
     impi_err = impi_File_write_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1083,6 +1157,7 @@ int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write_at_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1099,6 +1174,7 @@ int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     impi_call.at[1] = status;
     impi_err = impi_File_write_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1114,6 +1190,7 @@ int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1130,6 +1207,7 @@ int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatyp
     impi_call.at[1] = status;
     impi_err = impi_File_write_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1143,6 +1221,7 @@ int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_D
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1157,6 +1236,7 @@ int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count coun
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1173,6 +1253,7 @@ int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count,
     impi_call.at[1] = status;
     impi_err = impi_File_write_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1187,6 +1268,7 @@ int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write_ordered_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1203,6 +1285,7 @@ int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
     impi_call.at[1] = status;
     impi_err = impi_File_write_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1219,6 +1302,7 @@ int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     impi_call.at[1] = status;
     impi_err = impi_File_write_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1240,6 +1324,7 @@ int PMPI_Register_datarep(const char *datarep,
     impi_call.at[4] = extra_state;
     impi_err = impi_Register_datarep((uintptr_t)datarep, (uintptr_t)read_conversion_fn,
         (uintptr_t)write_conversion_fn, (uintptr_t)dtype_file_extent_fn, (uintptr_t)extra_state, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1261,6 +1346,7 @@ int PMPI_Register_datarep_c(const char *datarep,
     impi_call.at[4] = extra_state;
     impi_err = impi_Register_datarep((uintptr_t)datarep, (uintptr_t)read_conversion_fn,
         (uintptr_t)write_conversion_fn, (uintptr_t)dtype_file_extent_fn, (uintptr_t)extra_state, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

@@ -341,6 +341,7 @@ int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
     impi_call.at[0] = c_status;
     impi_call.at[1] = f_status;
     impi_err = impi_Status_c2f((uintptr_t)c_status, (uintptr_t)f_status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -355,6 +356,7 @@ int PMPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
     impi_call.at[0] = c_status;
     impi_call.at[1] = f08_status;
     impi_err = impi_Status_c2f08((uintptr_t)c_status, (uintptr_t)f08_status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -369,6 +371,7 @@ int PMPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
     impi_call.at[0] = f08_status;
     impi_call.at[1] = c_status;
     impi_err = impi_Status_f082c((uintptr_t)f08_status, (uintptr_t)c_status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -383,6 +386,7 @@ int PMPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
     impi_call.at[0] = f08_status;
     impi_call.at[1] = f_status;
     impi_err = impi_Status_f082f((uintptr_t)f08_status, (uintptr_t)f_status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -397,6 +401,7 @@ int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
     impi_call.at[0] = f_status;
     impi_call.at[1] = c_status;
     impi_err = impi_Status_f2c((uintptr_t)f_status, (uintptr_t)c_status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -411,6 +416,7 @@ int PMPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
     impi_call.at[0] = f_status;
     impi_call.at[1] = f08_status;
     impi_err = impi_Status_f2f08((uintptr_t)f_status, (uintptr_t)f08_status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -433,6 +439,7 @@ int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_f90_complex(p, r, (uintptr_t)newtype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -446,6 +453,7 @@ int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_f90_integer(r, (uintptr_t)newtype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -459,6 +467,7 @@ int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_f90_real(p, r, (uintptr_t)newtype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -490,6 +499,7 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
         "\0datatype\0";
     impi_call.at[0] = datatype;
     impi_err = impi_Type_match_size(typeclass, size, (uintptr_t)datatype);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

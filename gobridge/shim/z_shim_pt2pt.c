@@ -16,6 +16,7 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Bsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -30,6 +31,7 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Bsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -46,6 +48,7 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     impi_call.at[1] = request;
     impi_err = impi_Bsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -62,6 +65,7 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     impi_call.at[1] = request;
     impi_err = impi_Bsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -75,6 +79,7 @@ int PMPI_Buffer_attach(void *buffer, int size)
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Buffer_attach((uintptr_t)buffer, size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -88,6 +93,7 @@ int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Buffer_attach((uintptr_t)buffer, size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -103,6 +109,7 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size)
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Buffer_detach((uintptr_t)buffer_addr, size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (size) *size = impi_narrow(impi_size);
     return 0;
@@ -118,6 +125,7 @@ int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Buffer_detach((uintptr_t)buffer_addr, (uintptr_t)size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -130,6 +138,7 @@ int PMPI_Buffer_flush(void)
     impi_call.names = "MPI_Buffer_flush"
         "\0";
     impi_err = impi_Buffer_flush();
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -143,6 +152,7 @@ int PMPI_Buffer_iflush(MPI_Request *request)
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Buffer_iflush((uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -156,6 +166,7 @@ int PMPI_Cancel(MPI_Request *request)
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Cancel((uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -169,6 +180,7 @@ int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Comm_attach_buffer((uintptr_t)comm, (uintptr_t)buffer, size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -182,6 +194,7 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Comm_attach_buffer((uintptr_t)comm, (uintptr_t)buffer, size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -197,6 +210,7 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (size) *size = impi_narrow(impi_size);
     return 0;
@@ -212,6 +226,7 @@ int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -224,6 +239,7 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
     impi_call.names = "MPI_Comm_flush_buffer"
         "\0";
     impi_err = impi_Comm_flush_buffer((uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -237,6 +253,7 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Comm_iflush_buffer((uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -252,7 +269,10 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     impi_err = impi_exec_Get_count(status, datatype, count ? &impi_count : NULL);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_count((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (count) *count = impi_narrow(impi_count);
     return 0;
@@ -268,7 +288,10 @@ int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count 
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     impi_err = impi_exec_Get_count(status, datatype, count);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -285,6 +308,7 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     impi_call.at[1] = request;
     impi_err = impi_Ibsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -301,6 +325,7 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     impi_call.at[1] = request;
     impi_err = impi_Ibsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -317,6 +342,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     impi_call.at[1] = message;
     impi_call.at[2] = status;
     impi_err = impi_Improbe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)message, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -333,6 +359,7 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
     impi_call.at[1] = message;
     impi_call.at[2] = request;
     impi_err = impi_Imrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -349,6 +376,7 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
     impi_call.at[1] = message;
     impi_call.at[2] = request;
     impi_err = impi_Imrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -363,7 +391,10 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     impi_call.at[0] = flag;
     impi_call.at[1] = status;
     impi_err = impi_exec_Iprobe(source, tag, comm, flag, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -379,8 +410,11 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_exec_Irecv(buf, count, datatype, source, tag, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
-        (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+            (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -396,8 +430,11 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_exec_Irecv(buf, count, datatype, source, tag, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
-        (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Irecv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+            (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -414,6 +451,7 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     impi_call.at[1] = request;
     impi_err = impi_Irsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -430,6 +468,7 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     impi_call.at[1] = request;
     impi_err = impi_Irsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -445,8 +484,11 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_exec_Isend(buf, count, datatype, dest, tag, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
-        (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+            (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -462,8 +504,11 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_exec_Isend(buf, count, datatype, dest, tag, comm, request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
-        (uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Isend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
+            (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -483,6 +528,7 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
     impi_err = impi_Isendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -502,6 +548,7 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     impi_err = impi_Isendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -518,6 +565,7 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
     impi_call.at[1] = request;
     impi_err = impi_Isendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source,
         recvtag, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -534,6 +582,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     impi_call.at[1] = request;
     impi_err = impi_Isendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source,
         recvtag, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -550,6 +599,7 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     impi_call.at[1] = request;
     impi_err = impi_Issend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -566,6 +616,7 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     impi_call.at[1] = request;
     impi_err = impi_Issend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -580,6 +631,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
     impi_call.at[0] = message;
     impi_call.at[1] = status;
     impi_err = impi_Mprobe(source, tag, (uintptr_t)comm, (uintptr_t)message, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -596,6 +648,7 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     impi_call.at[1] = message;
     impi_call.at[2] = status;
     impi_err = impi_Mrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -612,6 +665,7 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     impi_call.at[1] = message;
     impi_call.at[2] = status;
     impi_err = impi_Mrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -625,6 +679,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Parrived((uintptr_t)request, partition, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -637,6 +692,7 @@ int PMPI_Pready(int partition, MPI_Request request)
     impi_call.names = "MPI_Pready"
         "\0";
     impi_err = impi_Pready(partition, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -650,6 +706,7 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
         "\0array_of_partitions\0";
     impi_call.at[0] = array_of_partitions;
     impi_err = impi_Pready_list(length, (uintptr_t)array_of_partitions, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -662,6 +719,7 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
     impi_call.names = "MPI_Pready_range"
         "\0";
     impi_err = impi_Pready_range(partition_low, partition_high, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -678,6 +736,7 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype dat
     impi_call.at[1] = request;
     impi_err = impi_Precv_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, source, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -694,6 +753,7 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
     impi_call.at[1] = request;
     impi_err = impi_Precv_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, source, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -707,7 +767,10 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_exec_Probe(source, tag, comm, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Probe(source, tag, (uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Probe(source, tag, (uintptr_t)comm, (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -724,6 +787,7 @@ int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Dataty
     impi_call.at[1] = request;
     impi_err = impi_Psend_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -740,6 +804,7 @@ int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Data
     impi_call.at[1] = request;
     impi_err = impi_Psend_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -755,8 +820,11 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_exec_Recv(buf, count, datatype, source, tag, comm, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
-        (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+            (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -772,8 +840,11 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_exec_Recv(buf, count, datatype, source, tag, comm, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
-        (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Recv((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
+            (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -790,6 +861,7 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
     impi_call.at[1] = request;
     impi_err = impi_Recv_init((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -806,6 +878,7 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
     impi_call.at[1] = request;
     impi_err = impi_Recv_init((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -819,6 +892,7 @@ int PMPI_Request_free(MPI_Request *request)
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Request_free((uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -833,6 +907,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     impi_call.at[0] = flag;
     impi_call.at[1] = status;
     impi_err = impi_Request_get_status((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -850,6 +925,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     impi_call.at[2] = array_of_statuses;
     impi_err = impi_Request_get_status_all(count, (uintptr_t)array_of_requests, (uintptr_t)flag,
         (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -868,6 +944,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     impi_call.at[3] = status;
     impi_err = impi_Request_get_status_any(count, (uintptr_t)array_of_requests, (uintptr_t)index,
         (uintptr_t)flag, (uintptr_t)status);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -886,6 +963,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     impi_call.at[3] = array_of_statuses;
     impi_err = impi_Request_get_status_some(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
         (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -899,7 +977,10 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_exec_Rsend(buf, count, datatype, dest, tag, comm);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -914,7 +995,10 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_exec_Rsend(buf, count, datatype, dest, tag, comm);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -931,6 +1015,7 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     impi_call.at[1] = request;
     impi_err = impi_Rsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -947,6 +1032,7 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     impi_call.at[1] = request;
     impi_err = impi_Rsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -960,7 +1046,10 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_exec_Send(buf, count, datatype, dest, tag, comm);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -975,7 +1064,10 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_exec_Send(buf, count, datatype, dest, tag, comm);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -992,6 +1084,7 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     impi_call.at[1] = request;
     impi_err = impi_Send_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1008,6 +1101,7 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     impi_call.at[1] = request;
     impi_err = impi_Send_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1026,9 +1120,12 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     impi_call.at[2] = status;
     impi_err = impi_exec_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
         recvcount, recvtype, source, recvtag, comm, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
-        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
-        (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
+            (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+            (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1047,9 +1144,12 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_call.at[2] = status;
     impi_err = impi_exec_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
         recvcount, recvtype, source, recvtag, comm, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
-        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
-        (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Sendrecv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag,
+            (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
+            (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1066,8 +1166,11 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     impi_call.at[1] = status;
     impi_err = impi_exec_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag,
         comm, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag,
-        (uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag,
+            (uintptr_t)comm, (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1084,8 +1187,11 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     impi_call.at[1] = status;
     impi_err = impi_exec_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag,
         comm, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag,
-        (uintptr_t)comm, (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Sendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag,
+            (uintptr_t)comm, (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1099,6 +1205,7 @@ int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Session_attach_buffer((uintptr_t)session, (uintptr_t)buffer, size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1112,6 +1219,7 @@ int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count si
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Session_attach_buffer((uintptr_t)session, (uintptr_t)buffer, size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1128,6 +1236,7 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
     impi_call.at[1] = size;
     impi_err = impi_Session_detach_buffer((uintptr_t)session, (uintptr_t)buffer_addr,
         size ? (uintptr_t)&impi_size : 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (size) *size = impi_narrow(impi_size);
     return 0;
@@ -1143,6 +1252,7 @@ int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Cou
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Session_detach_buffer((uintptr_t)session, (uintptr_t)buffer_addr, (uintptr_t)size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1155,6 +1265,7 @@ int PMPI_Session_flush_buffer(MPI_Session session)
     impi_call.names = "MPI_Session_flush_buffer"
         "\0";
     impi_err = impi_Session_flush_buffer((uintptr_t)session);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1168,6 +1279,7 @@ int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Session_iflush_buffer((uintptr_t)session, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1181,6 +1293,7 @@ int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Ssend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1195,6 +1308,7 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Ssend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1211,6 +1325,7 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     impi_call.at[1] = request;
     impi_err = impi_Ssend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1227,6 +1342,7 @@ int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     impi_call.at[1] = request;
     impi_err = impi_Ssend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1240,7 +1356,10 @@ int PMPI_Start(MPI_Request *request)
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_exec_Start(request);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Start((uintptr_t)request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Start((uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1254,7 +1373,10 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[])
         "\0array_of_requests\0";
     impi_call.at[0] = array_of_requests;
     impi_err = impi_exec_Startall(count, array_of_requests);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Startall(count, (uintptr_t)array_of_requests);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Startall(count, (uintptr_t)array_of_requests);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1269,6 +1391,7 @@ int PMPI_Status_get_error(const MPI_Status *status, int *err)
     impi_call.at[0] = status;
     impi_call.at[1] = err;
     impi_err = impi_Status_get_error((uintptr_t)status, (uintptr_t)err);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1283,6 +1406,7 @@ int PMPI_Status_get_source(const MPI_Status *status, int *source)
     impi_call.at[0] = status;
     impi_call.at[1] = source;
     impi_err = impi_Status_get_source((uintptr_t)status, (uintptr_t)source);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1297,6 +1421,7 @@ int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
     impi_call.at[0] = status;
     impi_call.at[1] = tag;
     impi_err = impi_Status_get_tag((uintptr_t)status, (uintptr_t)tag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1310,6 +1435,7 @@ int PMPI_Status_set_error(MPI_Status *status, int err)
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_error((uintptr_t)status, err);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1323,6 +1449,7 @@ int PMPI_Status_set_source(MPI_Status *status, int source)
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_source((uintptr_t)status, source);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1336,6 +1463,7 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag)
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_tag((uintptr_t)status, tag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1351,7 +1479,10 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     impi_call.at[1] = flag;
     impi_call.at[2] = status;
     impi_err = impi_exec_Test(request, flag, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1366,6 +1497,7 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
     impi_call.at[0] = status;
     impi_call.at[1] = flag;
     impi_err = impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1382,7 +1514,10 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
     impi_call.at[1] = flag;
     impi_call.at[2] = array_of_statuses;
     impi_err = impi_exec_Testall(count, array_of_requests, flag, array_of_statuses);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Testall(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Testall(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1400,8 +1535,11 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fl
     impi_call.at[2] = flag;
     impi_call.at[3] = status;
     impi_err = impi_exec_Testany(count, array_of_requests, index, flag, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Testany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)flag,
-        (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Testany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)flag,
+            (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1420,8 +1558,11 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
     impi_call.at[3] = array_of_statuses;
     impi_err = impi_exec_Testsome(incount, array_of_requests, outcount, array_of_indices,
         array_of_statuses);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Testsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
-        (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Testsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
+            (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1436,7 +1577,10 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     impi_call.at[0] = request;
     impi_call.at[1] = status;
     impi_err = impi_exec_Wait(request, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Wait((uintptr_t)request, (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Wait((uintptr_t)request, (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1451,7 +1595,10 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
     impi_call.at[0] = array_of_requests;
     impi_call.at[1] = array_of_statuses;
     impi_err = impi_exec_Waitall(count, array_of_requests, array_of_statuses);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Waitall(count, (uintptr_t)array_of_requests, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Waitall(count, (uintptr_t)array_of_requests, (uintptr_t)array_of_statuses);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1467,7 +1614,10 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Sta
     impi_call.at[1] = index;
     impi_call.at[2] = status;
     impi_err = impi_exec_Waitany(count, array_of_requests, index, status);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Waitany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)status);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Waitany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)status);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1486,8 +1636,11 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
     impi_call.at[3] = array_of_statuses;
     impi_err = impi_exec_Waitsome(incount, array_of_requests, outcount, array_of_indices,
         array_of_statuses);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Waitsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
-        (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Waitsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
+            (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

@@ -19,8 +19,11 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
     impi_call.at[0] = origin_addr;
     impi_err = impi_exec_Accumulate(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, op, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
-        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+            target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -37,8 +40,11 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count,
     impi_call.at[0] = origin_addr;
     impi_err = impi_exec_Accumulate(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, op, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
-        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+            target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -56,8 +62,11 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
     impi_call.at[2] = result_addr;
     impi_err = impi_exec_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype,
         target_rank, target_disp, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Compare_and_swap((uintptr_t)origin_addr, (uintptr_t)compare_addr, (uintptr_t)result_addr,
-        (uintptr_t)datatype, target_rank, target_disp, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Compare_and_swap((uintptr_t)origin_addr, (uintptr_t)compare_addr, (uintptr_t)result_addr,
+            (uintptr_t)datatype, target_rank, target_disp, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -74,8 +83,11 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
     impi_call.at[1] = result_addr;
     impi_err = impi_exec_Fetch_and_op(origin_addr, result_addr, datatype, target_rank,
         target_disp, op, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Fetch_and_op((uintptr_t)origin_addr, (uintptr_t)result_addr, (uintptr_t)datatype,
-        target_rank, target_disp, (uintptr_t)op, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Fetch_and_op((uintptr_t)origin_addr, (uintptr_t)result_addr, (uintptr_t)datatype,
+            target_rank, target_disp, (uintptr_t)op, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -91,8 +103,11 @@ int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
     impi_call.at[0] = origin_addr;
     impi_err = impi_exec_Get(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
-        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Get((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+            target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -112,9 +127,12 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
     impi_err = impi_exec_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
         result_count, result_datatype, target_rank, target_disp, target_count, target_datatype,
         op, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
-        (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
-        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Get_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
+            (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
+            target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -134,9 +152,12 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
     impi_err = impi_exec_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
         result_count, result_datatype, target_rank, target_disp, target_count, target_datatype,
         op, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
-        (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
-        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Get_accumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype,
+            (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
+            target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -153,8 +174,11 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
     impi_call.at[0] = origin_addr;
     impi_err = impi_exec_Get(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Get((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
-        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Get((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+            target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -171,8 +195,11 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
     impi_call.at[0] = origin_addr;
     impi_err = impi_exec_Put(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Put((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
-        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Put((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+            target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -189,8 +216,11 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     impi_call.at[0] = origin_addr;
     impi_err = impi_exec_Put(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Put((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
-        target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Put((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
+            target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -209,6 +239,7 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
     impi_err = impi_Raccumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -228,6 +259,7 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count,
     impi_err = impi_Raccumulate((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -245,6 +277,7 @@ int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
     impi_call.at[1] = request;
     impi_err = impi_Rget((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -266,6 +299,7 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
         (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -288,6 +322,7 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
         (uintptr_t)result_addr, result_count, (uintptr_t)result_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
         (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -305,6 +340,7 @@ int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
     impi_call.at[1] = request;
     impi_err = impi_Rget((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -322,6 +358,7 @@ int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_dat
     impi_call.at[1] = request;
     impi_err = impi_Rput((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -339,6 +376,7 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
     impi_call.at[1] = request;
     impi_err = impi_Rput((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -355,6 +393,7 @@ int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm
     impi_call.at[1] = win;
     impi_err = impi_Win_allocate(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
         (uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -371,6 +410,7 @@ int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Co
     impi_call.at[1] = win;
     impi_err = impi_Win_allocate(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
         (uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -387,6 +427,7 @@ int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Co
     impi_call.at[1] = win;
     impi_err = impi_Win_allocate_shared(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
         (uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -403,6 +444,7 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
     impi_call.at[1] = win;
     impi_err = impi_Win_allocate_shared(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
         (uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -416,6 +458,7 @@ int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
         "\0base\0";
     impi_call.at[0] = base;
     impi_err = impi_Win_attach((uintptr_t)win, (uintptr_t)base, size);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -428,6 +471,7 @@ int PMPI_Win_complete(MPI_Win win)
     impi_call.names = "MPI_Win_complete"
         "\0";
     impi_err = impi_Win_complete((uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -443,6 +487,7 @@ int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI
     impi_call.at[0] = base;
     impi_call.at[1] = win;
     impi_err = impi_Win_create((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -458,6 +503,7 @@ int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info in
     impi_call.at[0] = base;
     impi_call.at[1] = win;
     impi_err = impi_Win_create((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -471,6 +517,7 @@ int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
         "\0win\0";
     impi_call.at[0] = win;
     impi_err = impi_Win_create_dynamic((uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -484,6 +531,7 @@ int PMPI_Win_detach(MPI_Win win, const void *base)
         "\0base\0";
     impi_call.at[0] = base;
     impi_err = impi_Win_detach((uintptr_t)win, (uintptr_t)base);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -496,7 +544,10 @@ int PMPI_Win_fence(int assert, MPI_Win win)
     impi_call.names = "MPI_Win_fence"
         "\0";
     impi_err = impi_exec_Win_fence(assert, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_fence(assert, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Win_fence(assert, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -509,7 +560,10 @@ int PMPI_Win_flush(int rank, MPI_Win win)
     impi_call.names = "MPI_Win_flush"
         "\0";
     impi_err = impi_exec_Win_flush(rank, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_flush(rank, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Win_flush(rank, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -522,7 +576,10 @@ int PMPI_Win_flush_all(MPI_Win win)
     impi_call.names = "MPI_Win_flush_all"
         "\0";
     impi_err = impi_exec_Win_flush_all(win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_flush_all((uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Win_flush_all((uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -535,7 +592,10 @@ int PMPI_Win_flush_local(int rank, MPI_Win win)
     impi_call.names = "MPI_Win_flush_local"
         "\0";
     impi_err = impi_exec_Win_flush_local(rank, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_flush_local(rank, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Win_flush_local(rank, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -548,7 +608,10 @@ int PMPI_Win_flush_local_all(MPI_Win win)
     impi_call.names = "MPI_Win_flush_local_all"
         "\0";
     impi_err = impi_exec_Win_flush_local_all(win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_flush_local_all((uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Win_flush_local_all((uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -562,6 +625,7 @@ int PMPI_Win_free(MPI_Win *win)
         "\0win\0";
     impi_call.at[0] = win;
     impi_err = impi_Win_free((uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -575,6 +639,7 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
         "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Win_get_group((uintptr_t)win, (uintptr_t)group);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -588,6 +653,7 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
         "\0info_used\0";
     impi_call.at[0] = info_used;
     impi_err = impi_Win_get_info((uintptr_t)win, (uintptr_t)info_used);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -602,6 +668,7 @@ int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     impi_call.at[0] = win_name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Win_get_name((uintptr_t)win, (uintptr_t)win_name, (uintptr_t)resultlen);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -614,7 +681,10 @@ int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     impi_call.names = "MPI_Win_lock"
         "\0";
     impi_err = impi_exec_Win_lock(lock_type, rank, assert, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_lock(lock_type, rank, assert, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Win_lock(lock_type, rank, assert, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -627,6 +697,7 @@ int PMPI_Win_lock_all(int assert, MPI_Win win)
     impi_call.names = "MPI_Win_lock_all"
         "\0";
     impi_err = impi_Win_lock_all(assert, (uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -639,6 +710,7 @@ int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     impi_call.names = "MPI_Win_post"
         "\0";
     impi_err = impi_Win_post((uintptr_t)group, assert, (uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -651,6 +723,7 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
     impi_call.names = "MPI_Win_set_info"
         "\0";
     impi_err = impi_Win_set_info((uintptr_t)win, (uintptr_t)info);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -664,6 +737,7 @@ int PMPI_Win_set_name(MPI_Win win, const char *win_name)
         "\0win_name\0";
     impi_call.at[0] = win_name;
     impi_err = impi_Win_set_name((uintptr_t)win, (uintptr_t)win_name);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -681,6 +755,7 @@ int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
     impi_call.at[2] = baseptr;
     impi_err = impi_Win_shared_query((uintptr_t)win, rank, (uintptr_t)size,
         disp_unit ? (uintptr_t)&impi_disp_unit : 0, (uintptr_t)baseptr);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     if (disp_unit) *disp_unit = impi_narrow(impi_disp_unit);
     return 0;
@@ -699,6 +774,7 @@ int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *dis
     impi_call.at[2] = baseptr;
     impi_err = impi_Win_shared_query((uintptr_t)win, rank, (uintptr_t)size, (uintptr_t)disp_unit,
         (uintptr_t)baseptr);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -711,6 +787,7 @@ int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     impi_call.names = "MPI_Win_start"
         "\0";
     impi_err = impi_Win_start((uintptr_t)group, assert, (uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -723,7 +800,10 @@ int PMPI_Win_sync(MPI_Win win)
     impi_call.names = "MPI_Win_sync"
         "\0";
     impi_err = impi_exec_Win_sync(win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_sync((uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Win_sync((uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -737,6 +817,7 @@ int PMPI_Win_test(MPI_Win win, int *flag)
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Win_test((uintptr_t)win, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -749,7 +830,10 @@ int PMPI_Win_unlock(int rank, MPI_Win win)
     impi_call.names = "MPI_Win_unlock"
         "\0";
     impi_err = impi_exec_Win_unlock(rank, win);
-    impi_err = __builtin_expect(impi_err != IMPI_IN_GO, 1) ? impi_err : impi_Win_unlock(rank, (uintptr_t)win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Win_unlock(rank, (uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -762,6 +846,7 @@ int PMPI_Win_unlock_all(MPI_Win win)
     impi_call.names = "MPI_Win_unlock_all"
         "\0";
     impi_err = impi_Win_unlock_all((uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -774,6 +859,7 @@ int PMPI_Win_wait(MPI_Win win)
     impi_call.names = "MPI_Win_wait"
         "\0";
     impi_err = impi_Win_wait((uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

@@ -8,74 +8,136 @@
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
+uint32_t impi_events;
+
 int PMPI_T_category_changed(int *update_number)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_changed");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_category_changed"
+        "\0update_number\0";
+    impi_call.at[0] = update_number;
+    impi_err = impi_T_category_changed((uintptr_t)update_number);
+    return impi_err;
 }
 WEAK(MPI_T_category_changed);
 
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_categories");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_category_get_categories"
+        "\0indices\0";
+    impi_call.at[0] = indices;
+    impi_err = impi_T_category_get_categories(cat_index, len, (uintptr_t)indices);
+    return impi_err;
 }
 WEAK(MPI_T_category_get_categories);
 
 int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_cvars");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_category_get_cvars"
+        "\0indices\0";
+    impi_call.at[0] = indices;
+    impi_err = impi_T_category_get_cvars(cat_index, len, (uintptr_t)indices);
+    return impi_err;
 }
 WEAK(MPI_T_category_get_cvars);
 
 int PMPI_T_category_get_events(int cat_index, int len, int indices[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_events");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_category_get_events"
+        "\0indices\0";
+    impi_call.at[0] = indices;
+    impi_err = impi_T_category_get_events(cat_index, len, (uintptr_t)indices);
+    return impi_err;
 }
 WEAK(MPI_T_category_get_events);
 
 int PMPI_T_category_get_index(const char *name, int *cat_index)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_index");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_category_get_index"
+        "\0name\0cat_index\0";
+    impi_call.at[0] = name;
+    impi_call.at[1] = cat_index;
+    impi_err = impi_T_category_get_index((uintptr_t)name, (uintptr_t)cat_index);
+    return impi_err;
 }
 WEAK(MPI_T_category_get_index);
 
 int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len,
         int *num_cvars, int *num_pvars, int *num_categories)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_info");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_category_get_info"
+        "\0name\0name_len\0desc\0desc_len\0num_cvars\0num_pvars\0"
+        "num_categories\0";
+    impi_call.at[0] = name;
+    impi_call.at[1] = name_len;
+    impi_call.at[2] = desc;
+    impi_call.at[3] = desc_len;
+    impi_call.at[4] = num_cvars;
+    impi_call.at[5] = num_pvars;
+    impi_call.at[6] = num_categories;
+    impi_err = impi_T_category_get_info(cat_index, (uintptr_t)name, (uintptr_t)name_len, (uintptr_t)desc,
+        (uintptr_t)desc_len, (uintptr_t)num_cvars, (uintptr_t)num_pvars, (uintptr_t)num_categories);
+    return impi_err;
 }
 WEAK(MPI_T_category_get_info);
 
 int PMPI_T_category_get_num(int *num_cat)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_num");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_category_get_num"
+        "\0num_cat\0";
+    impi_call.at[0] = num_cat;
+    impi_err = impi_T_category_get_num((uintptr_t)num_cat);
+    return impi_err;
 }
 WEAK(MPI_T_category_get_num);
 
 int PMPI_T_category_get_num_events(int cat_index, int *num_events)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_num_events");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_category_get_num_events"
+        "\0num_events\0";
+    impi_call.at[0] = num_events;
+    impi_err = impi_T_category_get_num_events(cat_index, (uintptr_t)num_events);
+    return impi_err;
 }
 WEAK(MPI_T_category_get_num_events);
 
 int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_pvars");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_category_get_pvars"
+        "\0indices\0";
+    impi_call.at[0] = indices;
+    impi_err = impi_T_category_get_pvars(cat_index, len, (uintptr_t)indices);
+    return impi_err;
 }
 WEAK(MPI_T_category_get_pvars);
 
 int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_get_index");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_cvar_get_index"
+        "\0name\0cvar_index\0";
+    impi_call.at[0] = name;
+    impi_call.at[1] = cvar_index;
+    impi_err = impi_T_cvar_get_index((uintptr_t)name, (uintptr_t)cvar_index);
+    return impi_err;
 }
 WEAK(MPI_T_cvar_get_index);
 
@@ -83,88 +145,166 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
         MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind,
         int *scope)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_get_info");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_cvar_get_info"
+        "\0name\0name_len\0verbosity\0datatype\0enumtype\0desc\0"
+        "desc_len\0bind\0scope\0";
+    impi_call.at[0] = name;
+    impi_call.at[1] = name_len;
+    impi_call.at[2] = verbosity;
+    impi_call.at[3] = datatype;
+    impi_call.at[4] = enumtype;
+    impi_call.at[5] = desc;
+    impi_call.at[6] = desc_len;
+    impi_call.at[7] = bind;
+    impi_call.at[8] = scope;
+    impi_err = impi_T_cvar_get_info(cvar_index, (uintptr_t)name, (uintptr_t)name_len, (uintptr_t)verbosity,
+        (uintptr_t)datatype, (uintptr_t)enumtype, (uintptr_t)desc, (uintptr_t)desc_len,
+        (uintptr_t)bind, (uintptr_t)scope);
+    return impi_err;
 }
 WEAK(MPI_T_cvar_get_info);
 
 int PMPI_T_cvar_get_num(int *num_cvar)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_get_num");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_cvar_get_num"
+        "\0num_cvar\0";
+    impi_call.at[0] = num_cvar;
+    impi_err = impi_T_cvar_get_num((uintptr_t)num_cvar);
+    return impi_err;
 }
 WEAK(MPI_T_cvar_get_num);
 
 int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle,
         int *count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_handle_alloc");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_cvar_handle_alloc"
+        "\0obj_handle\0handle\0count\0";
+    impi_call.at[0] = obj_handle;
+    impi_call.at[1] = handle;
+    impi_call.at[2] = count;
+    impi_err = impi_T_cvar_handle_alloc(cvar_index, (uintptr_t)obj_handle, (uintptr_t)handle, (uintptr_t)count);
+    return impi_err;
 }
 WEAK(MPI_T_cvar_handle_alloc);
 
 int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_handle_free");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_cvar_handle_free"
+        "\0handle\0";
+    impi_call.at[0] = handle;
+    impi_err = impi_T_cvar_handle_free((uintptr_t)handle);
+    return impi_err;
 }
 WEAK(MPI_T_cvar_handle_free);
 
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_read");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_cvar_read"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_T_cvar_read((uintptr_t)handle, (uintptr_t)buf);
+    return impi_err;
 }
 WEAK(MPI_T_cvar_read);
 
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_write");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_cvar_write"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_T_cvar_write((uintptr_t)handle, (uintptr_t)buf);
+    return impi_err;
 }
 WEAK(MPI_T_cvar_write);
 
 int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_enum_get_info");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_enum_get_info"
+        "\0num\0name\0name_len\0";
+    impi_call.at[0] = num;
+    impi_call.at[1] = name;
+    impi_call.at[2] = name_len;
+    impi_err = impi_T_enum_get_info((uintptr_t)enumtype, (uintptr_t)num, (uintptr_t)name, (uintptr_t)name_len);
+    return impi_err;
 }
 WEAK(MPI_T_enum_get_info);
 
 int PMPI_T_enum_get_item(MPI_T_enum enumtype, int index, int *value, char *name, int *name_len)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_enum_get_item");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_enum_get_item"
+        "\0value\0name\0name_len\0";
+    impi_call.at[0] = value;
+    impi_call.at[1] = name;
+    impi_call.at[2] = name_len;
+    impi_err = impi_T_enum_get_item((uintptr_t)enumtype, index, (uintptr_t)value, (uintptr_t)name,
+        (uintptr_t)name_len);
+    return impi_err;
 }
 WEAK(MPI_T_enum_get_item);
 
 int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration,
         MPI_T_cb_safety cb_safety, MPI_Info *info_used)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_callback_get_info");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_callback_get_info"
+        "\0info_used\0";
+    impi_call.at[0] = info_used;
+    impi_err = impi_T_event_callback_get_info((uintptr_t)event_registration, cb_safety, (uintptr_t)info_used);
+    return impi_err;
 }
 WEAK(MPI_T_event_callback_get_info);
 
 int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration,
         MPI_T_cb_safety cb_safety, MPI_Info info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_callback_set_info");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_callback_set_info"
+        "\0";
+    impi_err = impi_T_event_callback_set_info((uintptr_t)event_registration, cb_safety, (uintptr_t)info);
+    return impi_err;
 }
 WEAK(MPI_T_event_callback_set_info);
 
 int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_copy");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_copy"
+        "\0buffer\0";
+    impi_call.at[0] = buffer;
+    impi_err = impi_T_event_copy((uintptr_t)event_instance, (uintptr_t)buffer);
+    return impi_err;
 }
 WEAK(MPI_T_event_copy);
 
 int PMPI_T_event_get_index(const char *name, int *event_index)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_get_index");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_get_index"
+        "\0name\0event_index\0";
+    impi_call.at[0] = name;
+    impi_call.at[1] = event_index;
+    impi_err = impi_T_event_get_index((uintptr_t)name, (uintptr_t)event_index);
+    return impi_err;
 }
 WEAK(MPI_T_event_get_index);
 
@@ -172,66 +312,128 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
         MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements,
         MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_get_info");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_get_info"
+        "\0name\0name_len\0verbosity\0array_of_datatypes\0array_of_displacements\0num_elements\0"
+        "enumtype\0info\0desc\0desc_len\0bind\0";
+    impi_call.at[0] = name;
+    impi_call.at[1] = name_len;
+    impi_call.at[2] = verbosity;
+    impi_call.at[3] = array_of_datatypes;
+    impi_call.at[4] = array_of_displacements;
+    impi_call.at[5] = num_elements;
+    impi_call.at[6] = enumtype;
+    impi_call.at[7] = info;
+    impi_call.at[8] = desc;
+    impi_call.at[9] = desc_len;
+    impi_call.at[10] = bind;
+    impi_err = impi_T_event_get_info(event_index, (uintptr_t)name, (uintptr_t)name_len, (uintptr_t)verbosity,
+        (uintptr_t)array_of_datatypes, (uintptr_t)array_of_displacements,
+        (uintptr_t)num_elements, (uintptr_t)enumtype, (uintptr_t)info, (uintptr_t)desc,
+        (uintptr_t)desc_len, (uintptr_t)bind);
+    return impi_err;
 }
 WEAK(MPI_T_event_get_info);
 
 int PMPI_T_event_get_num(int *num_events)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_get_num");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_get_num"
+        "\0num_events\0";
+    impi_call.at[0] = num_events;
+    impi_err = impi_T_event_get_num((uintptr_t)num_events);
+    return impi_err;
 }
 WEAK(MPI_T_event_get_num);
 
 int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_get_source");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_get_source"
+        "\0source_index\0";
+    impi_call.at[0] = source_index;
+    impi_err = impi_T_event_get_source((uintptr_t)event_instance, (uintptr_t)source_index);
+    return impi_err;
 }
 WEAK(MPI_T_event_get_source);
 
 int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_get_timestamp");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_get_timestamp"
+        "\0event_timestamp\0";
+    impi_call.at[0] = event_timestamp;
+    impi_err = impi_T_event_get_timestamp((uintptr_t)event_instance, (uintptr_t)event_timestamp);
+    return impi_err;
 }
 WEAK(MPI_T_event_get_timestamp);
 
 int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
         MPI_T_event_registration *event_registration)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_handle_alloc");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_handle_alloc"
+        "\0obj_handle\0event_registration\0";
+    impi_call.at[0] = obj_handle;
+    impi_call.at[1] = event_registration;
+    impi_err = impi_T_event_handle_alloc(event_index, (uintptr_t)obj_handle, (uintptr_t)info,
+        (uintptr_t)event_registration);
+    return impi_err;
 }
 WEAK(MPI_T_event_handle_alloc);
 
 int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
         MPI_T_event_free_cb_function free_cb_function)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_handle_free");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_handle_free"
+        "\0user_data\0free_cb_function\0";
+    impi_call.at[0] = user_data;
+    impi_call.at[1] = free_cb_function;
+    impi_err = impi_T_event_handle_free((uintptr_t)event_registration, (uintptr_t)user_data,
+        (uintptr_t)free_cb_function);
+    return impi_err;
 }
 WEAK(MPI_T_event_handle_free);
 
 int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_handle_get_info");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_handle_get_info"
+        "\0info_used\0";
+    impi_call.at[0] = info_used;
+    impi_err = impi_T_event_handle_get_info((uintptr_t)event_registration, (uintptr_t)info_used);
+    return impi_err;
 }
 WEAK(MPI_T_event_handle_get_info);
 
 int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_handle_set_info");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_handle_set_info"
+        "\0";
+    impi_err = impi_T_event_handle_set_info((uintptr_t)event_registration, (uintptr_t)info);
+    return impi_err;
 }
 WEAK(MPI_T_event_handle_set_info);
 
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_read");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_read"
+        "\0buffer\0";
+    impi_call.at[0] = buffer;
+    impi_err = impi_T_event_read((uintptr_t)event_instance, element_index, (uintptr_t)buffer);
+    return impi_err;
 }
 WEAK(MPI_T_event_read);
 
@@ -239,37 +441,64 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration,
         MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data,
         MPI_T_event_cb_function event_cb_function)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_register_callback");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_register_callback"
+        "\0user_data\0event_cb_function\0";
+    impi_call.at[0] = user_data;
+    impi_call.at[1] = event_cb_function;
+    impi_err = impi_T_event_register_callback((uintptr_t)event_registration, cb_safety, (uintptr_t)info,
+        (uintptr_t)user_data, (uintptr_t)event_cb_function);
+    return impi_err;
 }
 WEAK(MPI_T_event_register_callback);
 
 int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
         MPI_T_event_dropped_cb_function dropped_cb_function)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_set_dropped_handler");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_event_set_dropped_handler"
+        "\0dropped_cb_function\0";
+    impi_call.at[0] = dropped_cb_function;
+    impi_err = impi_T_event_set_dropped_handler((uintptr_t)event_registration, (uintptr_t)dropped_cb_function);
+    return impi_err;
 }
 WEAK(MPI_T_event_set_dropped_handler);
 
 int PMPI_T_finalize(void)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_finalize");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_finalize"
+        "\0";
+    impi_err = impi_T_finalize();
+    return impi_err;
 }
 WEAK(MPI_T_finalize);
 
 int PMPI_T_init_thread(int required, int *provided)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_init_thread");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_init_thread"
+        "\0provided\0";
+    impi_call.at[0] = provided;
+    impi_err = impi_T_init_thread(required, (uintptr_t)provided);
+    return impi_err;
 }
 WEAK(MPI_T_init_thread);
 
 int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_get_index");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_get_index"
+        "\0name\0pvar_index\0";
+    impi_call.at[0] = name;
+    impi_call.at[1] = pvar_index;
+    impi_err = impi_T_pvar_get_index((uintptr_t)name, var_class, (uintptr_t)pvar_index);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_get_index);
 
@@ -277,86 +506,161 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
         int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len,
         int *bind, int *readonly, int *continuous, int *atomic)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_get_info");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_get_info"
+        "\0name\0name_len\0verbosity\0var_class\0datatype\0enumtype\0"
+        "desc\0desc_len\0bind\0readonly\0continuous\0atomic\0";
+    impi_call.at[0] = name;
+    impi_call.at[1] = name_len;
+    impi_call.at[2] = verbosity;
+    impi_call.at[3] = var_class;
+    impi_call.at[4] = datatype;
+    impi_call.at[5] = enumtype;
+    impi_call.at[6] = desc;
+    impi_call.at[7] = desc_len;
+    impi_call.at[8] = bind;
+    impi_call.at[9] = readonly;
+    impi_call.at[10] = continuous;
+    impi_call.at[11] = atomic;
+    impi_err = impi_T_pvar_get_info(pvar_index, (uintptr_t)name, (uintptr_t)name_len, (uintptr_t)verbosity,
+        (uintptr_t)var_class, (uintptr_t)datatype, (uintptr_t)enumtype, (uintptr_t)desc,
+        (uintptr_t)desc_len, (uintptr_t)bind, (uintptr_t)readonly, (uintptr_t)continuous,
+        (uintptr_t)atomic);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_get_info);
 
 int PMPI_T_pvar_get_num(int *num_pvar)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_get_num");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_get_num"
+        "\0num_pvar\0";
+    impi_call.at[0] = num_pvar;
+    impi_err = impi_T_pvar_get_num((uintptr_t)num_pvar);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_get_num);
 
 int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session pe_session, int pvar_index, void *obj_handle,
         MPI_T_pvar_handle *handle, int *count)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_handle_alloc");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_handle_alloc"
+        "\0obj_handle\0handle\0count\0";
+    impi_call.at[0] = obj_handle;
+    impi_call.at[1] = handle;
+    impi_call.at[2] = count;
+    impi_err = impi_T_pvar_handle_alloc((uintptr_t)pe_session, pvar_index, (uintptr_t)obj_handle,
+        (uintptr_t)handle, (uintptr_t)count);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_handle_alloc);
 
 int PMPI_T_pvar_handle_free(MPI_T_pvar_session pe_session, MPI_T_pvar_handle *handle)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_handle_free");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_handle_free"
+        "\0handle\0";
+    impi_call.at[0] = handle;
+    impi_err = impi_T_pvar_handle_free((uintptr_t)pe_session, (uintptr_t)handle);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_handle_free);
 
 int PMPI_T_pvar_read(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, void *buf)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_read");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_read"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_T_pvar_read((uintptr_t)pe_session, (uintptr_t)handle, (uintptr_t)buf);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_read);
 
 int PMPI_T_pvar_readreset(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, void *buf)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_readreset");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_readreset"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_T_pvar_readreset((uintptr_t)pe_session, (uintptr_t)handle, (uintptr_t)buf);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_readreset);
 
 int PMPI_T_pvar_reset(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_reset");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_reset"
+        "\0";
+    impi_err = impi_T_pvar_reset((uintptr_t)pe_session, (uintptr_t)handle);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_reset);
 
 int PMPI_T_pvar_session_create(MPI_T_pvar_session *pe_session)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_session_create");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_session_create"
+        "\0pe_session\0";
+    impi_call.at[0] = pe_session;
+    impi_err = impi_T_pvar_session_create((uintptr_t)pe_session);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_session_create);
 
 int PMPI_T_pvar_session_free(MPI_T_pvar_session *pe_session)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_session_free");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_session_free"
+        "\0pe_session\0";
+    impi_call.at[0] = pe_session;
+    impi_err = impi_T_pvar_session_free((uintptr_t)pe_session);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_session_free);
 
 int PMPI_T_pvar_start(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_start");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_start"
+        "\0";
+    impi_err = impi_T_pvar_start((uintptr_t)pe_session, (uintptr_t)handle);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_start);
 
 int PMPI_T_pvar_stop(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_stop");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_stop"
+        "\0";
+    impi_err = impi_T_pvar_stop((uintptr_t)pe_session, (uintptr_t)handle);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_stop);
 
 int PMPI_T_pvar_write(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, const void *buf)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_write");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_pvar_write"
+        "\0buf\0";
+    impi_call.at[0] = buf;
+    impi_err = impi_T_pvar_write((uintptr_t)pe_session, (uintptr_t)handle, (uintptr_t)buf);
+    return impi_err;
 }
 WEAK(MPI_T_pvar_write);
 
@@ -364,21 +668,46 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *de
         MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks,
         MPI_Info *info)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_source_get_info");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_source_get_info"
+        "\0name\0name_len\0desc\0desc_len\0ordering\0ticks_per_second\0"
+        "max_ticks\0info\0";
+    impi_call.at[0] = name;
+    impi_call.at[1] = name_len;
+    impi_call.at[2] = desc;
+    impi_call.at[3] = desc_len;
+    impi_call.at[4] = ordering;
+    impi_call.at[5] = ticks_per_second;
+    impi_call.at[6] = max_ticks;
+    impi_call.at[7] = info;
+    impi_err = impi_T_source_get_info(source_index, (uintptr_t)name, (uintptr_t)name_len, (uintptr_t)desc,
+        (uintptr_t)desc_len, (uintptr_t)ordering, (uintptr_t)ticks_per_second,
+        (uintptr_t)max_ticks, (uintptr_t)info);
+    return impi_err;
 }
 WEAK(MPI_T_source_get_info);
 
 int PMPI_T_source_get_num(int *num_sources)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_source_get_num");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_source_get_num"
+        "\0num_sources\0";
+    impi_call.at[0] = num_sources;
+    impi_err = impi_T_source_get_num((uintptr_t)num_sources);
+    return impi_err;
 }
 WEAK(MPI_T_source_get_num);
 
 int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_source_get_timestamp");
-    return MPI_T_ERR_NOT_SUPPORTED;
+    impi_call.names = "MPI_T_source_get_timestamp"
+        "\0timestamp\0";
+    impi_call.at[0] = timestamp;
+    impi_err = impi_T_source_get_timestamp(source_index, (uintptr_t)timestamp);
+    return impi_err;
 }
 WEAK(MPI_T_source_get_timestamp);

@@ -521,6 +521,8 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
 void impi_error_action(GoInt32 code, struct impi_action *action) { (void)code, (void)action; fail("an error"); }
 void impi_error_fatal(GoInt32 code) { (void)code; fail("a fatal error"); }
 void impi_process_ends(uintptr_t exit) { (void)exit; fail("the end"); }
+uint32_t impi_events;
+void impi_deliver(void) { fail("events"); }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 NEVER(GoInt32 impi_Put(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype, GoInt32 target_rank,
                        GoInt64 target_disp, GoInt64 target_count, GoUintptr target_datatype, GoUintptr win))

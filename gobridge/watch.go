@@ -1,0 +1,142 @@
+package main
+
+// #include "executor/fast.h"
+import "C"
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/mpit"
+	"github.com/libimpi/libimpi/transport/boot"
+)
+
+// Short messages and collective operations inside a machine are C's, which counts nothing. While a tool has started a
+// variable that is counted, or waits for events, communicators are hidden from C: it then leaves every call to the
+// engine, where messages are counted. When nobody looks any more they are shown again. So nothing is paid for counting
+// that nobody has asked for.
+
+// known are the communicators that have a place in C's table.
+var known struct {
+	sync.Mutex
+	hidden bool // while the engine is watched
+	of     [C.IMPI_FAST_COMMS]*communicator
+}
+
+// appear gives a communicator its place in C's table, of which the rest is there.
+func (c *communicator) appear(slot uintptr) {
+	known.Lock()
+	defer known.Unlock()
+	known.of[slot] = c
+	if !known.hidden {
+		showHandle(&C.impi_fast.comms[slot].handle, c.handle)
+	}
+}
+
+// vanish takes it back, and answers whether there was one.
+func (c *communicator) vanish(slot uintptr) bool {
+	known.Lock()
+	defer known.Unlock()
+	if known.of[slot] != c {
+		return false
+	}
+	known.of[slot] = nil
+	showHandle(&C.impi_fast.comms[slot].handle, 0)
+	return true
+}
+
+// forgetAll takes all of them back.
+func forgetAll() {
+	known.Lock()
+	defer known.Unlock()
+	for i := range known.of {
+		known.of[i] = nil
+		showHandle(&C.impi_fast.comms[i].handle, 0)
+	}
+}
+
+// fast is the communicator's place in C's table; nil if it has none.
+func (c *communicator) fast() *C.struct_impi_fast_comm {
+	slot := fastSlot(c.handle)
+	if slot >= C.IMPI_FAST_COMMS {
+		return nil
+	}
+	known.Lock()
+	defer known.Unlock()
+	if known.of[slot] != c {
+		return nil
+	}
+	return &C.impi_fast.comms[slot]
+}
+
+// hide hides all communicators from C, or shows them again.
+func hide(on bool) {
+	known.Lock()
+	defer known.Unlock()
+	known.hidden = on
+	for i, c := range known.of {
+		switch {
+		case c == nil:
+		case on:
+			showHandle(&C.impi_fast.comms[i].handle, 0)
+		default:
+			showHandle(&C.impi_fast.comms[i].handle, c.handle)
+		}
+	}
+}
+
+// avoidBoards keeps collective operations from boards while they have to go by messages.
+func avoidBoards(e *libimpi.Engine) {
+	avoid := e.Verifies() || coll.Chosen(onBoards...)
+	e.AvoidBoards(avoid)
+	known.Lock()
+	defer known.Unlock()
+	for i, c := range known.of {
+		if c == nil {
+			continue
+		}
+		b := (*unsafe.Pointer)(unsafe.Pointer(&C.impi_fast.comms[i].board))
+		if avoid {
+			atomic.StorePointer(b, nil)
+		} else {
+			atomic.StorePointer(b, unsafe.Pointer(c.board.c))
+		}
+	}
+}
+
+// rewatch sees what is to be counted and told, and has it done. The tools' lock is held.
+func rewatch() {
+	counts, calls := false, false
+	for _, s := range tools.sessions {
+		for _, h := range s.handles {
+			if h.variable.Counted && h.running() {
+				counts = true
+				calls = calls || h.variable.Quantity == mpit.Taken
+			}
+		}
+	}
+	observed := uint32(0)
+	for kind := range mpit.Kinds {
+		if dispatcher.Wants(kind) {
+			observed |= 1 << kind
+			counts = counts || kind != mpit.PeerLost
+		}
+	}
+	coll.Count(calls || environment(boot.EnvVerbose) != "")
+	e := toolEngine.Load()
+	if e == nil {
+		return
+	}
+	e.Observe(observed, observe)
+	if watched.Swap(counts) != counts {
+		hide(counts)
+		e.AdoptQuick()
+		e.Watch(counts)
+	}
+}
+
+// watched says whether the engine counts.
+var watched atomic.Bool
