@@ -1,6 +1,6 @@
-/* One of several tools that are preloaded at once, TOOL by name. It counts sends and reductions, passes every call on to
- * the next tool (RTLD_NEXT), the last of them to the library, and says in MPI_Finalize what it has seen. With VARIABLES
- * it also reads performance variables there, as the library has counted the same calls. */
+/* One of several tools that are preloaded at once, TOOL by name. It counts sends and reductions, passes every call on
+ * to the next tool (RTLD_NEXT), the last of them to the library, and says in MPI_Finalize what it has seen. With
+ * VARIABLES it also reads performance variables there, as the library has counted the same calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
