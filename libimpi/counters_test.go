@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"bytes"
 	"sync/atomic"
 	"testing"
 )
@@ -20,13 +21,13 @@ func TestWhatIsCountedIsWhatWasSent(t *testing.T) {
 				completed.Add(1)
 			})
 			var ids []uint64
-			var bufs [][]byte
+			var bufs, want [][]byte
 			must(t, e.AttachBuffer(1<<24))
 			for i := range all {
 				m := &all[i]
 				if m.to == int(e.me) {
 					buf := make([]byte, len(m.data)+1)
-					bufs = append(bufs, buf)
+					bufs, want = append(bufs, buf), append(want, m.data)
 					ids = append(ids, e.World().Irecv(at(buf), int64(len(buf)), byteT, m.from, m.tag))
 				}
 				if m.from == int(e.me) {
@@ -38,6 +39,11 @@ func TestWhatIsCountedIsWhatWasSent(t *testing.T) {
 			}
 			must(t, e.WaitAll(ids, nil))
 			must(t, e.DetachBuffer())
+			for i, buf := range bufs {
+				if !bytes.Equal(buf[:len(want[i])], want[i]) {
+					t.Errorf("rank %d: message %d is not what was sent", e.me, i)
+				}
+			}
 			e.Watch(false)
 			must(t, e.World().Barrier()) // the others may need this process
 		})

@@ -107,7 +107,7 @@ func List() string {
 		row("performance", v.Name, more, v.About)
 	}
 	for i := range Events {
-		row("event", Events[i].Name, fmt.Sprint(len(Events[i].Elements), " elements"), Events[i].About)
+		row("event", Events[i].Name, fmt.Sprint("elements: ", len(Events[i].Elements)), Events[i].About)
 	}
 	return b.String()
 }

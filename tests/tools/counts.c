@@ -175,7 +175,7 @@ static void waits(void)
     MPI_Barrier(MPI_COMM_WORLD);
     double begin = MPI_Wtime();
     if (check_rank == 0)
-        while (MPI_Wtime() < begin + 0.05) { }
+        while (MPI_Wtime() < begin + 0.05) {}
     MPI_Barrier(MPI_COMM_WORLD);
     double took = MPI_Wtime() - begin, waited = tool_read_double(s, waiting);
     CHECK_SAY(waited >= 0 && waited <= took + 1, "%f s of %f", waited, took);

@@ -188,7 +188,7 @@ static void all(void)
         CHECK(rate > 0 && most > rate);
         double before = MPI_Wtime();
         OK(MPI_T_source_get_timestamp(i, &a));
-        while (MPI_Wtime() < before + 0.01) { }
+        while (MPI_Wtime() < before + 0.01) {}
         OK(MPI_T_source_get_timestamp(i, &b));
         CHECK((double)(b - a) / (double)rate > 0.005 && (double)(b - a) / (double)rate < 30);
     }
