@@ -45,7 +45,7 @@ func tellTools(p *process) {
 	for _, s := range tools.sessions {
 		for _, h := range s.handles {
 			if h.following {
-				e.Follow(&h.peak)
+				e.Follow(&h.peak, false)
 			}
 		}
 	}

@@ -315,7 +315,7 @@ func (h *variableHandle) start() {
 	if h.variable.Quantity == mpit.UnexpectedPeak {
 		h.following = true
 		if e := toolEngine.Load(); e != nil {
-			e.Follow(&h.peak)
+			e.Follow(&h.peak, started() != nil)
 		}
 		return
 	}

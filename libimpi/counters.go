@@ -188,11 +188,14 @@ func (q *Quick) postedOn(cid uint64, sources int) (n int) {
 // Peak is the most unexpected messages that there have been at a time.
 type Peak struct{ most int }
 
-// Follow makes a peak grow from now on, from what there is at the moment.
-func (e *Engine) Follow(p *Peak) {
+// Follow makes a peak grow from now on, from what there is at the moment. What has arrived is taken in first, if asked
+// for.
+func (e *Engine) Follow(p *Peak, takeIn bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.pollAll()
+	if takeIn {
+		e.pollAll()
+	}
 	e.watch.peaks = append(e.watch.peaks, p)
 	p.most = max(p.most, e.unexpected())
 }
@@ -297,7 +300,11 @@ func (e *Engine) noteUnexpected(ctx *context, m *message) {
 		}
 	}
 	if w.observes(MessageUnexpected) {
-		w.observer(MessageUnexpected, ctx.comm, [5]int64{int64(m.peer), int64(m.tag), int64(ctx.cid), m.length})
+		c := ctx.comm
+		if ctx != c.p2p {
+			c = nil // none of the program's
+		}
+		w.observer(MessageUnexpected, c, [5]int64{int64(m.peer), int64(m.tag), int64(ctx.cid), m.length})
 	}
 }
 

@@ -110,14 +110,14 @@ func TestLevelsAndPeaksFollowTheQueues(t *testing.T) {
 	a, b := es[0], es[1]
 	b.Watch(true)
 	var peak, late Peak
-	b.Follow(&peak)
+	b.Follow(&peak, true)
 	for i := range 5 {
 		must(t, a.World().Send(at(pattern(8, i)), 8, byteT, 1, int32(i), Standard))
 	}
 	if l := b.World().Levels(true); l.Unexpected != 5 || l.Posted != 0 {
 		t.Errorf("after five messages: %+v", l)
 	}
-	b.Follow(&late)
+	b.Follow(&late, true)
 	in := make([]byte, 8)
 	for i := range 3 {
 		must(t, b.World().Recv(at(in), 8, byteT, 0, int32(i), nil))

@@ -61,7 +61,7 @@ func events() []Event {
 		{Name: "unexpected_message", Category: "queues", Kind: UnexpectedMessage, Elements: message,
 			About: "a message has come before its receive" + aboutMessage},
 		{Name: "comm_unexpected_message", Category: "queues", Kind: UnexpectedMessage, Elements: message, OfComm: true,
-			About: "the same for messages on one communicator"},
+			About: "the same for messages of the program on one communicator, without those of collective operations"},
 		{Name: "request_completed", Category: "messages", Kind: RequestCompleted, Elements: request,
 			About: "an operation of the program is over: its kind (0 send, 1 receive, 2 other), the peer's rank in " +
 				"MPI_COMM_WORLD (-1: none), the tag, the communicator's context id, the length in bytes"},
