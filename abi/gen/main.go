@@ -19,6 +19,8 @@
 // when anything is refused, and a file whose content stays is not touched.
 //
 //	-signatures     print the Go signature of every export instead
+//	-man DIR        write the manual's section 3 below DIR instead; its pages
+//	                show -source NAME and -date DATE
 //	-check          write nothing, fail if a file is not up to date
 package main
 
@@ -33,13 +35,23 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/abi/table"
+	"github.com/libimpi/libimpi/tools/roff"
 )
 
 func main() {
 	signatures := flag.Bool("signatures", false, "print the Go signature of every export")
 	check := flag.Bool("check", false, "write nothing, fail if a file is not up to date")
+	man := flag.String("man", "", "write the manual's section 3 below this folder")
+	source := flag.String("source", "libimpi", "name and version that the manual shows")
+	date := flag.String("date", "", "date that the manual shows")
 	flag.Parse()
-	if err := run(*signatures, *check); err != nil {
+	var err error
+	if *man != "" {
+		err = runManual(*man, roff.Software{Name: *source, Date: *date})
+	} else {
+		err = run(*signatures, *check)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "abi/gen:", err)
 		os.Exit(1)
 	}
@@ -68,6 +80,26 @@ func run(signatures, check bool) error {
 		return compareFiles(root, files)
 	}
 	return writeFiles(root, files)
+}
+
+func runManual(dir string, of roff.Software) error {
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	in, err := readInput(root)
+	if err != nil {
+		return err
+	}
+	w, err := readWords(filepath.Join(root, "abi"))
+	if err != nil {
+		return err
+	}
+	pages, err := manualPages(in, w, of)
+	if err != nil {
+		return err
+	}
+	return writeManual(dir, pages)
 }
 
 // input is all that the generated files depend on.
