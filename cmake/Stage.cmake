@@ -13,10 +13,13 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DI
 # The commit, for who reports an error: known only in a checkout. make configures before each build, so that it is
 # looked at each time.
 set(COMMIT "")
+set(DATE "")
 if(EXISTS ${CMAKE_SOURCE_DIR}/.git)
   execute_process(COMMAND git describe --tags --match v[0-9]* --always --dirty --abbrev=10
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     OUTPUT_VARIABLE COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(COMMAND git log -1 --format=%cs WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+    OUTPUT_VARIABLE DATE OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
@@ -65,6 +68,13 @@ go_tool(./cmd/impirun impirun mpirun mpiexec)
 go_tool(./cmd/mpicc mpicc mpicxx mpic++ mpiCC mpicc_abi)
 go_tool(./cmd/impi-info impi-info)
 go_tool(./cmd/impi-conform impi-conform)
+
+# The manual, and the completion of shells: of the tables of functions and of options.
+add_custom_target(manual ALL
+  COMMAND ${GO} run ./abi/gen -man ${STAGE}/share/man -source "libimpi ${VERSION}" "-date=${DATE}"
+  COMMAND ${GO} run ./cmd/internal/manual "-date=${DATE}" ${STAGE}/share
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "the manual" VERBATIM)
+add_dependencies(stage manual)
 
 # Fixed files, written when CMake runs.
 file(MAKE_DIRECTORY ${STAGE}/lib ${STAGE}/include)

@@ -20,31 +20,8 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/report"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
+	"github.com/libimpi/libimpi/cmd/internal/usage"
 )
-
-const usage = `usage: impi-conform [options]
-
-  -server-cmd CMD  the command that starts the server under test; {clients} is how many clients it serves
-                   ("impirun -server {clients}")
-  -client-cmd CMD  the command that starts a client under test; {rank} is its rank, {server} the server's
-                   address:port, {n} its number of processes, {prog} the program and its arguments
-                   ("impirun -client {rank} {server} -n {n} {prog}")
-  -values VARS     variables that tell a client which values to contribute to C_COLL_XSIZE and C_COLL_MAXLINEAR
-                   ("IMPI_XSIZE={xsize} IMPI_MAXLINEAR={maxlinear}"); without them the cases that need it are skipped
-  -mpicc CMD       the compiler of the program that a client under test runs (mpicc)
-  -run REGEXP      only cases whose name matches
-  -list            list the cases, and what each tests
-  -timeout TIME    the deadline of a case (30s)
-  -jobs N          cases at a time (4)
-  -junit FILE      write the results as JUnit XML
-  -v               show what the implementation wrote in failed cases
-  -golden DIR      instead of cases: run some small jobs of libimpi's, and compare their bytes with DIR's traces;
-                   -rewrite writes these anew
-  -print FILE      print a trace in words
-
-Words of the commands are separated by blanks. Without one of the two its cases are skipped. The exit code is 0
-if no case failed, 1 if one did, 2 if the tester could not do its work.
-`
 
 // Exit codes.
 const (
@@ -60,8 +37,8 @@ type flags struct {
 	jobs                                      int
 }
 
-func main() {
-	var f flags
+// set are the flags as the command line gives them; usage.Conform says what they mean.
+func (f *flags) set() *flag.FlagSet {
 	set := flag.NewFlagSet("impi-conform", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	set.StringVar(&f.server, "server-cmd", "", "")
@@ -77,10 +54,16 @@ func main() {
 	set.BoolVar(&f.verbose, "v", false, "")
 	set.DurationVar(&f.timeout, "timeout", 30*time.Second, "")
 	set.IntVar(&f.jobs, "jobs", 4, "")
+	return set
+}
+
+func main() {
+	var f flags
+	set := f.set()
 	err := set.Parse(os.Args[1:])
 	switch {
 	case err == flag.ErrHelp:
-		fmt.Print(usage)
+		fmt.Print(usage.Conform.Help())
 		return
 	case err != nil:
 		complain("%v; impi-conform -help", err)

@@ -4,10 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
+	"github.com/libimpi/libimpi/cmd/internal/usage"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the list in docs/conformance.md anew")
@@ -80,5 +82,17 @@ func TestEveryCaseStandsByItsRule(t *testing.T) {
 		if !named[c.Name] {
 			t.Errorf("%s stands by no rule", c.Name)
 		}
+	}
+}
+
+func TestTheHelpListsTheFlagsThatThereAre(t *testing.T) {
+	var listed, there []string
+	for _, o := range usage.Conform.Options {
+		listed = append(listed, o.Names...)
+	}
+	new(flags).set().VisitAll(func(f *flag.Flag) { there = append(there, f.Name) })
+	slices.Sort(listed)
+	if !slices.Equal(listed, there) {
+		t.Errorf("listed are %q, there are %q", listed, there)
 	}
 }

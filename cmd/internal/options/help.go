@@ -1,37 +1,47 @@
 package options
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/libimpi/libimpi/cmd/internal/usage"
 )
 
 // HelpText is what --help prints: how to start, the options of the table, and the rule of exit codes.
 func HelpText() string {
-	var b strings.Builder
-	b.WriteString(`usage: impirun [options] program [arguments] [: [options] program [arguments]] ...
+	c := Command()
+	return c.Help()
+}
+
+// Command describes impirun: the options are those of the table, the text is that of usageText and endText.
+func Command() usage.Command {
+	lines, about, _ := strings.Cut(strings.TrimPrefix(usageText, "usage: "), "\n\n")
+	c := usage.Command{Name: "impirun", Also: []string{"mpirun", "mpiexec"}, Purpose: "run MPI programs",
+		About: strings.TrimSpace(about), Words: usage.Programs, See: []string{"mpicc(1)", "impi-info(1)"}}
+	for _, line := range strings.Split(lines, "\n") {
+		c.Usage = append(c.Usage, strings.TrimSpace(line))
+	}
+	for i := range table {
+		o := &table[i]
+		c.Options = append(c.Options, usage.Option{Names: o.names, Values: o.values, Choices: o.choices, Pair: o.pair,
+			Help: o.help})
+	}
+	for _, note := range strings.Split(strings.TrimSpace(endText), "\n\n") {
+		title, text, _ := strings.Cut(note, ": ")
+		c.Notes = append(c.Notes, usage.Note{Title: title, Text: text})
+	}
+	return c
+}
+
+const usageText = `usage: impirun [options] program [arguments] [: [options] program [arguments]] ...
        impirun -server N [-port PORT] [-auth LIST] [-host ADDRESS] [-file FILE]
        impirun -client RANK HOST:PORT [options] program [arguments] ...
 
 One dash or two, "=" or a space before a value: all the same. "--" ends the options.
 
-`)
-	for i := range table {
-		o := &table[i]
-		if o.help == "" {
-			continue
-		}
-		names := make([]string, len(o.names))
-		for j, n := range o.names {
-			names[j] = "-" + n
-		}
-		left := strings.Join(append([]string{strings.Join(names, ", ")}, o.values...), " ")
-		if len(left) > 26 {
-			fmt.Fprintf(&b, "  %s\n  %26s  %s\n", left, "", o.help)
-		} else {
-			fmt.Fprintf(&b, "  %-26s  %s\n", left, o.help)
-		}
-	}
-	b.WriteString(`
+`
+
+// endText is what follows the options: blocks that begin with a title and a colon.
+const endText = `
 Exit code: 0 if every rank ended well. Otherwise that of the first rank that did not: its own code, 128+S
 if signal S killed it, C modulo 256 (or 1) after MPI_Abort(C), 1 if it left without MPI_Finalize. 2: a
 mistake in the command line. 126, 127: the program cannot be run, or does not exist. 124: --timeout.
@@ -44,6 +54,4 @@ method that server and client both have lets a client in:
   IMPI_AUTH_SECRET    any text, or IMPI_AUTH_SECRET_FILE its file: proved by HMAC-SHA-256, never sent
   IMPI_AUTH_KEY       a decimal number below 2^64, sent as it is (IMPI 0.0)
   IMPI_AUTH_NONE      present: anybody may join
-`)
-	return b.String()
-}
+`

@@ -13,12 +13,13 @@ import (
 
 // option is one row of the table: its names (one dash or two), its values, what it does.
 type option struct {
-	names  []string
-	values []string
-	pair   bool // two values that may come as one NAME=value
-	idle   bool // accepted without effect; -v says so
-	apply  func(p *parser, v []string) error
-	help   string // "" is accepted for the sake of other launchers' scripts, and not advertised
+	names   []string
+	values  []string
+	pair    bool // two values that may come as one NAME=value
+	idle    bool // accepted without effect; -v says so
+	apply   func(p *parser, v []string) error
+	choices []string // what the value can be, for the completion of shells
+	help    string   // "" is accepted for the sake of other launchers' scripts, and not advertised
 }
 
 // maxRanks bounds a job to what can be told apart from a slip of the finger.
@@ -64,7 +65,7 @@ var table = slices.Concat([]option{
 	{names: []string{"port", "port-range"}, values: []string{"PORT[-PORT]"},
 		help: "listen there: with -server, or with -client, whose agent, or each rank with -via direct, takes the first " +
 			"free port of a range", apply: applyPort},
-	{names: []string{"via"}, values: []string{"HOW"},
+	{names: []string{"via"}, values: []string{"HOW"}, choices: []string{"direct", "agent", "auto"},
 		help: "with -client and -clients: who is connected to the other clients: direct, every rank; agent, one process " +
 			"for all ranks; auto (default), agent if the server is more than 2 ms away (IMPI_VIA)", apply: applyVia},
 	{names: []string{"outbound"},
@@ -90,6 +91,7 @@ var table = slices.Concat([]option{
 		help:  "with -server: start the clients, too, one for each line [MACHINE] [-client RANK $hostport] OPTIONS PROGRAM",
 		apply: func(p *parser, v []string) error { p.plan.AppFile = v[0]; return nil }},
 	{names: []string{"deadline"}, values: []string{"PHASE=SECONDS"},
+		choices: []string{"join=", "gather=", "exchange=", "run="},
 		help: "with -server: end the job if that takes longer (0 never): join (one connection, default 30), gather (all " +
 			"clients, 1800), exchange (300), run (0); with -client: join (until the server answers, 30)", apply: applyDeadline},
 
@@ -131,7 +133,7 @@ var table = slices.Concat([]option{
 	{names: []string{"genvall", "envall"}, apply: func(*parser, []string) error { return nil }},
 	{names: []string{"wdir", "wd"}, values: []string{"DIR"}, help: "working directory of this program",
 		apply: func(p *parser, v []string) error { p.local.prog.Dir = v[0]; return nil }},
-	{names: []string{"initial-errhandler"}, values: []string{"NAME"},
+	{names: []string{"initial-errhandler"}, values: []string{"NAME"}, choices: boot.Errhandlers,
 		help: "error handler of this program until it sets another: mpi_errors_are_fatal (default), mpi_errors_abort, " +
 			"mpi_errors_return",
 		apply: func(p *parser, v []string) error {
@@ -147,7 +149,7 @@ var table = slices.Concat([]option{
 		apply: func(p *parser, v []string) error { p.plan.Tag = TagStream; return nil }},
 	{names: []string{"timestamp-output"}, help: "put the time before every line",
 		apply: func(p *parser, v []string) error { p.plan.Timestamp = true; return nil }},
-	{names: []string{"stdin", "s"}, values: []string{"WHO"},
+	{names: []string{"stdin", "s"}, values: []string{"WHO"}, choices: []string{"all", "none", "0"},
 		help: "who reads standard input: a rank (default 0), all, none", apply: applyStdin},
 
 	{names: []string{"timeout"}, values: []string{"SECONDS"},

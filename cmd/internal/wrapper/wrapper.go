@@ -56,21 +56,6 @@ func languageOf(command string) language {
 // release.
 const buildVersion = "50.0.1"
 
-// help precedes that of the compiler.
-const help = `%[1]s compiles and links MPI programs with this installation of libimpi: it runs the compiler
-with the include path, the library path and the library added.
-
-  %[1]s -O2 -o program program.c
-  %[1]s -cc=COMPILER ...           the compiler (or %[2]s=COMPILER in the environment)
-  %[1]s -show ...                  the command line that would be run; alone, the flags
-  %[1]s -showme:WHAT               compile, link, incdirs, libdirs, libs, command, version, help
-  %[1]s -compile-info, -link-info  the same for those who know MPICH's wrapper
-
-There is no static library: -static is refused. Programs are started with mpirun -n 4 ./program.
-All other words go to the compiler, %[3]s, whose own help is:
-
-`
-
 // Decide answers what command, called with args, does. getenv reads the environment, exists says whether a
 // compiler of that name can be found.
 func Decide(command string, args []string, at Place, getenv func(string) string,
@@ -100,8 +85,7 @@ func Decide(command string, args []string, at Place, getenv func(string) string,
 	case question != "":
 		return at.answer(question, compiler, words)
 	case len(words) == 1 && words[0] == "--help":
-		text := fmt.Sprintf(help, filepath.Base(command), lang.variables[0], join(compiler))
-		return Answer{text, append(compiler, words...)}, nil
+		return Answer{helpText(filepath.Base(command), lang.variables[0], join(compiler)), append(compiler, words...)}, nil
 	case slices.Contains(words, "-static") && links(words) && !asksOnly(words):
 		return Answer{}, errors.New("-static: libimpi is a shared library only, and so must be what it is linked " +
 			"with; leave -static out (-static-libgcc and -static-libstdc++ are fine)")
@@ -166,8 +150,13 @@ func (p Place) answer(question string, compiler, words []string) (Answer, error)
 	case "showme:version":
 		return Answer{Print: fmt.Sprintf("mpicc %s (%s)\n", buildVersion, version.Text())}, nil
 	case "showme:help":
-		return line("-show -showme[:compile|:link|:incdirs|:libdirs|:libs|:command|:version] -compile-info -link-info " +
-			"-show-incdir -show-libdir -cc=COMPILER")
+		var all []string
+		for _, o := range options {
+			for _, name := range o.Names {
+				all = append(all, "-"+name)
+			}
+		}
+		return line(all...)
 	}
 	return Answer{}, fmt.Errorf("unknown question -%s (-showme:help lists them)", question)
 }

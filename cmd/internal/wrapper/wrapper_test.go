@@ -96,7 +96,7 @@ func TestHelpIsOursFirst(t *testing.T) {
 		return ""
 	}, func(string) bool { return true })
 	if err != nil || !strings.HasPrefix(got.Print, "mpicxx compiles") ||
-		!strings.Contains(got.Print, "IMPI_CXX=COMPILER") ||
+		!strings.Contains(got.Print, "variable IMPI_CXX names the compiler") ||
 		strings.Join(got.Run, " ") != "c++ --help" {
 		t.Errorf("%q, runs %q, %v", got.Print, got.Run, err)
 	}
@@ -140,5 +140,21 @@ func TestPrintedWordsCanBePastedIntoAShell(t *testing.T) {
 	}, func(string) bool { return true })
 	if want := `'-I/it'\''s $5/include'` + "\n"; got.Print != want {
 		t.Errorf("prints %s, want %s", got.Print, want)
+	}
+}
+
+func TestEveryQuestionThatTheHelpListsIsAnswered(t *testing.T) {
+	for _, o := range options {
+		for _, name := range o.Names {
+			word := "-" + name
+			if o.Joined {
+				word += "=tcc"
+			}
+			got, err := Decide("mpicc", []string{word, "x.c"}, Place{"/p"}, func(string) string { return "" },
+				func(string) bool { return true })
+			if err != nil || !o.Joined && (got.Print == "" || got.Run != nil) || o.Joined && got.Run[0] != "tcc" {
+				t.Errorf("%s: %+v, %v", word, got, err)
+			}
+		}
 	}
 }
