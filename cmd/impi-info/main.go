@@ -1,5 +1,4 @@
-// Command impi-info says which libimpi this is, where it stands, and which settings are in force; with -tools, what
-// tools may ask it by the tool information interface.
+// Command impi-info says which libimpi this is, where it stands, and which settings are in force.
 package main
 
 import (
@@ -9,24 +8,13 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/libimpi/libimpi/cmd/internal/install"
-	"github.com/libimpi/libimpi/cmd/internal/tuned"
 	"github.com/libimpi/libimpi/cmd/internal/version"
 	"github.com/libimpi/libimpi/coll"
-	"github.com/libimpi/libimpi/mpit"
 	"github.com/libimpi/libimpi/settings"
 )
 
-func main() {
-	if len(os.Args) > 1 && os.Args[1] == "-tools" {
-		fmt.Print(mpit.List())
-		return
-	}
-	prefix, err := install.Prefix()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "impi-info:", err)
-		os.Exit(1)
-	}
+// overview prints all that there is, for people, and answers the exit code.
+func overview(prefix string) int {
 	row := func(name, value string) { fmt.Printf("%-16s %s\n", name, value) }
 	row("version", version.Text())
 	row("standard", "MPI "+version.MPIStandard)
@@ -45,25 +33,15 @@ func main() {
 		value, source := s.InForce(os.LookupEnv)
 		fmt.Printf("%-16s %-12s %-12s %s\n", s.Name, value, source, s.Plain())
 	}
-	chosen, _ := os.LookupEnv("IMPI_ALGORITHM")
-	if err := coll.Choose(chosen); err != nil {
-		fmt.Fprintln(os.Stderr, "impi-info: IMPI_ALGORITHM:", err)
-		os.Exit(1)
-	}
-	if os.Getenv("IMPI_REPRODUCIBLE") == "1" {
-		coll.Reproduce()
-	}
-	parameters, from, err := tuned.Find(os.Getenv, prefix)
+	parameters, from, err := choose(prefix)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "impi-info: warning:", err)
+		complain(err)
+		return codeFailed
 	}
-	if from == "" {
-		from = "built in"
-	}
-	coll.Tune(parameters)
 	fmt.Println()
 	fmt.Printf("%-16s %-12s %v (%s)\n", "collectives", "parameters", parameters, from)
 	fmt.Print(algorithms(coll.Operations()))
+	return 0
 }
 
 // algorithms lists the algorithms of each collective operation, and which of them is taken when.

@@ -13,6 +13,7 @@ var Info = Command{Name: "impi-info",
 			"limits, clocks. With HOST, also connections from here to there and back, by the remote shell that impirun uses " +
 			"(IMPI_RSH); with HOST:PORT, whether somebody answers there"},
 		{Names: []string{"names"}, Help: "the names of all settings, one a line"},
+		{Names: []string{"tools"}, Help: "what tools may ask a running program (MPI_T): variables, events, categories"},
 		{Names: []string{"help", "h"}, Help: "this text"},
 		{Names: []string{"version", "V"}, Help: "version"},
 	},
