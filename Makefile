@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test test-long quick fuzz lint portability bench bench-wan guidelines tune install clean
+verbs := all build run test test-long quick fuzz lint portability bench bench-wan guidelines tune install deb wheel clean
 .PHONY: $(verbs)
 all: build
 
@@ -85,6 +85,13 @@ tune: build
 
 install: build
 	cmake --install $(build) --prefix $(PREFIX)
+
+# Packages for others to install, in build/packages: libimpi1, libimpi-dev and impi-bin for Debian, and a wheel for pip.
+deb: build
+	@packaging/debian/build $(build)/stage $(build)/packages
+
+wheel: build
+	@packaging/wheel/build $(build)/stage $(build)/packages
 
 clean:
 	rm -rf build

@@ -44,7 +44,8 @@ var (
 
 // languageOf tells C from C++ by the name of the command.
 func languageOf(command string) language {
-	switch strings.TrimSuffix(filepath.Base(command), "_abi") {
+	name, _, _ := strings.Cut(filepath.Base(command), ".") // mpicxx.libimpi, as Debian calls it
+	switch strings.TrimSuffix(name, "_abi") {
 	case "mpicxx", "mpic++", "mpiCC":
 		return langCXX
 	}

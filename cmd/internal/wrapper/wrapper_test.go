@@ -22,6 +22,7 @@ func TestTheWrapperAnswersEveryDialectAndRunsTheRest(t *testing.T) {
 		{command: "mpicxx", words: "-show", print: "c++ " + inc + " " + link},
 		{command: "mpic++", words: "-showme:command", print: "c++"},
 		{command: "mpiCC", words: "-showme:command", print: "c++"},
+		{command: "/usr/bin/mpicxx.libimpi", words: "-showme:command", print: "c++"},
 		{command: "/x/bin/mpicc_abi", words: "-showme:command", print: "cc"},
 		{command: "mpicc", words: "-showme:compile", print: inc},
 		{command: "mpicc", words: "--showme:link", print: link},
