@@ -83,6 +83,7 @@ foreach(name libmpi_abi.so libmpi.so libmpi_abi.so.0)
 endforeach()
 configure_file(${CMAKE_SOURCE_DIR}/mpi.h ${STAGE}/include/mpi.h COPYONLY)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/valgrind.supp ${STAGE}/share/libimpi/valgrind.supp COPYONLY)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/modulefile.in ${STAGE}/share/modulefiles/libimpi/${VERSION} @ONLY)
 # Meson asks for ompi-c and ompi-cxx, others for the rest.
 foreach(MODULE mpi mpi-c mpi-cxx ompi-c ompi-cxx libimpi)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/mpi.pc.in ${STAGE}/lib/pkgconfig/${MODULE}.pc @ONLY)
