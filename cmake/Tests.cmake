@@ -171,7 +171,7 @@ file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/install/long/*.sh)
 foreach(script IN LISTS scripts)
   get_filename_component(name ${script} NAME_WE)
   add_test(NAME install/long/${name} COMMAND sh ${script} ${STAGE} ${CMAKE_BINARY_DIR}/tests/install/long/${name} ${CMAKE_SOURCE_DIR})
-  set_tests_properties(install/long/${name} PROPERTIES TIMEOUT 600 LABELS long)
+  set_tests_properties(install/long/${name} PROPERTIES TIMEOUT 1800 LABELS long)
 endforeach()
 
 # launcher/*: bad input, deaths and signals, clients on machines of their own. A Go program that needs the stage; each Test

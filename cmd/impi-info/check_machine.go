@@ -224,10 +224,11 @@ func clock(system fs.FS) finding {
 	for range 5 {
 		const rounds = 1000
 		begin := time.Now()
+		last := begin
 		for range rounds {
-			time.Now()
+			last = time.Now()
 		}
-		best = min(best, time.Since(begin)/rounds)
+		best = min(best, last.Sub(begin)/rounds)
 	}
 	return clockFinding(source, best)
 }

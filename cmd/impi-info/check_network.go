@@ -232,7 +232,7 @@ func welcome(listener net.Listener, token string) {
 // answer is the other side: TOKEN ADDRESS:PORT ... It ends with its input.
 func answer(in io.Reader, out io.Writer, args []string) error {
 	if len(args) < 2 {
-		return errors.New(answerWord + " TOKEN ADDRESS:PORT ...")
+		return errors.New(answerWord + " needs a token and addresses")
 	}
 	token := args[0]
 	listener, err := net.Listen("tcp", ":0")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The environment module leads to the installation that it stands in, wherever that is.
 set -eu
-stage=$1 work=$2 source=$3
+stage=$1 work=$2
 command -v tclsh >/dev/null || { echo "skipped: there is no tclsh"; exit 0; }
 rm -rf "$work" && mkdir -p "$work" && cd "$work"
 file=$(find "$stage/share/modulefiles/libimpi" -type f)

@@ -3,8 +3,7 @@
 # that mpi4py looks for, and nothing is left when it is removed.
 set -eu
 stage=$1 work=$2 source=$3
-python3 -m pip --version >/dev/null 2>&1 && python3 -c 'import venv' 2>/dev/null ||
-    { echo "skipped: there is no pip"; exit 0; }
+python3 -c 'import pip, venv' 2>/dev/null || { echo "skipped: there is no pip"; exit 0; }
 rm -rf "$work" && mkdir -p "$work" && cd "$work"
 wheel=$(WHEEL_COMPRESSION=1 "$source/packaging/wheel/build" "$stage" "$work")
 python3 -m venv --without-pip environment
