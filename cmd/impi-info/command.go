@@ -30,8 +30,8 @@ type wish struct {
 // parse reads the words behind the command's name. The error is one line for the user.
 func parse(args []string) (wish, error) {
 	var w wish
-	flags := map[string]*bool{"json": &w.json, "check": &w.check, "names": &w.names, "tools": &w.tools, "help": &w.help, "h": &w.help,
-		"version": &w.version, "V": &w.version}
+	flags := map[string]*bool{"json": &w.json, "check": &w.check, "names": &w.names, "tools": &w.tools, "help": &w.help,
+		"h": &w.help, "version": &w.version, "V": &w.version}
 	for _, word := range args {
 		name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
 		if name == word {
