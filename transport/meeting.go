@@ -71,3 +71,10 @@ type Parter interface {
 	// that its death is no news. Any number, known or not, may be asked for.
 	Parted(number int32) bool
 }
+
+// Indexer is a Transport whose peers have small indexes, by which a fast path finds what it needs of them: the local rank
+// of a process of this segment, and more for one of another job, as long as its link lasts.
+type Indexer interface {
+	// Local is the index of a process; -1 if it has none.
+	Local(peer int32) int
+}
