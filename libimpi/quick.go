@@ -17,7 +17,7 @@ import (
 type Quick struct {
 	Posted uint32                   // how many wait for a message
 	Idle   uint32                   // the first free slot, counted from 1; 0: none
-	From   [quickSources]quickQueue // those that wait, by the source's rank in the machine's segment
+	From   [quickSources]quickQueue // those that wait, by the source's rank in the machine's segment, or its index there
 	Slots  [quickSlots]QuickSlot
 }
 
@@ -126,11 +126,13 @@ func (e *Engine) adoptQuick() {
 		return
 	}
 	q := e.requests.quick
+	left := q.Posted
 	q.Posted = 0
-	for i := range len(e.home.World) {
+	for i := 0; left > 0 && i < len(q.From); i++ { // beyond the ranks of the segment there are processes of other jobs
 		for n := q.From[i].Head; n != 0; n = q.Slots[n-1].Next {
 			r := e.adopt(n)
 			r.ctx.post(r)
+			left--
 		}
 		q.From[i] = quickQueue{}
 	}

@@ -18,13 +18,13 @@ struct arrival {
 };
 
 /* Looks at the head of a ring: 0 if there is no record, or one that Go should see. Lock held. */
-static inline int look(const struct impi_shm_private *shm, struct impi_shm_inbound *in, struct arrival *a)
+static inline int look(struct impi_shm_inbound *in, struct arrival *a)
 {
-    uint64_t at = in->read & (shm->ring_bytes - 1);
+    uint64_t at = in->read & (in->ring_bytes - 1);
     a->record = (struct impi_shm_record *)(in->ring + at);
     uint32_t state = __atomic_load_n(&a->record->state, __ATOMIC_ACQUIRE);
     if (UNLIKELY(state == IMPI_SHM_FORM_SKIP && at != 0)) {
-        __atomic_store_n(&in->read, in->read + shm->ring_bytes - at, __ATOMIC_RELAXED);
+        __atomic_store_n(&in->read, in->read + in->ring_bytes - at, __ATOMIC_RELAXED);
         at = 0;
         a->record = (struct impi_shm_record *)in->ring;
         state = __atomic_load_n(&a->record->state, __ATOMIC_ACQUIRE);
@@ -36,7 +36,7 @@ static inline int look(const struct impi_shm_private *shm, struct impi_shm_inbou
         if ((state & IMPI_SHM_FORM_MASK) != IMPI_SHM_FORM_GROWING || a->bytes <= INLINE) return 0;
         a->growing = __atomic_load_n(filled_of(a->record), __ATOMIC_ACQUIRE) != a->bytes;
     }
-    return a->bytes <= shm->max_payload && at + a->size <= shm->ring_bytes;
+    return a->bytes <= in->max_payload && at + a->size <= in->ring_bytes;
 }
 
 /* Moves the payload of a growing record to where it belongs while its sender gathers it. 0 if it does not grow on: then
@@ -74,7 +74,7 @@ static inline void unload(const struct arrival *a, void *buf, const struct impi_
 static inline int leave(const struct impi_shm_private *shm, struct impi_shm_inbound *in, const struct arrival *a)
 {
     __atomic_store_n(&in->read, in->read + a->size, __ATOMIC_RELAXED);
-    if (LIKELY(in->read - in->told < shm->ring_bytes / 4)) return 0;
+    if (LIKELY(in->read - in->told < in->ring_bytes / 4)) return 0;
     in->told = in->read;
     __atomic_store_n(&in->pos->read, in->read, __ATOMIC_RELEASE);
     return sleeps(shm, in->ctl);
@@ -125,7 +125,7 @@ static inline int drain(const struct impi_shm_private *shm, struct impi_shm_inbo
     struct arrival a;
     int n = 0;
     *stuck = 0;
-    while (q->head && look(shm, in, &a)) {
+    while (q->head && look(in, &a)) {
         struct impi_quick_slot *before, *s = wanted(q, a.record->cid, a.record->lsrank, a.record->tag, &before);
         if (!s) break;
         const struct impi_plan *plan = s->held ? &s->held->plan : NULL;
@@ -145,10 +145,10 @@ static inline int drain(const struct impi_shm_private *shm, struct impi_shm_inbo
 }
 
 /* Is there a record? Without the lock it may be another thread's already: whoever is told so looks again. */
-UNLOCKED_LOOK int arrived(const struct impi_shm_private *shm, const struct impi_shm_inbound *in)
+UNLOCKED_LOOK int arrived(const struct impi_shm_inbound *in)
 {
     uint64_t read = __atomic_load_n(&in->read, __ATOMIC_RELAXED);
-    struct impi_shm_record *r = (struct impi_shm_record *)(in->ring + (read & (shm->ring_bytes - 1)));
+    struct impi_shm_record *r = (struct impi_shm_record *)(in->ring + (read & (in->ring_bytes - 1)));
     return __atomic_load_n(&r->state, __ATOMIC_ACQUIRE) != 0;
 }
 

@@ -52,7 +52,7 @@ HOT enum progress next_message(const struct wish *w, uint32_t looks, struct arri
     /* What waits in the engine may be the message. */
     if (UNLIKELY(!opened(in) || __atomic_load_n(&w->comm->waiting, __ATOMIC_RELAXED))) return FOR_GO;
     for (;;) {
-        for (; !arrived(shm, in); looks--) {
+        for (; !arrived(in); looks--) {
             if (looks == 0) return WAITING;
             between_looks(looks);
         }
@@ -63,7 +63,7 @@ HOT enum progress next_message(const struct wish *w, uint32_t looks, struct arri
             if (UNLIKELY(wake)) impi_ring(w->local);
             continue;
         }
-        if (LIKELY(look(shm, in, a) && !stuck && !w->comm->waiting && a->record->cid == w->comm->cid &&
+        if (LIKELY(look(in, a) && !stuck && !w->comm->waiting && a->record->cid == w->comm->cid &&
                    a->record->lsrank == w->source && takes(w->tag, a->record->tag))) return READY;
         unlock(shm);
         return FOR_GO;
@@ -85,7 +85,7 @@ RARE enum progress any_message(struct wish *w, int tag, MPI_Comm comm, uint32_t 
             w->source = (first + k) % c->size;
             if (UNLIKELY((w->local = c->local[w->source]) < 0)) return FOR_GO;
             const struct impi_shm_inbound *in = &impi_fast.shm->peers[w->local].in;
-            if (!opened(in) || !arrived(impi_fast.shm, in)) continue;
+            if (!opened(in) || !arrived(in)) continue;
             __atomic_store_n(&turn, w->source + 1, __ATOMIC_RELAXED);
             return next_message(w, 0, a) == READY ? READY : FOR_GO;
         }

@@ -56,7 +56,7 @@ HOT enum progress advance(const struct impi_quick_slot *s)
     int local = __atomic_load_n(&s->local, __ATOMIC_RELAXED);
     struct impi_shm_inbound *in = &shm->peers[local].in;
     if (UNLIKELY(!opened(in))) return FOR_GO;
-    if (!arrived(shm, in)) return WAITING;
+    if (!arrived(in)) return WAITING;
     if (UNLIKELY(!try_lock(shm))) return FOR_GO;
     int wake = 0, stuck, n = drain(shm, in, local, &wake, &stuck);
     unlock(shm);
@@ -65,7 +65,7 @@ HOT enum progress advance(const struct impi_quick_slot *s)
     if (LIKELY(state == IMPI_QUICK_DONE)) return READY;
     /* Not for us, or another thread was here first: Go sorts it out. A record that is skipped may have nothing behind
      * it. */
-    return state == IMPI_QUICK_POSTED && (n > 0 || !arrived(shm, in)) ? WAITING : FOR_GO;
+    return state == IMPI_QUICK_POSTED && (n > 0 || !arrived(in)) ? WAITING : FOR_GO;
 }
 
 /* Gives the slot of a receive back. Lock held. */

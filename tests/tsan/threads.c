@@ -307,10 +307,11 @@ static struct impi_shm_private *segment(int me)
     struct impi_shm_private *p = calloc(1, sizeof *p + RANKS * sizeof p->peers[0]);
     int peer = 1 - me;
     p->segment = (unsigned char *)&ctl[me];
-    p->local_size = RANKS, p->local_rank = (uint32_t)me, p->ring_bytes = RING, p->max_payload = MAX_PAYLOAD;
+    p->local_size = RANKS, p->local_rank = (uint32_t)me, p->ring_bytes = RING;
     p->peers[peer].out = (struct impi_shm_outbound){.limit = RING, .ring = ring[peer], .pos = &pos[peer],
         .ctl = &ctl[peer]};
-    p->peers[peer].in = (struct impi_shm_inbound){.ring = ring[me], .pos = &pos[me], .ctl = &ctl[peer]};
+    p->peers[peer].in = (struct impi_shm_inbound){.ring = ring[me], .pos = &pos[me], .ctl = &ctl[peer],
+        .ring_bytes = RING, .max_payload = MAX_PAYLOAD};
     return p;
 }
 

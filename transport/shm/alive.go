@@ -26,19 +26,32 @@ func lockRank(fd, rank int) error {
 	return nil
 }
 
-// Dead says whether the process of a local rank has ended without Close. A rank that never attached is not
+// Dead says whether the process of a local rank has ended without Close, or that of a guest in any way. A rank that never attached is not
 // dead. A system call whose time grows with the number of ranks that live: for moments without other work.
 func (s *Segment) Dead(rank int) bool {
+	if rank >= s.n {
+		g := s.guests[rank-s.n]
+		return g != nil && g.dead()
+	}
 	c := s.control(rank)
 	if !c.present() || atomic.LoadUint32(&c.pid) == uint32(os.Getpid()) {
 		return false
 	}
-	lk := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(rank), Len: 1}
-	if err := unix.FcntlFlock(uintptr(s.fd), unix.F_GETLK, &lk); err != nil {
-		return false
-	}
 	// It may have detached between the two looks.
-	return lk.Type == unix.F_UNLCK && c.present()
+	return unlocked(s.fd, rank) && c.present()
+}
+
+// unlocked says that no other process is a local rank of a segment: it has ended, if it ever was.
+func unlocked(fd, rank int) bool {
+	lk, ok := lockOf(fd, rank)
+	return ok && lk.Type == unix.F_UNLCK
+}
+
+// lockOf asks for the lock of a local rank that another process holds.
+func lockOf(fd, rank int) (unix.Flock_t, bool) {
+	lk := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(rank), Len: 1}
+	err := unix.FcntlFlock(uintptr(fd), unix.F_GETLK, &lk)
+	return lk, err == nil
 }
 
 // present says whether a rank has attached and not detached, as it and others say; it may be dead.

@@ -90,6 +90,19 @@ import (
 // belongs to one persistent operation. Each member publishes a slot of it at each start, and writes that of start s
 // when it sees that all others have published start s-15: they have completed start s-16 then.
 //
+// The memory of a pair, a memfd for each two processes that are each other's guests (guest.go). End 0 has offered it:
+//
+//	   0  u64  magic
+//	   8  u32  version
+//	  12  u32  room for a ring in bytes
+//	  16  u64  size of it all in bytes
+//	  64       two lines, for end 0 and end 1:
+//	   0  u32  left: 0 no, 1 in good order and nothing more will come, 2 the link is broken
+//	 192       two position lines: that of what end 0 sends, and of what end 1 sends
+//	4096       two rings of maxRingBytes, likewise. A sender uses as much of its own as a ring of its segment has
+//
+// Of a guest's segment a process uses the guest's control block only, and the record lock on its rank.
+//
 // Private memory, one anonymous mapping in each process: the positions that a peer must not be able to
 // change, and the engine's lock, where C can reach them.
 //
@@ -97,25 +110,28 @@ import (
 //	 64  ptr  base of the segment in this process
 //	 72  u32  n
 //	 76  u32  own local rank
-//	 80  u32  ring size in bytes
-//	 84  u32  largest payload of a record, bytes
+//	 80  u32  ring size in bytes, of all rings that this process sends by
+//	 84  u32  unused
 //	 88  u32  1: senders of this process fence before they look at sleepers
 //	 92  u32  unused
 //	 96  u64  the probe word
-//	128       n peers of 128 bytes:
+//	128       MaxLocal peers of 128 bytes: the n of the segment, then guests. There is memory for those in use only
 //	   0  u64  tail: bytes sent, skipped ones included
 //	   8  u64  limit: tail may grow up to here before the position must be read again
 //	  16  ptr  ring to the peer, 0 as long as it is not open
 //	  24  ptr  its position line
-//	  32  ptr  the peer's control block, if the ring was ever open; a rank's own always
+//	  32  ptr  the peer's control block, if the ring was ever open; a rank's own, and a guest's, always
 //	  40  u32  pieces: how many were sent that are long enough to look, see past_unsafe.go
 //	  44  i32  looks: how many of late found no cache shared with the peer, less the others
 //	  64  u64  read: bytes consumed
 //	  72  u64  told: the value last written to the position line; when read-told reaches a quarter of the
 //	           ring, it is written anew and the peer's sleepers are looked at
-//	  80  ptr  ring from the peer, 0 as long as it is not open
+//	  80  ptr  ring from the peer, 0 as long as it is not open. A ring that was open can be read for ever: whoever looks
+//	           at it without the lock finds nothing in it once it is closed
 //	  88  ptr  its position line
 //	  96  ptr  the peer's control block, if the ring was ever open
+//	 104  u32  size of the ring in bytes: a guest's own rings may be smaller or larger than ours
+//	 108  u32  largest payload of a record in it, bytes
 //
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
@@ -155,6 +171,13 @@ const (
 	boardWideShift   = 16
 	boardWideSize    = lineBytes + boardWidePayload
 
+	pairMagic     = 0x31524950_49504d49 // "IMPIPIR1" on a little-endian machine
+	pairVersion   = 1
+	pairEnds      = lineBytes
+	pairPositions = pairEnds + 2*lineBytes
+	pairRings     = pageBytes
+	pairBytes     = pairRings + 2*maxRingBytes
+
 	privateHead = 2 * lineBytes
 	privatePeer = 2 * lineBytes
 )
@@ -180,6 +203,9 @@ const (
 	stateDead     = 3
 
 	sleepersNoBarrier = 1 << 31
+
+	leftInOrder = 1
+	leftBroken  = 2
 )
 
 // ringSize is the size in bytes, a power of two, of each ring of a segment for n ranks.
@@ -212,6 +238,7 @@ func boardWideOffset(n int) int { return lineBytes + min(n, BoardMembers)*boardM
 
 func segmentBytes(n int) int { return boardOffset(n) + Boards*boardBytes(n) }
 
+// privateBytes is what private memory takes for n peers.
 func privateBytes(n int) int { return alignPage(privateHead + n*privatePeer) }
 
 func alignLine(x int) int { return (x + lineBytes - 1) &^ (lineBytes - 1) }

@@ -81,7 +81,6 @@ func places() []place {
 		{unsafe.Offsetof(pr.localSize), 72, "private", "local_size"},
 		{unsafe.Offsetof(pr.localRank), 76, "private", "local_rank"},
 		{unsafe.Offsetof(pr.ringBytes), 80, "private", "ring_bytes"},
-		{unsafe.Offsetof(pr.maxPayload), 84, "private", "max_payload"},
 		{unsafe.Offsetof(pr.fence), 88, "private", "fence"},
 		{unsafe.Offsetof(pr.probe), 96, "private", "probe"},
 		{unsafe.Sizeof(pr), privateHead, "private", ""},
@@ -99,6 +98,8 @@ func places() []place {
 		{unsafe.Offsetof(in.ring), 16, "inbound", "ring"},
 		{unsafe.Offsetof(in.pos), 24, "inbound", "pos"},
 		{unsafe.Offsetof(in.ctl), 32, "inbound", "ctl"},
+		{unsafe.Offsetof(in.size), 40, "inbound", "ring_bytes"},
+		{unsafe.Offsetof(in.max), 44, "inbound", "max_payload"},
 		{unsafe.Sizeof(in), lineBytes, "inbound", ""},
 		{unsafe.Offsetof(pe.in), 64, "peer", "in"},
 		{unsafe.Sizeof(pe), privatePeer, "peer", ""},
@@ -190,7 +191,8 @@ struct impi_shm_inbound {
 	unsigned char *ring;
 	struct impi_shm_position *pos;
 	struct impi_shm_control *ctl;
-	uint64_t pad[3];
+	uint32_t ring_bytes, max_payload;
+	uint64_t pad[2];
 };
 
 struct impi_shm_peer {
@@ -201,8 +203,8 @@ struct impi_shm_peer {
 struct impi_shm_private {
 	uint32_t lock, pad0[15];
 	unsigned char *segment;
-	uint32_t local_size, local_rank, ring_bytes, max_payload, fence, pad1;
-	uint64_t probe, pad2[3];
+	uint32_t local_size, local_rank, ring_bytes, pad1, fence, pad2;
+	uint64_t probe, pad3[3];
 	struct impi_shm_peer peers[];
 };
 

@@ -22,19 +22,19 @@ type copier struct {
 // Read fills dst from address addr of world rank src, see transport.Reader.
 func (t *Transport) Read(src int32, addr uint64, dst []byte) bool {
 	i := t.Local(src)
-	return i >= 0 && t.readable(i) && t.copier.read(t.links[i].pid, addr, dst)
+	return i >= 0 && t.readable(i) && t.copier.read(t.link(i).pid, addr, dst)
 }
 
 // Write stores src at address addr of world rank dst, see transport.Writer.
 func (t *Transport) Write(dst int32, addr uint64, src []byte) bool {
 	i := t.Local(dst)
-	return i >= 0 && t.readable(i) && t.copier.copy(unix.SYS_PROCESS_VM_WRITEV, t.links[i].pid, addr, src)
+	return i >= 0 && t.readable(i) && t.copier.copy(unix.SYS_PROCESS_VM_WRITEV, t.link(i).pid, addr, src)
 }
 
 // Move copies between the runs of two lists, see transport.Writer. A Run is what the kernel takes for a vector.
 func (t *Transport) Move(peer int32, here, there []transport.Run, put bool) bool {
-	i := t.Local(peer)
-	if i < 0 || t.links[i].readable <= 0 {
+	l := t.linkTo(peer)
+	if l == nil || l.readable <= 0 {
 		return false
 	}
 	call := uintptr(unix.SYS_PROCESS_VM_READV)
@@ -42,7 +42,7 @@ func (t *Transport) Move(peer int32, here, there []transport.Run, put bool) bool
 		call = unix.SYS_PROCESS_VM_WRITEV
 	}
 	for len(here) > 0 && len(there) > 0 {
-		n, _, e := unix.Syscall6(call, uintptr(t.links[i].pid), uintptr(unsafe.Pointer(&here[0])), uintptr(len(here)),
+		n, _, e := unix.Syscall6(call, uintptr(l.pid), uintptr(unsafe.Pointer(&here[0])), uintptr(len(here)),
 			uintptr(unsafe.Pointer(&there[0])), uintptr(len(there)), 0)
 		if e == unix.EINTR {
 			continue
@@ -53,6 +53,17 @@ func (t *Transport) Move(peer int32, here, there []transport.Run, put bool) bool
 		here, there = behind(here, uint64(n)), behind(there, uint64(n))
 	}
 	return true
+}
+
+// linkTo is the link to a process; nil: there is none. Any thread may call it.
+func (t *Transport) linkTo(peer int32) *link {
+	if g := t.guest(peer); g != nil {
+		return &g.link
+	}
+	if i := t.Local(peer); i >= 0 && i < len(t.links) {
+		return &t.links[i]
+	}
+	return nil
 }
 
 // behind is what is left of some runs behind their first n bytes.
@@ -76,7 +87,16 @@ func (t *Transport) CanRead(src int32) bool {
 
 // Claims is a word that both ends of a ring share, see transport.Reader.
 func (t *Transport) Claims(peer int32, out bool, slot int) *uint64 {
-	src, dst := t.seg.rank, t.Local(peer)
+	i := t.Local(peer)
+	switch p := &t.peers[max(i, 0)]; {
+	case i < 0:
+		return &t.void
+	case i >= len(t.links) && out:
+		return &p.out.pos.claims[slot]
+	case i >= len(t.links):
+		return &p.in.pos.claims[slot]
+	}
+	src, dst := t.seg.rank, i
 	if !out {
 		src, dst = dst, src
 	}
@@ -85,7 +105,7 @@ func (t *Transport) Claims(peer int32, out bool, slot int) *uint64 {
 }
 
 func (t *Transport) readable(i int) bool {
-	l := &t.links[i]
+	l := t.link(i)
 	if l.readable == 0 {
 		t.probe(i, l)
 	}
@@ -98,11 +118,20 @@ func (t *Transport) probe(i int, l *link) {
 		return // not here yet: try again another time
 	}
 	l.readable, l.pid = -1, int(atomic.LoadUint32(&c.pid))
+	if i >= len(t.links) && !t.seg.guests[i-len(t.links)].is(l.pid) {
+		return
+	}
 	var word uint64
 	if t.copier.read(l.pid, atomic.LoadUint64(&c.probeAddr), unsafe.Slice((*byte)(unsafe.Pointer(&word)), 8)) &&
 		word == atomic.LoadUint64(&c.probeValue) {
 		l.readable = 1
 	}
+}
+
+// is says whether the kernel knows the guest by a pid: it could name a process that is not its own.
+func (g *guest) is(pid int) bool {
+	lk, ok := lockOf(g.home.fd, g.rank)
+	return ok && lk.Type != unix.F_UNLCK && int(lk.Pid) == pid
 }
 
 func (c *copier) read(pid int, addr uint64, dst []byte) bool {

@@ -68,7 +68,10 @@ func (t *Transport) PollFrom(src int) bool {
 // Spin looks at most n times (n > 0) whether the next packet of a peer has come, with a pause after each look, and
 // answers whether it has.
 func (t *Transport) Spin(peer int32, n uint32) bool {
-	src := int(t.local[peer-t.first])
+	src := t.Local(peer)
+	if src < 0 {
+		return false
+	}
 	in := &t.peers[src].in
 	ring := in.ring // once: whoever holds the lock may close it
 	if ring == nil {
@@ -78,14 +81,13 @@ func (t *Transport) Spin(peer int32, n uint32) bool {
 		}
 		return n > 0
 	}
-	return spinWhile(&(*record)(unsafe.Add(ring, in.read&t.mask)).state, 0, n) != 0
+	return spinWhile(&(*record)(unsafe.Add(ring, in.read&uint64(in.size-1))).state, 0, n) != 0
 }
 
-// drain delivers at most batch packets of a local rank, whose ring may be closed.
+// drain delivers at most batch packets of a peer. If its ring is closed meanwhile, nothing is found in it any more.
 func (t *Transport) drain(src int) bool {
 	in := &t.peers[src].in
 	n := 0
-	// The engine may send while it takes a packet, find the peer's position damaged, and so close the ring.
 	for n < batch && in.ring != nil && t.take(in, src) {
 		n++
 	}
@@ -94,14 +96,15 @@ func (t *Transport) drain(src int) bool {
 
 // take delivers the next packet of a ring, if there is one.
 func (t *Transport) take(in *inbound, src int) bool {
-	at := in.read & t.mask
+	ring := uint64(in.size)
+	at := in.read & (ring - 1)
 	r := (*record)(unsafe.Add(in.ring, at))
 	state := atomic.LoadUint32(&r.state)
 	if state == 0 {
 		return false
 	}
 	if state == formSkip && at != 0 {
-		in.read += t.ring - at
+		in.read += ring - at
 		at, r = 0, (*record)(in.ring)
 		if state = atomic.LoadUint32(&r.state); state == 0 {
 			return false
@@ -109,8 +112,8 @@ func (t *Transport) take(in *inbound, src int) bool {
 	}
 	form, n := state&formMask, uint64(state>>lengthShift)
 	size := recordBytes(form, n)
-	if n > t.max || at+size > t.ring || !t.decode(r, form, n) {
-		t.fail(src, fmt.Errorf("shm: damaged record from world rank %d: state %#x at %d", t.world[src], state, at))
+	if n > uint64(in.max) || at+size > ring || !t.decode(r, form, n) {
+		t.fail(src, fmt.Errorf("shm: damaged record from %s: state %#x at %d", t.name(src), state, at))
 		return false
 	}
 	if form == formGrowing && uint64(atomic.LoadUint32(&(*growingRecord)(unsafe.Pointer(r)).filled)) < n {
@@ -122,7 +125,7 @@ func (t *Transport) take(in *inbound, src int) bool {
 	t.rx.Deliver(h, unsafe.Slice((*byte)(payloadAt(r, form, n)), n))
 	t.inside = false
 	in.read += size
-	if in.read-in.told >= t.ring/4 {
+	if in.read-in.told >= ring/4 {
 		t.tell(in)
 	}
 	return true
@@ -163,10 +166,11 @@ func validKind(kind uint32, n, msgLen uint64) bool {
 
 // Hold tells a peer whether this process wants no more messages that it has not asked for, see transport.Holder.
 func (t *Transport) Hold(_, peer int32, on bool) {
-	in := &t.peers[t.local[peer-t.first]].in
-	if in.ring == nil {
+	i := t.Local(peer)
+	if i < 0 || t.peers[i].in.ring == nil {
 		return
 	}
+	in := &t.peers[i].in
 	hold := uint32(0)
 	if on {
 		hold = 1

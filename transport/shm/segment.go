@@ -25,18 +25,25 @@ import (
 // Segment is the memory that the ranks of one machine share, as one of them sees it.
 type Segment struct {
 	fd        int
+	id        fileID
 	n         int // local ranks
 	rank      int // own local rank
 	ringBytes int
 	mem       []byte
 	privMem   []byte
 	priv      *private
-	peers     []peer // by local rank, in private memory
+	peers     []peer // by local rank, then guests, in private memory
+	nothing   []byte // a ring in which nothing is, instead of those that are closed
 	bell      *control
 	cores     int
 	maxWait   time.Duration       // longestWait, but in tests
 	reserved  [Boards]atomic.Bool // boards behind which this rank has found memory
 	clock     func() uint64       // machineTime, but in tests
+
+	guests []*guest     // by index among the peers less n; nil: nobody
+	rooms  []*addresses // where they are mapped, likewise
+	vacant []int        // guests that are nil, in the order in which they left
+	homes  map[fileID]*home
 }
 
 var errNoSegment = errors.New("shm: descriptor is not a job segment")
@@ -76,16 +83,23 @@ func initialise(fd, n int) error {
 	if err := unix.Fallocate(fd, 0, 0, int64(positionOffset(n))); err != nil {
 		return fmt.Errorf("shm: reserving memory for %d ranks: %w", n, err)
 	}
-	// A segment that cannot shrink cannot turn a load into SIGBUS.
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
-		unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
-		return fmt.Errorf("shm: sealing the segment: %w", err)
+	if err := seal(fd); err != nil {
+		return fmt.Errorf("shm: %w", err)
 	}
 	var b [headerBytes]byte
 	*headerOf(b[:]) = header{magic: magic, version: version, localSize: uint32(n), bytes: uint64(size),
 		ringBytes: uint32(ringSize(n)), creator: uint32(os.Getpid()), cores: uint32(runtime.NumCPU())}
 	if k, err := unix.Pwrite(fd, b[:], 0); err != nil || k != len(b) {
 		return fmt.Errorf("shm: writing the header: %d bytes, %w", k, err)
+	}
+	return nil
+}
+
+// seal fixes the size of a file: one that cannot shrink cannot turn a load into SIGBUS.
+func seal(fd int) error {
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
+		unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
+		return fmt.Errorf("sealing memory: %w", err)
 	}
 	return nil
 }
@@ -98,6 +112,10 @@ func Attach(fd, localRank int) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
+	id, err := fileOf(fd)
+	if err != nil {
+		return nil, err
+	}
 	n := int(h.localSize)
 	if localRank < 0 || localRank >= n {
 		return nil, fmt.Errorf("shm: local rank %d of %d", localRank, n)
@@ -106,7 +124,7 @@ func Attach(fd, localRank int) (*Segment, error) {
 		return nil, err
 	}
 	unix.CloseOnExec(fd)
-	s := &Segment{fd: fd, n: n, rank: localRank, ringBytes: ringSize(n), cores: int(h.cores), maxWait: longestWait,
+	s := &Segment{fd: fd, id: id, n: n, rank: localRank, ringBytes: ringSize(n), cores: int(h.cores), maxWait: longestWait,
 		clock: machineTime}
 	if err := s.mapMemory(); err != nil {
 		return nil, err
@@ -152,15 +170,30 @@ func (s *Segment) mapMemory() error {
 	if err != nil {
 		return fmt.Errorf("shm: mapping %d bytes: %w", segmentBytes(s.n), err)
 	}
-	s.privMem, err = unix.Mmap(-1, 0, privateBytes(s.n), unix.PROT_READ|unix.PROT_WRITE,
-		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if s.nothing, err = unix.Mmap(-1, 0, maxRingBytes, unix.PROT_READ, nowhere); err == nil {
+		s.privMem, err = unix.Mmap(-1, 0, privateBytes(MaxLocal), unix.PROT_NONE, nowhere)
+	}
+	if err == nil {
+		err = s.grow(s.n)
+	}
 	if err != nil {
-		unix.Munmap(s.mem)
+		s.unmap()
 		return fmt.Errorf("shm: private memory: %w", err)
 	}
 	s.mapPrivate(s.privMem)
 	s.bell = s.control(s.rank)
 	return nil
+}
+
+// unmap gives back what mapMemory has mapped, or some of it.
+func (s *Segment) unmap() error {
+	var err error
+	for _, mem := range [][]byte{s.mem, s.nothing, s.privMem} {
+		if mem != nil {
+			err = errors.Join(err, unix.Munmap(mem))
+		}
+	}
+	return err
 }
 
 // publish makes this rank known to the others; the state comes last.
@@ -182,11 +215,24 @@ func (s *Segment) Home(world []int32) transport.Home {
 		Memory: s}
 }
 
-// Close leaves the segment in good order: the others do not take it for death. No call on the Segment or on
+// Close leaves the segment, and guests, in good order: the others do not take it for death. No call on the Segment or on
 // its Transport may be under way or come later.
 func (s *Segment) Close() error {
 	atomic.StoreUint32(&s.bell.state, stateDetached)
-	return errors.Join(unix.Munmap(s.mem), unix.Munmap(s.privMem), unix.Close(s.fd))
+	for _, g := range s.guests {
+		if g == nil {
+			continue
+		}
+		if g.err == nil {
+			s.leave(g, leftInOrder)
+		}
+		s.dismiss(g)
+	}
+	var err error
+	for _, room := range s.rooms {
+		err = errors.Join(err, room.free())
+	}
+	return errors.Join(err, s.unmap(), unix.Close(s.fd))
 }
 
 // Size is the bytes of the segment's address space, of which few are memory.
@@ -198,10 +244,13 @@ func (s *Segment) Leave() { atomic.StoreUint32(&s.bell.state, stateDetached) }
 // Return takes Leave back.
 func (s *Segment) Return() { atomic.StoreUint32(&s.bell.state, stateAttached) }
 
-// reserve makes sure that memory stands behind a part of the segment: without it a store could be SIGBUS.
-func (s *Segment) reserve(off, n int) error {
+// reserve makes sure that memory stands behind a part of the segment.
+func (s *Segment) reserve(off, n int) error { return reserve(s.fd, off, n) }
+
+// reserve makes sure that memory stands behind a part of a file: without it a store could be SIGBUS.
+func reserve(fd, off, n int) error {
 	for {
-		err := unix.Fallocate(s.fd, 0, int64(off), int64(n))
+		err := unix.Fallocate(fd, 0, int64(off), int64(n))
 		if err == unix.EINTR {
 			continue
 		}
@@ -214,6 +263,9 @@ func (s *Segment) reserve(off, n int) error {
 
 // openOut prepares the ring to dst for sending and tells dst about it.
 func (s *Segment) openOut(dst int) error {
+	if dst >= s.n {
+		return s.openToGuest(s.guests[dst-s.n])
+	}
 	posOff, pos := s.positionAt(s.rank, dst)
 	ringOff, ring := s.ringAt(s.rank, dst)
 	if err := errors.Join(s.reserve(posOff, lineBytes), s.reserve(ringOff, s.ringBytes)); err != nil {
@@ -234,6 +286,7 @@ func (s *Segment) openIn(src int) error {
 		return err
 	}
 	in := &s.peers[src].in
-	in.ctl, in.pos, in.ring = s.control(src), pos, ring
+	in.ctl, in.pos, in.size, in.max = s.control(src), pos, uint32(s.ringBytes), uint32(maxPayload(s.ringBytes))
+	in.open(ring)
 	return nil
 }

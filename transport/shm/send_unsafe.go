@@ -23,13 +23,17 @@ import (
 func (t *Transport) Send(h *transport.Header, payload []byte) bool {
 	payload = payload[:h.Len]
 	form := formOf(h)
+	dst := t.Local(h.Dst)
+	if dst < 0 {
+		return true // a guest that is none any more
+	}
 	if form == formShort && len(payload) <= inlineBytes {
-		if o := &t.peers[t.local[h.Dst-t.first]].out; o.ring != nil && o.tail+2*lineBytes <= o.limit {
+		if o := &t.peers[dst].out; o.ring != nil && o.tail+2*lineBytes <= o.limit {
 			t.sendLine(o, h, payload)
 			return true
 		}
 	}
-	o, r := t.place(h, form)
+	o, r := t.place(h, form, dst)
 	if r.to == nil {
 		return r.swallow
 	}
@@ -58,7 +62,11 @@ func (t *Transport) sendLine(o *outbound, h *transport.Header, payload []byte) {
 // SendFrom is Send with a payload that p produces, in one call of Pack (none if h.Len is 0).
 func (t *Transport) SendFrom(h *transport.Header, p transport.Packer) bool {
 	form := formOf(h)
-	o, r := t.place(h, form)
+	dst := t.Local(h.Dst)
+	if dst < 0 {
+		return true
+	}
+	o, r := t.place(h, form, dst)
 	if r.to == nil {
 		return r.swallow
 	}
@@ -84,15 +92,14 @@ type room struct {
 	swallow bool    // without room: nobody will read this
 }
 
-// place finds room for a packet and writes all of its header but the state.
-func (t *Transport) place(h *transport.Header, form uint32) (*outbound, room) {
+// place finds room for a packet to a peer and writes all of its header but the state.
+func (t *Transport) place(h *transport.Header, form uint32, dst int) (*outbound, room) {
 	if uint64(h.Len) > t.max {
 		panic(fmt.Sprintf("shm: a packet of %d bytes, the limit is %d", h.Len, t.limits.Packet))
 	}
-	dst := int(t.local[h.Dst-t.first])
 	o := &t.peers[dst].out
 	if o.ring == nil && !t.open(dst) {
-		return o, room{swallow: t.links[dst].reported}
+		return o, room{swallow: t.link(dst).reported}
 	}
 	r := t.reserve(o, dst, recordBytes(form, uint64(h.Len)))
 	if r.to == nil {
@@ -115,7 +122,7 @@ func (t *Transport) reserve(o *outbound, dst int, need uint64) room {
 		skip = t.ring - at
 	}
 	if o.tail+skip+need+lineBytes > o.limit && !t.refresh(o, dst, skip+need+lineBytes) {
-		return room{swallow: t.links[dst].reported}
+		return room{swallow: t.gone(dst)}
 	}
 	r := room{grow: skip + need}
 	if skip != 0 {
@@ -126,11 +133,16 @@ func (t *Transport) reserve(o *outbound, dst int, need uint64) room {
 	return r
 }
 
+// gone says whether nobody will ever read what is sent to a peer.
+func (t *Transport) gone(dst int) bool {
+	return t.link(dst).reported || dst >= len(t.links) && t.seg.guests[dst-len(t.links)].left() == leftInOrder
+}
+
 // refresh reads how far the peer has come and answers whether there is room for need bytes now.
 func (t *Transport) refresh(o *outbound, dst int, need uint64) bool {
 	read := atomic.LoadUint64(&o.pos.read)
 	if read > o.tail || o.tail-read > t.ring || read+t.ring < o.limit {
-		t.fail(dst, fmt.Errorf("shm: world rank %d says it has read %d bytes of %d", t.world[dst], read, o.tail))
+		t.fail(dst, fmt.Errorf("shm: %s says it has read %d bytes of %d", t.name(dst), read, o.tail))
 		return false
 	}
 	if atomic.LoadUint32(&o.pos.hold) != 0 {
@@ -144,7 +156,11 @@ func (t *Transport) refresh(o *outbound, dst int, need uint64) bool {
 // Held says whether a peer wants no more messages that it has not asked for (Hold). It is noticed when the room
 // known to be in the ring has been used up: at most the ring is sent before.
 func (t *Transport) Held(_, peer int32) bool {
-	o := &t.peers[t.local[peer-t.first]].out
+	i := t.Local(peer)
+	if i < 0 {
+		return false
+	}
+	o := &t.peers[i].out
 	return o.tail >= o.limit && o.ring != nil && atomic.LoadUint32(&o.pos.hold) != 0
 }
 
@@ -189,7 +205,7 @@ func (t *Transport) TakeSelf() {
 
 // open makes the ring to a local rank ready on first use.
 func (t *Transport) open(dst int) bool {
-	if t.links[dst].err != nil {
+	if t.link(dst).err != nil {
 		return false
 	}
 	if err := t.seg.openOut(dst); err != nil {

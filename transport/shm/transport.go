@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/transport"
@@ -25,7 +26,7 @@ type Transport struct {
 	mask   uint64
 	max    uint64 // largest payload
 
-	world []int32 // by local rank
+	world []int32 // by local rank, and index of a guest
 	first int32   // smallest world rank here
 	local []int32 // by world rank - first; -1: not here
 
@@ -33,17 +34,24 @@ type Transport struct {
 	fence uint32 // of seg's private memory
 
 	me      int32
-	links   []link   // by local rank
+	links   []link   // by local rank; guests have their own
 	aside   []byte   // where a piece for a distant peer is packed first
 	senders []int32  // local ranks whose rings to us are open, in the order they appeared
 	turn    int      // where the next Poll begins
 	inbound []uint64 // of the segment: whose rings to us are open
 	seen    []uint64 // of them
-	mourn   int      // links that are broken and not yet reported
+	mourn   int      // links that are broken and not yet reported, and guests in leaving
 	deaths  uint32   // that have been looked into
 	inside  bool
+	leaving []*guest         // that have been parted with meanwhile
 	hdr     transport.Header // the packet being delivered
 	copier  copier
+
+	guests atomic.Pointer[map[int32]*guest] // by number
+	looked uint64                           // when we looked for their deaths, and with whom to begin next
+	look   int
+	void   uint64 // claims of nobody's messages
+	noRead bool
 }
 
 var (
@@ -80,7 +88,7 @@ type Config struct {
 func New(c Config) (*Transport, error) {
 	s := c.Segment
 	t := &Transport{seg: s, rx: c.Receiver, ring: uint64(s.ringBytes), mask: uint64(s.ringBytes - 1),
-		max: uint64(maxPayload(s.ringBytes)), world: c.World, peers: s.peers, fence: s.priv.fence, links: make([]link, s.n),
+		max: uint64(maxPayload(s.ringBytes)), world: slices.Clip(c.World), peers: s.peers, fence: s.priv.fence, links: make([]link, s.n),
 		senders: make([]int32, 0, s.n)}
 	t.limits = transport.Limits{Eager: min(maxEager, int(t.max)), Packet: min(maxPacket, int(t.max))}
 	t.inbound = s.inbound(s.rank)
@@ -89,7 +97,7 @@ func New(c Config) (*Transport, error) {
 		return nil, err
 	}
 	t.me = t.world[s.rank]
-	if c.NoRead {
+	if t.noRead = c.NoRead; t.noRead {
 		for i := range t.links {
 			t.links[i].readable = -1
 		}
@@ -122,12 +130,30 @@ func (t *Transport) tabulate() error {
 	return nil
 }
 
-// Local is the local rank of a world rank, -1 if that one is not in the segment.
-func (t *Transport) Local(world int32) int {
-	if i := int64(world) - int64(t.first); i >= 0 && i < int64(len(t.local)) {
+// Local is the local rank of a world rank, the index of a guest by its number, and -1 for all others. Any thread may
+// call it.
+func (t *Transport) Local(peer int32) int {
+	if i := uint64(int64(peer) - int64(t.first)); i < uint64(len(t.local)) && t.local[i] >= 0 {
 		return int(t.local[i])
 	}
-	return -1
+	return t.indexOf(peer)
+}
+
+// link is what Go knows of a peer that has an index.
+func (t *Transport) link(i int) *link {
+	if i < len(t.links) {
+		return &t.links[i]
+	}
+	return &t.seg.guests[i-len(t.links)].link
+}
+
+// name is a peer in the text of an error.
+func (t *Transport) name(i int) string {
+	if i < len(t.links) {
+		return fmt.Sprintf("world rank %d", t.world[i])
+	}
+	g := t.seg.guests[i-len(t.links)]
+	return fmt.Sprintf("local rank %d of another job, number %d here", g.rank, g.number)
 }
 
 // Limits of this transport: they depend on the number of local ranks only, so all ranks have the same.
@@ -140,6 +166,13 @@ func (t *Transport) CheckPeers() bool {
 	if t.inside {
 		return false
 	}
+	did := t.checkRanks()
+	did = t.checkGuests() || did
+	return t.report() || did
+}
+
+// checkRanks looks for those of the segment, and answers whether it has delivered anything.
+func (t *Transport) checkRanks() bool {
 	if t.seg.takeLook() {
 		t.seg.look()
 	}
@@ -160,18 +193,28 @@ func (t *Transport) CheckPeers() bool {
 		t.fail(i, fmt.Errorf("shm: process %d of world rank %d on this machine has ended",
 			atomic.LoadUint32(&t.seg.control(i).pid), t.world[i]))
 	}
-	return t.report() || did
+	return did
 }
 
-// fail breaks the link to a local rank. It is reported by the next Poll: Send must not call the Receiver.
+// fail breaks the link to a peer. It is reported by the next Poll: Send must not call the Receiver.
 func (t *Transport) fail(i int, err error) {
-	if t.links[i].err != nil {
+	l := t.link(i)
+	if l.err != nil {
 		return
 	}
-	t.links[i].err = err
+	l.err = err
 	t.mourn++
+	if i >= len(t.links) {
+		t.seg.leave(t.seg.guests[i-len(t.links)], leftBroken)
+	}
+	t.shut(i)
+}
+
+// shut closes the rings to and from a peer.
+func (t *Transport) shut(i int) {
 	p := &t.seg.peers[i]
-	p.out.ring, p.in.ring = nil, nil
+	p.out.ring = nil
+	t.seg.closeIn(&p.in)
 	for k, s := range t.senders {
 		if int(s) == i {
 			t.senders = append(t.senders[:k], t.senders[k+1:]...)
@@ -184,14 +227,29 @@ func (t *Transport) report() bool {
 	if t.mourn == 0 || t.inside {
 		return false
 	}
+	did := false
 	t.inside = true
 	for i := range t.links {
-		if l := &t.links[i]; l.err != nil && !l.reported {
-			l.reported = true
-			t.mourn--
-			t.rx.Lost(t.world[i], l.err)
-		}
+		did = t.reportOne(i, &t.links[i]) || did
+	}
+	for _, g := range t.seg.guests {
+		did = g != nil && t.reportOne(g.at, &g.link) || did
 	}
 	t.inside = false
+	for _, g := range t.leaving {
+		t.mourn--
+		t.seg.dismiss(g)
+	}
+	t.leaving = t.leaving[:0]
+	return did
+}
+
+func (t *Transport) reportOne(i int, l *link) bool {
+	if l.err == nil || l.reported {
+		return false
+	}
+	l.reported = true
+	t.mourn--
+	t.rx.Lost(t.world[i], l.err)
 	return true
 }

@@ -98,18 +98,18 @@ type board struct {
 type pointerPad [8 - unsafe.Sizeof(uintptr(0))]byte
 
 type private struct {
-	lock       uint32
-	_          [15]uint32
-	segment    unsafe.Pointer
-	_          pointerPad
-	localSize  uint32
-	localRank  uint32
-	ringBytes  uint32
-	maxPayload uint32
-	fence      uint32
-	_          uint32
-	probe      uint64
-	_          [3]uint64
+	lock      uint32
+	_         [15]uint32
+	segment   unsafe.Pointer
+	_         pointerPad
+	localSize uint32
+	localRank uint32
+	ringBytes uint32
+	_         uint32
+	fence     uint32
+	_         uint32
+	probe     uint64
+	_         [3]uint64
 }
 
 type outbound struct {
@@ -132,7 +132,8 @@ type inbound struct {
 	_          pointerPad
 	ctl        *control
 	_          pointerPad
-	_          [3]uint64
+	size, max  uint32 // of the ring; of a payload
+	_          [2]uint64
 }
 
 type peer struct {
@@ -140,9 +141,12 @@ type peer struct {
 	in  inbound
 }
 
-// views of the mapped segment; ranks are in 0..localSize-1: the callers' affair.
+// views of the mapped segment; ranks are in 0..localSize-1: the callers' affair. control knows guests, too.
 
 func (s *Segment) control(rank int) *control {
+	if rank >= s.n {
+		return s.peers[rank].out.ctl
+	}
 	return (*control)(unsafe.Pointer(&s.mem[controlOffset+rank*controlBytes(s.n)]))
 }
 
@@ -197,10 +201,10 @@ func (s *Segment) Private() unsafe.Pointer { return unsafe.Pointer(s.priv) }
 
 func (s *Segment) mapPrivate(b []byte) {
 	s.priv = (*private)(unsafe.Pointer(&b[0]))
-	s.peers = unsafe.Slice((*peer)(unsafe.Pointer(&b[privateHead])), s.n)
+	s.peers = unsafe.Slice((*peer)(unsafe.Pointer(&b[privateHead])), MaxLocal)
 	s.priv.segment = unsafe.Pointer(&s.mem[0])
 	s.priv.localSize, s.priv.localRank = uint32(s.n), uint32(s.rank)
-	s.priv.ringBytes, s.priv.maxPayload = uint32(s.ringBytes), uint32(maxPayload(s.ringBytes))
+	s.priv.ringBytes = uint32(s.ringBytes)
 	own := &s.peers[s.rank]
 	own.out.ctl, own.in.ctl = s.control(s.rank), s.control(s.rank)
 }

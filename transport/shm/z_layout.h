@@ -96,7 +96,8 @@ struct impi_shm_inbound {
 	unsigned char *ring;
 	struct impi_shm_position *pos;
 	struct impi_shm_control *ctl;
-	uint64_t pad[3];
+	uint32_t ring_bytes, max_payload;
+	uint64_t pad[2];
 };
 
 struct impi_shm_peer {
@@ -107,8 +108,8 @@ struct impi_shm_peer {
 struct impi_shm_private {
 	uint32_t lock, pad0[15];
 	unsigned char *segment;
-	uint32_t local_size, local_rank, ring_bytes, max_payload, fence, pad1;
-	uint64_t probe, pad2[3];
+	uint32_t local_size, local_rank, ring_bytes, pad1, fence, pad2;
+	uint64_t probe, pad3[3];
 	struct impi_shm_peer peers[];
 };
 
@@ -170,7 +171,6 @@ _Static_assert(offsetof(struct impi_shm_private, segment) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_private, local_size) == 72, "layout");
 _Static_assert(offsetof(struct impi_shm_private, local_rank) == 76, "layout");
 _Static_assert(offsetof(struct impi_shm_private, ring_bytes) == 80, "layout");
-_Static_assert(offsetof(struct impi_shm_private, max_payload) == 84, "layout");
 _Static_assert(offsetof(struct impi_shm_private, fence) == 88, "layout");
 _Static_assert(offsetof(struct impi_shm_private, probe) == 96, "layout");
 _Static_assert(sizeof(struct impi_shm_private) == 128, "layout");
@@ -188,6 +188,8 @@ _Static_assert(offsetof(struct impi_shm_inbound, told) == 8, "layout");
 _Static_assert(offsetof(struct impi_shm_inbound, ring) == 16, "layout");
 _Static_assert(offsetof(struct impi_shm_inbound, pos) == 24, "layout");
 _Static_assert(offsetof(struct impi_shm_inbound, ctl) == 32, "layout");
+_Static_assert(offsetof(struct impi_shm_inbound, ring_bytes) == 40, "layout");
+_Static_assert(offsetof(struct impi_shm_inbound, max_payload) == 44, "layout");
 _Static_assert(sizeof(struct impi_shm_inbound) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_peer, in) == 64, "layout");
 _Static_assert(sizeof(struct impi_shm_peer) == 128, "layout");
