@@ -72,8 +72,8 @@ type Parter interface {
 	Parted(number int32) bool
 }
 
-// Indexer is a Transport whose peers have small indexes, by which a fast path finds what it needs of them: the local rank
-// of a process of this segment, and more for one of another job, as long as its link lasts.
+// Indexer is a Transport whose peers have small indexes, by which a fast path finds what it needs of them: the local
+// rank of a process of this segment, and more for one of another job, as long as its link lasts.
 type Indexer interface {
 	// Local is the index of a process; -1 if it has none.
 	Local(peer int32) int

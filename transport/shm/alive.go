@@ -26,8 +26,9 @@ func lockRank(fd, rank int) error {
 	return nil
 }
 
-// Dead says whether the process of a local rank has ended without Close, or that of a guest in any way. A rank that never attached is not
-// dead. A system call whose time grows with the number of ranks that live: for moments without other work.
+// Dead says whether the process of a local rank has ended without Close, or that of a guest in any way. A rank that
+// never attached is not dead. A system call whose time grows with the number of ranks that live: for moments without
+// other work.
 func (s *Segment) Dead(rank int) bool {
 	if rank >= s.n {
 		g := s.guests[rank-s.n]

@@ -22,7 +22,8 @@ import (
 //	Admit(number, pair, home, local, true)       Admit(number, pair, home, local, false)
 //
 // From then on each is a peer of the other's Transport by the number that was given for it, as ranks of the own segment
-// are by their world ranks, until Part. Its index among the peers follows those of the segment, and is used again later.
+// are by their world ranks, until Part. Its index among the peers follows those of the segment, and is used again
+// later.
 //
 // A guest's ring is polled from the start: it has no bit in the control block. A death is found by each process itself
 // (checkGuests), and ends the link only.
@@ -76,9 +77,9 @@ func (p *Pair) Close() { unix.Close(p.fd) }
 // its rank there. Any thread may call it.
 func (t *Transport) Residence() (home, local int) { return t.seg.fd, t.seg.rank }
 
-// Discard closes a descriptor that another process has sent and that Admit has not been given. It has to be used instead
-// of close: to close any descriptor of our own segment would tell the ranks of this machine that we are dead, so such
-// a one, which nobody has a reason to send, stays open. Any thread may call it.
+// Discard closes a descriptor that another process has sent and that Admit has not been given. It has to be used
+// instead of close: to close any descriptor of our own segment would tell the ranks of this machine that we are dead,
+// so such a one, which nobody has a reason to send, stays open. Any thread may call it.
 func (t *Transport) Discard(fd int) { t.seg.discard(fd) }
 
 // Admit makes a guest of the process that is rank local of the segment behind home. pair is the pair's memory: the

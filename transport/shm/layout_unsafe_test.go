@@ -289,3 +289,31 @@ func words(s *Segment, src, dst int) []uint32 {
 }
 
 func uintptrOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// wordsFrom is the ring to a transport's only guest as 32-bit words.
+func wordsFrom(t *Transport) []uint32 {
+	g := t.seg.guests[0]
+	return unsafe.Slice((*uint32)(g.memory.ring(g.end)), t.seg.ringBytes/4)
+}
+
+func TestThePairLiesAsTheLayoutSays(t *testing.T) {
+	var h pairHead
+	for name, x := range map[string][2]uintptr{
+		"magic":     {unsafe.Offsetof(h.header.magic), 0},
+		"version":   {unsafe.Offsetof(h.header.version), 8},
+		"ring":      {unsafe.Offsetof(h.header.ringBytes), 12},
+		"bytes":     {unsafe.Offsetof(h.header.bytes), 16},
+		"ends":      {unsafe.Offsetof(h.ends), pairEnds},
+		"an end":    {unsafe.Sizeof(h.ends[0]), lineBytes},
+		"positions": {unsafe.Offsetof(h.positions), pairPositions},
+		"all":       {unsafe.Sizeof(h), pairPositions + 2*lineBytes},
+		"a ring":    {uintptr(ringOfPair(1)), 4096 + 256<<10},
+	} {
+		if x[0] != x[1] {
+			t.Errorf("%s: %d, documented as %d", name, x[0], x[1])
+		}
+	}
+	if pairEnds != 64 || pairPositions != 192 || pairBytes != ringOfPair(2) {
+		t.Error("layout.go says otherwise")
+	}
+}

@@ -24,6 +24,12 @@ var roles = map[string]func(fd, rank int){
 	"lend":   lendRole,
 	"sleepy": sleepyRole,
 	"idle":   idleRole,
+
+	"idle guest":   idleGuestRole,
+	"sleepy guest": sleepyGuestRole,
+	"source guest": sourceGuestRole,
+	"lend guest":   lendGuestRole,
+	"usurp":        usurpRole,
 }
 
 func TestMain(m *testing.M) {
@@ -35,14 +41,24 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start runs a role as a local rank in a process of its own, which ends with the test at the latest.
-func start(tb testing.TB, role string, fd, rank int) *exec.Cmd {
+// start runs a role as a local rank in a process of its own, which ends with the test at the latest. It has the segment
+// as descriptor 3, and others behind that, which stay open here meanwhile: to close one of a segment that this process
+// has attached to would give up its record lock.
+func start(tb testing.TB, role string, fd, rank int, others ...int) *exec.Cmd {
 	tb.Helper()
-	file := os.NewFile(uintptr(dup(tb, fd)), "segment")
-	defer file.Close()
+	var files []*os.File
+	for i, fd := range append([]int{fd}, others...) {
+		file := os.NewFile(uintptr(dup(tb, fd)), "segment")
+		if i == 0 {
+			defer file.Close()
+		} else {
+			tb.Cleanup(func() { file.Close() })
+		}
+		files = append(files, file)
+	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "SHM_ROLE="+role, fmt.Sprint("SHM_RANK=", rank))
-	cmd.ExtraFiles = []*os.File{file}
+	cmd.ExtraFiles = files
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {

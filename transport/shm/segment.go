@@ -215,8 +215,8 @@ func (s *Segment) Home(world []int32) transport.Home {
 		Memory: s}
 }
 
-// Close leaves the segment, and guests, in good order: the others do not take it for death. No call on the Segment or on
-// its Transport may be under way or come later.
+// Close leaves the segment, and guests, in good order: the others do not take it for death. No call on the Segment or
+// on its Transport may be under way or come later.
 func (s *Segment) Close() error {
 	atomic.StoreUint32(&s.bell.state, stateDetached)
 	for _, g := range s.guests {

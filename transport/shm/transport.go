@@ -88,8 +88,8 @@ type Config struct {
 func New(c Config) (*Transport, error) {
 	s := c.Segment
 	t := &Transport{seg: s, rx: c.Receiver, ring: uint64(s.ringBytes), mask: uint64(s.ringBytes - 1),
-		max: uint64(maxPayload(s.ringBytes)), world: slices.Clip(c.World), peers: s.peers, fence: s.priv.fence, links: make([]link, s.n),
-		senders: make([]int32, 0, s.n)}
+		max: uint64(maxPayload(s.ringBytes)), world: slices.Clip(c.World), peers: s.peers, fence: s.priv.fence,
+		links: make([]link, s.n), senders: make([]int32, 0, s.n)}
 	t.limits = transport.Limits{Eager: min(maxEager, int(t.max)), Packet: min(maxPacket, int(t.max))}
 	t.inbound = s.inbound(s.rank)
 	t.seen = make([]uint64, len(t.inbound))
