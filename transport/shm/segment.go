@@ -4,7 +4,8 @@
 // Flow: the launcher calls Create and hands the descriptor to every rank; each rank calls Attach, then New
 // for the transport. Send writes a record into the ring to its peer (send.go), the peer's Poll hands it to
 // the engine in place (receive.go). A rank with nothing to do sleeps on its bell (bell.go). Long messages
-// are read out of the sender by Read (read.go). What the memory holds is in layout.go, byte by byte.
+// are read out of the sender by Read (read.go). What the memory holds is in layout.go, byte by byte. Processes of other
+// jobs on the machine come and go as guests (guest.go).
 //
 // Nothing here has a name in a file system: when the last rank is gone, so is the segment.
 package shm
