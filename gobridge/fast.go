@@ -113,23 +113,27 @@ func fastSlot(h uintptr) uintptr {
 	return uintptr(handle.Slot(h)) + 2
 }
 
-// openFast makes a communicator known to C, if there is a place for it. C knows intracommunicators only.
+// openFast makes a communicator known to C, if there is a place for it. Of an intercommunicator C knows the ranks that
+// messages come from and go to.
 func (c *communicator) openFast(e *libimpi.Engine) {
 	slot := fastSlot(c.handle)
-	if slot >= C.IMPI_FAST_COMMS || c.Inter() {
+	if slot >= C.IMPI_FAST_COMMS {
 		return
 	}
 	f := &C.impi_fast.comms[slot]
-	n := c.Size()
+	n := c.Ranks()
 	reserveLocal(f, n)
 	local := unsafe.Slice((*int32)(unsafe.Pointer(f.local)), n)
 	for i := range local {
-		local[i] = int32(e.LocalRank(c.Group().World(i)))
+		local[i] = int32(e.LocalRank(c.RemoteGroup().World(i))) // of the only group, if there are not two
 	}
-	f.cid, f.rank, f.size = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(n)
-	f.native, f.board = 0, nil
+	f.cid, f.rank, f.size, f.members = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(n), C.int32_t(c.Size())
+	f.native, f.inter, f.board = 0, 0, nil
 	if c.Native() {
 		f.native = 1
+	}
+	if c.Inter() {
+		f.inter = 1
 	}
 	c.CountWaiting((*uint32)(unsafe.Pointer(&f.waiting)))
 	c.appear(slot)

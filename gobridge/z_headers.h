@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* e9d81305db50ed82 gobridge/executor/board.h */
 /* 48125b2b9ec8e138 gobridge/executor/direct.h */
-/* b79543dfb533aead gobridge/executor/fast.h */
+/* 834511b6bb29948a gobridge/executor/fast.h */
 /* 364fafd3d0d4a6b6 gobridge/executor/types.h */
 /* 81ec06cbc9abd6b9 gobridge/executor/window.h */
 /* 1e5a33a5100bbdc9 gobridge/kernel/kernels.h */

@@ -24,7 +24,7 @@ struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int si
 enum { ALL = -1, OTHERS = -2 }; /* beside the rank of a root */
 
 /* Is the caller the only member? */
-static inline int alone(const struct impi_fast_comm *c) { return c && c->size == 1; }
+static inline int alone(const struct impi_fast_comm *c) { return c && c->size == 1 && !c->inter; }
 
 /* The board of a communicator, on which an operation with this root may be made; NULL: Go makes it, maybe there. */
 static inline struct impi_board *board_of(const struct impi_fast_comm *c, int root)

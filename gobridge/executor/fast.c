@@ -49,20 +49,20 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
     int64_t n = laid_out(&buf, count, datatype, &plan);
     if (UNLIKELY(!shm || !c || n < 0 || n > (plan ? f->eager : f->growing))) return IMPI_IN_GO;
     if (UNLIKELY((uint32_t)dest >= (uint32_t)c->size || (uint32_t)tag > f->tag_ub)) return IMPI_IN_GO;
-    int local = c->local[dest];
+    int local = c->local[dest], self = local == (int)shm->local_rank;
     if (UNLIKELY(local < 0) || !try_lock(shm)) return IMPI_IN_GO;
 
     struct impi_shm_outbound *o = &shm->peers[local].out;
     uint64_t need = record_bytes((uint64_t)n);
     struct impi_shm_record *r;
-    if (UNLIKELY(dest == c->rank) && !plan && hand_over(shm, c, local, tag, buf, n)) {
+    if (UNLIKELY(self) && !plan && hand_over(shm, c, local, tag, buf, n)) {
         int wake = sleeps(shm, o->ctl);
         unlock(shm);
         if (UNLIKELY(wake)) impi_ring(local);
         return MPI_SUCCESS;
     }
     /* What waits in the engine may be an earlier message to oneself, or the receive of this one. */
-    if (UNLIKELY(f->queued || (dest == c->rank && c->waiting) || !(r = place(shm, o, need)))) {
+    if (UNLIKELY(f->queued || (self && c->waiting) || !(r = place(shm, o, need)))) {
         unlock(shm);
         return IMPI_IN_GO;
     }
@@ -71,7 +71,7 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
     r->cid = c->cid;
     r->lsrank = c->rank;
     r->srqid = 0;
-    int64_t row = UNLIKELY(plan) && plan->growing && n == plan->size && f->looks && !f->crowded && dest != c->rank
+    int64_t row = UNLIKELY(plan) && plan->growing && n == plan->size && f->looks && !f->crowded && !self
                       ? plan->row
                       : 0;
     if (UNLIKELY(n > f->eager || row)) {
@@ -115,6 +115,6 @@ int impi_exec_Comm_size(MPI_Comm comm, int *size)
 {
     struct impi_fast_comm *c = find(comm);
     if (UNLIKELY(!c || !size)) return IMPI_IN_GO;
-    *size = c->size;
+    *size = c->members;
     return MPI_SUCCESS;
 }

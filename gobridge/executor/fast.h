@@ -30,8 +30,8 @@ enum {
 struct impi_fast_comm {
     uintptr_t handle; /* 0: not in use */
     uint64_t cid;
-    int32_t rank, size;
-    int32_t native;   /* data looks the same in the memory of all members */
+    int32_t rank, size, members; /* messages go to size ranks: of the remote group if there are two; members: local */
+    int32_t native, inter; /* data looks the same in the memory of all members; this is an intercommunicator */
     int32_t room;     /* for how many ranks there is memory at local; it stays when the communicator is freed */
     int32_t *local;   /* by rank: its rank in the machine's segment; -1 if it is elsewhere */
     uint32_t waiting; /* receives and messages that wait in the point-to-point context; counted by the engine */

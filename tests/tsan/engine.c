@@ -507,7 +507,7 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
     for (int i = 0; i < COMMS; i++) {
         struct impi_fast_comm *c = &impi_fast.comms[i];
         comms[i] = i == 0 ? MPI_COMM_WORLD : i == 1 ? MPI_COMM_SELF : (MPI_Comm)(uintptr_t)(4094 + i);
-        c->cid = (uint64_t)i + 1, c->rank = me, c->size = RANKS, c->local = local;
+        c->cid = (uint64_t)i + 1, c->rank = me, c->size = c->members = RANKS, c->local = local;
         __atomic_store_n(&c->handle, (uintptr_t)comms[i], __ATOMIC_RELEASE);
     }
     open_boards(boards);
