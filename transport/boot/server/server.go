@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/libimpi/libimpi/transport/address"
 	"github.com/libimpi/libimpi/transport/alive"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/secure"
@@ -101,6 +102,9 @@ func Listen(opt Options) (*Server, error) {
 	return &Server{opt: opt, addr: netip.AddrPortFrom(ip, port), listener: l, machine: m, links: map[int]*link{},
 		over: make(chan struct{})}, nil
 }
+
+// UsableAddr is address.Usable, for launchers.
+func UsableAddr() netip.Addr { return address.Usable() }
 
 func setTime(v *time.Duration, d time.Duration) {
 	if *v <= 0 {

@@ -1,14 +1,15 @@
-package server
+// Package address finds out at which address others can reach this machine.
+package address
 
 import (
 	"net"
 	"net/netip"
 )
 
-// UsableAddr is an address of this machine at which others can probably reach it: the one that the default
+// Usable is an address of this machine at which others can probably reach it: the one that the default
 // route uses; else an address of an interface that is up, IPv4 before IPv6; else 127.0.0.1. It sends nothing
 // and looks up no name.
-func UsableAddr() netip.Addr {
+func Usable() netip.Addr {
 	// Connecting a datagram socket asks the routing table. The addresses are reserved for documentation.
 	for _, outside := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} {
 		if a, ok := routedFrom(outside); ok {
