@@ -24,7 +24,9 @@ import (
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/links"
+	"github.com/libimpi/libimpi/transport/meet"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
@@ -339,6 +341,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		NoRead: environment("IMPI_SINGLE_COPY") == "0",
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
 	}
+	reach.Meet = meetConfig(job, w, reach)
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, Home: p.segment.Home(world), Open: reach.Open, ReadAll: environment("IMPI_SINGLE_COPY") == "1", Help: help,
 		Verify: verify, OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
@@ -354,6 +357,20 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		})
 	}
 	return nil
+}
+
+// meetConfig is how this process meets those of other jobs: at the address that the launcher has chosen, unless it is
+// good for this machine only, and with TLS if the job itself uses it.
+func meetConfig(job *transport.Job, w boot.Welcome, reach links.Config) meet.Config {
+	c := meet.Config{Ports: w.Ports, Silence: reach.Silence, Warn: reach.Warn}
+	if !w.Bind.IsLoopback() {
+		c.Bind = w.Bind
+	}
+	_, c.Sealed = lookupEnv(auth.EnvTLS)
+	for _, h := range job.Hosts {
+		c.Sealed = c.Sealed || h.Sealed
+	}
+	return c
 }
 
 // localRanks are the world ranks of the processes that share this machine's memory: ranks of one client that follow

@@ -9,6 +9,8 @@ import (
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/agent"
+	"github.com/libimpi/libimpi/transport/futex"
+	"github.com/libimpi/libimpi/transport/meet"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
 )
@@ -23,22 +25,37 @@ type Config struct {
 	Silence  time.Duration // after which a host of another client of which nothing is heard is lost; 0: never
 	NoRead   bool          // never read other processes' memory
 	Warn     func(string)  // told of what a user may want to know; may be nil
+	Meet     meet.Config   // how processes of other jobs are met; what is for meetings only is found out here
 }
 
 // Open makes the transports; it is a transport.Open.
 func (c Config) Open(ctx context.Context, r transport.Receiver, wake func()) (transport.Links, error) {
 	local, err := shm.New(shm.Config{Segment: c.Segment, World: c.World, Receiver: r, NoRead: c.NoRead})
-	if err != nil || len(c.World) == len(c.Job.Procs) {
-		return transport.Links{Local: local}, err
+	if err != nil {
+		return transport.Links{}, err
+	}
+	all := transport.Links{Local: local, Meet: c.meet(local)}
+	if len(c.World) == len(c.Job.Procs) {
+		return all, nil
 	}
 	opts := tcp.Options{Warn: c.Warn, Silence: c.Silence, Apart: c.apart()}
 	if c.Agent != nil {
 		opts.Pipes = true
-		network, err := tcp.Adopt(agent.View(c.Job), agent.ViewHost, agent.ViewSockets(*c.Agent), r, wake, opts)
-		return transport.Links{Local: local, Network: network, Others: 1}, err
+		all.Network, err = tcp.Adopt(agent.View(c.Job), agent.ViewHost, agent.ViewSockets(*c.Agent), r, wake, opts)
+		all.Others = 1
+		return all, err
 	}
-	network, err := tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, r, wake, opts)
-	return transport.Links{Local: local, Network: network, Syscalls: true}, err
+	all.Network, err = tcp.Connect(ctx, c.Job, c.Job.Procs[c.Job.Me].Host, c.Listener, r, wake, opts)
+	all.Syscalls = true
+	return all, err
+}
+
+// meet begins meetings of this process.
+func (c Config) meet(local *shm.Transport) func() (transport.Meeting, error) {
+	lock := futex.On(c.Segment.Home(c.World).Lock)
+	conf := c.Meet
+	conf.Rank, conf.Memory, conf.Lock = c.Job.Me, local, &lock
+	return func() (transport.Meeting, error) { return meet.New(conf) }
 }
 
 // apart are the hosts of our own client with which we share no memory.

@@ -40,7 +40,7 @@ func (h *Host) Finish(deadline time.Time) error {
 	h.guard.end()
 	h.openAll()
 	for _, l := range h.links {
-		if l != nil && !l.ended {
+		if l != nil && !l.ended && !l.finiOut {
 			h.sayFini(l)
 		}
 	}
@@ -93,25 +93,33 @@ func (h *Host) sayFini(l *link) {
 // halve half-closes the links on which both FINIs are through, and counts those on which they are not.
 func (h *Host) halve() (waiting int) {
 	for _, l := range h.links {
-		if l == nil || l.ended || l.halved {
+		if l == nil {
+			continue
+		}
+		if h.tell(l); l.ended || l.halved {
 			continue
 		}
 		if !l.fini || l.off < len(l.out) || l.many != nil && l.many.Pending() {
 			waiting++
 			continue
 		}
-		l.halved = true
-		switch {
-		case l.pipe != nil:
-			l.pipe.CloseWrite()
-		case l.many == nil:
-			unix.Shutdown(l.fd, unix.SHUT_WR)
-		default:
-			l.many.CloseWrite()
-			h.noteFull(l)
-		}
+		h.closeWrite(l)
 	}
 	return waiting
+}
+
+// closeWrite ends the direction of a link in which nothing more goes.
+func (h *Host) closeWrite(l *link) {
+	l.halved = true
+	switch {
+	case l.pipe != nil:
+		l.pipe.CloseWrite()
+	case l.many == nil:
+		unix.Shutdown(l.fd, unix.SHUT_WR)
+	default:
+		l.many.CloseWrite()
+		h.noteFull(l)
+	}
 }
 
 // await serves the sockets once when something happens. False: the time is over.

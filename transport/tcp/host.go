@@ -17,6 +17,7 @@
 //	pipes.go      links that lead through shared memory
 //	silence.go    hosts that are lost without a word
 //	finish.go     FINI and the end (3.8)
+//	part.go       the same with one host, while others go on
 //
 // Outward: Send -> window open? -> header encoded -> one sendmsg from the caller's memory.
 // Inward: Poll -> recv into the link's buffer -> inbound -> Receiver.Deliver in place -> PROTOACKs in one send.
@@ -81,6 +82,8 @@ type Host struct {
 	polling   bool
 	finishing bool
 	failures  []error // of Finish
+
+	finished func(host int32) // Options.Finished
 }
 
 var _ transport.Transport = (*Host)(nil)
@@ -302,7 +305,7 @@ func (h *Host) sweep(n int) bool {
 
 // take passes on a packet.
 func (h *Host) take(l *link, hd *transport.Header, payload []byte) {
-	if h.finishing {
+	if l.finiOut {
 		h.discard(l, hd)
 		return
 	}

@@ -45,6 +45,7 @@ type link struct {
 
 	finiOut bool               // our FINI is in out, or gone
 	halved  bool               // and after the peer's FINI, we have closed our direction
+	told    bool               // Options.Finished has been called
 	replies []transport.Header // of Finish, waiting for the window
 }
 
@@ -291,7 +292,7 @@ func (h *Host) receive(l *link) {
 
 // begin finds the place of a continuation that has begun.
 func (h *Host) begin(l *link) {
-	if h.placer == nil || h.finishing {
+	if h.placer == nil || l.finiOut {
 		return
 	}
 	if memory := h.placer.Place(&h.in); len(memory) == h.in.Len {
@@ -362,7 +363,7 @@ func (h *Host) end(l *link, err error) {
 	if h.hot == l {
 		h.hot = nil
 	}
-	if h.finishing && l.fini {
+	if l.finiOut && l.fini {
 		err = nil
 	}
 	if err == nil {

@@ -49,6 +49,7 @@ type Options struct {
 	Pipes         bool             // Adopt: the descriptors are of pipes to processes of this machine (transport/pipe)
 	greetTime     time.Duration    // for a stranger to say who it is; 0: greetTime
 	Apart         []bool           // by host: one of our own client on another machine, to be connected, too; nil: none
+	Finished      func(host int32) // told by Reap and Finish of each host that has ended in order, or is lost; may be nil
 }
 
 // Listener is where higher hosts connect to. It is opened before its port is published (H_PORT).
@@ -131,6 +132,7 @@ func Adopt(job *transport.Job, host int32, sockets [][]int, recv transport.Recei
 		m.closeAll()
 		return nil, err
 	}
+	h.finished = opts.Finished
 	h.guard.start(opts.Silence, h.watch.wake)
 	for i, fds := range m.sockets {
 		if len(fds) == 0 {
@@ -311,16 +313,31 @@ func (m *mesh) finish(ctx context.Context) error {
 		if !slices.Contains(fds, -1) {
 			continue
 		}
-		what := fmt.Errorf("host %d (client %d, %v) has not connected to us", i, x.Client, x.Addr)
+		missing := &HostMissing{Host: int32(i), Client: x.Client, Addr: x.Addr}
 		if m.way(int32(i)) == weDial {
-			what = fmt.Errorf("host %d (client %d, %v) cannot be reached: %w",
-				i, x.Client, x.Addr, cmp.Or(m.reasons[int32(i)], context.Cause(ctx)))
+			missing.Why = cmp.Or(m.reasons[int32(i)], context.Cause(ctx))
 		}
-		errs = append(errs, what)
+		errs = append(errs, missing)
 	}
 	return fmt.Errorf("host %d: %d of %d connections to other hosts are missing: %w", m.me, m.missing,
 		m.missing+m.connected(), errors.Join(errs...))
 }
+
+// HostMissing says that there is no connection with a host.
+type HostMissing struct {
+	Host, Client int32
+	Addr         netip.AddrPort
+	Why          error // nil: it is to connect to us, and has not
+}
+
+func (e *HostMissing) Error() string {
+	if e.Why == nil {
+		return fmt.Sprintf("host %d (client %d, %v) has not connected to us", e.Host, e.Client, e.Addr)
+	}
+	return fmt.Sprintf("host %d (client %d, %v) cannot be reached: %v", e.Host, e.Client, e.Addr, e.Why)
+}
+
+func (e *HostMissing) Unwrap() error { return e.Why }
 
 func (m *mesh) connected() (n int) {
 	for _, fds := range m.sockets {
