@@ -20,7 +20,7 @@ const (
 )
 
 // On is the lock in a word that lives as long as the lock is used.
-func On(word *uint32) Mutex { return Mutex{word: word} }
+func On(word *uint32) Mutex { return Mutex{word: word, shadow: shadowOf(word)} }
 
 // TryLock takes the lock if it is free.
 func (m *Mutex) TryLock() bool {

@@ -21,8 +21,8 @@ const (
 // ErrNoPort is part of an error of Dial if nobody listens under a name, any more or at all.
 var ErrNoPort = errors.New("there is no such port: it has been closed, or its process has ended")
 
-// Dial connects to the port of a name. It blocks until somebody accepts there, the port is closed (ErrNoPort), or ctx is
-// done. If name is none, the error is a *NameError.
+// Dial connects to the port of a name. It blocks until somebody accepts there, the port is closed (ErrNoPort), or ctx
+// is done. If name is none, the error is a *NameError.
 func Dial(ctx context.Context, name string, c Config) (transport.Line, error) {
 	n, err := ParseName(name)
 	if err != nil {

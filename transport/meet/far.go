@@ -12,8 +12,8 @@ import (
 )
 
 // All who are not on one machine, or cannot share memory there, form a mesh (transport/tcp): a job in which each
-// participant is a host of its own, with its place as its rank. All numbers in it are the same everywhere: nothing has to
-// be agreed on. Each two hosts have a key of their own, made of the meeting's secret.
+// participant is a host of its own, with its place as its rank. All numbers in it are the same everywhere: nothing has
+// to be agreed on. Each two hosts have a key of their own, made of the meeting's secret.
 
 const farPurpose = "connections"
 

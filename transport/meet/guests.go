@@ -55,7 +55,8 @@ var (
 	_ transport.Placer    = (*guests)(nil)
 )
 
-// newGuests is a transport that has no host yet. number has -1 for all but those whom the mesh connects with this process.
+// newGuests is a transport that has no host yet. number has -1 for all but those whom the mesh connects with this
+// process.
 func newGuests(r transport.Receiver, rank int32, me int, number []int32, addrs []netip.AddrPort) *guests {
 	g := &guests{receive: r, rank: rank, me: int32(me), number: number, addrs: addrs, place: map[int32]int32{},
 		live: make([]bool, len(number)), gone: make([]atomic.Bool, len(number)), done: make(chan struct{})}
@@ -243,8 +244,8 @@ func (g *guests) Settle() {
 	}
 }
 
-// Arm implements transport.Waker. Any thread may call it, also when the Host has been handed over: its watcher has ended
-// or is about to.
+// Arm implements transport.Waker. Any thread may call it, also when the Host has been handed over: its watcher has
+// ended or is about to.
 func (g *guests) Arm() { g.host.Arm() }
 
 // Part implements transport.Parter. With the last of them the Host is finished.
@@ -272,8 +273,8 @@ func (g *guests) hand(deadline time.Time) {
 	}()
 }
 
-// Parted implements transport.Parter. After Part it goes on to answer for the number; of one that is lost there is nothing
-// to wait for, nor of one that is not known.
+// Parted implements transport.Parter. After Part it goes on to answer for the number; of one that is lost there is
+// nothing to wait for, nor of one that is not known.
 func (g *guests) Parted(number int32) bool {
 	for i, n := range g.number {
 		if n == number {

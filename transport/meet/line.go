@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What goes over a line are frames: a kind, a length, and so many bytes. Each end knows which kind comes next. Both ends
-// of an exchange write at the same time, each on a goroutine of its own while it reads. So neither waits for the other
-// to read, however much it is.
+// What goes over a line are frames: a kind, a length, and so many bytes. Each end knows which kind comes next. Both
+// ends of an exchange write at the same time, each on a goroutine of its own while it reads. So neither waits for the
+// other to read, however much it is.
 
 const (
 	frameExchange byte = 1 // of Line.Exchange

@@ -1,5 +1,5 @@
-// Package meet lets processes of different jobs find each other (MPI 5.0, 11.8 to 11.10): ports, at which two of them get
-// a line, and meetings, in which all of both sides get links.
+// Package meet lets processes of different jobs find each other (MPI 5.0, 11.8 to 11.10): ports, at which two of them
+// get a line, and meetings, in which all of both sides get links.
 //
 //	name.go     names of ports
 //	proof.go    what two ends say until each knows that the other may be there; a pure state machine and its I/O

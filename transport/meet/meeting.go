@@ -107,11 +107,10 @@ type assembly struct {
 	transport.Participants
 	cards []card // of those that are wanted, and this process's
 
-	mu    sync.Mutex // guards what follows, while memory is being shared
-	ways  []way      // by place
-	left  int        // those on this machine with which it is not settled yet
-	why   []error    // by place: what has gone wrong so far
-	first error      // why it cannot become anything
+	mu   sync.Mutex // guards what follows, while memory is being shared
+	ways []way      // by place
+	left int        // those on this machine with which it is not settled yet
+	why  []error    // by place: what has gone wrong so far
 }
 
 // way is how two participants have a link.

@@ -64,7 +64,8 @@ func (p *process) poll() {
 	}
 }
 
-// jobs makes processes: a job of so many for each size, each job with its own memory. machine may be nil: all are on one.
+// jobs makes processes: a job of so many for each size, each job with its own memory. machine may be nil: all are on
+// one.
 func jobs(t testing.TB, machine func(job, rank int) byte, tune func(*Config), sizes ...int) (all []*process) {
 	t.Helper()
 	for j, n := range sizes {
@@ -463,18 +464,23 @@ func TestWhatIsWrongWithAListOfParticipantsIsSaid(t *testing.T) {
 	defer all[0].meeting.Close()
 	defer all[1].meeting.Close()
 	for what, spoil := range map[string]func(p *transport.Participants){
-		"2 cards, 1 numbers":       func(p *transport.Participants) { p.Number = p.Number[:1] },
-		"participant -1":           func(p *transport.Participants) { p.Me = -1 },
-		"came back":                func(p *transport.Participants) { p.Me = 1 },
-		"another version":          func(p *transport.Participants) { p.Cards = [][]byte{p.Cards[0], {9}} },
-		"stands for two":           func(p *transport.Participants) { p.Cards = append(p.Cards, p.Cards[1]); p.Number = []int32{-1, 5, 5} },
-		"a card of 83 bytes":       func(p *transport.Participants) { p.Cards = [][]byte{p.Cards[0], p.Cards[1][:83]} },
-		"0.0.0.0:5, which is nobo": func(p *transport.Participants) { p.Cards = [][]byte{p.Cards[0], (&card{tcp: nobody}).encode()} },
+		"2 cards, 1 numbers": func(p *transport.Participants) { p.Number = p.Number[:1] },
+		"participant -1":     func(p *transport.Participants) { p.Me = -1 },
+		"came back":          func(p *transport.Participants) { p.Me = 1 },
+		"another version":    func(p *transport.Participants) { p.Cards = [][]byte{p.Cards[0], {9}} },
+		"stands for two": func(p *transport.Participants) {
+			p.Cards, p.Number = append(p.Cards, p.Cards[1]), []int32{-1, 5, 5}
+		},
+		"a card of 83 bytes": func(p *transport.Participants) { p.Cards = [][]byte{p.Cards[0], p.Cards[1][:83]} },
+		"0.0.0.0:5, which is nobo": func(p *transport.Participants) {
+			p.Cards = [][]byte{p.Cards[0], (&card{tcp: nobody}).encode()}
+		},
 	} {
 		p := seenBy(list, all, 0)
 		p.Cards = slices.Clone(p.Cards)
 		spoil(&p)
-		if _, err := all[0].meeting.Join(deadline(t), p, all[0], func() {}); err == nil || !strings.Contains(err.Error(), what) {
+		_, err := all[0].meeting.Join(deadline(t), p, all[0], func() {})
+		if err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A line over a socket that the program has connected (MPI_Comm_join; MPI 5.0, 11.10.4). Who is at its other end is what
-// the program has made sure of: nothing is proved. Each end sends, at the same time as the other,
+// A line over a socket that the program has connected (MPI_Comm_join; MPI 5.0, 11.10.4). Who is at its other end is
+// what the program has made sure of: nothing is proved. Each end sends, at the same time as the other,
 //
 //	magic 8, version 4, nonce 32, public key 32 (X25519)
 //
@@ -87,7 +87,7 @@ func parseJoin(b []byte) (*ecdh.PublicKey, error) {
 		return nil, errors.New("what the socket brings is not from MPI_Comm_join: was it empty?")
 	}
 	if v := be.Uint32(b[8:]); v != joinVersion {
-		return nil, fmt.Errorf("the other end joins by version %d of the protocol, this process by version %d", v, joinVersion)
+		return nil, fmt.Errorf("the other end joins by version %d of the protocol, this process by %d", v, joinVersion)
 	}
 	return ecdh.X25519().NewPublicKey(b[12+nonceSize:])
 }

@@ -61,7 +61,8 @@ func Listen(c Config) (*Port, error) {
 	addr := l.Addr().(*net.TCPAddr).AddrPort()
 	p := &Port{conf: c, name: Name{netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port()), newKey()},
 		changed: make(chan struct{}, 1), over: make(chan struct{})}
-	p.gate = gate{listener: l, whose: byAddress, greet: p.greet, warn: p.conf.warn, most: maxStrangers, patience: greetTime}
+	p.gate = gate{listener: l, whose: byAddress, greet: p.greet, warn: p.conf.warn, most: maxStrangers,
+		patience: greetTime}
 	p.gate.open()
 	return p, nil
 }
@@ -207,8 +208,8 @@ func (w *waiter) dismiss(why byte) {
 	c.Close()
 }
 
-// Accept answers a line to the next that has dialed the port and proved that it knows its name. It blocks until there is
-// one, ctx is done, or the port is closed (ErrClosed). Several threads may call it at once.
+// Accept answers a line to the next that has dialed the port and proved that it knows its name. It blocks until there
+// is one, ctx is done, or the port is closed (ErrClosed). Several threads may call it at once.
 func (p *Port) Accept(ctx context.Context) (transport.Line, error) {
 	for {
 		if ctx.Err() != nil {
@@ -270,7 +271,8 @@ func (p *Port) take(ctx context.Context, w *waiter) error {
 	return err
 }
 
-// Close closes the port. Whoever waits there is told so. It does not wait for threads that are in Accept, but ends them.
+// Close closes the port. Whoever waits there is told so. It does not wait for threads that are in Accept, but ends
+// them.
 func (p *Port) Close() error {
 	p.mu.Lock()
 	waiting := p.waiting

@@ -94,7 +94,8 @@ func TestAPortKeepsToItsPorts(t *testing.T) {
 	}
 	defer l.Close()
 	n := l.Addr().(*net.TCPAddr).Port
-	if _, err := Listen(Config{Bind: loopback, Ports: [2]int{n, n}}); err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
+	_, err = Listen(Config{Bind: loopback, Ports: [2]int{n, n}})
+	if err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
 		t.Error(err)
 	}
 	p := open(t, Config{Ports: [2]int{n, n + 20}})

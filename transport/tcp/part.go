@@ -6,9 +6,9 @@ import "errors"
 // communicators end when the program says so. On the link to such a host happens what finish.go says, while Poll serves
 // the others. From Part on, what comes from there is thrown away.
 
-// Part ends the use of the connection to a host in order: all that has been sent leaves, and then FINI. It does not block.
-// It is called when the engine has nothing left to send there; a continuation of which it still owes a part cannot be
-// completed any more, and breaks the connection.
+// Part ends the use of the connection to a host in order: all that has been sent leaves, and then FINI. It does not
+// block. It is called when the engine has nothing left to send there; a continuation of which it still owes a part
+// cannot be completed any more, and breaks the connection.
 func (h *Host) Part(host int32) {
 	l := h.links[host]
 	if l == nil || l.ended || l.finiOut || h.epoll < 0 {
@@ -36,8 +36,8 @@ func (h *Host) Parted(host int32) bool {
 	return l == nil || l.fini || l.ended
 }
 
-// Reap closes connections that both ends have parted from, as far as that has come, and answers how many hosts there are
-// that this one has not parted from, or whose end it awaits. It is called after a Poll.
+// Reap closes connections that both ends have parted from, as far as that has come, and answers how many hosts there
+// are that this one has not parted from, or whose end it awaits. It is called after a Poll.
 func (h *Host) Reap() (left int) {
 	for _, l := range h.links {
 		if l == nil {
