@@ -54,7 +54,7 @@ func (c Config) Open(ctx context.Context, r transport.Receiver, wake func()) (tr
 func (c Config) meet(local *shm.Transport) func() (transport.Meeting, error) {
 	lock := futex.On(c.Segment.Home(c.World).Lock)
 	conf := c.Meet
-	conf.Rank, conf.Memory, conf.Lock = c.Job.Me, local, &lock
+	conf.Rank, conf.Memory, conf.Lock, conf.Bell = c.Job.Me, local, &lock, c.Segment
 	return func() (transport.Meeting, error) { return meet.New(conf) }
 }
 

@@ -31,9 +31,9 @@ func (a *assembly) connect(ctx context.Context, r transport.Receiver, wake func(
 	if none {
 		return nil, nil
 	}
-	g := newGuests(r, a.conf.Rank, a.Me, number, addrs)
+	g := newGuests(&a.conf, r, a.Me, number, addrs)
 	host, err := tcp.Connect(ctx, a.job(), int32(a.Me), a.tcp, g, wake, tcp.Options{Silence: a.conf.Silence,
-		Warn: a.conf.Warn, Apart: apart, Finished: func(i int32) { g.gone[i].Store(true) }})
+		Warn: a.conf.Warn, Apart: apart, Finished: g.hasGone})
 	if err != nil {
 		return nil, a.notConnected(err)
 	}

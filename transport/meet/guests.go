@@ -35,6 +35,7 @@ type guests struct {
 	gone    []atomic.Bool // by place: has parted, or is lost
 	done    chan struct{} // closed when the goroutine has ended
 	failed  error         // what Finish has answered there
+	bell    Waker         // rung for gone; may be nil
 	inside  bool          // a call of the Host that may deliver, or report a loss, is under way
 }
 
@@ -57,9 +58,9 @@ var (
 
 // newGuests is a transport that has no host yet. number has -1 for all but those whom the mesh connects with this
 // process.
-func newGuests(r transport.Receiver, rank int32, me int, number []int32, addrs []netip.AddrPort) *guests {
-	g := &guests{receive: r, rank: rank, me: int32(me), number: number, addrs: addrs, place: map[int32]int32{},
-		live: make([]bool, len(number)), gone: make([]atomic.Bool, len(number)), done: make(chan struct{})}
+func newGuests(c *Config, r transport.Receiver, me int, number []int32, addrs []netip.AddrPort) *guests {
+	g := &guests{receive: r, rank: c.Rank, bell: c.Bell, me: int32(me), number: number, addrs: addrs,
+		place: map[int32]int32{}, live: make([]bool, len(number)), gone: make([]atomic.Bool, len(number)), done: make(chan struct{})}
 	g.placer, _ = r.(transport.Placer)
 	for i, n := range number {
 		if n >= 0 {
@@ -165,7 +166,7 @@ func (g *guests) Place(h *transport.Header) []byte {
 
 // Lost takes the loss of a process of the mesh. One that the engine has parted from, or that has parted, is no loss.
 func (g *guests) Lost(place int32, err error) {
-	g.gone[place].Store(true)
+	g.hasGone(place)
 	if !g.live[place] {
 		return
 	}
@@ -267,10 +268,23 @@ func (g *guests) hand(deadline time.Time) {
 	go func() {
 		defer close(g.done)
 		g.failed = g.host.Finish(deadline)
-		for i := range g.gone {
-			g.gone[i].Store(true)
-		}
+		g.allGone()
 	}()
+}
+
+// hasGone notes that there is nothing more to wait for from a process. Any thread may call it.
+func (g *guests) hasGone(place int32) {
+	if !g.gone[place].Swap(true) && g.bell != nil {
+		g.bell.Wake()
+	}
+}
+
+func (g *guests) allGone() {
+	for i, n := range g.number {
+		if n >= 0 {
+			g.hasGone(int32(i))
+		}
+	}
 }
 
 // Parted implements transport.Parter. After Part it goes on to answer for the number; of one that is lost there is
@@ -316,9 +330,7 @@ func (g *guests) Abort() {
 	g.handed = true
 	clear(g.place)
 	g.host.Abort()
-	for i := range g.gone {
-		g.live[i] = false
-		g.gone[i].Store(true)
-	}
+	clear(g.live)
+	g.allGone()
 	close(g.done)
 }

@@ -3,6 +3,7 @@ package meet
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -214,4 +215,22 @@ func TestACorkedTransportPartsWithAllThatWasSent(t *testing.T) {
 	b.letGo(numberOf(0))
 	<-a.by().done
 	<-b.by().done
+}
+
+// bell counts how often it is rung.
+type bell struct{ rung atomic.Int32 }
+
+func (b *bell) Wake() { b.rung.Add(1) }
+
+func TestAPartingThatNobodyPollsForRings(t *testing.T) {
+	all := apart(t, 2)
+	a, b := all[0], all[1]
+	var rings bell
+	a.by().bell = &rings
+	a.letGo(numberOf(1))
+	b.letGo(numberOf(0))
+	<-a.by().done
+	if n := rings.rung.Load(); n != 1 || !a.has(numberOf(1)) {
+		t.Errorf("rung %d times", n)
+	}
 }

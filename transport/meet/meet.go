@@ -42,7 +42,11 @@ type Config struct {
 	Memory  Memory      // that this process shares; nil: it shares none
 	Lock    sync.Locker // the engine's: Memory.Admit and Part are called with it
 	Machine Machine     // zero: ThisMachine
+	Bell    Waker       // rung when Parted may have a new answer that no Poll has brought; nil: nobody sleeps
 }
+
+// Waker is the part of transport.Bell that a meeting wants. It is there as long as links are.
+type Waker interface{ Wake() }
 
 // Memory is what a meeting wants of the transport inside a machine; *shm.Transport says what each of these does.
 type Memory interface {
