@@ -60,7 +60,8 @@ var (
 // process.
 func newGuests(c *Config, r transport.Receiver, me int, number []int32, addrs []netip.AddrPort) *guests {
 	g := &guests{receive: r, rank: c.Rank, bell: c.Bell, me: int32(me), number: number, addrs: addrs,
-		place: map[int32]int32{}, live: make([]bool, len(number)), gone: make([]atomic.Bool, len(number)), done: make(chan struct{})}
+		place: map[int32]int32{}, live: make([]bool, len(number)), gone: make([]atomic.Bool, len(number)),
+		done: make(chan struct{})}
 	g.placer, _ = r.(transport.Placer)
 	for i, n := range number {
 		if n >= 0 {
