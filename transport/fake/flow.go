@@ -21,8 +21,9 @@ type flow struct {
 type packet struct {
 	h       transport.Header
 	payload []byte
-	due     int // the turn at which it is there
-	missing int // bytes that the sender still has
+	due     int  // the turn at which it is there
+	missing int  // bytes that the sender still has
+	last    bool // the end of a link in order
 }
 
 func (w *World) flow(src, dst int32) *flow { return w.flows[int(src)*len(w.procs)+int(dst)] }
@@ -36,7 +37,7 @@ func (f *flow) begun() bool { return len(f.queue) > 0 && f.queue[len(f.queue)-1]
 // due says whether a packet for the process is there.
 func (p *proc) due() bool {
 	for src := range p.w.procs {
-		if f := p.w.flow(int32(src), p.rank); f.whole() && f.queue[0].due <= p.w.now {
+		if f := p.w.flow(int32(src), p.index); f.whole() && f.queue[0].due <= p.w.now {
 			return true
 		}
 	}
@@ -44,11 +45,11 @@ func (p *proc) due() bool {
 }
 
 // admit finds room for a packet. gone: its destination is lost, and nobody reads it.
-func (p *proc) admit(dst int32) (f *flow, gone bool) {
-	w := p.w
-	f = w.flow(p.rank, dst)
+func (p *proc) admit(to int32) (f *flow, gone bool) {
+	w, dst := p.w, p.named(to).index
+	f = w.flow(p.index, dst)
 	switch n := len(f.queue); {
-	case p.lost[dst] != nil:
+	case p.lost[dst] != nil, w.procs[dst].names[p.index] == unknown:
 		return f, true
 	case f.begun(), n >= w.o.Room, n > 0 && w.rng.IntN(4) == 0:
 		f.refused = true
@@ -64,7 +65,7 @@ func (w *World) put(f *flow, h *transport.Header, payload []byte, missing int) {
 		late = w.rng.IntN(w.o.Late + 1)
 	}
 	f.last = max(f.last, w.now+late)
-	f.queue = append(f.queue, packet{*h, payload, f.last, missing})
+	f.queue = append(f.queue, packet{h: *h, payload: payload, due: f.last, missing: missing})
 }
 
 // Forge puts a packet on its way from one process to another that says what the caller wants.
@@ -78,7 +79,7 @@ func (w *World) Forge(from, to int, h transport.Header, payload []byte) {
 const batch = 4
 
 // poll delivers what is there for p of those that within speaks of, some of each.
-func (p *proc) poll(network bool) bool {
+func (p *proc) poll(way way) bool {
 	if p.inside {
 		return false
 	}
@@ -91,22 +92,23 @@ func (p *proc) poll(network bool) bool {
 	p.inside = true
 	did := false
 	for _, src := range w.rng.Perm(len(w.procs)) {
-		if q := w.procs[src]; (q.machine != p.machine) != network || q == p {
+		if q := w.procs[src]; q == p || p.names[src] == unknown || p.wayTo(q) != way {
 			continue
 		}
-		f := w.flow(int32(src), p.rank)
+		f := w.flow(int32(src), p.index)
 		for range 1 + w.rng.IntN(batch) {
 			if !f.whole() || f.queue[0].due > w.now {
 				break
 			}
-			p.take(f, int32(src), network)
+			p.take(f, int32(src), way)
 			did = true
 		}
 		if err := p.lost[src]; err != nil && !p.told[src] && !f.whole() {
 			p.told[src], f.queue = true, nil
-			w.trace.note(lost, uint64(src), uint64(p.rank))
+			w.trace.note(lost, uint64(src), uint64(p.index))
+			name := p.names[src]
 			w.mu.Unlock()
-			p.rx.Lost(int32(src), err)
+			p.rx.Lost(name, err)
 			w.mu.Lock()
 			did = true
 		}
@@ -116,9 +118,10 @@ func (p *proc) poll(network bool) bool {
 }
 
 // take delivers the first packet of a flow, without the lock.
-func (p *proc) take(f *flow, src int32, network bool) {
+func (p *proc) take(f *flow, src int32, way way) {
 	w := p.w
 	k := f.queue[0]
+	network := way != inMemory
 	if err := p.check(&k, src, network); err != nil {
 		p.lost[src], f.queue = err, nil
 		return
@@ -130,6 +133,10 @@ func (p *proc) take(f *flow, src int32, network bool) {
 		f.refused = false
 		w.procs[src].bell++
 	}
+	if k.last {
+		p.cut(src)
+		return
+	}
 	h := &k.h // but for its address, which is one of this very process, and never twice the same
 	w.trace.note(taken, uint64(h.Kind), uint64(h.Src), uint64(h.Dst), uint64(h.Tag), h.CID, h.MsgLen,
 		h.SrqID, h.DrqID, uint64(h.Len))
@@ -137,6 +144,7 @@ func (p *proc) take(f *flow, src int32, network bool) {
 	if network && continues(&k.h) && w.rng.IntN(3) == 0 {
 		split = w.rng.IntN(k.h.Len)
 	}
+	k.h.Src, k.h.Dst = p.names[src], p.rank
 	w.mu.Unlock()
 	p.deliver(k.h, k.payload, split)
 	w.mu.Lock()
@@ -172,7 +180,9 @@ func (p *proc) check(k *packet, src int32, network bool) error {
 		most = max(most, p.w.o.Stream)
 	}
 	switch {
-	case h.Src != src, h.Dst != p.rank, h.Len != len(k.payload), h.Len > most:
+	case k.last:
+		return nil
+	case h.Src != src, h.Dst != p.index, h.Len != len(k.payload), h.Len > most:
 		return fmt.Errorf("%w: %+v with %d bytes", errForged, *h, len(k.payload))
 	}
 	switch h.Kind {

@@ -10,8 +10,28 @@ import (
 
 // link is a transport that can do nothing but carry packets.
 type link struct {
-	p       *proc
-	network bool
+	p   *proc
+	way way
+}
+
+// way is how two processes reach each other.
+type way uint8
+
+const (
+	inMemory    way = iota // Local
+	overNetwork            // Network
+	toGuests               // Guests
+)
+
+// wayTo is how p reaches q.
+func (p *proc) wayTo(q *proc) way {
+	switch {
+	case p.job != q.job && !p.w.o.Near:
+		return toGuests
+	case p.job == q.job && p.machine != q.machine:
+		return overNetwork
+	}
+	return inMemory
 }
 
 // Local is the transport inside a machine: besides, it reads memory, and holds.
@@ -19,6 +39,9 @@ type Local struct{ link }
 
 // Network is the transport between machines: besides, it streams, holds, and has an end.
 type Network struct{ link }
+
+// Guests is the transport to processes of other jobs on other machines: besides, it holds.
+type Guests struct{ link }
 
 var (
 	_ transport.Transport = (*link)(nil)
@@ -28,6 +51,8 @@ var (
 	_ transport.Streamer  = (*Network)(nil)
 	_ transport.Holder    = (*Network)(nil)
 	_ transport.Finisher  = (*Network)(nil)
+	_ transport.Parter    = (*Local)(nil)
+	_ transport.Parter    = (*Guests)(nil)
 	_ transport.Bell      = (*proc)(nil)
 )
 
@@ -37,7 +62,7 @@ func (l *link) Limits() transport.Limits {
 }
 
 // Poll implements transport.Transport.
-func (l *link) Poll() bool { return l.p.poll(l.network) }
+func (l *link) Poll() bool { return l.p.poll(l.way) }
 
 // Send implements transport.Transport.
 func (l *link) Send(h *transport.Header, payload []byte) bool {
@@ -64,28 +89,36 @@ func (l *link) send(h *transport.Header, payload func() []byte) bool {
 	defer w.mu.Unlock()
 	f, gone := l.p.admit(h.Dst)
 	if f != nil && !gone {
-		w.put(f, h, payload(), 0)
+		w.put(f, l.p.addressed(h), payload(), 0)
 	}
 	return f != nil
+}
+
+// addressed is a header with processes by their indexes, as it is under way.
+func (p *proc) addressed(h *transport.Header) *transport.Header {
+	packed := *h
+	packed.Src, packed.Dst = p.index, p.named(h.Dst).index
+	return &packed
 }
 
 // mustCarry stops an engine that breaks the contract.
 func (l *link) mustCarry(h *transport.Header, most int) {
 	p := l.p
-	q := p.w.procs[h.Dst]
-	if h.Src != p.rank || q == p || (q.machine != p.machine) != l.network || h.Len > most {
+	q := p.named(h.Dst)
+	if h.Src != p.rank || q == nil || q == p || p.wayTo(q) != l.way || h.Len > most {
 		panic(fmt.Sprintf("fake: process %d sends what this transport does not carry: %+v", p.rank, *h))
 	}
 }
 
 // CanRead implements transport.Reader.
 func (n *Local) CanRead(src int32) bool {
-	return !n.p.w.o.NoRead && n.p.w.procs[src].machine == n.p.machine
+	q := n.p.named(src)
+	return !n.p.w.o.NoRead && q != nil && q.job == n.p.job && q.machine == n.p.machine
 }
 
 // Read implements transport.Reader.
 func (n *Local) Read(src int32, addr uint64, dst []byte) bool {
-	if !n.CanRead(src) || n.p.lost[src] != nil {
+	if !n.CanRead(src) || n.p.lost[n.p.named(src).index] != nil {
 		return false
 	}
 	read(addr, dst)
@@ -94,7 +127,7 @@ func (n *Local) Read(src int32, addr uint64, dst []byte) bool {
 
 // Write implements transport.Writer.
 func (n *Local) Write(dst int32, addr uint64, src []byte) bool {
-	if !n.CanRead(dst) || n.p.lost[dst] != nil {
+	if !n.CanRead(dst) || n.p.lost[n.p.named(dst).index] != nil {
 		return false
 	}
 	write(addr, src)
@@ -127,10 +160,11 @@ func (n *Local) Move(peer int32, here, there []transport.Run, put bool) bool {
 
 // Claims implements transport.Reader.
 func (n *Local) Claims(peer int32, out bool, slot int) *uint64 {
+	q := n.p.named(peer)
 	if out {
-		return &n.p.w.flow(n.p.rank, peer).claims[slot]
+		return &n.p.w.flow(n.p.index, q.index).claims[slot]
 	}
-	return &n.p.w.flow(peer, n.p.rank).claims[slot]
+	return &n.p.w.flow(q.index, n.p.index).claims[slot]
 }
 
 // Hold implements transport.Holder.
@@ -145,18 +179,25 @@ func (f *Network) Hold(_, peer int32, on bool) { f.p.hold(peer, on) }
 // Held implements transport.Holder.
 func (f *Network) Held(_, peer int32) bool { return f.p.held(peer) }
 
+// Hold implements transport.Holder.
+func (g *Guests) Hold(_, peer int32, on bool) { g.p.hold(peer, on) }
+
+// Held implements transport.Holder.
+func (g *Guests) Held(_, peer int32) bool { return g.p.held(peer) }
+
 func (p *proc) hold(peer int32, on bool) {
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
-	if f := p.w.flow(peer, p.rank); f.came {
-		f.hold = on
+	if q := p.named(peer); q != nil && p.w.flow(q.index, p.index).came {
+		p.w.flow(q.index, p.index).hold = on
 	}
 }
 
 func (p *proc) held(peer int32) bool {
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
-	return p.w.flow(p.rank, peer).hold
+	q := p.named(peer)
+	return q != nil && p.w.flow(p.index, q.index).hold
 }
 
 // Stream implements transport.Streamer.
@@ -173,7 +214,7 @@ func (f *Network) SendLong(h *transport.Header, payload []byte) (taken int, ok b
 		return h.Len, gone
 	}
 	taken = w.rng.IntN(h.Len + 1)
-	w.put(q, h, append(make([]byte, 0, h.Len), payload[:taken]...), h.Len-taken)
+	w.put(q, f.p.addressed(h), append(make([]byte, 0, h.Len), payload[:taken]...), h.Len-taken)
 	return taken, true
 }
 
@@ -182,8 +223,9 @@ func (f *Network) SendRest(dst int32, payload []byte) int {
 	w := f.p.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	q := w.flow(f.p.rank, dst)
-	if f.p.lost[dst] != nil {
+	to := f.p.named(dst).index
+	q := w.flow(f.p.index, to)
+	if f.p.lost[to] != nil {
 		return len(payload)
 	}
 	if !q.begun() {
@@ -204,4 +246,4 @@ func (f *Network) SendRest(dst int32, payload []byte) int {
 func (f *Network) Finish(time.Time) error { return nil }
 
 // Abort implements transport.Finisher: the process is lost to all others.
-func (f *Network) Abort() { f.p.w.Kill(int(f.p.rank)) }
+func (f *Network) Abort() { f.p.w.Kill(int(f.p.index)) }

@@ -1,7 +1,8 @@
 // Package fake is a whole job in one process, for tests: its processes are goroutines, its transports are queues in
-// memory.
+// memory. There may be several jobs, which can meet.
 //
-//	world.go      the job and its processes; who runs next
+//	world.go      the jobs and their processes; who runs next
+//	meeting.go    lines and meetings of processes of several jobs
 //	flow.go       packets from one process to another: late, refused, cut, forged, lost
 //	transports.go the transports of a process: Local and Network, each with all it can do, or plain
 //	bell.go       where a process sleeps
@@ -31,6 +32,8 @@ import (
 type Options struct {
 	Machines []int   // processes of each machine; those of one are Local each other
 	Clients  []int32 // client of each machine; nil: one client has all
+	Jobs     []int   // job of each machine, from 0 on, ascending; nil: there is one. Clients are the same in all jobs
+	Near     bool    // all machines are one, so that processes of several jobs meet in shared memory
 	Seed     uint64
 	Late     int  // the most turns that a packet takes beyond those before it
 	Room     int  // the most packets under way from one process to another; 0: 16
@@ -43,16 +46,18 @@ type Options struct {
 
 // World is a job.
 type World struct {
-	o   Options
-	job transport.Job
+	o    Options
+	jobs []transport.Job
 
 	mu      sync.Mutex
 	rng     *rand.Rand
 	now     int     // turns
-	procs   []*proc // by world rank
+	procs   []*proc // of all jobs, one after the other
 	flows   []*flow // by source * number of processes + destination
-	running bool    // Run is under way
-	left    int     // processes that have not come to their end
+	joined  map[joint]bool
+	faults  map[fault]error
+	running bool // Run is under way
+	left    int  // processes that have not come to their end
 	ended   chan struct{}
 	stuck   error
 	trace   trace
@@ -62,9 +67,12 @@ type World struct {
 // proc is one process.
 type proc struct {
 	w       *World
-	rank    int32
+	index   int32 // among all processes
+	job     int
+	rank    int32   // in its job
+	names   []int32 // by index: what the process calls another; unknown: nothing
 	machine int
-	world   []int32 // of its machine
+	world   []int32 // world ranks of its machine
 	local   int
 	lock    uint32
 	bell    uint32
@@ -75,9 +83,12 @@ type proc struct {
 	looks   int // at the clock
 
 	dead   bool
-	lost   []error // by world rank: why it is lost to this one
+	lost   []error // by index: why it is lost to this one
 	told   []bool
 	inside bool
+	left   map[int32]*proc // who was called so before a link ended
+	guests *Guests
+	near   transport.Transport // Local
 	rx     transport.Receiver
 	placer transport.Placer
 }
@@ -102,21 +113,28 @@ func (t *trace) note(words ...uint64) {
 func New(o Options) *World {
 	o.Room, o.Eager, o.Packet, o.Stream = or(o.Room, 16), or(o.Eager, 256), or(o.Packet, 1024), or(o.Stream, 3000)
 	w := &World{o: o, rng: rand.New(rand.NewPCG(o.Seed, 0x696d7069))}
-	w.job = transport.Job{MaxDataLen: uint32(o.Packet), TagUB: 1<<31 - 1, AckMark: 1, HiWater: 1,
-		XSize: 1024, MaxLinear: 4}
+	w.joined, w.faults = map[joint]bool{}, map[fault]error{}
 	for m, n := range o.Machines {
-		client := int32(0)
+		client, job := int32(0), 0
 		if o.Clients != nil {
 			client = o.Clients[m]
 		}
-		w.job.Clients = max(w.job.Clients, client+1)
+		if o.Jobs != nil {
+			job = o.Jobs[m]
+		}
+		if job == len(w.jobs) {
+			w.jobs = append(w.jobs, transport.Job{MaxDataLen: uint32(o.Packet), TagUB: 1<<31 - 1, AckMark: 1, HiWater: 1,
+				XSize: 1024, MaxLinear: 4})
+		}
+		w.jobs[job].Clients = max(w.jobs[job].Clients, client+1)
+		first := len(w.procs)
 		var world []int32
 		for range n {
-			world = append(world, int32(len(w.job.Procs)))
-			w.add(client, m, len(world)-1)
+			world = append(world, int32(len(w.jobs[job].Procs)))
+			w.add(client, m, len(world)-1, job)
 		}
-		for _, r := range world {
-			w.procs[r].world = world
+		for _, p := range w.procs[first:] {
+			p.world = world
 		}
 	}
 	for range len(w.procs) * len(w.procs) {
@@ -124,6 +142,13 @@ func New(o Options) *World {
 	}
 	for _, p := range w.procs {
 		p.lost, p.told = make([]error, len(w.procs)), make([]bool, len(w.procs))
+		for _, q := range w.procs {
+			if q.job == p.job {
+				p.names = append(p.names, q.rank)
+			} else {
+				p.names = append(p.names, unknown)
+			}
+		}
 	}
 	return w
 }
@@ -135,22 +160,38 @@ func or(n, otherwise int) int {
 	return n
 }
 
-func (w *World) add(client int32, machine, local int) {
-	r := int32(len(w.procs))
-	w.procs = append(w.procs, &proc{w: w, rank: r, machine: machine, local: local, turn: make(chan struct{}, 1)})
-	w.job.Hosts = append(w.job.Hosts, transport.Host{Client: client, First: r, NProcs: 1,
+// unknown is what a process calls one of another job that it has no link with.
+const unknown = -1
+
+func (w *World) add(client int32, machine, local, job int) {
+	j := &w.jobs[job]
+	r := int32(len(j.Procs))
+	w.procs = append(w.procs, &proc{w: w, index: int32(len(w.procs)), job: job, rank: r, machine: machine, local: local,
+		turn: make(chan struct{}, 1)})
+	j.Hosts = append(j.Hosts, transport.Host{Client: client, First: r, NProcs: 1,
 		SameImpl: true, Exchange: true, Machine: uint64(machine) + 1})
-	w.job.Procs = append(w.job.Procs, transport.Proc{HostID: [16]byte{15: byte(machine)}, PID: int64(r) + 1, Host: r,
+	j.Procs = append(j.Procs, transport.Proc{HostID: [16]byte{15: byte(machine)}, PID: int64(len(w.procs)), Host: r,
 		Client: client})
+}
+
+// named finds the process that p calls so; nil: none.
+func (p *proc) named(number int32) *proc {
+	for i, name := range p.names {
+		if name == number && number != unknown {
+			return p.w.procs[i]
+		}
+	}
+	return nil
 }
 
 // Size is the number of processes.
 func (w *World) Size() int { return len(w.procs) }
 
-// Job is what process rank knows of the job.
+// Job is what a process knows of its job. Processes are given by their rank among those of all jobs.
 func (w *World) Job(rank int) *transport.Job {
-	job := w.job
-	job.Me = int32(rank)
+	p := w.procs[rank]
+	job := w.jobs[p.job]
+	job.Me = p.rank
 	return &job
 }
 
@@ -173,16 +214,17 @@ func (p *proc) clock() time.Time {
 func (w *World) Open(rank int) transport.Open {
 	return func(_ context.Context, r transport.Receiver, _ func()) (transport.Links, error) {
 		p := w.procs[rank]
-		p.rx = r
+		p.rx, p.guests, p.left = r, &Guests{link{p: p, way: toGuests}}, map[int32]*proc{}
 		p.placer, _ = r.(transport.Placer)
-		local, network := link{p: p}, link{p: p, network: true}
+		local, network := link{p: p}, link{p: p, way: overNetwork}
 		var links transport.Links
 		if w.o.Plain {
 			links.Local, links.Network = &local, &network
 		} else {
 			links.Local, links.Network = &Local{local}, &Network{network}
 		}
-		if len(p.world) == len(w.procs) {
+		links.Meet, p.near = p.begin, links.Local
+		if len(p.world) == len(w.jobs[p.job].Procs) {
 			links.Network = nil
 		}
 		return links, nil
@@ -203,7 +245,7 @@ func (w *World) Run(body func(rank int)) error {
 		go func() {
 			<-p.turn
 			defer p.end()
-			body(int(p.rank))
+			body(int(p.index))
 		}()
 	}
 	w.next()
@@ -249,7 +291,7 @@ func (w *World) next() {
 	}
 	p := ready[w.rng.IntN(len(ready))]
 	p.asleep = false
-	w.trace.note(turned, uint64(p.rank))
+	w.trace.note(turned, uint64(p.index))
 	p.turn <- struct{}{}
 }
 
@@ -267,7 +309,7 @@ func (w *World) skip() bool {
 	first := -1
 	for _, p := range w.procs {
 		for src := range w.procs {
-			f := w.flow(int32(src), p.rank)
+			f := w.flow(int32(src), p.index)
 			if !p.over && f.whole() && (first < 0 || f.queue[0].due < first) {
 				first = f.queue[0].due
 			}
@@ -282,13 +324,13 @@ func (w *World) giveUp() {
 	var asleep []string
 	for _, p := range w.procs {
 		if !p.over {
-			asleep = append(asleep, fmt.Sprint(p.rank))
+			asleep = append(asleep, fmt.Sprint(p.index))
 		}
 	}
 	w.stuck = fmt.Errorf("%w: processes %s sleep, and nothing is under way", ErrStuck, strings.Join(asleep, " "))
 	for _, p := range w.procs {
 		for peer := range w.procs {
-			if int32(peer) != p.rank && p.lost[peer] == nil {
+			if int32(peer) != p.index && p.lost[peer] == nil {
 				p.lost[peer] = w.stuck
 			}
 		}
@@ -309,15 +351,15 @@ func (w *World) Kill(rank int) {
 		if peer == rank {
 			continue
 		}
-		f := w.flow(int32(rank), q.rank)
+		f := w.flow(int32(rank), q.index)
 		if k := len(f.queue); k > 0 {
 			f.queue = f.queue[:w.rng.IntN(k+1)]
 		}
 		if k := len(f.queue); k > 0 && f.queue[k-1].missing > 0 {
 			f.queue = f.queue[:k-1]
 		}
-		q.lose(p.rank, fmt.Errorf("fake: process %d has been killed", rank))
-		p.lose(q.rank, fmt.Errorf("fake: this process, %d, has been killed", rank))
+		q.lose(p.index, fmt.Errorf("fake: process %d has been killed", rank))
+		p.lose(q.index, fmt.Errorf("fake: this process, %d, has been killed", rank))
 	}
 }
 
@@ -325,14 +367,14 @@ func (w *World) Kill(rank int) {
 func (p *proc) lose(peer int32, err error) {
 	if p.lost[peer] == nil {
 		p.lost[peer] = err
-		p.w.flow(p.rank, peer).queue = nil
+		p.w.flow(p.index, peer).queue = nil
 	}
 }
 
 // bereft says whether there is a loss to report. Lock held.
 func (p *proc) bereft() bool {
 	for peer, err := range p.lost {
-		if err != nil && !p.told[peer] && !p.w.flow(int32(peer), p.rank).whole() {
+		if err != nil && !p.told[peer] && p.names[peer] != unknown && !p.w.flow(int32(peer), p.index).whole() {
 			return true
 		}
 	}
