@@ -123,11 +123,9 @@ func (c *communicator) openFast(e *libimpi.Engine) {
 	f := &C.impi_fast.comms[slot]
 	n := c.Ranks()
 	reserveLocal(f, n)
-	local := unsafe.Slice((*int32)(unsafe.Pointer(f.local)), n)
-	for i := range local {
-		local[i] = int32(e.LocalRank(c.RemoteGroup().World(i))) // of the only group, if there are not two
-	}
-	f.cid, f.rank, f.size, f.members = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(n), C.int32_t(c.Size())
+	f.size = C.int32_t(n)
+	c.fillLocal(f, e)
+	f.cid, f.rank, f.members = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(c.Size())
 	f.native, f.inter, f.board = 0, 0, nil
 	if c.Native() {
 		f.native = 1
@@ -137,6 +135,21 @@ func (c *communicator) openFast(e *libimpi.Engine) {
 	}
 	c.CountWaiting((*uint32)(unsafe.Pointer(&f.waiting)))
 	c.appear(slot)
+}
+
+// fillLocal tells C by which indexes it reaches the members.
+func (c *communicator) fillLocal(f *C.struct_impi_fast_comm, e *libimpi.Engine) {
+	local := unsafe.Slice((*int32)(unsafe.Pointer(f.local)), int(f.size))
+	for i := range local {
+		local[i] = int32(e.FastRank(c.RemoteGroup().World(i))) // of the only group, if there are not two
+	}
+}
+
+// showLocal does so again, when that has changed. Engine lock held.
+func (c *communicator) showLocal(e *libimpi.Engine) {
+	if f := c.fast(); f != nil {
+		c.fillLocal(f, e)
+	}
 }
 
 // closeFast makes C forget the communicator.

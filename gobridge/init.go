@@ -345,6 +345,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, Home: p.segment.Home(world), Open: reach.Open, ReadAll: environment("IMPI_SINGLE_COPY") == "1", Help: help,
 		Verify: verify, OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
+		OnGone:    func(c *libimpi.Comm) { c.Bridge.(*communicator).showLocal(p.engine) },
 		OpenBoard: func(c *libimpi.Comm) error { return c.Bridge.(*communicator).openBoard() },
 	})
 	if err != nil {

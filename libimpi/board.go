@@ -80,7 +80,7 @@ func (c *Comm) MayHaveBoard() bool {
 		return false
 	}
 	for r := range n {
-		if w := c.group.World(r); w != c.engine.me && c.engine.peers[w].local < 0 {
+		if w := c.group.World(r); w != c.engine.me && c.engine.peer(w).local < 0 {
 			return false
 		}
 	}

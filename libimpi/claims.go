@@ -102,7 +102,7 @@ func (c *claims) cut(first, length int64) bool {
 // openClaims lets a receive, matched with a message of which first bytes are here, share the rest with the sender. It
 // answers the claims' name in the SyncAck; 0: the sender moves everything.
 func (e *Engine) openClaims(r *Request, peer int32, srqid, addr uint64, first int64) int32 {
-	p := &e.peers[peer]
+	p := e.peer(peer)
 	if addr == 0 || !r.flat || p.direct == nil || !p.direct.CanRead(peer) || !r.claims.cut(first, r.length) {
 		return 0
 	}
@@ -126,7 +126,7 @@ func (e *Engine) openClaims(r *Request, peer int32, srqid, addr uint64, first in
 // joinClaims is the sender's side, when the SyncAck comes; false if the name is none that a receiver gives.
 func (e *Engine) joinClaims(r *Request, name int32) bool {
 	slot := int(name&0xff) - 1
-	p := &e.peers[r.peer]
+	p := e.peer(r.peer)
 	c := &r.claims
 	if !r.flat || p.direct == nil || slot < 0 || slot >= transport.ClaimSlots || name>>24 != 0 || !c.cut(r.moved,
 		r.total) {
@@ -182,7 +182,7 @@ func (e *Engine) pullBack(r *Request) bool {
 		return false
 	}
 	n := min(r.stop, r.total) - lo // nothing of what does not fit
-	if n > 0 && !e.peers[r.peer].direct.Read(r.peer, r.addr+uint64(lo), bytesAt(offset(r.data, lo), n)) {
+	if n > 0 && !e.peer(r.peer).direct.Read(r.peer, r.addr+uint64(lo), bytesAt(offset(r.data, lo), n)) {
 		return false
 	}
 	if !c.take(claimBack, k) {
@@ -215,13 +215,13 @@ func (e *Engine) endOfStream(r *Request) {
 	}
 	if r.claims.open() {
 		e.stopPulling(r)
-		e.peers[r.peer].slots &^= 1 << r.claims.slot
+		e.peer(r.peer).slots &^= 1 << r.claims.slot
 		r.claims = claims{}
 	}
-	if e.peers[r.peer].local < 0 {
+	if e.peer(r.peer).local < 0 {
 		e.flowing--
 	}
 	r.expects = false
-	e.peers[r.peer].came()
+	e.peer(r.peer).came()
 	e.complete(r)
 }

@@ -33,6 +33,7 @@ type Comm struct {
 	neighbors atomic.Pointer[coll.Edges] // see edges
 
 	local      *Comm // of the local group, beside an intercommunicator (intercomm.go); nil for an intracommunicator
+	beside     *Comm // the intercommunicator that this is the local group's of; nil: none
 	spansInter bool  // an intercommunicator's groups belong to several IMPI clients
 
 	native bool // data looks the same in the memory of all members
@@ -40,6 +41,10 @@ type Comm struct {
 	layout   *span.Layout   // nil unless the group of an intracommunicator spans IMPI clients
 	machines *coll.Machines // of the members, of one client; nil if it does not matter where they are
 	crowded  bool           // the members are on one machine, and more than its cores
+
+	guests []*peer               // of the group, from other jobs
+	lost   *Error                // one of them is gone; the engine's lock guards it
+	gone   atomic.Pointer[Error] // the same, for who does not have the lock
 
 	ops    collective
 	freed  bool
@@ -134,6 +139,12 @@ func (e *Engine) open(c *Comm, cid uint64) {
 	c.native = e.alike(c.group) && (c.local == nil || e.alike(c.local.group))
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if guests, lost := e.guestsOf(c.group); guests != nil {
+		c.guests = guests
+		if e.need(guests); lost != nil {
+			c.lose(lost)
+		}
+	}
 	c.p2p = e.newContext(cid, c, c.Ranks())
 	c.coll = e.newContext(cid+1, c, c.Ranks())
 	e.openContext(c.p2p)
@@ -147,7 +158,7 @@ func (e *Engine) crowded(g *Group) bool {
 		return false
 	}
 	for i := range g.Size() {
-		if w := g.World(i); w != e.me && e.peers[w].local < 0 {
+		if w := g.World(i); w != e.me && e.peer(w).local < 0 {
 			return false
 		}
 	}
@@ -156,6 +167,10 @@ func (e *Engine) crowded(g *Group) bool {
 
 // alike says whether data looks the same in the memory of all members of g.
 func (e *Engine) alike(g *Group) bool {
+	if guests, _ := e.guestsOf(g); guests != nil {
+		return e.memory != [16]byte{} &&
+			!slices.ContainsFunc(guests, func(p *peer) bool { return p.guest.memory != e.memory })
+	}
 	if e.job.Clients <= 1 {
 		return true
 	}
@@ -175,15 +190,16 @@ func (c *Comm) Native() bool { return c.native }
 // where all members of c are alike; else in external32, as IMPI mandates. It hangs on all members, and not on the one
 // at the other end, so that it is what MPI_Pack makes for c.
 func (c *Comm) rep(world int32) datatype.Rep {
-	if c.native || c.engine.peers[world].rep == datatype.Native {
+	if c.native || c.engine.peer(world).rep == datatype.Native {
 		return datatype.Native
 	}
 	return datatype.External32
 }
 
-// layoutOf tells which clients a group spans; nil if it is only one.
+// layoutOf tells which clients a group spans; nil if it is only one, or the group has processes of several jobs, of
+// which IMPI knows nothing.
 func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
-	if e.job.Clients <= 1 || g.Size() == 0 {
+	if e.job.Clients <= 1 || g.Size() == 0 || e.foreignJobs(g) {
 		return nil, nil
 	}
 	several := false
@@ -221,6 +237,7 @@ func (c *Comm) Unopened() *Comm {
 	d.layout, d.machines, d.spansInter = c.layout, c.machines, c.spansInter
 	if c.local != nil {
 		d.local = c.local.Unopened()
+		d.local.beside = d
 	}
 	return d
 }
@@ -394,7 +411,25 @@ func (c *Comm) splitGroup(all splitTable, color int32) (*Group, error) {
 }
 
 // MachineColor is the same for two processes exactly if they can share memory.
-func (c *Comm) MachineColor() int32 { return c.engine.machine }
+func (c *Comm) MachineColor() int32 {
+	if !c.severalJobs() {
+		return c.engine.machine
+	}
+	for i, w := range c.inOrder().worlds() {
+		if w == c.engine.me || c.engine.peer(w).local >= 0 {
+			return int32(i)
+		}
+	}
+	return abi.MPI_UNDEFINED
+}
+
+// inOrder is all processes of the communicator in an order that is the same for all of them.
+func (c *Comm) inOrder() *Group {
+	if c.local != nil && c.engine.before(c.group.World(0), c.local.group.World(0)) {
+		return c.group.Union(c.local.group)
+	}
+	return c.everybody()
+}
 
 // Compare answers MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR or MPI_UNEQUAL.
 func (c *Comm) Compare(o *Comm) int {
@@ -430,6 +465,9 @@ func (c *Comm) Disconnect() error {
 	e.waitFor(func() bool { return !e.requests.underWay(c) }, anyPeer)
 	e.mu.Unlock()
 	if err := c.Barrier(); err != nil {
+		if e.failure() == nil { // a guest is lost: there is nobody to wait for
+			c.Discard()
+		}
 		return err
 	}
 	return c.Free()
@@ -437,10 +475,17 @@ func (c *Comm) Disconnect() error {
 
 // Discard takes back a communicator that nobody has used, without a message.
 func (c *Comm) Discard() {
+	several := c.severalJobs()
 	c.LeaveFiles()
 	c.drop()
 	if c.local != nil {
 		c.local.drop()
+	}
+	if several {
+		e := c.engine
+		e.mu.Lock()
+		e.seeOff()
+		e.mu.Unlock()
 	}
 }
 
@@ -462,6 +507,9 @@ func (c *Comm) drop() {
 	defer e.mu.Unlock()
 	if c.freed = true; c.uses == 0 {
 		e.forget(c)
+	} else if c.lost != nil { // what uses it may have been given up
+		e.spare(c.guests)
+		c.guests = nil
 	}
 }
 
@@ -476,6 +524,8 @@ func (c *Comm) letGo() {
 // the program has no handle and there is no receive left. Engine lock held.
 func (e *Engine) forget(c *Comm) {
 	c.leaveBoard()
+	e.spare(c.guests)
+	c.guests = nil
 	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data} {
 		if ctx == nil {
 			continue
@@ -539,7 +589,19 @@ func (e *Engine) LocalRank(world int32) int {
 	if world == e.me {
 		return e.home.Rank
 	}
-	return e.peers[world].local
+	return e.peer(world).local
+}
+
+// FastRank is the index by which the bridge's fast path reaches a process: its local rank, or what the transport gives
+// a guest on this machine; -1 if there is none.
+func (e *Engine) FastRank(world int32) int {
+	if !e.isGuest(world) {
+		return e.LocalRank(world)
+	}
+	if p := e.peer(world); e.indexer != nil && p.guest.near && p.guest.lost == nil {
+		return e.indexer.Local(world)
+	}
+	return -1
 }
 
 // Colors are IMPI's attributes of a communicator (IMPI 0.0, 2.5): how many clients its processes belong to, the
@@ -549,6 +611,9 @@ func (c *Comm) Colors() [4]int32 {
 	job := c.engine.job
 	clients, hosts := map[int32]bool{}, map[int32]bool{}
 	for _, w := range c.everybody().worlds() {
+		if c.engine.isGuest(w) {
+			continue // of another MPI_COMM_WORLD
+		}
 		clients[job.Procs[w].Client] = true
 		hosts[job.Procs[w].Host] = true
 	}

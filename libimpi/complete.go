@@ -506,7 +506,7 @@ func (e *Engine) cancelSend(r *Request) {
 		}
 		return
 	}
-	p := &e.peers[r.peer]
+	p := e.peer(r.peer)
 	if p.first.remove(r) {
 		r.status.Cancelled = true
 		e.complete(r)

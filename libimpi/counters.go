@@ -138,6 +138,7 @@ func (e *Engine) Levels(takeIn bool) (l Levels) {
 	for i := range e.peers {
 		l.UnexpectedBytes += e.peers[i].kept
 	}
+	e.guests.all(func(p *peer) { l.UnexpectedBytes += p.kept })
 	if q := e.requests.quick; q != nil {
 		l.Posted += int(q.Posted)
 	}
@@ -168,7 +169,7 @@ func (c *Comm) Levels(takeIn bool) (l Levels) {
 	}
 	l.add(c.p2p)
 	if q := e.requests.quick; q != nil && q.Posted > 0 {
-		l.Posted += q.postedOn(c.p2p.cid, len(e.home.World))
+		l.Posted += q.postedOn(c.p2p.cid, e.sources)
 	}
 	return l
 }
@@ -247,8 +248,10 @@ func (e *Engine) class(p *peer) PeerClass {
 	switch {
 	case p.rank == e.me:
 		return PeerSelf
-	case p.local >= 0:
+	case p.local >= 0 || p.guest != nil && p.guest.near:
 		return PeerMachine
+	case p.guest != nil:
+		return PeerAbroad
 	case e.job.Procs[p.rank].Client == e.job.Procs[e.me].Client:
 		return PeerClient
 	}
@@ -280,7 +283,7 @@ func (e *Engine) countShort(ctx *context, p *peer, tag int32, bytes int64) {
 // countReceived counts a message that has found its receive.
 func (e *Engine) countReceived(ctx *context, peer int32, bytes int64) {
 	w := &e.watch.counters
-	w.Received[e.class(&e.peers[peer])].add(bytes)
+	w.Received[e.class(e.peer(peer))].add(bytes)
 	w.Matches++
 	if c := ctx.comm; ctx == c.p2p && ctx.serve == nil {
 		c.counters.Received.add(bytes)

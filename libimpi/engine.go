@@ -26,12 +26,22 @@ type Engine struct {
 	bell transport.Bell // on which threads sleep
 	home transport.Home
 
-	me    int32
-	job   *transport.Job
-	peers []peer // by world rank
+	me     int32
+	job    *transport.Job
+	jobID  [16]byte // different for all jobs in the world
+	memory [16]byte // how data looks in the memory of the job's processes; zero: not the same everywhere
+	peers  []peer   // by world rank; others go by peer (guest.go)
+
+	guests  guestTable
+	far     []*carrier                        // to guests on other machines; nil: there are none
+	leaving []*peer                           // guests that nothing needs any more
+	nobody  peer                              // stands for guests that have gone
+	begin   func() (transport.Meeting, error) // transport.Links.Meet
+	indexer transport.Indexer                 // of local; nil: it has none
 
 	local   carrier // inside the machine
-	alone   bool    // no other process of the job shares this machine's memory
+	sources int     // indexes by which the fast path may know processes: of this machine's, and of guests
+	alone   bool    // no other process shares this machine's memory with this one
 	network carrier // to other machines and clients; has no Transport if there are none
 	others  int     // processes on this machine that carry packets for us
 	machine int32   // the lowest world rank of this machine's
@@ -95,6 +105,7 @@ type Engine struct {
 
 	failed atomic.Pointer[Error] // set once: a peer was lost
 	onLost func(*Error)          // tells the job; called without the lock
+	onGone func(*Comm)           // Config.OnGone
 }
 
 // carrier is a transport with all that it can do; what it cannot do is nil.
@@ -154,15 +165,17 @@ const sentRequest = 1<<32 | 1
 // peer is one process of MPI_COMM_WORLD as a message's destination.
 type peer struct {
 	rank    int32
-	tr      transport.Transport // nil for this process itself
+	tr      transport.Transport // nil for this process itself, and for a guest that is not there
 	limits  transport.Limits
 	rep     datatype.Rep       // what IMPI mandates; Comm.rep says what holds
-	local   int                // rank in this machine, -1 if the peer is elsewhere
+	local   int                // rank in this machine's segment, -1 if the peer is elsewhere
 	stream  transport.Streamer // takes continuations without a copy; nil if its transport does not
 	longest int                // such a continuation, in bytes; 0: limits.Packet
 	direct  transport.Reader   // may read the peer's memory; nil if its transport cannot
 	gather  transport.Gatherer // packets to the peer may leave together; nil: there is no gain
 	hold    transport.Holder   // tells and hears who keeps too much; nil if the peer would not understand
+	shutter transport.Shutter  // may leave what the peer sends unacknowledged; nil if its transport cannot
+	guest   *guest             // what is known of a process of another job; nil for the own job's
 
 	// What waits for room, in the order in which it must leave: control packets, first packets, and then the
 	// continuations of long messages, a piece of each in turn.
@@ -238,6 +251,7 @@ type contextTable struct {
 	high    map[uint64]*context
 	orphans map[uint64][]*orphan // packets of communicators that are not built here yet
 	waiting int                  // bytes of payload in orphans
+	early   map[int32]int        // the same by process
 }
 
 const lowContexts = 1 << 16

@@ -11,14 +11,21 @@ import (
 
 // Jobs of transport/fake: whole programs, deterministic, over packets that are late, refused and cut.
 
-// fakes are the fake jobs of all engines of running tests.
+// fakes are the places of all engines of running tests in their fake jobs.
 var fakes sync.Map
 
-func fakeOf(e *Engine) *fake.World {
-	w, _ := fakes.Load(e)
-	world, _ := w.(*fake.World)
-	return world
+type fakePlace struct {
+	world *fake.World
+	index int // among the processes of all jobs
 }
+
+func placeOf(e *Engine) fakePlace {
+	p, _ := fakes.Load(e)
+	place, _ := p.(fakePlace)
+	return place
+}
+
+func fakeOf(e *Engine) *fake.World { return placeOf(e).world }
 
 // late is a fake job of one client; makeWorld, with a machine for each client, has those of several.
 func late(tb testing.TB, n int, seed uint64) []*Engine {
@@ -48,7 +55,7 @@ func makeFake(tb testing.TB, o options) []*Engine {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		fakes.Store(es[i], w)
+		fakes.Store(es[i], fakePlace{w, i})
 	}
 	tb.Cleanup(func() {
 		for _, e := range es {
@@ -67,7 +74,7 @@ func runFake(tb testing.TB, w *fake.World, es []*Engine, body func(e *Engine)) {
 		}
 	}
 	err := w.Run(func(rank int) {
-		if i := slices.IndexFunc(es, func(e *Engine) bool { return int(e.me) == rank }); i >= 0 {
+		if i := slices.IndexFunc(es, func(e *Engine) bool { return placeOf(e).index == rank }); i >= 0 {
 			body(es[i])
 		}
 	})

@@ -14,7 +14,7 @@ import (
 
 // post begins the start of a send to dest. Engine lock held, and kept until posted.
 func (e *Engine) post(dest int32) {
-	if g := e.peers[dest].gather; g != nil {
+	if g := e.peer(dest).gather; g != nil {
 		e.turned(g)
 		g.Post()
 	}
@@ -22,7 +22,7 @@ func (e *Engine) post(dest int32) {
 
 // postPaced is post for a blocking send. False: there is nothing to gather.
 func (e *Engine) postPaced(dest int32) bool {
-	g := e.peers[dest].gather
+	g := e.peer(dest).gather
 	if g == nil {
 		return false
 	}
@@ -41,7 +41,7 @@ func (e *Engine) turned(g transport.Gatherer) {
 
 // posted ends post and postPaced.
 func (e *Engine) posted(dest int32) {
-	if g := e.peers[dest].gather; g != nil && g.Posted() {
+	if g := e.peer(dest).gather; g != nil && g.Posted() {
 		e.shared.Gathered = 1
 	}
 }

@@ -1,6 +1,8 @@
 package libimpi
 
 import (
+	stdcontext "context"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 )
@@ -23,8 +25,14 @@ const (
 
 // openAgreement makes the temporary communicator of the members of g; closeAgreement ends it.
 func (e *Engine) openAgreement(kind, tag string, g *Group) (*Comm, error) {
+	members := g.worlds()
+	if guests, lost := e.guestsOf(g); lost != nil {
+		return nil, lost
+	} else if guests != nil { // others have other numbers for them
+		kind, members = kind+" of jobs", e.identitiesAsWords(g)
+	}
 	e.mu.Lock()
-	cid := contexts.OfGroup(kind, tag, g.worlds())
+	cid := contexts.OfGroup(kind, tag, members)
 	busy := e.contexts.find(cid) != nil
 	e.mu.Unlock()
 	if busy {
@@ -39,6 +47,8 @@ func (c *Comm) closeAgreement() {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.spare(c.guests)
+	c.guests = nil
 	for _, ctx := range [...]*context{c.p2p, c.coll} {
 		e.contexts.drop(ctx.cid)
 		for m := ctx.space.Oldest(); m != nil; m = ctx.space.Oldest() {
@@ -79,14 +89,27 @@ func (e *Engine) CreateInterFromGroups(local *Group, leader int,
 	}
 	defer home.closeAgreement()
 	var world []int32
+	m := &encounter{c: home, root: leader, ctx: stdcontext.Background()}
+	var failed error
 	if home.Rank() == leader {
-		if err := e.meetLeader(tag, local.World(leader), remote.World(remoteLeader)); err != nil {
-			return nil, err
+		leaders, err := e.meetLeader(tag, local.World(leader), remote.World(remoteLeader))
+		if err == nil {
+			defer leaders.closeAgreement()
 		}
-		world = remote.worlds()
+		if !e.foreignJobs(local) && !e.foreignJobs(remote) {
+			if err != nil {
+				return nil, err
+			}
+			world = remote.worlds()
+		} else if failed = err; err == nil { // who they are is told over a line
+			failed = m.openLine(leaders, 1-leaders.Rank(), 0)
+		}
 	}
 	if world, err = home.bcastList(world, leader, len(e.peers)); err != nil {
 		return nil, err
+	}
+	if len(world) == 0 {
+		return m.join(failed)
 	}
 	if err := e.checkRemote(local, world); err != nil {
 		return nil, err
@@ -97,7 +120,7 @@ func (e *Engine) CreateInterFromGroups(local *Group, leader int,
 // meetAndJoin makes an intercommunicator of two groups that know each other.
 func (e *Engine) meetAndJoin(tag string, local, remote *Group) (*Comm, error) {
 	both := local.Union(remote)
-	if remote.World(0) < local.World(0) { // the same order on both sides
+	if e.before(remote.World(0), local.World(0)) { // the same order on both sides
 		both = remote.Union(local)
 	}
 	all, err := e.openAgreement(agreeAll, tag, both)
@@ -116,17 +139,24 @@ func (e *Engine) meetAndJoin(tag string, local, remote *Group) (*Comm, error) {
 	return made, err
 }
 
-// meetLeader waits for the leader of the other group, so that a wrong one is found before its group is believed.
-func (e *Engine) meetLeader(tag string, mine, theirs int32) error {
+// meetLeader waits for the leader of the other group, so that a wrong one is found before its group is believed. It
+// answers an agreement with it, for the caller to close.
+func (e *Engine) meetLeader(tag string, mine, theirs int32) (leaders *Comm, err error) {
 	if mine == theirs {
-		return errorf(abi.MPI_ERR_COMM, "both groups have the same leader, rank %d of MPI_COMM_WORLD", mine)
+		return nil, errorf(abi.MPI_ERR_COMM, "both groups have the same leader, rank %d of MPI_COMM_WORLD", mine)
 	}
-	leaders, err := e.openAgreement(agreeLeaders, tag, NewGroup([]int32{min(mine, theirs), max(mine, theirs)}))
-	if err != nil {
-		return err
+	both := []int32{mine, theirs}
+	if e.before(theirs, mine) {
+		both[0], both[1] = theirs, mine
 	}
-	defer leaders.closeAgreement()
-	return leaders.Barrier()
+	if leaders, err = e.openAgreement(agreeLeaders, tag, NewGroup(both)); err != nil {
+		return nil, err
+	}
+	if err := leaders.Barrier(); err != nil {
+		leaders.closeAgreement()
+		return nil, err
+	}
+	return leaders, nil
 }
 
 // bcastList gives the root's list of at most limit integers to all.

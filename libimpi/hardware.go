@@ -119,7 +119,7 @@ func (c *Comm) hardwarePlaces() (p hardwarePlaces, err error) {
 	if err = c.swapEqual(p.all, theirs); err != nil {
 		return p, err
 	}
-	if slices.Min(c.group.worlds()) > slices.Min(home.group.worlds()) {
+	if c.engine.before(home.group.World(0), c.group.World(0)) {
 		p.all = append(p.all, theirs...)
 	} else {
 		p.all, p.mine = append(theirs, p.all...), c.Ranks()+p.mine

@@ -39,7 +39,7 @@ func limit(n int) int64 { return int64(min(max(heldTotal/max(n, 1), heldLeast), 
 
 // count notes that a message is kept.
 func (e *Engine) count(m *message) {
-	p := &e.peers[m.peer]
+	p := e.peer(m.peer)
 	p.kept += int64(cap(m.payload)) + recordSize
 	switch {
 	case p.tr == nil:
@@ -54,7 +54,7 @@ func (e *Engine) count(m *message) {
 
 // giveBack gives a kept message back.
 func (e *Engine) giveBack(m *message) {
-	p := &e.peers[m.peer]
+	p := e.peer(m.peer)
 	p.kept -= int64(cap(m.payload)) + recordSize
 	switch {
 	case p.tr == nil:

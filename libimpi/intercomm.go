@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	stdcontext "context"
 	"fmt"
 	"slices"
 
@@ -45,6 +46,7 @@ func (e *Engine) newInter(local, remote *Group, cid uint64) (*Comm, error) {
 		return nil, err
 	}
 	c := &Comm{engine: e, group: remote, rank: home.rank, local: home, spansInter: layout != nil}
+	home.beside = c
 	e.open(c, cid)
 	return c, nil
 }
@@ -60,14 +62,23 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remoteLeader int, tag int32) 
 	}
 	there := make([]uint64, 2)
 	if c.Rank() == leader {
-		if err := peer.exchangeAnywhere(countBuf([]uint64{most[0], uint64(c.Size())}), countBuf(there), remoteLeader,
+		size := c.sizeFor(peer, remoteLeader)
+		if err := peer.exchangeAnywhere(countBuf([]uint64{most[0], size}), countBuf(there), remoteLeader,
 			tag); err != nil {
 			return nil, err
 		}
 		there[0] = max(there[0], most[0])
+		if size == 0 {
+			there[1] = 0
+		} else if there[1] != 0 {
+			there[1] |= size & ofSeveralJobs
+		}
 	}
 	if err := c.Bcast(countBuf(there), leader); err != nil {
 		return nil, err
+	}
+	if there[1]&ofSeveralJobs != 0 {
+		return c.createInterOfJobs(leader, peer, remoteLeader, tag)
 	}
 	if there[1] < 1 || there[1] > uint64(len(e.peers)) {
 		return nil, errorf(abi.MPI_ERR_COMM, "the remote group has %d processes", there[1])
@@ -95,6 +106,34 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remoteLeader int, tag int32) 
 		return nil, err
 	}
 	return e.newInter(c.group, remote, cid)
+}
+
+// ofSeveralJobs stands in what a leader says of its group's size: the processes of the two groups are of several jobs.
+// IMPI knows nothing of that, nor do other implementations: their leaders are told that the group is empty, which ends
+// the call at both sides.
+const ofSeveralJobs = 1 << 63
+
+// sizeFor is what a leader says of its group's size.
+func (c *Comm) sizeFor(peer *Comm, remoteLeader int) uint64 {
+	e := c.engine
+	there := peer.group.World(remoteLeader)
+	if !c.severalJobs() && !e.isGuest(there) {
+		return uint64(c.Size())
+	}
+	if _, foreign := c.foreign(); foreign != nil || !e.agreed(NewGroup([]int32{there}), sameImpl) {
+		return 0
+	}
+	return uint64(c.Size()) | ofSeveralJobs
+}
+
+// createInterOfJobs is the rest of CreateInter for processes of several jobs, who may not all know each other.
+func (c *Comm) createInterOfJobs(leader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
+	m := &encounter{c: c, root: leader, ctx: stdcontext.Background()}
+	var failed error
+	if c.Rank() == leader {
+		failed = m.openLine(peer, remoteLeader, tag)
+	}
+	return m.join(failed)
 }
 
 // createInterApart is the end of CreateInter inside a client, where the threads of a process may make communicators at
@@ -244,7 +283,7 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 	}
 	first := !high
 	if (theirs[1] != 0) == high {
-		first = c.local.group.World(int(0)) < c.group.World(int(0))
+		first = c.engine.before(c.local.group.World(0), c.group.World(0))
 	}
 	if first {
 		return c.engine.newComm(c.local.group.Union(c.group), cid)
@@ -279,14 +318,27 @@ func (c *Comm) swapEqual(mine, theirs []int32) error {
 
 // createInter is Create for an intercommunicator: g is a part of the local group.
 func (c *Comm) createInter(g *Group, cid uint64) (*Comm, error) {
-	world, err := c.swap(g.worlds(), c.group.Size())
+	mine, several := g.worlds(), c.severalJobs()
+	if several { // the other side has numbers of its own for these processes
+		for i, w := range mine {
+			mine[i] = int32(c.local.group.Rank(w))
+		}
+	}
+	world, err := c.swap(mine, c.group.Size())
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range world {
-		if c.group.Rank(w) == abi.MPI_UNDEFINED {
-			return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of MPI_COMM_WORLD is not in the remote group of %s", w, c.describe())
+	seen := make(map[int32]bool, len(world))
+	for i, w := range world {
+		if several && w >= 0 && int(w) < c.group.Size() {
+			w = c.group.World(int(w))
+		} else if several || c.group.Rank(w) == abi.MPI_UNDEFINED {
+			return nil, errorf(abi.MPI_ERR_INTERN, "process %d is not in the remote group of %s", w, c.describe())
 		}
+		if world[i] = w; seen[w] {
+			return nil, errorf(abi.MPI_ERR_INTERN, "process %d is twice in a part of the remote group of %s", w, c.describe())
+		}
+		seen[w] = true
 	}
 	if len(world) == 0 || g.Rank(c.engine.me) == abi.MPI_UNDEFINED {
 		return nil, nil

@@ -78,8 +78,10 @@ func plan(n, messages int, seed uint64) (all []planned) {
 }
 
 // begin starts the send of a message.
-func (m *planned) begin(t *testing.T, e *Engine) uint64 {
-	c, n := e.World(), int64(len(m.data))
+func (m *planned) begin(t *testing.T, e *Engine) uint64 { return m.beginOn(t, e.World()) }
+
+func (m *planned) beginOn(t *testing.T, c *Comm) uint64 {
+	e, n := c.engine, int64(len(m.data))
 	switch m.kind {
 	case bySynchronous:
 		return c.Isend(at(m.data), n, byteT, m.to, m.tag, Synchronous)

@@ -1,6 +1,8 @@
 package libimpi
 
 import (
+	"slices"
+
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/transport"
@@ -22,15 +24,16 @@ func severalMachines(job *transport.Job) bool {
 	return false
 }
 
-// machinesOf are those of some processes of one client by the job's tables, which are the same everywhere; nil if it
-// does not matter where they are.
+// machinesOf are those of some processes of one client by the job's tables, which are the same everywhere, and of
+// guests by what these say, likewise; nil if it does not matter where they are. They are numbered in the order of the
+// processes.
 func (e *Engine) machinesOf(worlds []int32) *coll.Machines {
-	if !e.spread {
+	if !e.spread && !slices.ContainsFunc(worlds, e.isGuest) {
 		return nil
 	}
-	known, number := map[[16]byte]int32{}, make([]int32, len(worlds))
+	known, number := map[struct{ job, machine [16]byte }]int32{}, make([]int32, len(worlds))
 	for i, w := range worlds {
-		id := e.job.Procs[w].HostID
+		id := e.machineOf(w)
 		n, is := known[id]
 		if !is {
 			n = int32(len(known))

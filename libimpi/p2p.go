@@ -56,7 +56,7 @@ func (c *Comm) send(ctx *context, base datatype.Pointer, count int64, t *datatyp
 
 // sendShort sends a short message that is one run of bytes, if nothing is before it and there is room.
 func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32) bool {
-	p := &e.peers[dest]
+	p := e.peer(dest)
 	if p.tr == nil || p.queued || e.withhold(p, ctx) {
 		return false
 	}
@@ -309,7 +309,7 @@ func (c *Comm) await(source, tag int32) (m *message, err error) {
 		return m != nil
 	})
 	if m == nil {
-		return nil, c.engine.failure()
+		return nil, c.without(source)
 	}
 	return m, nil
 }
@@ -322,7 +322,7 @@ func (c *Comm) look(source, tag int32) (*message, error) {
 		e.look()
 		if m = c.p2p.space.Find(source, tag); m == nil {
 			e.invite(c.p2p, source)
-			return nil, e.failure()
+			return nil, c.without(source)
 		}
 	}
 	return m, nil

@@ -75,6 +75,8 @@ type channel struct {
 	missing []int32 // send: by message, its partitions that are not ready
 	arrived []bool  // receive: messages
 	left    int32   // messages that are not done
+
+	lost *Error // the peer was, before offer and answer had come; nil: it was not
 }
 
 const (
@@ -148,6 +150,10 @@ func (ch *channel) receive(e *Engine, ctx *context, base datatype.Pointer, count
 
 // partDone implements compound.
 func (ch *channel) partDone(e *Engine, message *Request) {
+	if err := message.failure(); err != nil && message.part < 0 && err.Class == abi.MPI_ERR_PROC_ABORTED {
+		ch.end(e, err)
+		return
+	}
 	switch message.part {
 	case partOffer:
 		if message.kind == recvRequest {
@@ -159,6 +165,15 @@ func (ch *channel) partDone(e *Engine, message *Request) {
 		}
 	default:
 		ch.dataDone(e, message)
+	}
+}
+
+// end ends the channel before offer and answer have come: the peer is lost.
+func (ch *channel) end(e *Engine, lost *Error) {
+	ch.lost = lost
+	if ch.r != nil && ch.r.active && !ch.r.done {
+		ch.r.status.Err = lost
+		e.complete(ch.r)
 	}
 }
 
@@ -270,6 +285,10 @@ func (ch *channel) share(j int32) (datatype.Pointer, int64) {
 // start implements compound.
 func (ch *channel) start(e *Engine) {
 	ch.r.status = emptyStatus
+	if ch.lost != nil {
+		ch.end(e, ch.lost)
+		return
+	}
 	if ch.sending {
 		clear(ch.ready)
 		ch.unready = ch.parts

@@ -35,11 +35,14 @@ func (c *Comm) moved(at []int32) *Group {
 	return NewGroup(worlds)
 }
 
-// sameImpl says whether all processes of c belong to clients of this library. Others would not know of the new order,
-// and the communicator would have two: with them, all keep theirs.
+// sameImpl says whether all processes of c belong to clients of this library, and to one job. Others would not know of
+// the new order, and the communicator would have two: with them, all keep theirs. So they do where there are several
+// jobs: nobody knows where all of these are.
 func (c *Comm) sameImpl() bool {
-	return c.engine.agreed(c.group, func(h *transport.Host) bool { return h.SameImpl })
+	return !c.severalJobs() && c.engine.agreed(c.group, sameImpl)
 }
+
+func sameImpl(h *transport.Host) bool { return h.SameImpl }
 
 // exchanges says whether the masters of a group's clients exchange results in Allreduce.
 func (e *Engine) exchanges(g *Group) bool {
@@ -50,6 +53,9 @@ func (e *Engine) exchanges(g *Group) bool {
 func (e *Engine) agreed(g *Group, holds func(*transport.Host) bool) bool {
 	job := e.job
 	return !slices.ContainsFunc(g.worlds(), func(w int32) bool {
+		if e.isGuest(w) {
+			return false // of this library
+		}
 		p := &job.Procs[w]
 		return p.Client != job.Procs[job.Me].Client && !holds(&job.Hosts[p.Host])
 	})

@@ -44,8 +44,11 @@ func (e *Engine) poll(from int32) bool {
 	if e.local.Poll() {
 		did = true
 	}
-	if e.network.connected() && (e.alone || e.ticks%networkEvery == 0 || from >= 0 && e.peers[from].local < 0) &&
+	if e.network.connected() && (e.alone || e.ticks%networkEvery == 0 || from >= 0 && e.peer(from).local < 0) &&
 		e.network.Poll() {
+		did = true
+	}
+	if e.far != nil && (e.alone || e.ticks%networkEvery == 0 || from >= 0 && e.peer(from).local < 0) && e.pollFar() {
 		did = true
 	}
 	return e.followUp() || did
@@ -61,6 +64,9 @@ func (e *Engine) followUp() bool {
 		did = true
 	}
 	did = did || len(e.pulling) > 0 && e.pull()
+	if len(e.leaving) > 0 && e.seeOff() {
+		did = true
+	}
 	return e.goOn() || did // at once: with the last message of a round nothing may be under way that another poll is for
 }
 
@@ -106,6 +112,9 @@ func (e *Engine) pollAll() bool {
 	}
 	did := e.local.Poll()
 	if e.network.connected() && e.network.Poll() {
+		did = true
+	}
+	if e.far != nil && e.pollFar() {
 		did = true
 	}
 	return e.followUp() || did
@@ -196,12 +205,13 @@ func (w *waiter) expired(e *Engine) bool {
 
 // spin waits a moment without the lock, so that other threads of the program get on.
 func (e *Engine) spin(from int32) {
+	alone := e.alone
 	e.mu.Unlock()
 	switch {
-	case e.nap > 0 && (e.alone || from >= 0 && e.peers[from].local < 0):
+	case e.nap > 0 && (alone || from >= 0 && e.peer(from).local < 0):
 		futex.Pause(e.nap)
-	case e.alone:
-	case from >= 0 && e.peers[from].local >= 0 && !e.network.connected() && e.local.spinner != nil:
+	case alone:
+	case from >= 0 && e.peer(from).local >= 0 && !e.network.connected() && e.local.spinner != nil:
 		e.local.spinner.Spin(from, looks)
 	default:
 		futex.Pause(looks / 8)
@@ -262,6 +272,9 @@ func (e *Engine) sleep(cond func() bool) {
 	if e.network.waker != nil {
 		e.network.waker.Arm()
 	}
+	if e.far != nil {
+		e.armFar()
+	}
 	soon := len(e.pulling) > 0 && !e.home.InTurn // there is something to read
 	if !e.pollAll() && !cond() && e.failed.Load() == nil && !soon && len(e.calls) == 0 {
 		e.mu.Unlock()
@@ -269,6 +282,7 @@ func (e *Engine) sleep(cond func() bool) {
 		e.mu.Lock()
 		if e.bell.Bell() == value && e.local.examiner != nil {
 			e.local.examiner.CheckPeers() // nobody rang for a second
+			e.examineFar()
 		}
 	}
 	e.bell.DoneSleep(value)

@@ -64,7 +64,7 @@ const (
 
 // bringOn notes that the progress thread could bring on a request that has just started.
 func (e *Engine) bringOn(r *Request) {
-	within := r.peer < 0 || e.peers[r.peer].local >= 0
+	within := r.peer < 0 || e.peer(r.peer).local >= 0
 	if e.thread.on && !r.done && !r.long && within && r.size > int64(e.local.Limits().Eager) {
 		r.long = true
 		e.thread.long++
@@ -89,7 +89,7 @@ func (e *Engine) leaveRunning(r *Request) {
 	if peer == noPeer && r.source >= 0 {
 		peer = r.comm.group.World(int(r.source))
 	}
-	if peer != e.me && (peer == noPeer || e.peers[peer].local < 0) {
+	if peer != e.me && (peer == noPeer || e.peer(peer).local < 0) {
 		e.network.waker.Arm()
 	}
 }

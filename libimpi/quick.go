@@ -128,11 +128,14 @@ func (e *Engine) adoptQuick() {
 	q := e.requests.quick
 	left := q.Posted
 	q.Posted = 0
-	for i := 0; left > 0 && i < len(q.From); i++ { // beyond the ranks of the segment there are processes of other jobs
+	for i := 0; left > 0 && i < e.sources; i++ {
 		for n := q.From[i].Head; n != 0; n = q.Slots[n-1].Next {
 			r := e.adopt(n)
-			r.ctx.post(r)
 			left--
+			if r.ctx.comm.lost != nil && e.inVain(r) {
+				continue
+			}
+			r.ctx.post(r)
 		}
 		q.From[i] = quickQueue{}
 	}

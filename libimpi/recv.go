@@ -130,11 +130,17 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 		e.complete(r)
 		return
 	}
+	if e.isGuest(peer) && e.peer(peer).tr == nil { // what it still sends is of a process that is lost
+		r.fill(piece)
+		r.status.Err = e.peer(peer).guest.lost
+		e.complete(r)
+		return
+	}
 	h.DrqID = r.id
 	h.Tag = e.openClaims(r, peer, srqid, addr, first)
 	r.expects = true
-	e.await(&e.peers[peer])
-	if e.peers[peer].local < 0 {
+	e.await(e.peer(peer))
+	if e.peer(peer).local < 0 {
 		e.flowing++
 	}
 	e.sendControl(h)
@@ -143,7 +149,7 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 
 // readDirect copies a long message, but for the first bytes, out of the sender's memory.
 func (e *Engine) readDirect(r *Request, peer int32, addr uint64, first int64) bool {
-	reader := e.peers[peer].direct
+	reader := e.peer(peer).direct
 	if reader == nil || addr == 0 || !r.flat {
 		return false
 	}
@@ -181,6 +187,9 @@ func (e *Engine) postRecv(r *Request) {
 	e.adoptQuick()
 	m := r.ctx.space.Find(r.source, r.tag)
 	if m == nil {
+		if r.ctx.comm.lost != nil && e.inVain(r) {
+			return
+		}
 		r.ctx.post(r)
 		e.invite(r.ctx, r.source)
 	} else {
@@ -213,7 +222,9 @@ type orphan struct {
 }
 
 // size is the memory that the packet takes, in bytes; what the tables need for it is in the constant.
-func (o *orphan) size() int { return len(o.payload) + 256 }
+func (o *orphan) size() int { return len(o.payload) + orphanSize }
+
+const orphanSize = 256
 
 // maxOrphans bounds the memory kept for communicators that may never be built, in bytes. The packets of a
 // correct program that come this early are few.
@@ -221,11 +232,23 @@ const maxOrphans = 1 << 30
 
 func (e *Engine) keepOrphan(h *transport.Header, payload []byte) {
 	t := &e.contexts
+	if e.isGuest(h.Src) && !e.mayWait(h, payload) {
+		e.breach(h.Src, fmt.Sprintf("more than %d bytes for communicators that do not exist", maxGuestOrphans))
+		return
+	}
 	if t.waiting+len(payload) > maxOrphans {
 		e.breach(h.Src, fmt.Sprintf("more than %d bytes for communicators that do not exist", maxOrphans))
 		return
 	}
 	t.keepEarly(h, payload)
+}
+
+// maxGuestOrphans is the part of it that a process of another job may take.
+const maxGuestOrphans = 16 << 20
+
+// mayWait says whether a packet of a guest may wait for a communicator that is not built here yet.
+func (e *Engine) mayWait(h *transport.Header, payload []byte) bool {
+	return e.contexts.early[h.Src]+len(payload)+orphanSize <= maxGuestOrphans && e.peer(h.Src).tr != nil
 }
 
 // keepEarly adds a copy of a packet to those that wait for their communicator.
@@ -234,8 +257,19 @@ func (t *contextTable) keepEarly(h *transport.Header, payload []byte) {
 		t.orphans = make(map[uint64][]*orphan)
 	}
 	o := &orphan{*h, append([]byte(nil), payload...)}
-	t.waiting += o.size()
+	t.count(o, 1)
 	t.orphans[h.CID] = append(t.orphans[h.CID], o)
+}
+
+// count notes that a packet has come to wait, or does no longer.
+func (t *contextTable) count(o *orphan, sign int) {
+	t.waiting += sign * o.size()
+	if t.early == nil {
+		t.early = make(map[int32]int)
+	}
+	if t.early[o.h.Src] += sign * o.size(); t.early[o.h.Src] == 0 {
+		delete(t.early, o.h.Src)
+	}
 }
 
 // cancelOrphan drops the newest packet of process peer with this request id, and says whether there was one.
@@ -243,7 +277,7 @@ func (t *contextTable) cancelOrphan(peer int32, srqid uint64) bool {
 	for cid, early := range t.orphans {
 		for i := len(early) - 1; i >= 0; i-- {
 			if o := early[i]; o.h.Src == peer && o.h.SrqID == srqid {
-				t.waiting -= o.size()
+				t.count(o, -1)
 				if early = slices.Delete(early, i, i+1); len(early) == 0 {
 					delete(t.orphans, cid)
 				} else {
@@ -265,7 +299,7 @@ func (e *Engine) openContext(c *context) {
 	}
 	delete(e.contexts.orphans, c.cid)
 	for _, o := range early {
-		e.contexts.waiting -= o.size()
+		e.contexts.count(o, -1)
 		e.arrive(&o.h, o.payload)
 	}
 }
@@ -280,7 +314,11 @@ func (e *Engine) cancelAsked(h *transport.Header) {
 	} else if e.contexts.cancelOrphan(h.Src, h.SrqID) {
 		reply.Kind = transport.CancelYes
 	}
-	if len(e.peers[h.Src].control) >= maxReplies {
+	if e.isGuest(h.Src) && e.peer(h.Src).tr == nil {
+		e.breach(h.Src, "cancellation by a process that is not there")
+		return
+	}
+	if len(e.peer(h.Src).control) >= maxReplies {
 		e.breach(h.Src, fmt.Sprintf("%d answers are waiting for it to read, and it asks for more", maxReplies))
 		return
 	}
@@ -318,7 +356,7 @@ func (e *Engine) cancelAnswered(h *transport.Header) {
 		return
 	}
 	r.cancelAsked = false
-	p := &e.peers[r.peer]
+	p := e.peer(r.peer)
 	p.came()
 	if h.Kind == transport.CancelYes {
 		r.expects = false
@@ -349,8 +387,14 @@ func (e *Engine) LostClient() *int32 {
 	return nil
 }
 
-// Lost implements transport.Receiver: a peer is gone, and with it the job.
+// Lost implements transport.Receiver: a peer is gone, and with it the job, unless it is of another one.
 func (e *Engine) Lost(peer int32, err error) {
+	if e.isGuest(peer) {
+		if p := e.peer(peer); p != &e.nobody {
+			e.guestLost(p, err)
+		}
+		return
+	}
 	lost := errorf(abi.MPI_ERR_PROC_ABORTED, "rank %d of MPI_COMM_WORLD is lost: %v", peer, err)
 	if c := e.job.Procs[peer].Client; c != e.job.Procs[e.me].Client {
 		lost.Client = &c

@@ -35,7 +35,7 @@ func (e *Engine) restrain(p *peer) {
 	if p.hold != nil && !p.held {
 		e.hold(p, true)
 	}
-	if e.network.shutter == nil || p.shut || p.kept < p.lookAt {
+	if p.shutter == nil || p.shut || p.kept < p.lookAt {
 		return
 	}
 	if p.lookAt = max(p.lookAt, 2*e.restrainAt); p.kept < p.lookAt {
@@ -52,7 +52,7 @@ func (e *Engine) restrain(p *peer) {
 func (e *Engine) close(p *peer) {
 	p.shut = true
 	e.shut = append(e.shut, p.rank)
-	e.network.shutter.Shut(e.me, p.rank, true)
+	p.shutter.Shut(e.me, p.rank, true)
 	p.lapse = max(2*p.lapse, firstLapse)
 	p.timer = time.AfterFunc(p.lapse, func() { e.lapsed(p) })
 }
@@ -77,7 +77,7 @@ func (e *Engine) reopen(p *peer) {
 	p.shut = false
 	p.timer.Stop()
 	e.shut = slices.DeleteFunc(e.shut, func(rank int32) bool { return rank == p.rank })
-	e.network.shutter.Shut(e.me, p.rank, false)
+	p.shutter.Shut(e.me, p.rank, false)
 }
 
 // relax ends all restraint: few messages of a process are left.
@@ -96,7 +96,7 @@ func (e *Engine) invite(ctx *context, source int32) {
 	}
 	for _, rank := range slices.Clone(e.shut) {
 		if ctx.takes(source, rank) {
-			e.reopen(&e.peers[rank])
+			e.reopen(e.peer(rank))
 		}
 	}
 }
@@ -122,14 +122,14 @@ func (p *peer) came() {
 	}
 }
 
-// seek waits, as a probe does, until find finds a message.
+// seek waits, as a probe does, until find finds a message, or in vain (Comm.without).
 func (e *Engine) seek(ctx *context, source int32, find func() bool) {
 	if find() {
 		return
 	}
 	e.probes = append(e.probes, probe{ctx, source})
 	e.invite(ctx, source)
-	e.waitFor(find, anyPeer)
+	e.waitFor(func() bool { return find() || ctx.comm.lost != nil && ctx.comm.without(source) != nil }, anyPeer)
 	i := slices.Index(e.probes, probe{ctx, source})
 	e.probes = slices.Delete(e.probes, i, i+1)
 }

@@ -23,7 +23,10 @@ func (e *Engine) start(r *Request) {
 		e.sendSelf(r)
 		return
 	}
-	p := &e.peers[r.peer]
+	if r.comm.lost != nil && e.inVain(r) {
+		return
+	}
+	p := e.peer(r.peer)
 	r.setWire(r.comm.rep(r.peer))
 	e.seq++
 	r.seq = e.seq
@@ -162,8 +165,8 @@ func (e *Engine) sendRest(p *peer, r *Request) bool {
 
 // sendControl sends a packet without payload, now or as soon as there is room.
 func (e *Engine) sendControl(h *transport.Header) {
-	p := &e.peers[h.Dst]
-	if len(p.control) == 0 && p.tr.Send(h, nil) {
+	p := e.peer(h.Dst)
+	if p.tr == nil || len(p.control) == 0 && p.tr.Send(h, nil) { // who is lost hears nothing
 		return
 	}
 	p.control = append(p.control, *h)
@@ -175,7 +178,7 @@ func (e *Engine) flush() bool {
 	did := false
 	kept := e.busy[:0]
 	for _, rank := range e.busy {
-		p := &e.peers[rank]
+		p := e.peer(rank)
 		if e.flushPeer(p) {
 			did = true
 		}
@@ -289,7 +292,7 @@ func (e *Engine) syncAck(h *transport.Header) {
 		e.breach(h.Src, "answer that names no claims")
 		return
 	}
-	p := &e.peers[r.peer]
+	p := e.peer(r.peer)
 	r.streams = true
 	p.streams.push(r)
 	e.enqueue(r.peer, p)
@@ -315,7 +318,7 @@ func (e *Engine) awaiting(h *transport.Header) *Request {
 		return nil
 	}
 	r.expects = false
-	p := &e.peers[h.Src]
+	p := e.peer(h.Src)
 	p.answered(r)
 	p.came()
 	return r

@@ -16,6 +16,7 @@ import (
 // Config is what a process has learned of its job before it can take part in it.
 type Config struct {
 	Job       *transport.Job
+	JobID     [16]byte          // the same for all processes of the job and for no others; zero: it is made of Job
 	Home      transport.Home    // the process's lock, bell, and place in its machine
 	Open      transport.Open    // makes its transports
 	ReadAll   bool              // read every long message that can be read
@@ -27,13 +28,18 @@ type Config struct {
 	Started   *PersistentTable  // the persistent requests that the fast path starts; may be nil
 	OpenBoard func(*Comm) error // calls Comm.OpenBoard and UseBoard, if there is a board; nil: boards are not used
 	OnLost    func(*Error)      // a peer is lost: ends the job
+	OnGone    func(*Comm)       // a guest is lost that belongs to a communicator: FastRank has changed. Engine lock held
 }
 
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
 // connected, or ctx is done.
 func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job, onLost: c.OnLost,
-		tagUB: c.Job.TagUB, mostTasks: mostTasks}
+		tagUB: c.Job.TagUB, mostTasks: mostTasks, jobID: c.JobID, nobody: nobody(),
+		onGone: c.OnGone, sources: len(c.Home.World)}
+	if e.jobID == ([16]byte{}) {
+		e.jobID = jobIDOf(c.Job)
+	}
 	if e.now = c.Home.Now; e.now == nil {
 		e.now = time.Now
 	}
@@ -62,7 +68,11 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		everybody[i] = int32(i)
 	}
 	var err error
-	if e.world, err = e.newComm(NewGroup(everybody), 0); err != nil {
+	all := NewGroup(everybody)
+	if e.alike(all) {
+		e.memory = memoryHere()
+	}
+	if e.world, err = e.newComm(all, 0); err != nil {
 		return nil, err
 	}
 	e.world.Name = "MPI_COMM_WORLD"
@@ -123,11 +133,13 @@ func (e *Engine) connect(ctx stdcontext.Context, open transport.Open) error {
 	if links.Syscalls {
 		e.nap = tryNaps()
 	}
-	e.reach()
+	e.begin = links.Meet
+	e.indexer, _ = links.Local.(transport.Indexer)
+	e.reachAll()
 	return nil
 }
 
-func (e *Engine) reach() {
+func (e *Engine) reachAll() {
 	e.peers = make([]peer, len(e.job.Procs))
 	for w := range e.peers {
 		e.peers[w].rank, e.peers[w].local = int32(w), -1
@@ -154,7 +166,7 @@ func (e *Engine) reach() {
 // reachBy makes c the transport to a peer.
 func (p *peer) reachBy(c *carrier) {
 	p.tr, p.limits = c.Transport, c.Limits()
-	p.direct, p.gather, p.hold, p.stream = c.reader, c.gatherer, c.holder, c.streamer
+	p.direct, p.gather, p.hold, p.stream, p.shutter = c.reader, c.gatherer, c.holder, c.streamer, c.shutter
 	if p.stream != nil {
 		p.longest = p.stream.Stream(p.rank)
 	}
@@ -204,7 +216,7 @@ func (e *Engine) TagUB() int32 { return e.tagUB }
 const finishTime = 30 * time.Second
 
 // Finish ends communication in order (IMPI 0.0, 2.4 and 3.8): a barrier on MPI_COMM_WORLD, then what still
-// waits for room, then the connections.
+// waits for room, then the links to guests, and the connections.
 func (e *Engine) Finish() error {
 	if err := e.world.Barrier(); err != nil {
 		return err
@@ -227,10 +239,12 @@ func (e *Engine) Leave() error {
 func (e *Engine) finishRemote() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waitFor(func() bool { return len(e.busy) == 0 }, anyPeer)
+	deadline := e.now().Add(finishTime)
+	e.waitFor(func() bool { return len(e.busy) == 0 || e.now().After(deadline) && !e.owes() }, anyPeer)
 	if err := e.failure(); err != nil {
 		return err
 	}
+	e.partAll(deadline)
 	if e.network.finisher != nil {
 		if err := e.network.finisher.Finish(time.Now().Add(finishTime)); err != nil {
 			return fmt.Errorf("at the end of the job: %w", err)

@@ -105,7 +105,11 @@ func (c *Comm) onlyOurs() error {
 func (c *Comm) foreign() (rank int, p *transport.Proc) {
 	job := c.engine.job
 	for r := range c.group.Size() {
-		p := &job.Procs[c.group.World(r)]
+		w := c.group.World(r)
+		if c.engine.isGuest(w) {
+			continue // of this library, as all that meet are
+		}
+		p := &job.Procs[w]
 		if p.Client != job.Procs[c.engine.me].Client && !job.Hosts[p.Host].SameImpl {
 			return r, p
 		}
@@ -220,7 +224,7 @@ func (w *Window) share(config *WindowConfig, behind []int64) error {
 		if isShared {
 			return errorf(abi.MPI_ERR_RMA_SHARED, "no shared memory of %d bytes: %v", bytes, err)
 		}
-		return w.engine.failure()
+		return w.failure()
 	}
 	w.shared = mem
 	for i := 0; i < len(ranks) && hasParts; i++ {
@@ -403,6 +407,20 @@ func (w *Window) Wake(rank int) {
 	}
 }
 
+// await returns when cond, which is called under the lock, says so, or when a member is lost. Engine lock held, given
+// up while waiting.
+func (w *Window) await(cond func() bool) {
+	w.engine.waitFor(func() bool { return cond() || w.comm.lost != nil }, anyPeer)
+}
+
+// failure is the loss that ends all use of the window; nil: there is none.
+func (w *Window) failure() error {
+	if lost := w.comm.gone.Load(); lost != nil {
+		return lost
+	}
+	return w.engine.failure()
+}
+
 // WakeAll wakes all other members, after something was stored that they may wait for.
 func (w *Window) WakeAll() { w.words.WakeAll() }
 
@@ -410,5 +428,5 @@ func (w *Window) WakeAll() { w.words.WakeAll() }
 func (w *Window) Relax() error {
 	w.engine.Turn()
 	kernel.Yield()
-	return w.engine.failure()
+	return w.failure()
 }

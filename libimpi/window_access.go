@@ -173,7 +173,7 @@ func (w *Window) Sync() error {
 	if w.asks {
 		w.engine.Turn()
 	}
-	return w.engine.failure()
+	return w.failure()
 }
 
 // Done is the request of everything that is complete.

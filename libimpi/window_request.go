@@ -235,7 +235,7 @@ func (w *Window) leave(to int) {
 
 func (w *Window) awaitRoom(to int) {
 	if t := &w.requests.targets[to]; t.copies > copiesBytes {
-		w.engine.waitFor(func() bool { return t.copies <= copiesBytes }, anyPeer)
+		w.await(func() bool { return t.copies <= copiesBytes })
 	}
 }
 
@@ -301,7 +301,7 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 	o := w.newOp(ask)
 	dynamic := w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC
 	for ; r.First < n; r.First += most {
-		if w.awaitRoom(p.Target); w.engine.failed.Load() != nil {
+		if w.awaitRoom(p.Target); w.failure() != nil {
 			break
 		}
 		if err := t.types.describe(p.Type, &r); err != nil {
@@ -391,7 +391,7 @@ func (w *Window) outcome(to int) error {
 		t.failed = nil
 		return err
 	}
-	return w.engine.failure()
+	return w.failure()
 }
 
 // flush returns when all communication with a target is done there.
@@ -403,7 +403,7 @@ func (w *Window) flush(to int) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if w.askFlush(to); !t.idle() {
-		e.waitFor(t.idle, anyPeer)
+		w.await(t.idle)
 	}
 	return w.outcome(to)
 }
@@ -421,7 +421,7 @@ func (w *Window) flushAll() (err error) {
 	}
 	for r := range w.requests.targets {
 		if t := &w.requests.targets[r]; !t.idle() {
-			e.waitFor(t.idle, anyPeer)
+			w.await(t.idle)
 		}
 		if bad := w.outcome(r); err == nil {
 			err = bad
@@ -439,9 +439,9 @@ func (w *Window) flushLocal(to int) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if t.open > 0 {
-		e.waitFor(func() bool { return t.open == 0 }, anyPeer)
+		w.await(func() bool { return t.open == 0 })
 	}
-	return e.failure()
+	return w.failure()
 }
 
 // describeKind names a request for messages about peers that break the rules.

@@ -24,7 +24,7 @@ func (w *Window) tellPost(group []int) error {
 			w.tells(r, onesided.TellPost)
 		}
 	}
-	return e.failure()
+	return w.failure()
 }
 
 // awaitPosts returns when all of a group have let this process in.
@@ -35,10 +35,10 @@ func (w *Window) awaitPosts(group []int, unasked bool) error {
 	for _, r := range group {
 		t := &w.requests.targets[r]
 		if t.started++; !unasked && t.posted < t.started {
-			e.waitFor(func() bool { return t.posted >= t.started }, anyPeer)
+			w.await(func() bool { return t.posted >= t.started })
 		}
 	}
-	return e.failure()
+	return w.failure()
 }
 
 // tellComplete tells a group that this process is done, and returns when its own memory is no more in use.
@@ -56,10 +56,10 @@ func (w *Window) tellComplete(group []int) error {
 	}
 	for _, r := range group {
 		if t := &w.requests.targets[r]; t.open > 0 {
-			e.waitFor(func() bool { return t.open == 0 }, anyPeer)
+			w.await(func() bool { return t.open == 0 })
 		}
 	}
-	return e.failure()
+	return w.failure()
 }
 
 // awaitCompletes returns when a group is done, and completed says whether it is.
@@ -67,8 +67,8 @@ func (w *Window) awaitCompletes(group []int) error {
 	e := w.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waitFor(func() bool { return w.areComplete(group) }, anyPeer)
-	return e.failure()
+	w.await(func() bool { return w.areComplete(group) })
+	return w.failure()
 }
 
 func (w *Window) completed(group []int) bool {
@@ -101,8 +101,8 @@ func (w *Window) askLock(to int, exclusive bool) error {
 		}
 		w.asksFor(to, &onesided.Request{Kind: kind}, nil)
 	}
-	e.waitFor(func() bool { return t.granted >= t.asked }, anyPeer)
-	return e.failure()
+	w.await(func() bool { return t.granted >= t.asked })
+	return w.failure()
 }
 
 // tellUnlock gives it back.
@@ -115,5 +115,5 @@ func (w *Window) tellUnlock(to int) error {
 	} else {
 		w.tells(to, onesided.TellUnlock)
 	}
-	return e.failure()
+	return w.failure()
 }

@@ -34,7 +34,7 @@ func (ids *IDs) Agree(at Place) Agreement { return Agreement{ids: ids, at: at} }
 // Say is what this process contributes to the next step.
 func (a *Agreement) Say() uint64 {
 	if !a.voting {
-		return *a.ids.counted() | 1
+		return *a.ids.count(a.most) | 1
 	}
 	if a.ids.reserve(a.at, a.most) {
 		return 0
@@ -71,9 +71,11 @@ func (a *Agreement) End() {
 	}
 }
 
-// counted is the largest id of those that blocks are made of.
-func (ids *IDs) counted() *uint64 {
-	if ids.apart {
+// count is the largest id of those that blocks are made of, where the others have said that most is the largest. Where
+// one of them is of a job of several clients, blocks are made of what it has: other processes, if they are of another
+// job, have a count of these as well.
+func (ids *IDs) count(most uint64) *uint64 {
+	if ids.apart || most&Own != 0 {
 		return &ids.LargestOwn
 	}
 	return &ids.Largest
@@ -81,9 +83,10 @@ func (ids *IDs) counted() *uint64 {
 
 // reserve keeps the block after most for an agreement, if this process consents.
 func (ids *IDs) reserve(at Place, most uint64) bool {
-	if most < *ids.counted() || slices.ContainsFunc(ids.agreeing, func(p Place) bool { return p.before(at) }) {
+	count := ids.count(most)
+	if most < *count || slices.ContainsFunc(ids.agreeing, func(p Place) bool { return p.before(at) }) {
 		return false
 	}
-	*ids.counted() = most + 2*BlockSize
+	*count = most + 2*BlockSize
 	return true
 }

@@ -44,7 +44,7 @@ func (b Block) Rest() Block { return Block{b.Next + 2, b.End} }
 // IDs is what one process knows of the ids in use.
 type IDs struct {
 	Largest    uint64 // in use; IMPI's max_cid
-	LargestOwn uint64 // the same for blocks, where they are counted apart
+	LargestOwn uint64 // the same for blocks, where they are counted apart: here, or in a job that this one has met
 
 	apart    bool
 	agreeing []Place // agreements that have begun for all who take part
@@ -57,7 +57,7 @@ func New(clients int) (ids IDs, first Block) {
 		return IDs{Largest: 1, LargestOwn: Own, apart: true}, Block{}
 	}
 	first = Block{2, 2 * BlockSize}
-	return IDs{Largest: first.End - 1}, first
+	return IDs{Largest: first.End - 1, LargestOwn: Own}, first
 }
 
 // Offer is what this process contributes to IMPI's choice of an id.

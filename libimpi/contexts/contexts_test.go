@@ -195,7 +195,7 @@ func TestAnAgreementFailsForAllWhereNoIdIsLeft(t *testing.T) {
 	for _, clients := range []int{1, 2} {
 		a, _ := New(clients)
 		b, _ := New(clients)
-		*b.counted() |= Groups - 1
+		*b.count(0) |= Groups - 1
 		all := begin(Place{}, &a, &b)
 		if _, err := step(t, all); !errors.Is(err, ErrNoneLeft) {
 			t.Errorf("%d clients: error %v", clients, err)

@@ -1,0 +1,388 @@
+package libimpi
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// Guests are processes of other jobs that this one has links with (MPI 5.0, chapter 11).
+//
+// In the whole world a process is known by its identity: its job, and its rank there. Inside an engine it is a number:
+// its rank in MPI_COMM_WORLD if it is of the own job, above these what this engine has given it. Numbers are never
+// given twice, so that a group that names a process which has gone names nobody else. Between processes of one job
+// ranks in MPI_COMM_WORLD travel; where the two ends may be of different jobs, identities do.
+//
+//	meet.go   admits them       -> communicators are made of them (Comm.guests), and count on them
+//	the last communicator goes  -> seeOff: their links end in order
+//	guest_loss.go               -> or they are lost, which ends what needs them and nothing else
+//
+// The engine's lock guards everything but the table's list, which is read without it.
+
+// identity names a process in the whole world.
+type identity struct {
+	job  [16]byte
+	rank int32
+}
+
+func (a identity) compare(b identity) int {
+	if c := bytes.Compare(a.job[:], b.job[:]); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.rank, b.rank)
+}
+
+func (a identity) String() string { return fmt.Sprintf("rank %d of job %x", a.rank, a.job[:4]) }
+
+// guest is what is known of a process of another job, besides what is known of all peers.
+type guest struct {
+	introduction
+	parter  transport.Parter // by which the link ends; nil: it cannot
+	by      *carrier         // nil: the link is not there yet
+	near    bool             // the process shares memory with this one
+	needed  int              // by so many communicators and meetings
+	leaving bool             // stands in Engine.leaving
+	lost    *Error           // nil: it is there
+}
+
+// guestTable finds guests by their numbers, counted from the size of MPI_COMM_WORLD; nil where they have gone.
+type guestTable struct {
+	list atomic.Pointer[[]atomic.Pointer[peer]]
+	here int // that have not gone
+}
+
+// peer is the process with a number.
+func (e *Engine) peer(number int32) *peer {
+	if uint(number) < uint(len(e.peers)) {
+		return &e.peers[number]
+	}
+	return e.visitor(number)
+}
+
+// visitor is peer for a process of another job. One that has gone is nobody.
+func (e *Engine) visitor(number int32) *peer {
+	if list := e.guests.list.Load(); list != nil {
+		if i := uint(number) - uint(len(e.peers)); i < uint(len(*list)) {
+			if p := (*list)[i].Load(); p != nil {
+				return p
+			}
+		}
+	}
+	return &e.nobody
+}
+
+// isGuest says whether a number is one of a process of another job.
+func (e *Engine) isGuest(number int32) bool { return uint(number) >= uint(len(e.peers)) }
+
+// nobody is a process of another job that has gone.
+func nobody() peer {
+	return peer{rank: noPeer, local: -1,
+		guest: &guest{lost: errorf(abi.MPI_ERR_PROC_ABORTED, "a process of another job is not connected any more")}}
+}
+
+// all calls f with each guest that has not gone.
+func (t *guestTable) all(f func(p *peer)) {
+	if list := t.list.Load(); list != nil {
+		for i := range *list {
+			if p := (*list)[i].Load(); p != nil {
+				f(p)
+			}
+		}
+	}
+}
+
+// admit gives a process of another job a number. It cannot be reached yet.
+func (e *Engine) admit(who introduction) *peer {
+	t := &e.guests
+	var old []atomic.Pointer[peer]
+	if list := t.list.Load(); list != nil {
+		old = *list
+	}
+	// The list has room, so that few of its readers see it move. What they see of it does not change but for ends.
+	grown := old
+	if len(old) == cap(old) {
+		grown = make([]atomic.Pointer[peer], len(old), 2*len(old)+4)
+		for i := range old {
+			grown[i].Store(old[i].Load())
+		}
+	}
+	grown = grown[:len(old)+1]
+	p := &peer{rank: int32(len(e.peers) + len(old)), local: -1, guest: &guest{introduction: who}}
+	grown[len(old)].Store(p)
+	t.list.Store(&grown)
+	t.here++
+	return p
+}
+
+// reach makes the link that a meeting has made the way to a guest.
+func (e *Engine) reach(p *peer, link transport.Guest) {
+	g := p.guest
+	g.by, g.near = e.carrierOf(link), link.Near
+	g.parter, _ = link.By.(transport.Parter)
+	p.reachBy(g.by)
+	p.rep = datatype.External32
+	if !link.Near {
+		p.gather = nil // it would have to be told when the program waits
+	}
+	e.countGuests()
+}
+
+// carrierOf is the carrier of a transport that may serve several guests.
+func (e *Engine) carrierOf(link transport.Guest) *carrier {
+	if link.Near {
+		return &e.local
+	}
+	for _, c := range e.far {
+		if c.Transport == link.By {
+			return c
+		}
+	}
+	c := carry(link.By)
+	return &c
+}
+
+// countGuests finds out again what hangs on who is a guest: which transports to poll, and whether there are cores for
+// all.
+func (e *Engine) countGuests() {
+	near := 0
+	var far []*carrier
+	e.guests.all(func(p *peer) {
+		switch g := p.guest; {
+		case g.by == nil:
+		case g.near:
+			if near++; e.indexer != nil {
+				e.sources = max(e.sources, e.indexer.Local(p.rank)+1)
+			}
+		case !slices.Contains(far, g.by):
+			far = append(far, g.by)
+		}
+	})
+	e.far = far
+	e.alone = len(e.home.World) == 1 && near == 0
+	e.patient = e.cohabitants()+near > e.home.Cores
+}
+
+// pollFar polls the transports to guests on other machines.
+func (e *Engine) pollFar() (did bool) {
+	for _, c := range e.far {
+		did = c.Poll() || did
+	}
+	return did
+}
+
+// armFar is transport.Waker.Arm of these transports.
+func (e *Engine) armFar() {
+	for _, c := range e.far {
+		if c.waker != nil {
+			c.waker.Arm()
+		}
+	}
+}
+
+// examineFar is transport.Examiner.CheckPeers of them.
+func (e *Engine) examineFar() {
+	for _, c := range e.far {
+		if c.examiner != nil {
+			c.examiner.CheckPeers()
+		}
+	}
+}
+
+// need keeps the links to some guests, and spare does no longer: those that nothing needs end soon.
+func (e *Engine) need(list []*peer) {
+	for _, p := range list {
+		p.guest.needed++
+	}
+}
+
+func (e *Engine) spare(list []*peer) {
+	for _, p := range list {
+		g := p.guest
+		if g.needed--; g.needed <= 0 && !g.leaving && p != &e.nobody {
+			g.leaving = true
+			e.leaving = append(e.leaving, p)
+		}
+	}
+}
+
+// seeOff ends the links to guests that nothing needs, when all that is for them has left. It is not called from within
+// a transport. It answers whether there was one.
+func (e *Engine) seeOff() bool {
+	before := len(e.leaving)
+	e.leaving = slices.DeleteFunc(e.leaving, func(p *peer) bool {
+		g := p.guest
+		switch {
+		case g.needed > 0 && g.lost == nil:
+			g.leaving = false
+			return true
+		case p.queued:
+			return false
+		}
+		e.part(p)
+		return true
+	})
+	return len(e.leaving) < before
+}
+
+// part ends the link to a guest, and forgets the process.
+func (e *Engine) part(p *peer) {
+	g := p.guest
+	if p.shut {
+		e.reopen(p)
+	}
+	if g.by != nil && g.parter != nil {
+		g.parter.Part(p.rank)
+	}
+	e.contexts.dropOrphans(p.rank)
+	p.tr = nil
+	if g.lost == nil {
+		g.lost = e.nobody.guest.lost
+	}
+	g.by, g.parter, g.leaving = nil, nil, false
+	if g.needed <= 0 { // else communicators have it still
+		list := *e.guests.list.Load()
+		list[int(p.rank)-len(e.peers)].Store(nil)
+		e.guests.here--
+	}
+	e.countGuests()
+}
+
+// owes says whether something waits for room that is for a process of the own job.
+func (e *Engine) owes() bool {
+	return slices.ContainsFunc(e.busy, func(number int32) bool { return !e.isGuest(number) })
+}
+
+// partAll ends the links to all guests, at the end, and waits until they have ended them too, or the deadline.
+func (e *Engine) partAll(deadline time.Time) {
+	var all []*peer
+	e.guests.all(func(p *peer) {
+		if p.guest.by != nil && p.guest.parter != nil {
+			all = append(all, p)
+		}
+	})
+	parters := make([]transport.Parter, len(all))
+	for i, p := range all {
+		parters[i] = p.guest.parter
+		e.part(p)
+	}
+	e.waitFor(func() bool {
+		for i, p := range all {
+			if !parters[i].Parted(p.rank) {
+				return e.now().After(deadline)
+			}
+		}
+		return true
+	}, anyPeer)
+}
+
+// dropOrphans forgets what a process has sent for communicators that are not built here.
+func (t *contextTable) dropOrphans(peer int32) {
+	for cid, early := range t.orphans {
+		early = slices.DeleteFunc(early, func(o *orphan) bool {
+			if o.h.Src == peer {
+				t.count(o, -1)
+			}
+			return o.h.Src == peer
+		})
+		if t.orphans[cid] = early; len(early) == 0 {
+			delete(t.orphans, cid)
+		}
+	}
+}
+
+// guestsOf are the members of a group that are of other jobs. lost is why one of them is not there; nil: all are.
+func (e *Engine) guestsOf(g *Group) (list []*peer, lost *Error) {
+	if !g.beyond(int32(len(e.peers))) {
+		return nil, nil
+	}
+	for i := range g.Size() {
+		if w := g.World(i); e.isGuest(w) {
+			p := e.peer(w)
+			if list = append(list, p); p.guest.lost != nil {
+				lost = p.guest.lost
+			}
+		}
+	}
+	return list, lost
+}
+
+// beyond says whether a member's number is at least n.
+func (g *Group) beyond(n int32) bool {
+	if g.list == nil {
+		return g.count > 0 && max(g.first, g.first+int32(g.count-1)*g.stride) >= n
+	}
+	return slices.Max(g.list) >= n
+}
+
+// foreignJobs says whether members of a group are of other jobs.
+func (e *Engine) foreignJobs(g *Group) bool { return g.beyond(int32(len(e.peers))) }
+
+// severalJobs says whether the communicator has processes of other jobs than this one's. If so, all its processes say
+// the same.
+func (c *Comm) severalJobs() bool {
+	return len(c.guests) > 0 || c.local != nil && len(c.local.guests) > 0
+}
+
+// identityOf is the identity of the process with a number.
+func (e *Engine) identityOf(number int32) identity {
+	if e.isGuest(number) {
+		return e.peer(number).guest.identity
+	}
+	return identity{e.jobID, number}
+}
+
+// before says whether the process with number a comes before that with number b, in an order that all processes share
+// which know both.
+func (e *Engine) before(a, b int32) bool { return e.identityOf(a).compare(e.identityOf(b)) < 0 }
+
+// identitiesAsWords are the identities of the members of a group, as words for contexts.OfGroup.
+func (e *Engine) identitiesAsWords(g *Group) (words []int32) {
+	for i := range g.Size() {
+		id := e.identityOf(g.World(i))
+		for at := 0; at < len(id.job); at += 4 {
+			words = append(words, int32(binary.BigEndian.Uint32(id.job[at:])))
+		}
+		words = append(words, id.rank)
+	}
+	return words
+}
+
+// machineOf says on which machine a process is: processes of different jobs count as on different ones.
+func (e *Engine) machineOf(number int32) (at struct{ job, machine [16]byte }) {
+	if e.isGuest(number) {
+		g := e.peer(number).guest
+		at.job, at.machine = g.job, g.machine
+	} else {
+		at.job, at.machine = e.jobID, e.job.Procs[number].HostID
+	}
+	return at
+}
+
+// jobIDOf makes an id of a job's tables, for jobs that have been given none: who is where, by which process id.
+func jobIDOf(job *transport.Job) (id [16]byte) {
+	h := sha256.New()
+	for i := range job.Procs {
+		p := &job.Procs[i]
+		h.Write(p.HostID[:])
+		binary.Write(h, binary.BigEndian, []int64{p.PID, int64(p.Host), int64(p.Client)})
+	}
+	copy(id[:], h.Sum(nil))
+	return id
+}
+
+// memoryHere tells how data looks in this process's memory: the same for two processes only if it looks the same. What
+// two jobs say to each other of themselves is that of all their processes, so that all come to the same conclusion.
+func memoryHere() (rep [16]byte) {
+	copy(rep[:], runtime.GOARCH)
+	return rep
+}

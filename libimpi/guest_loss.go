@@ -1,0 +1,156 @@
+package libimpi
+
+import "github.com/libimpi/libimpi/abi"
+
+// The loss of a guest ends what needs it, and the job goes on (architecture.md, Failure). These end with an error that
+// names the guest:
+//
+//   - messages to it and from it;
+//   - on communicators that it belongs to: receives from any source, and everything of collective operations, as other
+//     members may have waited for it and then given up, too. So do windows and files, which are made of these.
+//
+// Messages that are under way between others end as they would: their other ends count on it. A send of a collective
+// operation that its receiver may never ask for is cancelled.
+
+// guestLost notes that a guest is gone.
+func (e *Engine) guestLost(p *peer, err error) {
+	g := p.guest
+	if g.lost != nil {
+		return
+	}
+	g.lost = errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", g.identity, err)
+	p.tr = nil
+	e.adoptQuick()
+	p.control = p.control[:0]
+	e.contexts.all(func(ctx *context) {
+		if c := ctx.comm; c.lost == nil && c.sourceOf(p.rank) >= 0 {
+			c.lose(g.lost)
+		}
+	})
+	for i := 0; i < len(e.requests.slots); i++ { // there may be more of them soon
+		if r := e.requests.slots[i]; r != nil && r.kind != noRequest && r.active && !r.done {
+			if err := e.hopeless(r); err != nil {
+				e.giveUp(r, err)
+			}
+		}
+	}
+	if !g.leaving {
+		g.leaving = true
+		e.leaving = append(e.leaving, p)
+	}
+	e.ring()
+}
+
+// lose notes that a member of the communicator is gone.
+func (c *Comm) lose(err *Error) {
+	for _, one := range [...]*Comm{c, c.local, c.beside} {
+		if one != nil && one.lost == nil {
+			one.lost = err
+			one.gone.Store(err)
+			if one.Bridge != nil && one.engine.onGone != nil {
+				one.engine.onGone(one)
+			}
+		}
+	}
+}
+
+// all calls f with each context.
+func (t *contextTable) all(f func(*context)) {
+	for _, c := range t.low {
+		if c != nil {
+			f(c)
+		}
+	}
+	for _, c := range t.high {
+		f(c)
+	}
+}
+
+// hopeless is why a message that is not complete never will be, or must not be waited for; nil if it may be.
+func (e *Engine) hopeless(r *Request) *Error {
+	if r.kind != sendRequest && r.kind != recvRequest || r.ctx == nil {
+		return nil
+	}
+	peer := r.peer
+	if peer == noPeer && r.kind == recvRequest && r.source >= 0 {
+		peer = r.comm.group.World(int(r.source))
+	}
+	if peer != noPeer && e.isGuest(peer) {
+		if lost := e.peer(peer).guest.lost; lost != nil {
+			return lost
+		}
+	}
+	c := r.comm
+	switch {
+	case c.lost == nil:
+	case r.kind == recvRequest && r.expects: // its sender is at it
+	case r.ctx == c.coll, r.kind == recvRequest && peer == noPeer:
+		return c.lost
+	}
+	return nil
+}
+
+// inVain ends a message that is hopeless from the start, and says whether it is.
+func (e *Engine) inVain(r *Request) bool {
+	lost := e.hopeless(r)
+	if lost != nil {
+		r.status.Err = lost
+		e.complete(r)
+	}
+	return lost != nil
+}
+
+// giveUp ends a message that is hopeless.
+func (e *Engine) giveUp(r *Request, lost *Error) {
+	p := e.peer(r.peer)
+	if r.kind == sendRequest && r.peer != e.me && p.tr != nil && !p.first.remove(r) {
+		// It has left, to one who is there and will answer.
+		if r.status.Err = lost; r.expects && !r.streams && !r.cancelAsked && !r.claims.open() {
+			e.cancelSend(r)
+		}
+		return
+	}
+	switch {
+	case r.kind == sendRequest && r.peer == e.me:
+		if m := r.ctx.findSelf(r); m != nil {
+			r.ctx.take(m)
+			e.giveBack(m)
+		}
+	case r.kind == sendRequest:
+		p.first.remove(r)
+		p.streams.remove(r)
+	case r.isPosted():
+		r.ctx.space.Withdraw(&r.waits)
+	case r.expects:
+		e.stopReading(r)
+	}
+	r.streams, r.expects, r.cancelAsked, r.owed = false, false, false, 0
+	r.claims = claims{}
+	r.status.Err = lost
+	e.complete(r)
+}
+
+// stopReading ends a receive whose sender is gone, in the middle of the message.
+func (e *Engine) stopReading(r *Request) {
+	if r.claims.open() {
+		e.stopPulling(r)
+		e.peer(r.peer).slots &^= 1 << r.claims.slot
+	}
+	if e.peer(r.peer).local < 0 {
+		e.flowing--
+	}
+}
+
+// without is the error of what waits for a message of a source of a communicator, or does something collective there,
+// when it waits in vain; nil if it does not.
+func (c *Comm) without(source int32) error {
+	if c.lost == nil {
+		return c.engine.failure()
+	}
+	if source >= 0 {
+		if w := c.group.World(int(source)); !c.engine.isGuest(w) || c.engine.peer(w).guest.lost == nil {
+			return c.engine.failure()
+		}
+	}
+	return c.lost
+}
