@@ -18,15 +18,31 @@ func (e *Engine) guestLost(p *peer, err error) {
 	if g.lost != nil {
 		return
 	}
-	g.lost = errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", g.identity, err)
-	p.tr = nil
-	e.adoptQuick()
-	p.control = p.control[:0]
+	lost := errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", g.identity, err)
 	e.contexts.all(func(ctx *context) {
 		if c := ctx.comm; c.lost == nil && c.sourceOf(p.rank) >= 0 {
-			c.lose(g.lost)
+			c.lose(lost)
 		}
 	})
+	e.without(p, lost)
+}
+
+// noticeParted looks for guests that have ended their links in order, which a process does when it needs this one no
+// more: what still waits for such a one waits in vain.
+func (e *Engine) noticeParted() {
+	e.guests.all(func(p *peer) {
+		if g := p.guest; g.lost == nil && g.parter != nil && g.parter.Parted(p.rank) {
+			e.without(p, errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, has ended the connection",
+				g.identity))
+		}
+	})
+}
+
+// without goes on without a guest.
+func (e *Engine) without(p *peer, lost *Error) {
+	g := p.guest
+	g.lost, p.tr, p.control = lost, nil, p.control[:0]
+	e.adoptQuick()
 	for i := 0; i < len(e.requests.slots); i++ { // there may be more of them soon
 		if r := e.requests.slots[i]; r != nil && r.kind != noRequest && r.active && !r.done {
 			if err := e.hopeless(r); err != nil {

@@ -275,6 +275,9 @@ func (e *Engine) sleep(cond func() bool) {
 	if e.far != nil {
 		e.armFar()
 	}
+	if e.guests.here > 0 {
+		e.noticeParted()
+	}
 	soon := len(e.pulling) > 0 && !e.home.InTurn // there is something to read
 	if !e.pollAll() && !cond() && e.failed.Load() == nil && !soon && len(e.calls) == 0 {
 		e.mu.Unlock()

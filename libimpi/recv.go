@@ -368,6 +368,13 @@ func (e *Engine) cancelAnswered(h *transport.Header) {
 	}
 	if r.ended {
 		e.complete(r)
+	} else if r.status.Err != nil && r.expects && !r.claims.open() {
+		// One that was given up (guest_loss.go), and that the receiver has dropped with the communicator: had it been
+		// matched, that would have been said before.
+		r.expects = false
+		p.answered(r)
+		p.came()
+		e.complete(r)
 	}
 }
 
