@@ -17,9 +17,9 @@ type PeerClass int
 // The classes.
 const (
 	PeerSelf    PeerClass = iota
-	PeerMachine           // another process of this machine
+	PeerMachine           // another process of this machine, of another job, too
 	PeerClient            // of this client, on another machine
-	PeerAbroad            // of another client
+	PeerAbroad            // of another client, or of another job on another machine
 	peerClasses
 )
 

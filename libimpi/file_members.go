@@ -150,7 +150,7 @@ func (m *fileMembers) open() (err error) {
 // number counts the machines of the members.
 func (m *fileMembers) number() error {
 	first, known := make([]int64, m.Size()), map[int64]int{}
-	if err := m.Allgather([]int64{int64(m.comm.engine.machine)}, first); err != nil {
+	if err := m.Allgather([]int64{int64(m.comm.MachineColor())}, first); err != nil {
 		return err
 	}
 	for _, id := range first {

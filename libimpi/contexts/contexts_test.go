@@ -140,6 +140,39 @@ func TestBlocksOfSeveralClientsAreApartFromTheIdsOfIMPI(t *testing.T) {
 	}
 }
 
+// Jobs of one client and of several meet: the block is one of those that the latter count apart, the ids of IMPI and the
+// low ones stay as they are, and the next block follows.
+func TestJobsThatCountDifferentlyAgree(t *testing.T) {
+	a, _ := New(1)
+	b, _ := New(2)
+	b.LargestOwn += 100
+	before := a.Largest
+	last := Block{}
+	for range 3 {
+		all := begin(Place{}, &a, &b)
+		for done := false; !done; {
+			var err error
+			if done, err = step(t, all); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := all[0].Block()
+		if got != all[1].Block() || got.Next < Own+100 || got.Next >= Home || got.Next < last.End {
+			t.Errorf("blocks %v and %v after %v", got, all[1].Block(), last)
+		}
+		last = got
+		end(all)
+	}
+	if a.Largest != before || b.Largest != 1 {
+		t.Errorf("the largest of the others are %d and %d", a.Largest, b.Largest)
+	}
+	all := begin(Place{}, &a)
+	step(t, all)
+	if done, _ := step(t, all); !done || all[0].Block().Next != before+1 {
+		t.Errorf("the next block of the job alone is %v", all[0].Block())
+	}
+}
+
 func TestAProcessConsentsToTheFirstOfItsAgreements(t *testing.T) {
 	a, _ := New(1)
 	early, late := begin(Place{2, 0}, &a), begin(Place{2, 1}, &a)
