@@ -31,6 +31,7 @@ type Engine struct {
 	jobID  [16]byte // different for all jobs in the world
 	memory [16]byte // how data looks in the memory of the job's processes; zero: not the same everywhere
 	peers  []peer   // by world rank; others go by peer (guest.go)
+	size   int32    // of MPI_COMM_WORLD
 
 	guests  guestTable
 	far     []*carrier                        // to guests on other machines; nil: there are none

@@ -61,9 +61,9 @@ type guestTable struct {
 	here int // that have not gone
 }
 
-// peer is the process with a number.
+// peer is the process with a number, which is not negative. It is inlined: it is on the way of each message.
 func (e *Engine) peer(number int32) *peer {
-	if uint(number) < uint(len(e.peers)) {
+	if number < e.size {
 		return &e.peers[number]
 	}
 	return e.visitor(number)

@@ -118,7 +118,10 @@ func (e *Engine) inVain(r *Request) bool {
 
 // giveUp ends a message that is hopeless.
 func (e *Engine) giveUp(r *Request, lost *Error) {
-	p := e.peer(r.peer)
+	p := &e.nobody
+	if r.peer != noPeer {
+		p = e.peer(r.peer)
+	}
 	if r.kind == sendRequest && r.peer != e.me && p.tr != nil && !p.first.remove(r) {
 		// It has left, to one who is there and will answer.
 		if r.status.Err = lost; r.expects && !r.streams && !r.cancelAsked && !r.claims.open() {

@@ -141,6 +141,7 @@ func (e *Engine) connect(ctx stdcontext.Context, open transport.Open) error {
 
 func (e *Engine) reachAll() {
 	e.peers = make([]peer, len(e.job.Procs))
+	e.size = int32(len(e.peers))
 	for w := range e.peers {
 		e.peers[w].rank, e.peers[w].local = int32(w), -1
 	}
