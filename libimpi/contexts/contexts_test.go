@@ -140,8 +140,8 @@ func TestBlocksOfSeveralClientsAreApartFromTheIdsOfIMPI(t *testing.T) {
 	}
 }
 
-// Jobs of one client and of several meet: the block is one of those that the latter count apart, the ids of IMPI and the
-// low ones stay as they are, and the next block follows.
+// Jobs of one client and of several meet: the block is one of those that the latter count apart, the ids of IMPI
+// and the low ones stay as they are, and the next block follows.
 func TestJobsThatCountDifferentlyAgree(t *testing.T) {
 	a, _ := New(1)
 	b, _ := New(2)
