@@ -13,11 +13,15 @@
 //	if it has other clients, and the launcher is the host of all its ranks (agent):
 //	                              <-  job {tables} and the descriptors of up to two sockets
 //	abort {code, text}            ->  at any time after hello
+//	spawn, names {id, ...}        ->  at any time after welcome (spawn.go)
+//	                              <-  answer {id, ...}
 //	at the end of MPI_Finalize:
 //	finalized                     ->
 //	                              <-  ack
 //
 //	link.go      the rank's end: Attach
+//	spawn.go     what a rank asks for while it runs: processes and names
+//	summon.go    a launcher for a process that has none
 //	launcher.go  the launcher's end
 //	frame.go     messages as bytes: a length of 4 bytes, big-endian, and that much JSON
 //	tables.go    transport.Job as bytes
@@ -33,7 +37,7 @@ import (
 )
 
 // Version is the version of the protocol between launcher and rank. Both must have the same.
-const Version = 2
+const Version = 3
 
 // Environment variables that a launcher sets for a rank. All but the first are for scripts to read.
 const (
@@ -70,7 +74,7 @@ const (
 
 // Limits on what either side accepts.
 const (
-	maxToLauncher = 64 << 10 // bytes of a message from a rank
+	maxToLauncher = 16 << 20 // bytes of a message from a rank
 	maxToRank     = 64 << 20 // bytes of a message from the launcher: tables of about 1.4 million processes
 	maxLocalSize  = 1 << 16
 	maxText       = 8 << 10 // bytes; what is longer is cut off

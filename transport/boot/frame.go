@@ -26,6 +26,9 @@ const (
 	msgFinalized = "finalized"
 	msgAck       = "ack"
 	msgAbort     = "abort"
+	msgSpawn     = "spawn"
+	msgNames     = "names"
+	msgAnswer    = "answer"
 )
 
 // message is one message as it travels.
@@ -46,6 +49,8 @@ type welcomeBody struct {
 	Bind      netip.Addr        `json:"bind,omitzero"`
 	Ports     [2]int            `json:"ports,omitzero"`
 	Tables    []byte            `json:"tables,omitempty"`
+	Parent    string            `json:"parent,omitempty"`
+	Universe  int32             `json:"universe,omitempty"`
 }
 
 type hostBody struct {

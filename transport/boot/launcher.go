@@ -39,21 +39,13 @@ const (
 	finalized
 )
 
-// Message is Hello, Host, Finalized or Abort.
+// Message is Hello, Host, Finalized, Abort or Request.
 type Message any
 
 // NewLauncherEnd makes a link. child is the rank's end, to be inherited by it and closed by the launcher.
 func NewLauncherEnd() (l *LauncherEnd, child *os.File, err error) {
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	conn, child, err := newLink()
 	if err != nil {
-		return nil, nil, os.NewSyscallError("socketpair", err)
-	}
-	child = os.NewFile(uintptr(fds[1]), "rank's end")
-	f := os.NewFile(uintptr(fds[0]), "launcher's end")
-	defer f.Close()
-	conn, err := net.FileConn(f)
-	if err != nil {
-		child.Close()
 		return nil, nil, err
 	}
 	p, err := newPort(conn, maxToLauncher, false)
@@ -62,6 +54,40 @@ func NewLauncherEnd() (l *LauncherEnd, child *os.File, err error) {
 		return nil, nil, err
 	}
 	return &LauncherEnd{port: p}, child, nil
+}
+
+// ServeLink is the launcher's end of a link that a process has made itself (Summon), under descriptor fd.
+func ServeLink(fd int) (*LauncherEnd, error) {
+	f := os.NewFile(uintptr(fd), "launcher's end")
+	if f == nil {
+		return nil, errors.New("no such descriptor")
+	}
+	defer f.Close()
+	conn, err := net.FileConn(f)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPort(conn, maxToLauncher, false)
+	if err != nil {
+		return nil, err
+	}
+	return &LauncherEnd{port: p}, nil
+}
+
+// newLink makes both ends of a link: ours, and one for another process.
+func newLink() (ours net.Conn, theirs *os.File, err error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	theirs = os.NewFile(uintptr(fds[1]), "their end")
+	f := os.NewFile(uintptr(fds[0]), "our end")
+	defer f.Close()
+	if ours, err = net.FileConn(f); err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return ours, theirs, nil
 }
 
 // RankEnv is what to add to a rank's environment; fd is the descriptor as the rank has it.
@@ -108,6 +134,8 @@ func (l *LauncherEnd) Next() (Message, error) {
 	case m.Type == msgFinalized && (l.state == greeted || l.state == hosted):
 		l.state = finalized
 		return Finalized{}, nil
+	case (m.Type == msgSpawn || m.Type == msgNames) && (l.state == greeted || l.state == hosted):
+		return request(m)
 	case m.Type == msgAbort && l.state != silent:
 		a, err := decode[Abort](m)
 		if err != nil {
@@ -144,7 +172,8 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 // nil in an IMPI job, and must be there in any other.
 func (l *LauncherEnd) Welcome(w Welcome) error {
 	b := welcomeBody{Version: Version, LocalRank: w.LocalRank, LocalSize: w.LocalSize, JobID: w.JobID,
-		Settings: w.Settings, Shared: w.Shared >= 0, IMPI: w.IMPI, Agent: w.Agent, Bind: w.Bind, Ports: w.Ports}
+		Settings: w.Settings, Shared: w.Shared >= 0, IMPI: w.IMPI, Agent: w.Agent, Bind: w.Bind, Ports: w.Ports,
+		Parent: w.Parent, Universe: w.Universe}
 	if (w.Job != nil) == w.IMPI {
 		return errors.New("the tables of an IMPI job come after Host, those of any other with its welcome")
 	}

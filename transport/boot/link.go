@@ -27,6 +27,8 @@ type Welcome struct {
 	Bind      netip.Addr        // IMPI, no agent: the address at which to listen
 	Ports     [2]int            // and the first and the last port to try; 0: any
 	Job       *transport.Job    // not IMPI: the tables, Me included
+	Parent    string            // the port of those who have spawned this job, which rank 0 dials; "": it was not spawned
+	Universe  int32             // MPI_UNIVERSE_SIZE; 0: not known
 }
 
 // welcomeTime is how long a rank waits for its welcome: the launcher sends it when all ranks of the machine have
@@ -38,8 +40,8 @@ const (
 
 // Link is a rank's connection to its launcher.
 //
-// Until Watch, only Host, Job and Finalized use it, on the caller's thread. Watch starts the one goroutine that it
-// can have.
+// Until Watch, only Host, Job and Finalized use it, on the caller's thread. Watch, or else the first request (spawn.go),
+// starts the one goroutine that it can have.
 type Link struct {
 	port  *port
 	agent bool // pipes to an agent come with Job
@@ -49,6 +51,9 @@ type Link struct {
 	ended    bool          // we have ended it: the launcher's going is no news
 	ack      chan struct{} // closed when the launcher has acknowledged
 	acked    bool
+	asked    uint64                 // requests made so far (spawn.go)
+	asking   map[uint64]chan Answer // those without an answer
+	deaf     bool                   // nobody hears answers any more
 }
 
 // Attach finds the launcher that started this process, says hello, and waits for its welcome. It is to be called
@@ -140,7 +145,7 @@ func (l *Link) greet(deadline time.Time) (Welcome, error) {
 // welcome checks a welcome and takes the descriptor that came with it.
 func (l *Link) welcome(b welcomeBody) (Welcome, error) {
 	w := Welcome{LocalRank: b.LocalRank, LocalSize: b.LocalSize, JobID: b.JobID, Settings: b.Settings, Shared: -1,
-		IMPI: b.IMPI, Agent: b.Agent, Bind: b.Bind, Ports: b.Ports}
+		IMPI: b.IMPI, Agent: b.Agent, Bind: b.Bind, Ports: b.Ports, Parent: b.Parent, Universe: b.Universe}
 	switch {
 	case b.Version != Version:
 		return Welcome{}, fmt.Errorf("it speaks version %d and we speak %d: launcher and library are of different releases",
@@ -149,6 +154,10 @@ func (l *Link) welcome(b welcomeBody) (Welcome, error) {
 		return Welcome{}, fmt.Errorf("it says that we are local rank %d of %d", b.LocalRank, b.LocalSize)
 	case len(b.JobID) > maxJobID:
 		return Welcome{}, fmt.Errorf("its job id has %d bytes", len(b.JobID))
+	case len(b.Parent) > MaxName:
+		return Welcome{}, fmt.Errorf("it says a port of %d bytes", len(b.Parent))
+	case b.Universe < 0:
+		return Welcome{}, fmt.Errorf("it says that the universe has %d processes", b.Universe)
 	case b.Agent && !b.IMPI:
 		return Welcome{}, errors.New("it promises an agent, and no IMPI job")
 	case b.Ports[0] < 0 || b.Ports[0] > b.Ports[1] || b.Ports[1] > 65535:
@@ -239,7 +248,7 @@ func (l *Link) sockets(given [2]bool) (agent [2]int, err error) {
 }
 
 // Watch starts a goroutine that calls gone when the launcher is lost, unless Finalized or Close came first. It is
-// called after Job and before Finalized, at most once.
+// called after Job and before Finalized, once: a second call does nothing, and neither does one after a request.
 func (l *Link) Watch(gone func(error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -251,6 +260,7 @@ func (l *Link) Watch(gone func(error)) {
 
 func (l *Link) watch(gone func(error), done chan struct{}) {
 	defer close(done)
+	defer l.silence()
 	for {
 		m, err := l.port.receive(time.Time{})
 		if err == nil {
@@ -275,8 +285,11 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// notice takes what may come while the job runs: the answer to Finalized.
+// notice takes what may come while the job runs: answers to requests, and to Finalized.
 func (l *Link) notice(m message) error {
+	if m.Type == msgAnswer {
+		return l.answered(m)
+	}
 	if m.Type != msgAck {
 		return fmt.Errorf("it sent %.20q", m.Type)
 	}

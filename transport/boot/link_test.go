@@ -294,7 +294,7 @@ func rawRank(t testing.TB) (*LauncherEnd, *port) {
 }
 
 func TestRanksThatMisbehaveAreFoundOut(t *testing.T) {
-	hello := `{"type":"hello","body":{"version":2,"pid":5}}`
+	hello := `{"type":"hello","body":{"version":3,"pid":5}}`
 	host := func(addr, id string) string {
 		return fmt.Sprintf(`{"type":"host","body":{"addr":%q,"pid":1,"host_id":%q}}`, addr, id)
 	}
@@ -308,8 +308,8 @@ func TestRanksThatMisbehaveAreFoundOut(t *testing.T) {
 		{"no body", []string{`{"type":"hello"}`}, 0},
 		{"null body", []string{`{"type":"hello","body":null}`}, 0},
 		{"wrong type of body", []string{`{"type":"hello","body":[1]}`}, 0},
-		{"pid 0", []string{`{"type":"hello","body":{"version":2,"pid":0}}`}, 0},
-		{"pid of 30 digits", []string{`{"type":"hello","body":{"version":2,"pid":` + strings.Repeat("9", 30) + `}}`}, 0},
+		{"pid 0", []string{`{"type":"hello","body":{"version":3,"pid":0}}`}, 0},
+		{"pid of 30 digits", []string{`{"type":"hello","body":{"version":3,"pid":` + strings.Repeat("9", 30) + `}}`}, 0},
 		{"abort before hello", []string{`{"type":"abort","body":{"code":1}}`}, 0},
 		{"hello twice", []string{hello, hello}, 1},
 		{"unknown", []string{hello, `{"type":"sudo"}`}, 1},
@@ -458,7 +458,7 @@ func countFDs(t testing.TB) int {
 func TestMessagesThatComeByteByByte(t *testing.T) {
 	l, p := rawRank(t)
 	go func() {
-		s := `{"type":"hello","body":{"version":2,"pid":5}}`
+		s := `{"type":"hello","body":{"version":3,"pid":5}}`
 		for _, c := range append(be.AppendUint32(nil, uint32(len(s))), s...) {
 			p.conn.Write([]byte{c})
 		}
