@@ -1,0 +1,270 @@
+package names
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// serve starts a server and answers its address.
+func serve(t *testing.T, config Config) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, l, config) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+func client(t *testing.T, address, secret string) *Client {
+	c := NewClient(At(address), secret)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestNamesArePublishedOnceFoundByAllAndTakenBackByTheirOwner(t *testing.T) {
+	for _, secret := range []string{"", "open sesame"} {
+		at := serve(t, Config{Secret: secret})
+		a, b := client(t, at, secret), client(t, at, secret)
+		if _, err := b.Lookup("s"); !errors.Is(err, ErrNoName) {
+			t.Errorf("got %v", err)
+		}
+		if err := a.Publish("s", "port"); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Publish("s", "other"); !errors.Is(err, ErrExists) {
+			t.Errorf("got %v", err)
+		}
+		if port, err := b.Lookup("s"); port != "port" || err != nil {
+			t.Errorf("got %q, %v", port, err)
+		}
+		if err := b.Unpublish("s"); !errors.Is(err, ErrNoName) {
+			t.Errorf("got %v", err)
+		}
+		if err := a.Unpublish("s"); err != nil {
+			t.Error(err)
+		}
+		if err := b.Publish("s", "other"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// await repeats what another connection's end decides, for as long as it takes.
+func await(t *testing.T, c *Client, service string, want error) {
+	t.Helper()
+	for range 5000 {
+		if _, err := c.Lookup(service); errors.Is(err, want) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%s: never %v", service, want)
+}
+
+func TestNamesGoWithWhoHasPublishedThem(t *testing.T) {
+	at := serve(t, Config{})
+	a, b := client(t, at, ""), client(t, at, "")
+	if err := a.Publish("s", "port"); err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	await(t, b, "s", ErrNoName)
+}
+
+func TestTheSecretIsProvedByBoth(t *testing.T) {
+	closed, open := serve(t, Config{Secret: "one"}), serve(t, Config{})
+	for _, tt := range []struct{ at, secret, said string }{{closed, "", "asks for the secret"},
+		{closed, "two", "does not take the secret"}, {open, "one", "does not know the secret"}} {
+		if err := client(t, tt.at, tt.secret).Publish("s", "p"); err == nil || !strings.Contains(err.Error(), tt.said) {
+			t.Errorf("%q: %v", tt.secret, err)
+		}
+	}
+	// A server that only pretends.
+	l, _ := net.Listen("tcp", "127.0.0.1:0")
+	defer l.Close()
+	go func() {
+		c, _ := l.Accept()
+		send(c, greeting{version, make([]byte, nonceSize)}, time.Time{})
+		var p proof
+		receive(c, &p, time.Time{})
+		send(c, proof{MAC: p.MAC}, time.Time{})
+	}()
+	if err := client(t, l.Addr().String(), "one").Publish("s", "p"); err == nil {
+		t.Error("it is believed")
+	}
+}
+
+func TestAServerThatHasGoneIsAnErrorAndOneThatComesBackLearnsTheNames(t *testing.T) {
+	folder := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	start := func() error { go func() { done <- ServeIn(ctx, folder, 0) }(); return nil }
+	a := NewClient(In(folder, start), "")
+	defer a.Close()
+	if err := a.Publish("s", "port"); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	a.dial = In(folder, nil)
+	if _, err := a.Lookup("s"); !errors.Is(err, ErrNoServer) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	a.dial = In(folder, start)
+	if err := a.Publish("t", "second"); err != nil {
+		t.Fatal(err)
+	}
+	b := NewClient(In(folder, nil), "")
+	defer b.Close()
+	if port, err := b.Lookup("s"); port != "port" || err != nil {
+		t.Errorf("got %q, %v", port, err)
+	}
+	cancel()
+	<-done
+}
+
+func TestALocalServerIsAloneAndEndsWhenNobodyNeedsIt(t *testing.T) {
+	folder := t.TempDir()
+	done := make(chan error, 1)
+	start := func() error { go func() { done <- ServeIn(t.Context(), folder, 20*time.Millisecond) }(); return nil }
+	a := NewClient(In(folder, start), "")
+	if err := a.Publish("s", "port"); err != nil {
+		t.Fatal(err)
+	}
+	if err := ServeIn(t.Context(), folder, time.Hour); err != nil { // it ends at once
+		t.Error(err)
+	}
+	info, err := os.Stat(filepath.Join(folder, socketName))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	time.Sleep(60 * time.Millisecond)
+	select {
+	case <-done:
+		t.Error("it ends while it is needed")
+	default:
+	}
+	a.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, socketName)); err == nil {
+		t.Error("the socket is left behind")
+	}
+}
+
+func TestAFolderThatOthersMayEnterIsRefused(t *testing.T) {
+	run := t.TempDir()
+	getenv := func(string) string { return run }
+	dir, err := Folder(getenv)
+	if err != nil || dir != filepath.Join(run, "libimpi") {
+		t.Fatal(dir, err)
+	}
+	os.Chmod(dir, 0o755)
+	if _, err := Folder(getenv); err == nil {
+		t.Error("mode 0755 is accepted")
+	}
+	os.Remove(dir)
+	os.Symlink(t.TempDir(), dir)
+	if _, err := Folder(getenv); err == nil {
+		t.Error("a symbolic link is accepted")
+	}
+}
+
+func TestGarbageAndCrowdsDoNoHarm(t *testing.T) {
+	for _, secret := range []string{"", "one"} {
+		at := serve(t, Config{Secret: secret})
+		good := client(t, at, secret)
+		if err := good.Publish("s", "port"); err != nil {
+			t.Fatal(err)
+		}
+		for _, junk := range []string{"", "x", "\xff\xff\xff\xff", "\x00\x00\x00\x00", "\x00\x00\x00\x02[]",
+			"\x00\x00\x00\x04null", "\x00\x00\x00\x10{\"what\":\"burn\"}..", "GET / HTTP/1.0\r\n\r\n"} {
+			c, err := net.Dial("tcp", at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Write([]byte(junk))
+			c.(*net.TCPConn).CloseWrite()
+			c.SetReadDeadline(time.Now().Add(5 * time.Second))
+			buf := make([]byte, 1024)
+			for err == nil {
+				_, err = c.Read(buf)
+			}
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("%q keeps its connection", junk)
+			}
+			c.Close()
+		}
+		var crowd []net.Conn
+		for range 3 * maxStrangers {
+			if c, err := net.Dial("tcp", at); err == nil {
+				crowd = append(crowd, c)
+			}
+		}
+		if port, err := client(t, at, secret).Lookup("s"); port != "port" || err != nil {
+			t.Errorf("in a crowd: %q, %v", port, err)
+		}
+		for _, c := range crowd {
+			c.Close()
+		}
+	}
+}
+
+func TestNamesAreBounded(t *testing.T) {
+	at := serve(t, Config{})
+	c := client(t, at, "")
+	for i := range maxOfOne {
+		if err := c.Publish(fmt.Sprint(i), "p"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Publish("one more", "p"); !errors.Is(err, ErrFull) {
+		t.Errorf("got %v", err)
+	}
+	if err := client(t, at, "").Publish("another's", "p"); err != nil {
+		t.Error(err)
+	}
+	if err := client(t, at, "").Publish(strings.Repeat("x", MaxText+1), "p"); err == nil {
+		t.Error("a name without end is accepted")
+	}
+}
+
+func TestManyClientsAtOnce(t *testing.T) {
+	at := serve(t, Config{Secret: "one"})
+	var all sync.WaitGroup
+	for i := range 32 {
+		all.Go(func() {
+			c := NewClient(At(at), "one")
+			defer c.Close()
+			name := fmt.Sprint("service ", i)
+			if err := c.Publish(name, name); err != nil {
+				t.Error(err)
+			}
+			if port, err := c.Lookup(name); port != name || err != nil {
+				t.Errorf("%q, %v", port, err)
+			}
+		})
+	}
+	all.Wait()
+}
