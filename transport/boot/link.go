@@ -40,8 +40,8 @@ const (
 
 // Link is a rank's connection to its launcher.
 //
-// Until Watch, only Host, Job and Finalized use it, on the caller's thread. Watch, or else the first request (spawn.go),
-// starts the one goroutine that it can have.
+// Until Watch, only Host, Job and Finalized use it, on the caller's thread. Watch, or else the first request
+// (spawn.go), starts the one goroutine that it can have.
 type Link struct {
 	port  *port
 	agent bool // pipes to an agent come with Job

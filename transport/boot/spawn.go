@@ -41,6 +41,9 @@ type Spawned struct {
 	Size  int32   `json:"size"`           // processes of the new job's MPI_COMM_WORLD; 0: there is no new job
 }
 
+// CodeSpawn is MPI_ERR_SPAWN, the code of a process that could not be started.
+const CodeSpawn = 53
+
 // The reasons for which a launcher refuses what a rank asks for. Errors of Spawn, Publish, Unpublish and Lookup wrap
 // them, and say more.
 var (
@@ -265,7 +268,7 @@ func (l *Link) ask(ctx context.Context, typ string, body func(id uint64) any) (A
 	l.mu.Lock()
 	if l.ended || l.deaf {
 		l.mu.Unlock()
-		return Answer{}, Refuse(ErrUnreachable, "the launcher cannot be asked any more: it has gone, or MPI_Finalize was called")
+		return Answer{}, Refuse(ErrUnreachable, "the launcher cannot be asked any more: it has gone, or MPI has ended")
 	}
 	l.asked++
 	id, answer := l.asked, make(chan Answer, 1)

@@ -67,7 +67,8 @@ func await(pid int) {
 	}
 }
 
-// startLauncher runs path with our standard output and error, where these are open.
+// startLauncher runs path with our standard output and error, where these are open, in a process group of its own:
+// signals from a terminal are for us.
 func startLauncher(path string, env []string, link *os.File) (pid int, err error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -81,5 +82,6 @@ func startLauncher(path string, env []string, link *os.File) (pid int, err error
 			files[i] = null.Fd()
 		}
 	}
-	return syscall.ForkExec(path, []string{path, SummonWord}, &syscall.ProcAttr{Env: env, Files: files})
+	return syscall.ForkExec(path, []string{path, SummonWord}, &syscall.ProcAttr{Env: env, Files: files,
+		Sys: &syscall.SysProcAttr{Setpgid: true}})
 }
