@@ -42,8 +42,19 @@ type part struct {
 	heard    []chan struct{} // closed when its link has been read to the end
 
 	job *supervise.Job // set by listenAll
+	set *supervise.Set // our ranks in it
+
+	spawner  *spawner           // what ranks ask for; nil: nothing
+	programs []*options.Program // by local rank
+	parent   string             // the port of those who have spawned us
+	universe int32
+	plain    bool // spawned, of programs that do not use MPI
 
 	mu      sync.Mutex // guards what follows
+	asked   []int      // by local rank: requests without an answer
+	trial   *trial     // of a job that was spawned; nil: it was not
+	numbers []int      // and by process, its rank; nil: it is the place, or not known yet
+	members []uint32   // and by rank, their pids
 	pids    []uint32   // by local rank, 0: no hello yet
 	greeted int
 	shared  int           // descriptor of the memory that the ranks share
@@ -167,11 +178,16 @@ func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*p
 	if err != nil {
 		return nil, err
 	}
-	p := &part{share: s, jobID: jobID, joinPlan: how, shared: shared, welcome: make(chan struct{}),
-		pids: make([]uint32, s.n), hosts: make([]client.Host, s.n)}
+	p := partOf(s, jobID, how)
+	p.shared = shared
 	for i := range s.n {
 		end, child, err := boot.NewLauncherEnd()
 		if err != nil {
+			unix.Close(shared)
+			for k, end := range p.ends {
+				end.Close()
+				list[s.first+k].Link.Close()
+			}
 			return nil, fmt.Errorf("the link to rank %d: %w", s.first+i, err)
 		}
 		list[s.first+i].Link = child
@@ -180,6 +196,12 @@ func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*p
 		p.heard = append(p.heard, make(chan struct{}))
 	}
 	return p, nil
+}
+
+// partOf makes a part without links and shared memory.
+func partOf(s share, jobID string, how *joinPlan) *part {
+	return &part{share: s, jobID: jobID, joinPlan: how, shared: -1, welcome: make(chan struct{}),
+		pids: make([]uint32, s.n), hosts: make([]client.Host, s.n), asked: make([]int, s.n)}
 }
 
 // enoughDescriptors answers an error, before a rank is started, if the launcher may not open as many descriptors as it
@@ -212,8 +234,8 @@ func descriptors(ranks int, plans []*joinPlan) int {
 }
 
 // listenAll starts to listen to the ranks of a job that has been started.
-func (p *part) listenAll(job *supervise.Job) {
-	p.job = job
+func (p *part) listenAll(job *supervise.Job, set *supervise.Set) {
+	p.job, p.set = job, set
 	for i := range p.n {
 		go p.listen(i)
 	}
@@ -238,7 +260,12 @@ func (p *part) listen(i int) {
 		if err != nil {
 			// The end of the link, or a rank that does not read, is ignored here: how the process ends will tell.
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrDeadlineExceeded) &&
-				!errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
+				!errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) && !errors.Is(err, net.ErrClosed) {
+				if p.onTrial() {
+					p.failed(i, fmt.Sprintf("program %s: %v", p.programs[i].Argv[0], err))
+					p.set.Kill(i)
+					return
+				}
 				p.job.Fail(supervise.Cause{Code: 1, Text: fmt.Sprintf("rank %d: %v", p.first+i, err)})
 			}
 			return
@@ -250,16 +277,18 @@ func (p *part) listen(i int) {
 func (p *part) take(i int, m boot.Message) error {
 	switch m := m.(type) {
 	case boot.Hello:
-		p.job.Initialized(p.first + i)
+		p.set.Initialized(p.first + i)
 		return p.greet(i, m)
 	case boot.Host:
 		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: machineID()},
 			Procs: []client.Proc{{HostID: m.HostID, PID: m.PID}}})
 	case boot.Finalized:
-		p.job.Finalized(p.first + i)
+		p.set.Finalized(p.first + i)
 		return p.ends[i].Ack()
 	case boot.Abort:
-		p.job.Aborted(p.first+i, m.Code, m.Text, m.Answer, m.Client)
+		p.set.Aborted(p.first+i, m.Code, m.Text, m.Answer, m.Client)
+	case boot.Request:
+		p.request(i, m)
 	}
 	return nil
 }
@@ -272,11 +301,18 @@ func (p *part) greet(i int, hello boot.Hello) error {
 	case <-p.left[i]:
 		return nil
 	}
-	w := boot.Welcome{LocalRank: int32(i), LocalSize: int32(p.n), JobID: p.jobID, Shared: p.shared}
+	rank, pids := i, p.pids
+	if p.numbers != nil {
+		if rank, pids = p.numbers[i], p.members; rank < 0 {
+			return nil // it is being ended
+		}
+	}
+	w := boot.Welcome{LocalRank: int32(rank), LocalSize: int32(len(pids)), JobID: p.jobID, Shared: p.shared,
+		Parent: p.parent, Universe: p.universe}
 	switch {
 	case p.joinPlan == nil:
-		w.Job = boot.OneClient(p.pids...)
-		w.Job.Me = int32(i)
+		w.Job = boot.OneClient(pids...)
+		w.Job.Me = int32(rank)
 	case p.joinPlan.agent:
 		w.IMPI, w.Agent = true, true
 	default:
@@ -294,9 +330,23 @@ func (p *part) arrive(i int, hello boot.Hello) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pids[i] = uint32(hello.PID)
-	if p.greeted++; p.greeted == p.n {
+	p.greeted++
+	switch {
+	case p.trial != nil && !p.plain: // settle decides
+		if p.trial.failed[i] == "" {
+			p.trial.waiting--
+		}
+		p.trial.wake()
+	case p.greeted == p.n:
 		close(p.welcome)
 	}
+}
+
+// onTrial says whether it is not decided yet who belongs to the job.
+func (p *part) onTrial() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.trial != nil && !p.plain && p.numbers == nil
 }
 
 // ready notes that rank i waits for the job's tables, and where it listens; after the last one this client joins the

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
@@ -24,6 +25,8 @@ import (
 //	job {tables}                 ->
 //	                             <-  want {}: the ranks that read standard input have taken what there was
 //	input {bytes}                ->  the next of the launcher's standard input; none: that was all
+//	                             <-  ask {id, spawn or name}: what a rank asks for (spawn.go)
+//	answer {id, ...}             ->
 //	end {}                       ->  at any time: the job is over, end your ranks; as does the end of the stream
 //	                             <-  end {code, text}: the last frame; no rank is left
 
@@ -32,32 +35,37 @@ const maxFrame = 64 << 20
 
 // frame is one of these.
 type frame struct {
-	Start  *startFrame `json:",omitempty"`
-	Hosts  []hostFrame `json:",omitempty"`
-	Job    *jobFrame   `json:",omitempty"`
-	Output []byte      `json:",omitempty"`
-	Errors []byte      `json:",omitempty"`
-	Want   bool        `json:",omitempty"`
-	Input  *inputFrame `json:",omitempty"`
-	End    *endFrame   `json:",omitempty"`
+	Start  *startFrame  `json:",omitempty"`
+	Hosts  []hostFrame  `json:",omitempty"`
+	Job    *jobFrame    `json:",omitempty"`
+	Output []byte       `json:",omitempty"`
+	Errors []byte       `json:",omitempty"`
+	Want   bool         `json:",omitempty"`
+	Input  *inputFrame  `json:",omitempty"`
+	Ask    *askFrame    `json:",omitempty"`
+	Answer *answerFrame `json:",omitempty"`
+	End    *endFrame    `json:",omitempty"`
 }
 
 // startFrame says which ranks a node starts.
 type startFrame struct {
-	Version int
-	Plan    *options.Plan // its own programs only
-	Env     []string      // the launcher's
-	Dir     string        // the launcher's, where a program says no other
-	First   int           // its first rank among the client's
-	Size    int           // the client's
-	JobID   string
-	Bind    netip.Addr // where its ranks listen; zero: towards Server, or what the machine knows best
-	Agent   bool
-	Input   inputKind // what stands for the launcher's standard input; which ranks read it the plan says
+	Version  int
+	Plan     *options.Plan // its own programs only
+	Env      []string      // the launcher's
+	Dir      string        // the launcher's, where a program says no other
+	First    int           // its first rank among the client's
+	Size     int           // the client's
+	JobID    string
+	Bind     netip.Addr // where its ranks listen; zero: towards Server, or what the machine knows best
+	Agent    bool
+	Universe int32
+	Job      int       // its number, if it was spawned; 0: it was not
+	Parent   string    // the port of those who have spawned it
+	Input    inputKind // what stands for the launcher's standard input; which ranks read it the plan says
 }
 
 // nodeVersion is that of these frames.
-const nodeVersion = 3
+const nodeVersion = 4
 
 // inputKind is where a node has the standard input of its ranks from.
 type inputKind int
@@ -70,6 +78,21 @@ const (
 
 // inputFD is the descriptor under which the node on the launcher's own machine has the launcher's standard input.
 const inputFD = 3
+
+// askFrame is what a rank asks for that runs like program Like.
+type askFrame struct {
+	ID    uint64
+	Spawn *boot.Spawn      `json:",omitempty"`
+	Name  *boot.Name       `json:",omitempty"`
+	Like  *options.Program `json:",omitempty"`
+}
+
+// answerFrame answers it. Here is not 0 if the node is to spawn the job itself, under that number.
+type answerFrame struct {
+	ID     uint64
+	Here   int
+	Answer boot.Answer
+}
 
 type inputFrame struct{ Data []byte }
 

@@ -40,6 +40,16 @@ type head struct {
 	joining  bool // join is running, and has not answered on joined yet
 	joined   chan outcome
 	lost     chan *client.LostError
+	spawner  *spawner
+	work     chan func()          // for the thread that stays; nil in the head of a spawned job
+	served   chan struct{}        // closed when serve has returned
+	wake     chan struct{}        // a spawned job may have ended
+	dooms    chan supervise.Cause // the job is to end
+	job      int                  // the number of a spawned job; 0: it was not spawned
+	parent   string               // the port of those who have spawned it
+	settled  chan struct{}        // of a spawned job: closed when it has begun, or
+	refused  *supervise.Cause     // why it has not
+	begun    bool
 	over     <-chan time.Time // ticks when nodes that have not ended are to be killed
 	killed   bool             // they have been killed
 
@@ -51,7 +61,8 @@ type head struct {
 type nodeLink struct {
 	machine machine
 	first   int // its first rank among the client's
-	cmd     *exec.Cmd
+	cmd     command
+	through string // the command's name
 	frames  *frames
 	stdin   io.Closer
 	hosts   []client.Host
@@ -90,7 +101,11 @@ func runMachines(plan *options.Plan, list []machine) error {
 		return err
 	}
 	h := &head{plan: plan, joinPlan: joins[0], events: make(chan event), joined: make(chan outcome, 1),
-		lost: make(chan *client.LostError, 1)}
+		lost: make(chan *client.LostError, 1), work: make(chan func()), served: make(chan struct{}),
+		wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1)}
+	h.spawner = newSpawner(plan, os.Environ(), "", universe(plan, list))
+	h.spawner.head = h
+	defer h.spawner.names.close()
 	signals := make(chan syscall.Signal, 1)
 	defer onSignal(func(s syscall.Signal) { signals <- s })()
 	if err := h.startAll(list); err != nil {
@@ -98,6 +113,8 @@ func runMachines(plan *options.Plan, list []machine) error {
 		return err
 	}
 	h.serve(signals)
+	close(h.served)
+	h.cause = h.spawner.finish(h.cause)
 	if h.cause == nil && h.unwritten != nil {
 		h.cause = &supervise.Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %v", h.unwritten)}
 	}
@@ -134,7 +151,8 @@ func (h *head) startAll(list []machine) error {
 		plan.Programs = cutPrograms(plan.Programs, first, m.n)
 		plan.Hosts, plan.HostFiles = nil, nil
 		start := &startFrame{Version: nodeVersion, Plan: &plan, Env: os.Environ(), Dir: dir, First: first,
-			Size: h.plan.Size(), JobID: jobID, Bind: m.addr, Agent: h.joinPlan != nil && h.joinPlan.agent}
+			Size: h.plan.Size(), JobID: jobID, Bind: m.addr, Agent: h.joinPlan != nil && h.joinPlan.agent,
+			Universe: h.spawner.universe, Job: h.job, Parent: h.parent}
 		if m.local && !m.addr.IsValid() && h.joinPlan == nil {
 			start.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
@@ -164,25 +182,32 @@ func cutPrograms(programs []options.Program, first, n int) (list []options.Progr
 
 // startNode starts a node and tells it what to do.
 func (h *head) startNode(r *nodeLink, start *startFrame) (err error) {
-	if r.cmd, err = nodeCommand(h.plan.Rsh, r.machine); err != nil {
+	cmd, err := nodeCommand(h.plan.Rsh, r.machine)
+	if err != nil {
 		return err
 	}
-	r.cmd.Stderr = os.Stderr
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if r.input == inputOwn {
-		r.cmd.ExtraFiles = []*os.File{os.Stdin} // inputFD
+		cmd.ExtraFiles = []*os.File{os.Stdin} // inputFD
 	}
-	in, err := r.cmd.StdinPipe()
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
 	}
-	out, err := r.cmd.StdoutPipe()
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	if err := r.cmd.Start(); err != nil {
+	if h.work != nil { // we are on the thread that stays
+		r.cmd, err = child{cmd}, cmd.Start()
+	} else {
+		r.cmd, err = h.spawner.run(cmd)
+	}
+	if err != nil {
 		return fmt.Errorf("machine %s: %w", r.machine.name, err)
 	}
+	r.through = cmd.Args[0]
 	r.stdin, r.frames = in, &frames{in: out, out: in}
 	h.nodes = append(h.nodes, r)
 	h.left++
@@ -226,7 +251,7 @@ func (h *head) listen(r *nodeLink) {
 				err = errors.New("the connection has ended")
 			}
 			if status != nil {
-				err = fmt.Errorf("%w (%s: %w)", err, r.cmd.Args[0], status)
+				err = fmt.Errorf("%w (%s: %w)", err, r.through, status)
 			}
 			h.events <- event{r, frame{}, err}
 			return
@@ -251,16 +276,27 @@ func (h *head) print(m frame) {
 func (r *nodeLink) finish(atOnce bool) error {
 	r.stdin.Close()
 	if atOnce {
-		r.cmd.Process.Kill()
+		r.cmd.Kill()
 	}
-	defer time.AfterFunc(endTime, func() { r.cmd.Process.Kill() }).Stop()
+	defer time.AfterFunc(endTime, func() { r.cmd.Kill() }).Stop()
 	return r.cmd.Wait()
 }
 
 // serve acts on what the nodes say, until none is left.
 func (h *head) serve(signals <-chan syscall.Signal) {
-	for h.left > 0 {
+	defer func() {
+		if h.job != 0 && !h.begun {
+			h.refused = cmp.Or(h.cause, &supervise.Cause{Code: 1, Text: "no process has called MPI_Init"})
+			close(h.settled)
+		}
+	}()
+	for h.left > 0 || h.work != nil && !h.spawner.idle() {
 		select {
+		case do := <-h.work:
+			do()
+		case <-h.wake:
+		case c := <-h.dooms:
+			h.fail(&c)
 		case e := <-h.events:
 			h.take(e)
 		case o := <-h.joined:
@@ -290,6 +326,8 @@ func (h *head) take(e event) {
 		}
 		e.node.ended = true
 		h.pour()
+	case e.m.Ask != nil:
+		go h.answer(e.node, e.m.Ask)
 	case e.m.Want:
 		e.node.wants = true
 		h.pour()
@@ -297,6 +335,9 @@ func (h *head) take(e event) {
 		e.node.ended = true
 		e.node.stdin.Close()
 		h.pour()
+		if e.m.End.Code == 0 && h.job != 0 && !h.begun {
+			h.fail(&supervise.Cause{Code: 1, Text: "a process has ended without calling MPI_Init"})
+		}
 		if e.m.End.Code != 0 {
 			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff),
 				Text: e.m.End.Text, Blamed: e.m.End.Blamed, Answer: e.m.End.Answer})
@@ -345,6 +386,12 @@ func (h *head) fail(c *supervise.Cause) {
 		return
 	}
 	h.cause = c
+	switch {
+	case h.job == 0:
+		h.spawner.doom(*c)
+	case h.begun:
+		h.spawner.fail(*c)
+	}
 	h.over = time.After(h.plan.Grace + endTime)
 	for _, r := range h.nodes {
 		if !r.ended {
@@ -357,7 +404,7 @@ func (h *head) fail(c *supervise.Cause) {
 func (h *head) kill() {
 	for _, r := range h.nodes {
 		r.stdin.Close()
-		r.cmd.Process.Kill()
+		r.cmd.Kill()
 	}
 }
 
@@ -395,6 +442,10 @@ func (h *head) tell(o outcome) {
 				}
 			}
 		})
+	}
+	if h.job != 0 && h.cause == nil {
+		h.begun = true
+		close(h.settled)
 	}
 	b := boot.EncodeJob(o.tables)
 	for _, r := range h.nodes {

@@ -157,7 +157,8 @@ func TestTheMachineOfTheRankThatWasLostOutranksThoseThatMissIt(t *testing.T) {
 	culprit := &supervise.Cause{Code: 7, Text: "rank 3 exited with code 7"}
 	for name, order := range map[string][]*supervise.Cause{"late": {missing, missing, culprit, missing},
 		"early": {culprit, missing}} {
-		h := &head{plan: &options.Plan{}}
+		plan := &options.Plan{}
+		h := &head{plan: plan, spawner: newSpawner(plan, nil, "", 1)}
 		for _, c := range order {
 			h.fail(c)
 		}

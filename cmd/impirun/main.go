@@ -15,6 +15,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/cmd/internal/version"
+	"github.com/libimpi/libimpi/transport/boot"
 )
 
 // Ranks die with the thread that started them: main stays on the main thread, which lives to the end.
@@ -29,6 +30,12 @@ func main() {
 	if len(os.Args) == 3 && os.Args[1] == guardWord {
 		guard(os.Args[2])
 		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == boot.SummonWord {
+		os.Exit(exitCode(attend()))
+	}
+	if len(os.Args) > 2 && os.Args[1] == namesWord {
+		os.Exit(serveNamesHere(os.Args[2:]))
 	}
 	name := filepath.Base(os.Args[0])
 	plan, err := options.Parse(os.Args[1:], os.Getenv)
@@ -48,6 +55,8 @@ func main() {
 		fmt.Printf("%s (%s)\n", name, version.Text())
 	case options.Explain:
 		fmt.Print(plan)
+	case options.Names:
+		os.Exit(exitCode(serveNames(plan)))
 	case options.Server:
 		os.Exit(exitCode(serve(plan)))
 	default:

@@ -38,6 +38,10 @@ type node struct {
 	job   *supervise.Job
 	ended *supervise.Cause // the launcher has ended the job
 	told  chan jobFrame
+
+	asked  uint64                      // requests to the launcher so far
+	asking map[uint64]chan answerFrame // those without an answer
+	alone  chan struct{}               // closed when the launcher says no more
 }
 
 // runNode is the whole of a node. It answers the exit code, which the launcher ignores: it has the end frame.
@@ -81,7 +85,8 @@ func newNode() (n *node, output *sync.WaitGroup, err error) {
 		return nil, nil, err
 	}
 	n = &node{frames: &frames{in: os.NewFile(uintptr(in), "launcher"), out: os.NewFile(uintptr(fd), "launcher")},
-		told: make(chan jobFrame, 1), input: make(chan inputFrame, 1)}
+		told: make(chan jobFrame, 1), input: make(chan inputFrame, 1),
+		asking: map[uint64]chan answerFrame{}, alone: make(chan struct{})}
 	m, err := n.frames.receive()
 	switch {
 	case err != nil:
@@ -164,6 +169,12 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
+	spawner := newSpawner(plan, s.Env, s.JobID, s.Universe)
+	spawner.above = n
+	p.spawn(spawner, plan)
+	if s.Job != 0 {
+		p.parent, plan.Spawned = s.Parent, s.Job
+	}
 	cause, err := runParts(plan, list, []*part{p}, s.First, n.output(), func(job *supervise.Job) {
 		n.serveInput()
 		n.mu.Lock()
@@ -197,6 +208,7 @@ func (n *node) address() (netip.Addr, error) {
 
 // listen hears the launcher until it has no more to say.
 func (n *node) listen() {
+	defer close(n.alone)
 	for {
 		m, err := n.frames.receive()
 		switch {
@@ -211,6 +223,8 @@ func (n *node) listen() {
 		case m.End != nil:
 			// An end of our own may be the first yet.
 			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text, Answer: true})
+		case m.Answer != nil:
+			n.answered(*m.Answer)
 		case m.Input != nil:
 			select {
 			case n.input <- *m.Input:

@@ -79,16 +79,20 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err := enoughDescriptors(plan.Size(), joins); err != nil {
 		return err
 	}
+	spawner := newSpawner(plan, os.Environ(), jobID, universe(plan, nil))
+	defer spawner.names.close()
 	parts := make([]*part, len(shares))
 	for i, s := range shares {
 		if parts[i], err = newPart(s, jobID, joins[i], list); err != nil {
 			return err
 		}
+		parts[i].spawn(spawner, plan)
 	}
 	cause, err := runParts(plan, list, parts, 0, [2]io.Writer{}, func(*supervise.Job) {})
 	if err != nil {
 		return err
 	}
+	cause = spawner.finish(cause)
 	finishAll(parts, cause)
 	if cause != nil {
 		return &endError{cause, plan.Quiet}
@@ -105,9 +109,13 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first int, output [2]io.Writer,
 	started func(*supervise.Job)) (*supervise.Cause, error) {
 	config := supervise.Config{Host: hostname(), First: first, Grace: plan.Grace, Timeout: plan.Timeout,
-		Recovery: plan.Recovery, Prefix: prefixes(plan, first), Output: output, Guard: guardCommand(parts[0].jobID)}
+		Recovery: plan.Recovery, Prefix: prefixes(plan, first, jobPrefix(plan.Spawned)), Output: output,
+		Guard: guardCommand(parts[0].jobID)}
 	if plan.Mode == options.Client {
 		config.Part = fmt.Sprintf(" of client %d", plan.Rank)
+	}
+	if plan.Spawned != 0 {
+		config.Name = nameOf(plan.Spawned)
 	}
 	config.Drain = func(rank int) {
 		for _, p := range parts {
@@ -116,12 +124,14 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first
 			}
 		}
 	}
+	config.Doomed = parts[0].spawner.doom
 	job, err := supervise.Start(config, list)
 	if err != nil {
 		return nil, err
 	}
+	parts[0].spawner.serve(job)
 	for _, p := range parts {
-		p.listenAll(job)
+		p.listenAll(job, job.Initial())
 	}
 	started(job)
 	cause := job.Wait()

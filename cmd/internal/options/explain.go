@@ -28,6 +28,10 @@ func (p *Plan) String() string {
 	say(len(p.HostFiles) > 0, "host files %q", p.HostFiles)
 	say(p.PerHost > 0 && len(p.Hosts)+len(p.HostFiles) > 0, "per host %d", p.PerHost)
 	say(p.Rsh != defaultRsh && p.Rsh != "", "rsh %q", p.Rsh)
+	say(p.Mode == Names, "listen %q, port %d", p.Listen, p.Port)
+	say(p.Universe == UniverseInfinite, "universe without a bound")
+	say(p.Universe > 0, "universe %d", p.Universe)
+	say(p.NameServer != "", "name server %s", p.NameServer)
 	first := 0
 	for i := range p.Programs {
 		g := &p.Programs[i]

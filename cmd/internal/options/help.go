@@ -35,6 +35,7 @@ func Command() usage.Command {
 const usageText = `usage: impirun [options] program [arguments] [: [options] program [arguments]] ...
        impirun -server N [-port PORT] [-auth LIST] [-host ADDRESS] [-file FILE]
        impirun -client RANK HOST:PORT [options] program [arguments] ...
+       impirun -names [-names-port PORT] [-host ADDRESS]
 
 One dash or two, "=" or a space before a value: all the same. "--" ends the options.
 
@@ -45,6 +46,7 @@ const endText = `
 Exit code: 0 if every rank ended well. Otherwise that of the first rank that did not: its own code, 128+S
 if signal S killed it, C modulo 256 (or 1) after MPI_Abort(C), 1 if it left without MPI_Finalize. 2: a
 mistake in the command line. 126, 127: the program cannot be run, or does not exist. 124: --timeout.
+Processes that ranks spawn count like ranks, and the job lasts until the last of them has ended.
 
 Environment of a rank: IMPI_RANK, IMPI_SIZE, IMPI_LOCAL_RANK, IMPI_LOCAL_SIZE; for scripts also
 MPI_LOCALRANKID, MPI_LOCALNRANKS, PMI_RANK, PMI_SIZE. With -server, -client and -clients, the strongest

@@ -21,13 +21,14 @@ const (
 	Run     Mode = iota // a job of one client, or of Clients clients on this machine
 	Server              // impirun -server N (IMPI 0.0, 2.2)
 	Client              // impirun -client RANK HOST:PORT (IMPI 0.0, 2.2)
+	Names               // impirun -names: a server of names that jobs publish
 	Help                // --help
 	Version             // --version
 	Explain             // --explain: print the plan and exit
 )
 
 func (m Mode) String() string {
-	return [...]string{"run", "server", "client", "help", "version", "explain"}[m]
+	return [...]string{"run", "server", "client", "names", "help", "version", "explain"}[m]
 }
 
 // Plan is a command line, understood.
@@ -55,6 +56,9 @@ type Plan struct {
 	PerHost   int    // ranks on each host, 0: not said
 	Rsh       string // what starts a command on another machine
 
+	Universe   int    // MPI_UNIVERSE_SIZE; 0: as many as there are slots
+	NameServer string // HOST:PORT of the server that keeps names for several jobs; "": one of this machine
+
 	Tag       Tag
 	Timestamp bool
 	Stdin     Stdin
@@ -66,6 +70,7 @@ type Plan struct {
 	Quiet     bool
 	Notes     []string // options that were accepted and have no effect, for -v
 
+	Spawned    int    // filled in by the launcher: the number of a job that was spawned; 0: it was not
 	Parameters string // Run without Clients: filled in by the launcher, for boot.EnvParameters
 }
 
@@ -113,6 +118,9 @@ const (
 )
 
 func (s Stdin) String() string { return [...]string{"one", "all", "none"}[s] }
+
+// UniverseInfinite is a Plan.Universe without a bound.
+const UniverseInfinite = -1
 
 // defaultGrace is how long a rank may take to end after SIGTERM.
 const defaultGrace = 2 * time.Second
@@ -183,6 +191,16 @@ func Parse(args []string, getenv func(string) string) (*Plan, error) {
 	if v := getenv("IMPI_VIA"); v != "" {
 		if err := applyVia(p, []string{v}); err != nil {
 			return nil, fmt.Errorf("IMPI_VIA: %v", err)
+		}
+	}
+	if v := getenv("IMPI_NAMES"); v != "" {
+		if err := applyNameServer(p, []string{v}); err != nil {
+			return nil, fmt.Errorf("IMPI_NAMES=%s: %v", v, err)
+		}
+	}
+	if v := getenv("MPIEXEC_UNIVERSE_SIZE"); v != "" {
+		if err := applyUniverse(p, []string{v}); err != nil {
+			return nil, fmt.Errorf("MPIEXEC_UNIVERSE_SIZE=%s: %v", v, err)
 		}
 	}
 	if v := getenv("MPIEXEC_TIMEOUT"); v != "" {
@@ -313,6 +331,12 @@ func (p *parser) settle() error {
 	if p.seen["server"] {
 		return p.settleServer()
 	}
+	if plan.Mode == Names {
+		return p.settleNames()
+	}
+	if p.seen["names-port"] {
+		return fmt.Errorf("-names-port goes with -names")
+	}
 	if len(plan.Programs) == 0 {
 		return fmt.Errorf("no program given (impirun -n 4 ./program; impirun --help)")
 	}
@@ -370,6 +394,32 @@ func (p *parser) settleVia() error {
 	return nil
 }
 
+func (p *parser) settleNames() error {
+	plan := &p.plan
+	if len(plan.Programs) > 0 {
+		return fmt.Errorf("-names runs no program, but %q was given", plan.Programs[0].Argv[0])
+	}
+	for _, never := range []string{"client", "clients", "n", "nameserver"} {
+		if p.seen[never] {
+			return fmt.Errorf("-names and -%s exclude each other", never)
+		}
+	}
+	return p.settleListen("names")
+}
+
+// settleListen reads the address at which a server listens.
+func (p *parser) settleListen(server string) error {
+	plan := &p.plan
+	if len(plan.Hosts) > 1 {
+		return fmt.Errorf("-%s listens at one address, -host gives %d", server, len(plan.Hosts))
+	}
+	if len(plan.Hosts) == 1 {
+		plan.Listen, _, _ = HostSlots(plan.Hosts[0])
+		plan.Hosts = nil
+	}
+	return nil
+}
+
 func (p *parser) settleServer() error {
 	plan := &p.plan
 	if plan.PortTo > plan.Port {
@@ -394,12 +444,5 @@ func (p *parser) settleServer() error {
 			return fmt.Errorf("-%s is for clients, and -server is none", values[i].name)
 		}
 	}
-	if len(plan.Hosts) > 1 {
-		return fmt.Errorf("-server listens at one address, -host gives %d", len(plan.Hosts))
-	}
-	if len(plan.Hosts) == 1 {
-		plan.Listen, _, _ = HostSlots(plan.Hosts[0])
-		plan.Hosts = nil
-	}
-	return nil
+	return p.settleListen("server")
 }

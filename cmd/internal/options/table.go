@@ -3,6 +3,7 @@ package options
 import (
 	"fmt"
 	"math"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,6 +95,18 @@ var table = slices.Concat([]option{
 		choices: []string{"join=", "gather=", "exchange=", "run="},
 		help: "with -server: end the job if that takes longer (0 never): join (one connection, default 30), gather (all " +
 			"clients, 1800), exchange (300), run (0); with -client: join (until the server answers, 30)", apply: applyDeadline},
+
+	{names: []string{"usize"}, values: []string{"N"},
+		help: "MPI_UNIVERSE_SIZE, how many processes are worth having: a number, or infinite (default: the slots of all " +
+			"machines, a core each where nobody says them; MPIEXEC_UNIVERSE_SIZE)", apply: applyUniverse},
+	{names: []string{"nameserver"}, values: []string{"HOST:PORT"},
+		help: "where MPI_Publish_name and MPI_Lookup_name meet those of other jobs: an impirun -names (default: a server " +
+			"that this user has on this machine; IMPI_NAMES)", apply: applyNameServer},
+	{names: []string{"names"}, help: "be such a server; prints one line ADDRESS:PORT. Without IMPI_AUTH_SECRET it " +
+		"listens at this machine's loopback address, unless -host names another",
+		apply: func(p *parser, _ []string) error { p.mode(Names); return nil }},
+	{names: []string{"names-port"}, values: []string{"PORT"}, help: "with -names: listen there",
+		apply: func(p *parser, v []string) error { return number(&p.plan.Port, v[0], 0, 65535, "ports") }},
 
 	{names: []string{"x"}, values: []string{"NAME[=VALUE]"}, help: "set an environment variable for this program",
 		apply: func(p *parser, v []string) error {
@@ -288,6 +301,26 @@ func applyVia(p *parser, v []string) error {
 		}
 	}
 	return fmt.Errorf("%q is none of direct, agent, auto", v[0])
+}
+
+func applyUniverse(p *parser, v []string) error {
+	switch strings.ToLower(v[0]) {
+	case "infinite":
+		p.plan.Universe = UniverseInfinite
+		return nil
+	case "system":
+		p.plan.Universe = 0
+		return nil
+	}
+	return number(&p.plan.Universe, v[0], 1, math.MaxInt32, "processes")
+}
+
+func applyNameServer(p *parser, v []string) error {
+	if host, port, err := net.SplitHostPort(v[0]); err != nil || host == "" || port == "" {
+		return fmt.Errorf("a name server is HOST:PORT")
+	}
+	p.plan.NameServer = v[0]
+	return nil
 }
 
 func applyStdin(p *parser, v []string) error {

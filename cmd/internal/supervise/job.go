@@ -1,7 +1,8 @@
 // Package supervise starts the processes of a job on this machine and answers for them until the last one,
 // and everything that they started, is gone.
 //
-// Flow: Start forks the ranks -> Wait sleeps until something happens: a child ends (reap.go), a signal comes,
+// Flow: Start forks the ranks (a Set, set.go, to which others may be added) -> Wait sleeps until something happens: a
+// child ends (reap.go), a signal comes,
 // a rank's link says something (Initialized, Finalized, Aborted), a time is over -> the fact goes into the
 // job table (job_table.go), which says whether the job is doomed -> the living get SIGTERM, and SIGKILL after the
 // grace -> when nobody is left, the table's cause is the job's outcome.
@@ -31,6 +32,7 @@ type Config struct {
 	Host     string // this machine's name, for messages
 	First    int    // the first process's rank in messages, until Job.First says which it is
 	Part     string // follows a rank in messages until then, such as " of client 1"
+	Name     string // follows it in all messages, such as " of spawned job 2"
 	Grace    time.Duration
 	Timeout  time.Duration // 0: none
 	Recovery bool
@@ -44,21 +46,32 @@ type Config struct {
 	Guard []string
 	// Drain, if not nil, returns when everything has been read that the ended rank had sent on its link.
 	Drain func(rank int)
+	// Attend is the parent of this process if that is to be the one rank of the job; else 0, and processes are. Set.Left
+	// says when it has ended.
+	Attend int
+	// Doomed, if not nil, is called once when the job is to end, with the cause so far.
+	Doomed func(Cause)
 }
 
 // Job is a set of running processes.
 type Job struct {
 	config Config
 
-	mu       sync.Mutex
-	table    *jobTable
-	living   map[int]int // pid -> rank
-	outcomes outcomes    // ends and aborts that are not in the job table yet
-	own      []bool      // by rank: leads a process group of its own
-	guard    int         // its pid; 0: there is none, or none any more
+	mu         sync.Mutex
+	initial    *Set
+	table      *jobTable      // of the initial set
+	sets       []*Set         // those that are not over; the first stays
+	living     map[int]member // by pid
+	companions map[int]*Companion
+	attended   int      // descriptor of a process that runs already (Config.Attend); 0: there is none
+	staying    []int    // children that are not the job's, and stay (Leave)
+	outcomes   outcomes // ends and aborts that are not in the job table yet
+	guard      int      // its pid; 0: there is none, or none any more
 
 	pipe    *os.File       // whose other end the guard reads; it stays open
 	changed chan struct{}  // the job table may have changed
+	work    chan func()    // what only the thread that stays may do: start processes
+	waited  chan struct{}  // closed when Wait has returned
 	signals chan os.Signal // to the launcher
 	reaped  chan batch     // children that ended
 	relays  sync.WaitGroup // the output that is still under way
@@ -75,7 +88,7 @@ type batch struct {
 
 // ending is a rank that was found dead.
 type ending struct {
-	rank   int // -1: a descendant
+	member // no set: a descendant
 	status syscall.WaitStatus
 }
 
@@ -92,11 +105,11 @@ func Start(config Config, processes []Process) (*Job, error) {
 		return nil, fmt.Errorf("cannot adopt orphans (PR_SET_CHILD_SUBREAPER): %w", err)
 	}
 	j := &Job{
-		config:  config,
-		table:   newJobTable(config.Host, len(processes), config.Recovery),
-		living:  map[int]int{},
-		own:     make([]bool, len(processes)),
+		config: config,
+		living: map[int]member{}, companions: map[int]*Companion{},
 		changed: make(chan struct{}, 1),
+		work:    make(chan func()),
+		waited:  make(chan struct{}),
 		signals: make(chan os.Signal, 16),
 		reaped:  make(chan batch, 1),
 		outputs: [2]*sink{{out: os.Stdout}, {out: os.Stderr}},
@@ -107,10 +120,20 @@ func Start(config Config, processes []Process) (*Job, error) {
 			j.outputs[i].out = w
 		}
 	}
-	j.table.first, j.table.of = config.First, config.Part
+	ranks := len(processes)
+	if config.Attend != 0 {
+		ranks = 1
+	}
+	j.table = newJobTable(config.Host, ranks, config.Recovery)
+	j.table.first, j.table.of, j.table.name = config.First, config.Part, config.Name
+	first := &Set{job: j, table: j.table, config: SetConfig{Prefix: config.Prefix, Drain: config.Drain}}
+	j.initial, j.sets = first, []*Set{first}
 	j.listen()
 	j.startGuard() // before the ranks: we may be killed as soon as one of them runs
-	err := j.startAll(processes)
+	err := j.startAll(first, processes)
+	if config.Attend != 0 {
+		err = j.attend(config.Attend)
+	}
 	if err != nil && j.guard != 0 {
 		syscall.Kill(j.guard, syscall.SIGKILL)
 	}
@@ -141,56 +164,70 @@ func (j *Job) listen() {
 	}
 }
 
-func (j *Job) startAll(processes []Process) error {
+func (j *Job) startAll(set *Set, processes []Process) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer null.Close()
-	terminal := isTerminal(0)
 	var copies []*os.File
 	for rank := range processes {
-		p := &processes[rank]
-		files := [3]uintptr{null.Fd(), 1, 2}
-		j.own[rank] = true
-		var closing []*os.File
-		switch p.Stdin {
-		case StdinInherit:
-			files[0] = 0
-			j.own[rank] = !terminal // a background group may not read the terminal
-		case StdinRelay:
-			r, w, err := os.Pipe()
-			if err != nil {
-				return err
-			}
-			files[0], copies, closing = r.Fd(), append(copies, w), append(closing, r)
-		}
-		if j.config.Prefix != nil {
-			for i, stream := range []string{"stdout", "stderr"} {
-				w, err := j.relayFrom(rank, stream, j.outputs[i])
-				if err != nil {
-					return err
-				}
-				files[1+i], closing = w.Fd(), append(closing, w)
-			}
-		}
-		pid, err := p.start(files, j.own[rank])
-		for _, f := range closing {
-			f.Close()
-		}
-		if p.Link != nil {
-			p.Link.Close()
-		}
+		copied, err := j.startOne(set, rank, &processes[rank], null)
 		if err != nil {
 			return err
 		}
-		j.living[pid] = rank
-		j.note(func(l *jobTable) { l.started(rank, pid) })
+		if copied != nil {
+			copies = append(copies, copied)
+		}
 	}
 	if copies != nil {
 		go spread(os.Stdin, copies)
 	}
 	return nil
+}
+
+// startOne starts a process of a set. If that is to read a copy of our standard input, copied is where to write it.
+func (j *Job) startOne(set *Set, rank int, p *Process, null *os.File) (copied *os.File, err error) {
+	var closing []*os.File
+	defer func() {
+		for _, f := range closing {
+			f.Close()
+		}
+	}()
+	if p.Link != nil {
+		closing = append(closing, p.Link)
+	}
+	files, own := [3]uintptr{null.Fd(), 1, 2}, true
+	switch p.Stdin {
+	case StdinInherit:
+		files[0] = 0
+		own = !isTerminal(0) // a background group may not read the terminal
+	case StdinRelay:
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		files[0], copied, closing = r.Fd(), w, append(closing, r)
+	}
+	if set.config.Prefix != nil {
+		for i, stream := range []string{"stdout", "stderr"} {
+			w, err := j.relayFrom(set.config.Prefix(rank, stream), j.outputs[i])
+			if err != nil {
+				return nil, err
+			}
+			files[1+i], closing = w.Fd(), append(closing, w)
+		}
+	}
+	j.mu.Lock() // the process is not reaped before it is known
+	defer j.mu.Unlock()
+	pid, err := p.start(files, own)
+	if err != nil {
+		return nil, err
+	}
+	j.living[pid] = member{set, rank}
+	set.table.entries[rank].own = own
+	set.table.started(rank, pid)
+	return copied, nil
 }
 
 // startGuard starts the guard in a session of its own, without our terminal. If that fails the job goes on: the guard
@@ -220,7 +257,7 @@ func (j *Job) startGuard() {
 }
 
 // relayFrom starts the relay of one stream of one rank and answers the end that the rank writes to.
-func (j *Job) relayFrom(rank int, stream string, to *sink) (*os.File, error) {
+func (j *Job) relayFrom(prefix stamp, to *sink) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -228,7 +265,7 @@ func (j *Job) relayFrom(rank int, stream string, to *sink) (*os.File, error) {
 	j.relays.Add(1)
 	go func() {
 		defer j.relays.Done()
-		relay(r, to, j.config.Prefix(rank, stream))
+		relay(r, to, prefix)
 	}()
 	return w, nil
 }
@@ -238,22 +275,11 @@ func isTerminal(fd int) bool {
 	return err == nil
 }
 
-// Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them. text says why a
-// rank gave up, if it did not call MPI_Abort itself. answer says that it gave up because it had lost another rank, and
-// blamed is the client of that rank if that is not ours.
-func (j *Job) Initialized(rank int) { j.note(func(l *jobTable) { l.initialized(rank) }) }
-func (j *Job) Finalized(rank int)   { j.note(func(l *jobTable) { l.finalized(rank) }) }
-func (j *Job) Aborted(rank, code int, text string, answer bool, blamed *int32) {
-	j.note(func(*jobTable) {
-		j.add(outcome{rank: rank, aborted: true, code: code, text: text, answer: answer, blamed: blamed})
-	})
-}
-
 // Lost ends the job because another client's ranks cannot be reached any more. It is a consequence: the cause may still
 // be heard.
 func (j *Job) Lost(c Cause) {
 	j.note(func(*jobTable) {
-		j.add(outcome{rank: -1, aborted: true, answer: true, code: c.Code, text: c.Text, blamed: c.Blamed})
+		j.add(outcome{aborted: true, answer: true, code: c.Code, text: c.Text, blamed: c.Blamed})
 	})
 }
 
@@ -286,6 +312,7 @@ func (j *Job) note(fact func(*jobTable)) {
 
 // Wait returns when no process of the job is left: nil if every rank ended well.
 func (j *Job) Wait() *Cause {
+	defer close(j.waited)
 	defer signal.Stop(j.signals)
 	end := shutdown{job: j}
 	var timeout <-chan time.Time
@@ -305,11 +332,11 @@ func (j *Job) Wait() *Cause {
 				return j.table.cause
 			}
 			if dead.last {
-				j.judge(true)
-				j.relays.Wait()
-				return cmp.Or(j.table.cause, j.lostOutput())
+				return j.outcome()
 			}
 		case <-j.changed:
+		case do := <-j.work:
+			do()
 		case s := <-j.signals:
 			if s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGQUIT {
 				interrupts++
@@ -327,20 +354,29 @@ func (j *Job) Wait() *Cause {
 		case <-j.outcomes.limit:
 		}
 		j.judge(false)
-		end.advance()
+		if end.advance() {
+			return j.outcome()
+		}
 	}
+}
+
+// outcome is the cause when nothing is left.
+func (j *Job) outcome() *Cause {
+	j.judge(true)
+	j.relays.Wait()
+	return cmp.Or(j.table.cause, j.lostOutput())
 }
 
 // enter adds the ends of ranks to the outcomes, after what they had said.
 func (j *Job) enter(dead []ending) {
 	for _, e := range dead {
-		if e.rank < 0 {
+		if e.set == nil {
 			continue
 		}
-		if j.config.Drain != nil {
-			j.config.Drain(e.rank)
+		if drain := e.set.config.Drain; drain != nil {
+			drain(e.rank)
 		}
-		j.note(func(*jobTable) { j.add(outcome{rank: e.rank, status: e.status}) })
+		e.set.ended(e.rank, e.status)
 	}
 }
 
@@ -359,12 +395,12 @@ func (j *Job) lostOutput() *Cause {
 func (j *Job) forward(s syscall.Signal) {
 	byTerminal := s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTSTP
 	j.mu.Lock()
-	for pid, rank := range j.living {
-		if j.own[rank] || !byTerminal {
-			j.send(pid, rank, s)
+	for pid, m := range j.living {
+		if m.entry().own || !byTerminal {
+			m.send(pid, s)
 		}
 		if s == syscall.SIGTERM || s == syscall.SIGINT || s == syscall.SIGHUP || s == syscall.SIGQUIT {
-			j.send(pid, rank, syscall.SIGCONT)
+			m.send(pid, syscall.SIGCONT)
 		}
 	}
 	j.mu.Unlock()
@@ -377,21 +413,10 @@ func (j *Job) forward(s syscall.Signal) {
 func (j *Job) kill(s syscall.Signal) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for pid, rank := range j.living {
-		if st, ok := readStat(pid); ok && !st.dying() {
-			j.table.entries[rank].told = true
-		}
-		j.send(pid, rank, s)
-		if s == syscall.SIGTERM {
-			j.send(pid, rank, syscall.SIGCONT) // a stopped process takes SIGTERM when it goes on
-		}
+	for pid, m := range j.living {
+		m.kill(pid, s)
 	}
-}
-
-// send needs mu and a pid that was not reaped.
-func (j *Job) send(pid, rank int, s syscall.Signal) {
-	if j.own[rank] {
-		pid = -pid
+	if j.attended != 0 {
+		unix.PidfdSendSignal(j.attended, unix.Signal(s), nil, 0)
 	}
-	syscall.Kill(pid, s)
 }

@@ -45,26 +45,46 @@ const (
 )
 
 type entry struct {
-	pid   int
-	phase phase
-	ended bool
+	pid    int
+	number int    // its rank in its set, as messages say it
+	of     string // its program, in messages, such as " (worker)"
+	phase  phase
+	ended  bool
+	own    bool // it leads a process group of its own
+
+	dropped bool // it is not a part of its set any more
 
 	answered bool // has said that it has lost another
 	told     bool // was well when it was sent SIGTERM or SIGKILL
 }
 
 type jobTable struct {
+	*verdict
 	host    string
 	first   int    // world rank of entry 0
 	of      string // follows a rank in messages as long as we do not know first, such as " of client 1"
+	name    string // follows a rank in messages, such as " of spawned job 2"
+	trial   bool   // nobody is connected with these ranks yet: their ends are nobody's business but the spawner's
 	entries []entry
-	cause   *Cause
-	doomed  bool
-	spare   bool // --enable-recovery: the death of a rank does not doom the others
+}
+
+// verdict is what the tables of all sets of processes share.
+type verdict struct {
+	cause  *Cause
+	doomed bool
+	spare  bool // --enable-recovery: the death of a rank does not doom the others
 }
 
 func newJobTable(host string, ranks int, recovery bool) *jobTable {
-	return &jobTable{host: host, entries: make([]entry, ranks), spare: recovery}
+	return tableUnder(&verdict{spare: recovery}, host, ranks)
+}
+
+func tableUnder(v *verdict, host string, ranks int) *jobTable {
+	l := &jobTable{verdict: v, host: host, entries: make([]entry, ranks)}
+	for i := range l.entries {
+		l.entries[i].number = i
+	}
+	return l
 }
 
 // started and the next four note a fact about one rank.
@@ -72,9 +92,13 @@ func (l *jobTable) started(rank, pid int) { l.entries[rank].pid = pid }
 
 func (l *jobTable) initialized(rank int) {
 	l.entries[rank].phase = inside
+	if l.trial {
+		return
+	}
 	for i := range l.entries {
 		if l.entries[i].ended && l.entries[i].phase == outside {
-			l.blame(i, Cause{Code: 1}, true, "ended without calling MPI_Init, which rank %d has called", l.first+rank)
+			l.blame(i, Cause{Code: 1}, true, "ended without calling MPI_Init, which rank %d has called",
+				l.first+l.entries[rank].number)
 		}
 	}
 }
@@ -118,7 +142,7 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 	case e.phase == outside:
 		if other := l.anyInside(); other >= 0 {
 			l.blame(rank, Cause{Code: 1, Answer: answer}, true,
-				"ended without calling MPI_Init, which rank %d has called", l.first+other)
+				"ended without calling MPI_Init, which rank %d has called", l.first+l.entries[other].number)
 		}
 	}
 }
@@ -143,7 +167,8 @@ func (l *jobTable) interrupted(s syscall.Signal) {
 // format. dooms says whether the other ranks must end.
 func (l *jobTable) blame(rank int, c Cause, dooms bool, format string, args ...any) {
 	if c.Outranks(l.cause) {
-		who := fmt.Sprintf("rank %d%s on %s (pid %d) ", l.first+rank, l.of, l.host, l.entries[rank].pid)
+		e := &l.entries[rank]
+		who := fmt.Sprintf("rank %d%s on %s (pid %d) ", l.first+e.number, l.of+l.name+e.of, l.host, e.pid)
 		c.Text = who + fmt.Sprintf(format, args...)
 		l.cause = &c
 	}

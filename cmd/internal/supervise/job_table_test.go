@@ -116,9 +116,9 @@ func TestWhatMayBeAnAnswerComesAfterWhatItAnswers(t *testing.T) {
 }
 
 func TestTheKilledRankIsBlamedAndNotTheOneThatNoticed(t *testing.T) {
-	j := &Job{table: newJobTable("here", 2, false), living: map[int]int{}}
-	j.add(outcome{rank: 0, aborted: true, code: 1, text: "rank 1 was lost"})
-	j.add(outcome{rank: 1, status: killed(syscall.SIGKILL)})
+	j, set := jobOf(2)
+	j.add(outcome{set: set, rank: 0, aborted: true, code: 1, text: "rank 1 was lost"})
+	j.add(outcome{set: set, rank: 1, status: killed(syscall.SIGKILL)})
 	j.judge(false)
 	if c := j.table.cause; c == nil || c.Code != 137 {
 		t.Errorf("cause %+v, want that of rank 1", c)
@@ -131,11 +131,12 @@ func TestWhatARankDoesAfterALossIsAConsequence(t *testing.T) {
 		"aborts": {rank: 0, aborted: true, code: 9, text: "MPI_Abort(9)"},
 		"dies":   {rank: 0, status: killed(syscall.SIGABRT)},
 	} {
-		j := &Job{table: newJobTable("here", 2, false), living: map[int]int{}}
-		j.add(outcome{rank: 0, aborted: true, answer: true, code: 1, text: "rank 1 is lost"})
+		j, set := jobOf(2)
+		j.add(outcome{set: set, rank: 0, aborted: true, answer: true, code: 1, text: "rank 1 is lost"})
+		last.set = set
 		j.add(last)
 		j.judge(true)
-		j.add(outcome{rank: 1, status: exited(7)}) // heard late
+		j.add(outcome{set: set, rank: 1, status: exited(7)}) // heard late
 		j.judge(false)
 		if c := j.table.cause; c == nil || c.Code != 7 || c.Answer {
 			t.Errorf("%s: cause %+v, want that of rank 1", name, c)
@@ -168,4 +169,11 @@ func TestARankThatGivesUpSaysWhy(t *testing.T) {
 	if want := "rank 0 on here (pid 0) gave up: message of 8 bytes truncated"; l.cause.Text != want || l.cause.Code != 3 {
 		t.Errorf("%+v, want %q", l.cause, want)
 	}
+}
+
+func jobOf(ranks int) (*Job, *Set) {
+	j := &Job{table: newJobTable("here", ranks, false), living: map[int]member{}}
+	j.initial = &Set{job: j, table: j.table}
+	j.sets = []*Set{j.initial}
+	return j, j.initial
 }

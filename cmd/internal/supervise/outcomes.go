@@ -12,7 +12,8 @@ import (
 
 // outcome is one fact that may become the job's cause.
 type outcome struct {
-	rank    int  // -1: no rank's
+	set     *Set // whose rank; nil: no rank's
+	rank    int
 	aborted bool // said so on its link; else it has ended with status
 	answer  bool // it is a consequence: the rank has said that it had lost another
 	code    int
@@ -33,8 +34,8 @@ const patience = time.Second
 // add notes an outcome; the caller holds the job's lock. Once a rank has said that it lost another, all its outcomes
 // are consequences.
 func (j *Job) add(v outcome) {
-	if v.rank >= 0 {
-		e := &j.table.entries[v.rank]
+	if v.set != nil {
+		e := &v.set.table.entries[v.rank]
 		e.answered = e.answered || v.answer
 		v.answer = e.answered
 	}
@@ -81,15 +82,16 @@ func (j *Job) judge(atOnce bool) {
 	slices.SortStableFunc(d.pending, func(a, b outcome) int { return a.weight() - b.weight() })
 	for _, v := range d.pending {
 		switch {
-		case v.rank < 0:
+		case v.set == nil:
 			j.table.failed(Cause{Code: v.code, Text: v.text, Blamed: v.blamed, Answer: v.answer})
 		case v.aborted:
-			j.table.aborted(v.rank, v.code, v.text, v.answer, v.blamed)
+			v.set.table.aborted(v.rank, v.code, v.text, v.answer, v.blamed)
 		default:
-			j.table.ended(v.rank, v.status)
+			v.set.table.ended(v.rank, v.status)
 		}
 	}
 	*d = outcomes{}
+	j.dismiss()
 }
 
 // mustWait says whether a rank is dying whose death may be the reason for an outcome that waits.
@@ -100,8 +102,8 @@ func (j *Job) mustWait() bool {
 	if !slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return !v.answer }) {
 		return true // we do not know yet which rank was lost; it may be another client's, and we never will
 	}
-	for pid, rank := range j.living {
-		spoke := slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return v.rank == rank })
+	for pid, m := range j.living {
+		spoke := slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return v.set == m.set && v.rank == m.rank })
 		if s, ok := readStat(pid); ok && !spoke && s.dying() {
 			return true
 		}

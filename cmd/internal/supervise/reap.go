@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -54,13 +55,18 @@ func (j *Job) collect() batch {
 			}
 			break
 		}
-		e := ending{rank: -1, status: status}
+		e := ending{status: status}
 		if pid == j.guard {
 			j.guard = 0
 		}
-		if rank, ok := j.living[pid]; ok {
+		if m, ok := j.living[pid]; ok {
 			delete(j.living, pid)
-			e.rank = rank
+			e.member = m
+		}
+		j.staying = slices.DeleteFunc(j.staying, func(p int) bool { return p == pid })
+		if c, ok := j.companions[pid]; ok {
+			delete(j.companions, pid)
+			c.ended <- status
 		}
 		dead.endings = append(dead.endings, e)
 	}
@@ -71,18 +77,28 @@ func (j *Job) collect() batch {
 // grace, to ranks and to what they left behind.
 type shutdown struct {
 	job   *Job
+	told  bool             // Config.Doomed has been called
 	grace <-chan time.Time // running since SIGTERM
 	force bool             // the grace is over
 }
 
-// advance is called after every event. It does nothing while the job is well.
-func (s *shutdown) advance() {
+// advance is called after every event. It does nothing while the job is well. It answers true when no child is left but
+// those that stay.
+func (s *shutdown) advance() bool {
 	j := s.job
 	j.mu.Lock()
-	doomed, over := j.table.doomed, j.table.over()
+	doomed, over := j.table.doomed, j.over()
+	cause := Cause{Code: 1, Text: "the job is ending"}
+	if j.table.cause != nil {
+		cause = *j.table.cause
+	}
 	j.mu.Unlock()
+	if doomed && !s.told && j.config.Doomed != nil {
+		s.told = true
+		j.config.Doomed(cause)
+	}
 	if !doomed && !over {
-		return
+		return false
 	}
 	if s.grace == nil && !s.force {
 		s.grace = time.After(j.config.Grace)
@@ -91,9 +107,7 @@ func (s *shutdown) advance() {
 	if s.force {
 		j.kill(syscall.SIGKILL)
 	}
-	if over {
-		s.sweep()
-	}
+	return over && s.sweep()
 }
 
 // now ends the grace.
@@ -105,15 +119,16 @@ func (s *shutdown) now() {
 }
 
 // sweep signals what ranks left behind. Orphans become our children; the children of those we kill become
-// ours in turn, and each death is an event that comes back here, so that nobody remains.
-func (s *shutdown) sweep() {
+// ours in turn, and each death is an event that comes back here, so that nobody remains. It answers true if there is
+// nobody but those that stay, of whom no such event can be expected.
+func (s *shutdown) sweep() bool {
 	sig := syscall.SIGTERM
 	if s.force {
 		sig = syscall.SIGKILL
 	}
 	s.job.mu.Lock()
 	defer s.job.mu.Unlock()
-	left := children(os.Getpid())
+	left := slices.DeleteFunc(children(os.Getpid()), func(pid int) bool { return slices.Contains(s.job.staying, pid) })
 	for _, pid := range left {
 		if pid != s.job.guard {
 			syscall.Kill(pid, sig)
@@ -122,4 +137,5 @@ func (s *shutdown) sweep() {
 	if len(left) == 1 && left[0] == s.job.guard {
 		syscall.Kill(s.job.guard, syscall.SIGKILL)
 	}
+	return len(left) == 0 && len(s.job.staying) > 0
 }

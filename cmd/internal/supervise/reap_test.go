@@ -9,7 +9,8 @@ import (
 )
 
 func TestAJobWhoseRanksCannotBeWaitedForIsNoSuccess(t *testing.T) {
-	j := &Job{table: newJobTable("here", 1, false), living: map[int]int{}, changed: make(chan struct{}, 1),
+	j := &Job{table: newJobTable("here", 1, false), living: map[int]member{}, changed: make(chan struct{}, 1),
+		waited:  make(chan struct{}),
 		signals: make(chan os.Signal, 1), reaped: make(chan batch, 1), look: func() error { return unix.EINVAL }}
 	go j.reap()
 	if c := j.Wait(); c == nil || c.Code != 1 || !strings.Contains(c.Text, "cannot wait for the ranks: invalid argument") {

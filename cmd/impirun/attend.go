@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/boot"
+)
+
+// A launcher on demand (boot.Summon): a process that nobody has started as part of a job has started us, since it wants
+// to spawn others or to publish a name. It is the one rank of our job, and its end of the link is boot.SummonFD.
+//
+// It is not our child: its end is that of the link. What it spawns is like what other ranks spawn. If one of those ends
+// badly, it gets SIGTERM, and SIGKILL after the grace.
+
+// attend serves the process that has started us, until that and all that was spawned have ended.
+func attend() error {
+	plan, err := options.Parse([]string{"-"}, os.Getenv)
+	if err != nil {
+		return err
+	}
+	plan.Programs[0].Argv = []string{"the process that runs"}
+	end, err := boot.ServeLink(boot.SummonFD)
+	if err != nil {
+		return fmt.Errorf("%s is for the library's own use: %w", boot.SummonWord, err)
+	}
+	jobID := newJobID()
+	s := newSpawner(plan, os.Environ(), jobID, universe(plan, nil))
+	defer s.names.close()
+	p := partOf(share{0, 1}, jobID, nil)
+	p.ends = append(p.ends, end)
+	p.left, p.heard = append(p.left, make(chan struct{})), append(p.heard, make(chan struct{}))
+	p.spawn(s, plan)
+	job, err := supervise.Start(supervise.Config{Host: hostname(), Grace: plan.Grace, Attend: os.Getppid(),
+		Guard: guardCommand(jobID), Doomed: s.doom}, nil)
+	if err != nil {
+		return err
+	}
+	s.serve(job)
+	p.listenAll(job, job.Initial())
+	go func() {
+		<-p.heard[0]
+		close(p.left[0])
+		job.Initial().Left(0)
+	}()
+	if cause := s.finish(job.Wait()); cause != nil {
+		return &endError{cause, s.number() == 1} // of a process that has spawned nothing we need not speak
+	}
+	return nil
+}

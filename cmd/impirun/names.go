@@ -1,0 +1,294 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/internal/names"
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/boot/auth"
+)
+
+// nameBook keeps what the processes of this launcher have published, and asks the server that several launchers have in
+// common: the one that the user names, or one of this user on this machine, which starts when the first name is
+// published.
+//
+// Requests go to the server one after the other; a job that publishes names does so now and then.
+type nameBook struct {
+	spawner *spawner
+	base    []string
+
+	mu     sync.Mutex
+	mine   map[string]published // by service
+	server *names.Client        // nil: it was not needed yet
+}
+
+type published struct {
+	port   string
+	owner  *part // nil: a process of another node
+	common bool  // the server has it
+}
+
+func newNameBook(s *spawner, base []string) *nameBook {
+	return &nameBook{spawner: s, base: base, mine: map[string]published{}}
+}
+
+// scope is where a name is to be known.
+type scope int
+
+const (
+	everywhere scope = iota
+	inJob            // only in this launcher's job
+	common           // only by the server
+)
+
+func scopeOf(info [][2]string) (sc scope, err error) {
+	for _, pair := range info {
+		switch pair[0] {
+		case "impi_scope":
+			switch pair[1] {
+			case "job":
+				sc = inJob
+			case "all":
+				sc = everywhere
+			default:
+				return sc, boot.Refuse(boot.ErrInfo, "info key impi_scope: %q is neither job nor all", pair[1])
+			}
+		case "ompi_global_scope":
+			if sc = everywhere; !truth(pair[1]) {
+				sc = inJob
+			}
+		}
+	}
+	return sc, nil
+}
+
+// serve carries out what a rank asks for. from is nil if the rank is a node's.
+func (b *nameBook) serve(from *part, n *boot.Name) (port string, err error) {
+	where, err := scopeOf(n.Info)
+	if err != nil {
+		return "", err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch n.What {
+	case boot.NamePublish:
+		return "", b.publish(from, n, where)
+	case boot.NameUnpublish:
+		return "", b.unpublish(n)
+	}
+	return b.lookup(n, where)
+}
+
+// maxNames bounds what a job may publish.
+const maxNames = 4 << 10
+
+func (b *nameBook) publish(from *part, n *boot.Name, where scope) error {
+	if p, there := b.mine[n.Service]; there {
+		return boot.Refuse(boot.ErrNameExists, "service %q is published already, at port %s", n.Service, p.port)
+	}
+	if len(b.mine) >= maxNames {
+		return boot.Refuse(boot.ErrRefused, "this job has published %d names", len(b.mine))
+	}
+	if where != inJob {
+		if err := b.ask(true, func(c *names.Client) error { return c.Publish(n.Service, n.Port) }); err != nil {
+			return b.refusal(n, err)
+		}
+	}
+	b.mine[n.Service] = published{n.Port, from, where != inJob}
+	return nil
+}
+
+func (b *nameBook) unpublish(n *boot.Name) error {
+	p, there := b.mine[n.Service]
+	if !there {
+		return boot.Refuse(boot.ErrNoName, "service %q is not published by this job", n.Service)
+	}
+	if n.Port != "" && n.Port != p.port {
+		return boot.Refuse(boot.ErrNoName, "service %q is published at port %s, and not at %s", n.Service, p.port, n.Port)
+	}
+	delete(b.mine, n.Service)
+	if p.common {
+		err := b.ask(false, func(c *names.Client) error { return c.Unpublish(n.Service) })
+		if err != nil && !errors.Is(err, names.ErrNoName) && !errors.Is(err, names.ErrNoServer) {
+			return b.refusal(n, err)
+		}
+	}
+	return nil
+}
+
+func (b *nameBook) lookup(n *boot.Name, where scope) (port string, err error) {
+	if p, there := b.mine[n.Service]; there {
+		return p.port, nil
+	}
+	if where != inJob {
+		err = b.ask(false, func(c *names.Client) (err error) { port, err = c.Lookup(n.Service); return err })
+		if err != nil && !errors.Is(err, names.ErrNoName) && !errors.Is(err, names.ErrNoServer) {
+			return "", b.refusal(n, err)
+		}
+	}
+	if err != nil || where == inJob {
+		return "", boot.Refuse(boot.ErrNoName, "service %q is not published", n.Service)
+	}
+	return port, nil
+}
+
+// refusal says what the server's answer means.
+func (b *nameBook) refusal(n *boot.Name, err error) error {
+	switch {
+	case errors.Is(err, names.ErrExists):
+		return boot.Refuse(boot.ErrNameExists, "service %q is published already, by another job", n.Service)
+	case errors.Is(err, names.ErrFull):
+		return boot.Refuse(boot.ErrRefused, "service %q: %v", n.Service, err)
+	}
+	where := b.spawner.plan.NameServer
+	if where == "" {
+		where = "of this machine"
+	}
+	return boot.Refuse(boot.ErrUnreachable, "service %q: the name server %s cannot be asked: %v (with the info key "+
+		"impi_scope=job names stay in this job, and need none)", n.Service, where, err)
+}
+
+// ask has the server do something. start says whether one may be started.
+func (b *nameBook) ask(start bool, do func(*names.Client) error) error {
+	if b.server == nil {
+		c, err := b.connect(start)
+		if err != nil {
+			return err
+		}
+		if !start && b.spawner.plan.NameServer == "" {
+			defer c.Close() // it may start none; the next may have to
+			return do(c)
+		}
+		b.server = c
+	}
+	return do(b.server)
+}
+
+func (b *nameBook) connect(start bool) (*names.Client, error) {
+	lookup := func(name string) (string, bool) { v := valueIn(b.base, name); return v, v != "" }
+	if at := b.spawner.plan.NameServer; at != "" {
+		m, err := auth.FromEnv(lookup)
+		if err != nil && !errors.Is(err, auth.ErrNoMethod) {
+			return nil, err
+		}
+		return names.NewClient(names.At(at), m.Secret), nil
+	}
+	folder, err := names.Folder(func(name string) string { return valueIn(b.base, name) })
+	if err != nil {
+		return nil, err
+	}
+	if !start {
+		return names.NewClient(names.In(folder, nil), ""), nil
+	}
+	return names.NewClient(names.In(folder, func() error { return b.startServer(folder) }), ""), nil
+}
+
+// startServer starts the server of this user on this machine. It stays when this job has ended.
+func (b *nameBook) startServer(folder string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	argv := []string{self, namesWord, folder}
+	b.spawner.mu.Lock()
+	job := b.spawner.job
+	b.spawner.mu.Unlock()
+	if job != nil {
+		return job.Leave(argv)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	p, err := os.StartProcess(self, argv, &os.ProcAttr{Dir: "/", Env: []string{}, Files: []*os.File{null, null, null},
+		Sys: &syscall.SysProcAttr{Setsid: true}})
+	if err != nil {
+		return err
+	}
+	go p.Wait() // it may find that there is one already, and end at once
+	return nil
+}
+
+// forget takes back the names of a spawned job that has ended.
+func (b *nameBook) forget(owner *part) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for service, p := range b.mine {
+		if p.owner == owner {
+			b.unpublish(&boot.Name{Service: service})
+		}
+	}
+}
+
+// close frees all names.
+func (b *nameBook) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.server != nil {
+		b.server.Close()
+	}
+}
+
+// namesWord makes impirun the name server of a user on this machine; the folder of its socket follows, and perhaps
+// after how many seconds without anything to do it ends.
+const namesWord = "--names-here"
+
+func serveNamesHere(words []string) int {
+	idle := names.IdleTime
+	if len(words) > 1 {
+		if n, err := strconv.ParseFloat(words[1], 64); err == nil && n > 0 {
+			idle = time.Duration(n * float64(time.Second))
+		}
+	}
+	if names.ServeIn(context.Background(), words[0], idle) != nil {
+		return 1
+	}
+	return 0
+}
+
+// serveNames is impirun -names: one line on stdout, and then a name server until a signal ends it.
+func serveNames(plan *options.Plan) error {
+	m, err := auth.FromEnv(os.LookupEnv)
+	if err != nil && !errors.Is(err, auth.ErrNoMethod) {
+		return err
+	}
+	at := netip.IPv4Unspecified()
+	switch {
+	case plan.Listen != "":
+		if at, err = address(plan.Listen); err != nil {
+			return err
+		}
+	case m.Secret == "":
+		at = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	l, err := net.Listen("tcp", netip.AddrPortFrom(at, uint16(plan.Port)).String())
+	if err != nil {
+		return fmt.Errorf("-names: %w", err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	defer onSignal(func(s syscall.Signal) { cancel(&endError{cause: interrupted(s), quiet: true}) })()
+	shown := l.Addr().String()
+	if at.IsUnspecified() {
+		shown = net.JoinHostPort(hostname(), strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+	}
+	if _, err := fmt.Println(strings.TrimSpace(shown)); err != nil {
+		return err
+	}
+	if err := names.Serve(ctx, l, names.Config{Secret: m.Secret}); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}

@@ -1,0 +1,427 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/shm"
+)
+
+// Jobs that ranks spawn on this machine.
+//
+// Flow: a rank asks (part.take) -> a goroutine of its own reads the request (orders.go) -> a part is made for the
+// new job, and its processes start beside the others, on trial (supervise.Set) -> each says hello, or ends -> when all
+// have, or as soon as too few are left, it is decided which processes are the job -> those are welcomed, the others are
+// ended -> the rank has its answer. From then on the processes are like all others.
+//
+// Processes on other machines are the business of elsewhere.go.
+
+// spawner starts what the ranks of this launcher ask for.
+type spawner struct {
+	plan     *options.Plan
+	base     []string // the environment that programs start from
+	jobID    string   // the launcher's, by which its guard knows all that belongs to it
+	universe int32
+	above    superior // nil: we are the first launcher
+	names    *nameBook
+
+	mu     sync.Mutex
+	job    *supervise.Job   // of the processes on this machine; nil: there is none
+	head   *head            // of the job that was not spawned, if that is on several machines
+	count  int              // jobs that were spawned
+	remote map[*head]bool   // those that run on other machines (elsewhere.go)
+	away   sync.WaitGroup   // their number
+	closed bool             // there will be no more of these
+	cause  *supervise.Cause // why one of these has ended badly
+	doomed *supervise.Cause // the job is to end
+}
+
+// superior is the first launcher, as a node of it sees it.
+type superior interface {
+	// ask hands on a request. here is not 0 if the node is to spawn the job itself: then it is the job's number.
+	ask(r boot.Request, like *options.Program) (a boot.Answer, here int)
+}
+
+// maxRequests bounds the requests of one rank that have no answer yet.
+const maxRequests = 1 << 10
+
+// errSpawn is MPI_ERR_SPAWN.
+const errSpawn = boot.CodeSpawn
+
+func newSpawner(plan *options.Plan, base []string, jobID string, universe int32) *spawner {
+	s := &spawner{plan: plan, base: base, jobID: jobID, universe: universe, remote: map[*head]bool{}}
+	s.names = newNameBook(s, base)
+	return s
+}
+
+// serve is told of the job when its first processes run.
+func (s *spawner) serve(job *supervise.Job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.job = job
+}
+
+// spawn makes the spawner serve the ranks of one of the plan's parts.
+func (p *part) spawn(s *spawner, plan *options.Plan) {
+	p.spawner, p.universe = s, s.universe
+	for i := range p.n {
+		p.programs = append(p.programs, programOf(plan, p.first+i))
+	}
+}
+
+// programOf is what a rank of a plan runs.
+func programOf(plan *options.Plan, rank int) *options.Program {
+	for i := range plan.Programs {
+		if g := &plan.Programs[i]; rank < g.N {
+			return g
+		}
+		rank -= plan.Programs[i].N
+	}
+	return &options.Program{}
+}
+
+// doom is told that the job is to end.
+func (s *spawner) doom(c supervise.Cause) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.doomed == nil {
+		s.doomed = &c
+	}
+	for h := range s.remote {
+		h.doom(c)
+	}
+}
+
+// request has a rank's request answered.
+func (p *part) request(i int, r boot.Request) {
+	p.mu.Lock()
+	p.asked[i]++
+	tooMany := p.asked[i] > maxRequests
+	p.mu.Unlock()
+	go func() {
+		a := boot.Answer{Err: boot.Refuse(boot.ErrRefused, "this launcher serves no requests, or has too many to answer")}
+		if p.spawner != nil && !tooMany {
+			a = p.spawner.answer(p, i, r)
+		}
+		p.mu.Lock()
+		p.asked[i]--
+		p.mu.Unlock()
+		p.ends[i].Answer(r.ID, a) // a rank that has gone needs none
+	}()
+}
+
+func (s *spawner) answer(from *part, i int, r boot.Request) boot.Answer {
+	if s.above != nil {
+		if r.Name != nil {
+			a, _ := s.above.ask(r, nil)
+			return a
+		}
+		a, here := s.above.ask(r, from.programs[i])
+		if here == 0 {
+			return a
+		}
+		list, err := readOrders(r.Spawn, from.programs[i], s.base)
+		if err != nil {
+			return boot.Answer{Err: err}
+		}
+		return answerOf(s.here(from, i, r.Spawn, list, here))
+	}
+	if r.Name != nil {
+		port, err := s.names.serve(from, r.Name)
+		return boot.Answer{Port: port, Err: err}
+	}
+	list, err := readOrders(r.Spawn, from.programs[i], s.base)
+	if err != nil {
+		return boot.Answer{Err: err}
+	}
+	where, err := placesOf(list)
+	if err != nil {
+		return boot.Answer{Err: boot.Refuse(boot.ErrInfo, "%v", err)}
+	}
+	if where != nil && !allLocal(where) {
+		return answerOf(s.elsewhere(from.left[i], r.Spawn, list, where))
+	}
+	return answerOf(s.here(from, i, r.Spawn, list, s.number()))
+}
+
+func answerOf(s boot.Spawned) boot.Answer { return boot.Answer{Spawned: &s} }
+
+// number is that of the next job.
+func (s *spawner) number() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count++
+	return s.count
+}
+
+// trial is what is known of the processes of a job that is being spawned; part.mu guards it.
+type trial struct {
+	waiting int           // processes that have neither said hello nor ended
+	failed  []string      // by process: why it is none of the job; "" as long as it is
+	changed chan struct{} // something has happened
+	over    chan struct{} // closed when no process is left
+}
+
+func (t *trial) wake() {
+	select {
+	case t.changed <- struct{}{}:
+	default:
+	}
+}
+
+// here spawns a job on this machine.
+func (s *spawner) here(from *part, i int, r *boot.Spawn, list []order, number int) boot.Spawned {
+	plain := false
+	var slots []int // the command of each process
+	for k := range list {
+		list[k].find(s.base)
+		plain = plain || list[k].plain
+		for range list[k].program.N {
+			slots = append(slots, k)
+		}
+	}
+	failed := make([]string, len(slots))
+	var run []int // the processes that can be tried
+	for at, k := range slots {
+		if failed[at] = list[k].fault; failed[at] == "" {
+			run = append(run, at)
+		}
+	}
+	if _, size, ok := choose(list, failed); !ok || size == 0 {
+		return nothing(len(slots), whyNot(failed))
+	}
+	p, processes, err := s.newPart(r, list, slots, run, number, plain)
+	if err != nil {
+		return nothing(len(slots), err)
+	}
+	set, broken, err := s.job.Add(s.setConfig(p, list, slots, run, number), processes)
+	if err != nil {
+		p.discard()
+		return nothing(len(slots), err)
+	}
+	p.listenAll(s.job, set)
+	for k, err := range broken {
+		if err != nil {
+			p.drain(k)
+			p.failed(k, err.Error())
+		}
+	}
+	settle := s.settle
+	if plain {
+		settle = s.settlePlain
+	}
+	return settle(from.left[i], p, list, failed, run)
+}
+
+// nothing is the answer if there is no job.
+func nothing(n int, why error) boot.Spawned {
+	a := boot.Spawned{Codes: make([]int32, n), Text: why.Error()}
+	for i := range a.Codes {
+		a.Codes[i] = errSpawn
+	}
+	return a
+}
+
+// newPart makes the part of a job that is spawned, and its processes: run are the places of those among all that were
+// asked for.
+func (s *spawner) newPart(r *boot.Spawn, list []order, slots, run []int, number int, plain bool) (*part,
+	[]supervise.Process, error) {
+	n := len(run)
+	processes := make([]supervise.Process, n)
+	p, err := newPart(share{0, n}, newJobID(), nil, processes)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.spawner, p.parent, p.universe = s, r.Parent, s.universe
+	p.trial = &trial{waiting: n, failed: make([]string, n), changed: make(chan struct{}, 1), over: make(chan struct{})}
+	if plain {
+		p.trial.waiting = 0
+	}
+	p.plain = plain
+	for k, at := range run {
+		o := &list[slots[at]]
+		place := place{program: slots[at], rank: k, size: n, localRank: k, localSize: n, verbose: s.plan.Verbose,
+			parameters: s.plan.Parameters}
+		processes[k].Path, processes[k].Argv, processes[k].Dir = o.path, o.program.Argv, o.program.Dir
+		processes[k].Env = environment(s.base, &o.program, s.jobID, place)
+		p.programs = append(p.programs, &o.program)
+	}
+	return p, processes, nil
+}
+
+func (s *spawner) setConfig(p *part, list []order, slots, run []int, number int) supervise.SetConfig {
+	names := make([]string, len(run))
+	for k, at := range run {
+		names[k] = fmt.Sprintf(" (%s)", filepath.Base(list[slots[at]].program.Argv[0]))
+	}
+	return supervise.SetConfig{
+		Name: nameOf(number), Names: names, Prefix: prefixes(s.plan, 0, jobPrefix(number)),
+		Drain: p.drain,
+		Ended: func(k int, how string) {
+			text := fmt.Sprintf("program %s (rank %d of spawned job %d) ", p.programs[k].Argv[0], k, number)
+			if how == "ended" {
+				text += "ended without calling MPI_Init"
+			} else {
+				text += how + " before MPI_Init had returned"
+			}
+			if lib := otherLibrary(list[slots[run[k]]].path); lib != "" {
+				text += fmt.Sprintf("; it is linked with another MPI library (%s)", lib)
+			}
+			p.failed(k, text)
+		},
+		Over: func() { p.discard() },
+	}
+}
+
+// nameOf follows a rank of a spawned job in messages.
+func nameOf(number int) string { return fmt.Sprintf(" of spawned job %d", number) }
+
+// jobPrefix stands before such a rank in prefixes of output.
+func jobPrefix(number int) string {
+	if number == 0 {
+		return ""
+	}
+	return fmt.Sprintf("s%d:", number)
+}
+
+// failed notes that a process of a job that is being spawned has failed.
+func (p *part) failed(k int, why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.trial
+	if t.failed[k] == "" {
+		if t.failed[k] = why; p.pids[k] == 0 && !p.plain {
+			t.waiting--
+		}
+	}
+	t.wake()
+}
+
+// settle waits until it is clear which processes are the job, and welcomes them. asker is closed when the process that
+// has asked is gone; failed is why processes could not be tried.
+func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []string, run []int) boot.Spawned {
+	for {
+		p.mu.Lock()
+		for k, at := range run {
+			failed[at] = p.trial.failed[k]
+		}
+		waiting := p.trial.waiting
+		p.mu.Unlock()
+		numbers, size, ok := choose(list, failed)
+		if !ok || size == 0 {
+			return s.undo(p, len(failed), whyNot(failed))
+		}
+		begun := false
+		if waiting == 0 {
+			var err error
+			if begun, err = p.begin(numbers, run, size); err != nil {
+				return s.undo(p, len(failed), err)
+			}
+		}
+		if begun {
+			a := boot.Spawned{Codes: make([]int32, len(failed)), Size: int32(size)}
+			for at, number := range numbers {
+				if number < 0 {
+					a.Codes[at], a.Text = errSpawn, whyNot(failed).Error()
+				}
+			}
+			return a
+		}
+		select {
+		case <-p.trial.changed:
+		case <-asker:
+			return s.undo(p, len(failed), errors.New("the process that has asked has ended"))
+		case <-s.job.Ended():
+			return nothing(len(failed), supervise.ErrOver)
+		}
+	}
+}
+
+// settlePlain is settle for programs that do not use MPI: all that have been started are well, and there is no job to
+// be connected with.
+func (s *spawner) settlePlain(_ <-chan struct{}, p *part, list []order, failed []string, run []int) boot.Spawned {
+	all := make([]int, len(run))
+	p.mu.Lock()
+	for k, at := range run {
+		failed[at], all[k] = p.trial.failed[k], k
+	}
+	p.mu.Unlock()
+	numbers, _, ok := choose(list, failed)
+	if !ok {
+		return s.undo(p, len(failed), whyNot(failed))
+	}
+	p.set.Connected(nil)
+	a := boot.Spawned{Codes: make([]int32, len(failed))}
+	for at, number := range numbers {
+		if number < 0 {
+			a.Codes[at], a.Text = errSpawn, whyNot(failed).Error()
+		}
+	}
+	return a
+}
+
+// undo ends the processes of a job that has failed, and answers when none is left.
+func (s *spawner) undo(p *part, n int, why error) boot.Spawned {
+	p.set.Kill()
+	select {
+	case <-p.trial.over:
+	case <-s.job.Ended():
+	}
+	return nothing(n, why)
+}
+
+// begin makes the processes that have a number the job, and welcomes them. It answers false if one of them has ended.
+func (p *part) begin(numbers, run []int, size int) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	mine := make([]int, p.n)
+	var pids []uint32
+	var spare []int
+	for k, at := range run {
+		if mine[k] = numbers[at]; mine[k] >= 0 {
+			pids = append(pids, p.pids[k])
+		} else {
+			spare = append(spare, k)
+		}
+	}
+	if size < p.n { // the memory is for as many as there are
+		shared, err := shm.Create(size)
+		if err != nil {
+			return false, err
+		}
+		unix.Close(p.shared)
+		p.shared = shared
+	}
+	if !p.set.Connected(mine) {
+		return false, nil
+	}
+	if len(spare) > 0 {
+		p.set.Kill(spare...)
+	}
+	p.numbers, p.members = mine, pids
+	close(p.welcome)
+	return true, nil
+}
+
+// discard closes what a job that was spawned has open. No process is left of it, or none was started.
+func (p *part) discard() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shared < 0 {
+		return
+	}
+	unix.Close(p.shared)
+	p.shared = -1
+	for _, end := range p.ends {
+		end.Close()
+	}
+	p.spawner.names.forget(p)
+	close(p.trial.over)
+}

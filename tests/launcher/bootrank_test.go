@@ -1,0 +1,211 @@
+package launcher
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/libimpi/libimpi/transport/boot"
+)
+
+// A rank that speaks with its launcher as libmpi does, and has no messages: this test program itself, whose arguments
+// are what it does, one after the other.
+
+const rankWord = "boot-rank"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == rankWord {
+		os.Exit(beRank(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// self is this program.
+func self() string {
+	file, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return file
+}
+
+// does is the command line of a rank.
+func does(steps ...string) []string { return append([]string{self(), rankWord}, steps...) }
+
+// command is n processes that do the steps, with info given as NAME=VALUE.
+func command(n int, info []string, steps ...string) boot.Command {
+	c := boot.Command{Program: self(), Args: append([]string{rankWord}, steps...), Procs: int32(n)}
+	for _, i := range info {
+		key, value, _ := strings.Cut(i, "=")
+		c.Info = append(c.Info, [2]string{key, value})
+	}
+	return c
+}
+
+// spawn is the step that spawns.
+func spawn(list ...boot.Command) string {
+	b, err := json.Marshal(boot.Spawn{Commands: list, Parent: "impi://parent"})
+	if err != nil {
+		panic(err)
+	}
+	return "spawn " + string(b)
+}
+
+type bootRank struct {
+	link    *boot.Link
+	welcome boot.Welcome
+	start   time.Time
+}
+
+func beRank(steps []string) int {
+	r := &bootRank{start: time.Now()}
+	for _, step := range steps {
+		verb, rest, _ := strings.Cut(step, " ")
+		if err := r.do(verb, rest); err != nil {
+			fmt.Printf("%s: %v\n", verb, err)
+		}
+	}
+	return 0
+}
+
+func (r *bootRank) do(verb, rest string) error {
+	words := strings.Fields(rest)
+	info := func(from int) (list [][2]string) {
+		for _, w := range words[min(from, len(words)):] {
+			key, value, _ := strings.Cut(w, "=")
+			list = append(list, [2]string{key, value})
+		}
+		return list
+	}
+	ctx := context.Background()
+	switch verb {
+	case "init":
+		var err error
+		if r.link, r.welcome, err = boot.Attach(os.LookupEnv); err != nil {
+			return err
+		}
+		r.link.Watch(func(err error) { os.Exit(99) })
+	case "summon":
+		var err error
+		if r.link, r.welcome, err = boot.Summon(ctx, rest, os.Environ()); err != nil {
+			return err
+		}
+		r.link.Watch(func(err error) { fmt.Println(err); os.Exit(99) })
+	case "host": // of a job on several machines
+		if err := r.link.Host(boot.Host{Addr: netip.MustParseAddrPort("127.0.0.1:9"), PID: uint32(os.Getpid())}); err != nil {
+			return err
+		}
+		job, _, err := r.link.Job(0)
+		r.welcome.Job = job
+		return err
+	case "who":
+		w := r.welcome
+		fmt.Printf("rank %d of %d app %s parent %q universe %d\n", w.Job.Me, len(w.Job.Procs), os.Getenv(boot.EnvAppNum),
+			w.Parent, w.Universe)
+	case "env":
+		fmt.Println(rest + "=" + os.Getenv(rest))
+	case "pwd":
+		dir, _ := os.Getwd()
+		fmt.Println(dir)
+	case "say":
+		fmt.Println(rest)
+	case "stdin":
+		name, _ := os.Readlink("/proc/self/fd/0")
+		fmt.Println(name)
+	case "only": // the other ranks wait for ever
+		if os.Getenv(boot.EnvRank) != rest {
+			select {}
+		}
+	case "unless": // rank and code: that one ends
+		if os.Getenv(boot.EnvRank) == words[0] {
+			code, _ := strconv.Atoi(words[1])
+			os.Exit(code)
+		}
+	case "spawn":
+		return r.spawn(rest, true)
+	case "times": // N and a step
+		n, step, _ := strings.Cut(rest, " ")
+		count, _ := strconv.Atoi(n)
+		_, request, _ := strings.Cut(step, " ")
+		begin := time.Now()
+		for range count {
+			if err := r.spawn(request, false); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(os.Stderr, "%v each\n", time.Since(begin)/time.Duration(count))
+	case "descriptors": // of our parent, the launcher
+		list, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", os.Getppid()))
+		if err != nil {
+			return err
+		}
+		fmt.Println("descriptors", len(list))
+	case "publish":
+		return r.link.Publish(ctx, words[0], words[1], info(2))
+	case "unpublish":
+		return r.link.Unpublish(ctx, words[0], words[1], info(2))
+	case "lookup":
+		port, err := r.link.Lookup(ctx, words[0], info(1))
+		if err != nil {
+			return fmt.Errorf("%s (%v)", err, reasonOf(err))
+		}
+		fmt.Println(words[0], "is at", port)
+	case "await": // until a file is there
+		for {
+			if _, err := os.Stat(rest); err == nil {
+				return nil
+			}
+			time.Sleep(time.Millisecond)
+		}
+	case "touch":
+		return os.WriteFile(rest, nil, 0o600)
+	case "abort":
+		code, _ := strconv.Atoi(rest)
+		r.link.Abort(boot.Abort{Code: code, Text: fmt.Sprintf("MPI_Abort(%d)", code)})
+		select {}
+	case "exit":
+		code, _ := strconv.Atoi(rest)
+		os.Exit(code)
+	case "kill":
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "sleep":
+		select {}
+	case "fini":
+		return r.link.Finalized(10 * time.Second)
+	default:
+		return errors.New("no such step")
+	}
+	return nil
+}
+
+func reasonOf(err error) error {
+	var refusal *boot.Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Reason
+	}
+	return nil
+}
+
+func (r *bootRank) spawn(request string, say bool) error {
+	var s boot.Spawn
+	if err := json.Unmarshal([]byte(request), &s); err != nil {
+		return err
+	}
+	a, err := r.link.Spawn(context.Background(), s)
+	if err != nil {
+		return err
+	}
+	if say || a.Text != "" {
+		fmt.Printf("spawned %d %v %s\n", a.Size, a.Codes, a.Text)
+	}
+	return nil
+}
