@@ -33,11 +33,7 @@ func run(plan *options.Plan) error {
 	if slices.ContainsFunc(list, func(m machine) bool { return !m.local }) {
 		return runMachines(plan, list)
 	}
-	var bind netip.Addr
-	if len(list) > 0 {
-		bind = list[0].addr
-	}
-	return runHere(plan, bind)
+	return runHere(plan, list)
 }
 
 // parameters are those by which all ranks choose collective algorithms, for boot.EnvParameters: nothing if no file says
@@ -62,11 +58,17 @@ func parameters(plan *options.Plan) string {
 	return p.Told(from)
 }
 
-// runHere runs a plan on this machine. bind is where the ranks of a client listen, if the user has said so.
-func runHere(plan *options.Plan, bind netip.Addr) error {
+// runHere runs a plan on this machine, of which the user may have said how many slots it has, and where the ranks of a
+// client listen.
+func runHere(plan *options.Plan, list []machine) error {
+	var bind netip.Addr
+	if len(list) > 0 {
+		bind = list[0].addr
+	}
+	slots := universe(plan, list)
 	shares := split(plan.Size(), max(1, plan.Clients))
 	jobID := newJobID()
-	list, err := processes(plan, jobID, shares, launch{base: os.Environ(), size: plan.Size()})
+	ranks, err := processes(plan, jobID, shares, launch{base: os.Environ(), size: plan.Size()})
 	if err != nil {
 		return err
 	}
@@ -79,16 +81,16 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err := enoughDescriptors(plan.Size(), joins); err != nil {
 		return err
 	}
-	spawner := newSpawner(plan, os.Environ(), jobID, universe(plan, nil))
+	spawner := newSpawner(plan, os.Environ(), jobID, slots)
 	defer spawner.names.close()
 	parts := make([]*part, len(shares))
 	for i, s := range shares {
-		if parts[i], err = newPart(s, jobID, joins[i], list); err != nil {
+		if parts[i], err = newPart(s, jobID, joins[i], ranks); err != nil {
 			return err
 		}
 		parts[i].spawn(spawner, plan)
 	}
-	cause, err := runParts(plan, list, parts, 0, [2]io.Writer{}, func(*supervise.Job) {})
+	cause, err := runParts(plan, ranks, parts, 0, [2]io.Writer{}, func(*supervise.Job) {})
 	if err != nil {
 		return err
 	}

@@ -93,6 +93,15 @@ func (r *bootRank) do(verb, rest string) error {
 		if r.link, r.welcome, err = boot.Attach(os.LookupEnv); err != nil {
 			return err
 		}
+		if r.welcome.IMPI { // of a job on several machines, or of several clients
+			at := netip.AddrPortFrom(r.welcome.Bind, 9)
+			if err := r.link.Host(boot.Host{Addr: at, PID: uint32(os.Getpid())}); err != nil {
+				return err
+			}
+			if r.welcome.Job, _, err = r.link.Job(0); err != nil {
+				return err
+			}
+		}
 		r.link.Watch(func(err error) { os.Exit(99) })
 	case "summon":
 		var err error
@@ -100,13 +109,6 @@ func (r *bootRank) do(verb, rest string) error {
 			return err
 		}
 		r.link.Watch(func(err error) { fmt.Println(err); os.Exit(99) })
-	case "host": // of a job on several machines
-		if err := r.link.Host(boot.Host{Addr: netip.MustParseAddrPort("127.0.0.1:9"), PID: uint32(os.Getpid())}); err != nil {
-			return err
-		}
-		job, _, err := r.link.Job(0)
-		r.welcome.Job = job
-		return err
 	case "who":
 		w := r.welcome
 		fmt.Printf("rank %d of %d app %s parent %q universe %d\n", w.Job.Me, len(w.Job.Procs), os.Getenv(boot.EnvAppNum),
@@ -123,7 +125,7 @@ func (r *bootRank) do(verb, rest string) error {
 		fmt.Println(name)
 	case "only": // the other ranks wait for ever
 		if os.Getenv(boot.EnvRank) != rest {
-			select {}
+			time.Sleep(time.Hour)
 		}
 	case "unless": // rank and code: that one ends
 		if os.Getenv(boot.EnvRank) == words[0] {
@@ -143,22 +145,38 @@ func (r *bootRank) do(verb, rest string) error {
 			}
 		}
 		fmt.Fprintf(os.Stderr, "%v each\n", time.Since(begin)/time.Duration(count))
-	case "descriptors": // of our parent, the launcher
+	case "launcher": // what our parent has open, and its memory in KiB
 		list, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", os.Getppid()))
 		if err != nil {
 			return err
 		}
-		fmt.Println("descriptors", len(list))
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", os.Getppid()))
+		if err != nil {
+			return err
+		}
+		_, memory, _ := strings.Cut(string(status), "VmRSS:")
+		fmt.Println("launcher", len(list), strings.Fields(memory)[0])
 	case "publish":
 		return r.link.Publish(ctx, words[0], words[1], info(2))
 	case "unpublish":
-		return r.link.Unpublish(ctx, words[0], words[1], info(2))
+		port := "" // any
+		if len(words) > 1 {
+			port = words[1]
+		}
+		return r.link.Unpublish(ctx, words[0], port, info(2))
 	case "lookup":
 		port, err := r.link.Lookup(ctx, words[0], info(1))
 		if err != nil {
 			return fmt.Errorf("%s (%v)", err, reasonOf(err))
 		}
 		fmt.Println(words[0], "is at", port)
+	case "until-gone": // a name
+		for {
+			if _, err := r.link.Lookup(ctx, rest, nil); errors.Is(err, boot.ErrNoName) {
+				return nil
+			}
+			time.Sleep(time.Millisecond)
+		}
 	case "await": // until a file is there
 		for {
 			if _, err := os.Stat(rest); err == nil {
@@ -171,14 +189,14 @@ func (r *bootRank) do(verb, rest string) error {
 	case "abort":
 		code, _ := strconv.Atoi(rest)
 		r.link.Abort(boot.Abort{Code: code, Text: fmt.Sprintf("MPI_Abort(%d)", code)})
-		select {}
+		time.Sleep(time.Hour)
 	case "exit":
 		code, _ := strconv.Atoi(rest)
 		os.Exit(code)
 	case "kill":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "sleep":
-		select {}
+		time.Sleep(time.Hour)
 	case "fini":
 		return r.link.Finalized(10 * time.Second)
 	default:
@@ -196,6 +214,9 @@ func reasonOf(err error) error {
 }
 
 func (r *bootRank) spawn(request string, say bool) error {
+	if r.link == nil {
+		return errors.New("no launcher")
+	}
 	var s boot.Spawn
 	if err := json.Unmarshal([]byte(request), &s); err != nil {
 		return err
@@ -205,7 +226,7 @@ func (r *bootRank) spawn(request string, say bool) error {
 		return err
 	}
 	if say || a.Text != "" {
-		fmt.Printf("spawned %d %v %s\n", a.Size, a.Codes, a.Text)
+		fmt.Println(strings.TrimSpace(fmt.Sprintf("spawned %d %v %s", a.Size, a.Codes, a.Text)))
 	}
 	return nil
 }
