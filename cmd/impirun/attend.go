@@ -27,7 +27,7 @@ func attend() error {
 		return fmt.Errorf("%s is for the library's own use: %w", boot.SummonWord, err)
 	}
 	jobID := newJobID()
-	s := newSpawner(plan, os.Environ(), jobID, universe(plan, nil))
+	s := newSpawner(plan, os.Environ(), jobID, universe(plan))
 	defer s.names.close()
 	p := partOf(share{0, 1}, jobID, nil)
 	p.ends = append(p.ends, end)

@@ -71,7 +71,7 @@ func allLocal(list []machine) bool {
 func (s *spawner) elsewhere(asker <-chan struct{}, r *boot.Spawn, list []order, where []machine) boot.Spawned {
 	plan := *s.plan
 	plan.Mode, plan.Clients, plan.Stdin, plan.StdinRank = options.Run, 0, options.StdinNone, 0
-	plan.Programs = nil
+	plan.Programs, plan.Timeout = nil, 0 // that of the whole job counts
 	for i := range list {
 		if f := list[i].fault; f != "" {
 			return nothing(total(list), errors.New(f))

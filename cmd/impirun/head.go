@@ -103,7 +103,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 	h := &head{plan: plan, joinPlan: joins[0], events: make(chan event), joined: make(chan outcome, 1),
 		lost: make(chan *client.LostError, 1), work: make(chan func()), served: make(chan struct{}),
 		wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1)}
-	h.spawner = newSpawner(plan, os.Environ(), "", universe(plan, list))
+	h.spawner = newSpawner(plan, os.Environ(), "", universe(plan))
 	h.spawner.head = h
 	defer h.spawner.names.close()
 	signals := make(chan syscall.Signal, 1)

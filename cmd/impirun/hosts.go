@@ -27,6 +27,16 @@ type machine struct {
 
 // machines are those of a plan that get ranks, in rank order: the order of the user's list. None means this one.
 func machines(plan *options.Plan) ([]machine, error) {
+	list, err := listed(plan)
+	if err != nil {
+		return nil, err
+	}
+	deal(list, plan.Size(), plan.PerHost)
+	return slices.DeleteFunc(list, func(m machine) bool { return m.n == 0 }), nil
+}
+
+// listed are the machines that the user has listed.
+func listed(plan *options.Plan) ([]machine, error) {
 	var list []machine
 	for _, word := range plan.Hosts {
 		m, err := parseMachine([]string{word})
@@ -44,8 +54,7 @@ func machines(plan *options.Plan) ([]machine, error) {
 			list = addMachine(list, m)
 		}
 	}
-	deal(list, plan.Size(), plan.PerHost)
-	return slices.DeleteFunc(list, func(m machine) bool { return m.n == 0 }), nil
+	return list, nil
 }
 
 // addMachine adds a machine, or its slots if it is there already.

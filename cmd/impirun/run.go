@@ -33,7 +33,11 @@ func run(plan *options.Plan) error {
 	if slices.ContainsFunc(list, func(m machine) bool { return !m.local }) {
 		return runMachines(plan, list)
 	}
-	return runHere(plan, list)
+	var bind netip.Addr
+	if len(list) > 0 {
+		bind = list[0].addr
+	}
+	return runHere(plan, bind)
 }
 
 // parameters are those by which all ranks choose collective algorithms, for boot.EnvParameters: nothing if no file says
@@ -58,14 +62,8 @@ func parameters(plan *options.Plan) string {
 	return p.Told(from)
 }
 
-// runHere runs a plan on this machine, of which the user may have said how many slots it has, and where the ranks of a
-// client listen.
-func runHere(plan *options.Plan, list []machine) error {
-	var bind netip.Addr
-	if len(list) > 0 {
-		bind = list[0].addr
-	}
-	slots := universe(plan, list)
+// runHere runs a plan on this machine. bind is where the ranks of a client listen, if the user has said so.
+func runHere(plan *options.Plan, bind netip.Addr) error {
 	shares := split(plan.Size(), max(1, plan.Clients))
 	jobID := newJobID()
 	ranks, err := processes(plan, jobID, shares, launch{base: os.Environ(), size: plan.Size()})
@@ -81,7 +79,7 @@ func runHere(plan *options.Plan, list []machine) error {
 	if err := enoughDescriptors(plan.Size(), joins); err != nil {
 		return err
 	}
-	spawner := newSpawner(plan, os.Environ(), jobID, slots)
+	spawner := newSpawner(plan, os.Environ(), jobID, universe(plan))
 	defer spawner.names.close()
 	parts := make([]*part, len(shares))
 	for i, s := range shares {

@@ -42,13 +42,13 @@ func TestASpawnedJobHasAWorldOfItsOwn(t *testing.T) {
 func TestTheUniverseIsWhatTheUserOrTheMachineSays(t *testing.T) {
 	cores := max(2, runtime.NumCPU())
 	hosts := filepath.Join(t.TempDir(), "hosts")
-	os.WriteFile(hosts, []byte("localhost slots=70\n"), 0o600)
+	os.WriteFile(hosts, []byte("localhost slots=70\nalpha slots=2\nbeta\n"), 0o600)
 	for _, tt := range []struct {
 		how  string
 		env  string
 		want int
-	}{{"", "", cores}, {"-usize 64", "", 64}, {"-usize 1", "", 2}, {"", "MPIEXEC_UNIVERSE_SIZE=33", 33}, {"-usize infinite",
-		"", 0}, {"-usize 5", "MPIEXEC_UNIVERSE_SIZE=33", 5}, {"-hostfile " + hosts, "", 70}} {
+	}{{"", "", cores}, {"-usize 64", "", 64}, {"-usize 1", "", 2}, {"", "MPIEXEC_UNIVERSE_SIZE=33", 33},
+		{"-usize infinite", "", 0}, {"-usize 5", "MPIEXEC_UNIVERSE_SIZE=33", 5}, {"-hostfile " + hosts, "", 73}} {
 		j := startWith(t, []option{environ("A=b", tt.env)}, words(tt.how, "-n 2", does("init", "who", "fini"))...)
 		r := j.wait()
 		r.expect(t, 0, "")
@@ -77,10 +77,11 @@ func TestWhatCannotBeSpawnedIsTheAnswerOfTheRankThatAsked(t *testing.T) {
 		{program(1, junk), "spawned 0 [53] program " + junk +
 			" cannot be run: neither a program for this machine nor a script with #!"},
 		{program(1, "true", "wdir=/no/such/place"), "spawned 0 [53] working directory /no/such/place does not exist"},
-		{program(1, "true", "arch=pdp11"), "spawned 0 [53] program true is wanted on architecture pdp11, and this machine is"},
+		{program(1, "true", "arch=pdp11"), "spawned 0 [53] program true is wanted on architecture pdp11, and this machine"},
 		{program(1, "true"), "spawned 0 [53] program true (rank 0 of spawned job 1) ended without calling MPI_Init"},
 		{program(2, "true", "soft=0"), "spawned 0 [53 53]"},
-		{spawn(command(2, nil, "unless 1 7", "sleep")), "(rank 1 of spawned job 1) exited with code 7 before MPI_Init had returned"},
+		{spawn(command(2, nil, "unless 1 7", "sleep")),
+			"(rank 1 of spawned job 1) exited with code 7 before MPI_Init had returned"},
 		{spawn(command(2, nil, "init", "sleep"), command(1, nil, "kill")),
 			"(rank 2 of spawned job 1) was killed by signal 9 (SIGKILL) before MPI_Init had returned"},
 		{spawn(command(2, nil, "init", "sleep"), command(1, nil, "unless 0 3", "sleep"), command(1, nil, "exit 3")),
@@ -264,7 +265,8 @@ func TestAThousandSpawnsLeakNothing(t *testing.T) {
 }
 
 func TestAClientSpawnsInsideItself(t *testing.T) {
-	r := run(t, words("-clients 2 -n 4 -via direct", does("init", spawn(command(2, nil, "init", "who", "fini")), "fini"))...)
+	pair := spawn(command(2, nil, "init", "who", "fini"))
+	r := run(t, words("-clients 2 -n 4 -via direct", does("init", pair, "fini"))...)
 	r.expect(t, 0, "")
 	if strings.Count(r.stdout, "spawned 2 [0 0]") != 4 || strings.Count(r.stdout, "of 2 app 0 parent") != 8 {
 		t.Errorf("output %q", r.stdout)
@@ -280,9 +282,10 @@ func TestRanksOfSeveralMachinesSpawn(t *testing.T) {
 		command string
 		want    []string
 	}{
-		"where the rank is":  {spawn(command(2, nil, child...)), []string{"of 2 app 0", "of 2 app 0"}},
-		"on others":          {spawn(command(3, []string{"host=alpha,beta:2"}, child...)), []string{"of 3 app 0"}},
-		"on one and another": {spawn(command(1, []string{"host=alpha"}, child...), command(1, nil, child...)), []string{"of 2 app"}},
+		"where the rank is": {spawn(command(2, nil, child...)), []string{"of 2 app 0", "of 2 app 0"}},
+		"on others":         {spawn(command(3, []string{"host=alpha,beta:2"}, child...)), []string{"of 3 app 0"}},
+		"on one and another": {spawn(command(1, []string{"host=alpha"}, child...), command(1, nil, child...)),
+			[]string{"of 2 app"}},
 	} {
 		r := run(t, words(how, does("init", tt.command, "fini"))...)
 		r.expect(t, 0, "")
@@ -317,8 +320,8 @@ func TestAJobOfOneMachineSpawnsOnOthers(t *testing.T) {
 	shell := words(machines(t))[1]
 	file := filepath.Join(t.TempDir(), "go")
 	how := "-rsh " + shell + " -n 1"
-	j := start(t, words(how, "-l", does("init", spawn(command(3, []string{"host=alpha,beta:2"}, "init", "who", "await "+file,
-		"fini")), "fini", "say first"))...)
+	three := spawn(command(3, []string{"host=alpha,beta:2"}, "init", "who", "await "+file, "fini"))
+	j := start(t, words(how, "-l", does("init", three, "fini", "say first"))...)
 	j.stdout.await("first", 1)
 	os.WriteFile(file, nil, 0o600)
 	r := j.wait()
@@ -333,7 +336,8 @@ func TestAJobOfOneMachineSpawnsOnOthers(t *testing.T) {
 	run(t, words(how, does("init", spawn(command(2, []string{"host=alpha"}, "init", "sleep")), "exit 6"))...).
 		expect(t, 6, "rank 0 on")
 	for _, s := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
-		j := start(t, words(how, does("init", spawn(command(2, []string{"host=alpha"}, "init", "say ready", "sleep")), "sleep"))...)
+		two := spawn(command(2, []string{"host=alpha"}, "init", "say ready", "sleep"))
+		j := start(t, words(how, does("init", two, "sleep"))...)
 		j.stdout.await("ready", 2)
 		j.signal(s)
 		if r := j.wait(); r.code != 128+int(s) {

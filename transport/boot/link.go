@@ -32,9 +32,9 @@ type Welcome struct {
 }
 
 // welcomeTime is how long a rank waits for its welcome: the launcher sends it when all ranks of the machine have
-// said hello, and a machine can be slow to start the last.
+// said hello, and a program may do a lot before it calls MPI_Init. If the launcher goes, the link ends at once.
 const (
-	welcomeTime = 5 * time.Minute
+	welcomeTime = 24 * time.Hour
 	sendTime    = 30 * time.Second
 )
 

@@ -162,6 +162,31 @@ func TestASummonedLauncherThatIsNoneIsAnError(t *testing.T) {
 	}
 }
 
+func TestTheLauncherOfALibraryStandsInItsInstallation(t *testing.T) {
+	dir := t.TempDir()
+	for _, folder := range []string{"bin", "lib"} {
+		if err := os.Mkdir(dir+"/"+folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeScript(t, dir+"/lib/libmpi.so.1", "")
+	if err := os.Symlink("libmpi.so.1", dir+"/lib/libmpi.so"); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	if path, err := LauncherNear(dir + "/lib/libmpi.so"); err == nil {
+		t.Errorf("%s is found", path)
+	}
+	writeScript(t, dir+"/impirun", "")
+	if path, err := LauncherNear(dir + "/lib/libmpi.so"); path != dir+"/impirun" || err != nil {
+		t.Error(path, err)
+	}
+	writeScript(t, dir+"/bin/impirun", "")
+	if path, err := LauncherNear(dir + "/lib/libmpi.so"); path != dir+"/bin/impirun" || err != nil {
+		t.Error(path, err)
+	}
+}
+
 func writeScript(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {

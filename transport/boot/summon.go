@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -15,6 +17,22 @@ const (
 	SummonWord = "--attend"
 	SummonFD   = 3
 )
+
+// LauncherNear is the launcher of the installation that a library belongs to: bin/impirun beside the folder of that
+// file, or else the impirun of PATH.
+func LauncherNear(library string) (string, error) {
+	if file, err := filepath.EvalSymlinks(library); err == nil {
+		path := filepath.Join(filepath.Dir(filepath.Dir(file)), "bin", "impirun")
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath("impirun")
+	if err != nil {
+		return "", fmt.Errorf("no impirun, neither in the installation of %s nor in PATH: %w", library, err)
+	}
+	return filepath.Abs(path)
+}
 
 // Summon starts a launcher for this process, which nobody has started as part of a job: path is that of impirun, and
 // env its environment, in which processes will be spawned. It says hello as Attach does, and answers the link and the

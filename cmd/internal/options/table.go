@@ -98,7 +98,7 @@ var table = slices.Concat([]option{
 
 	{names: []string{"usize"}, values: []string{"N"},
 		help: "MPI_UNIVERSE_SIZE, how many processes are worth having: a number, or infinite (default: the slots of all " +
-			"machines, a core each where nobody says them; MPIEXEC_UNIVERSE_SIZE)", apply: applyUniverse},
+			"machines that are listed, or the cores of this one; MPIEXEC_UNIVERSE_SIZE)", apply: applyUniverse},
 	{names: []string{"nameserver"}, values: []string{"HOST:PORT"},
 		help: "where MPI_Publish_name and MPI_Lookup_name meet those of other jobs: an impirun -names (default: a server " +
 			"that this user has on this machine; IMPI_NAMES)", apply: applyNameServer},
