@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"path/filepath"
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -59,9 +60,13 @@ func processes(plan *options.Plan, job string, shares []share, l launch) ([]supe
 	return list, nil
 }
 
-// searchPath is the PATH that the program will see, which is also where it is looked for.
+// searchPath is where a program is looked for: in the PATH that it will see, and before that where it says.
 func searchPath(g *options.Program, base []string) string {
-	return valueIn(append(base[:len(base):len(base)], g.Set...), "PATH")
+	path := valueIn(append(base[:len(base):len(base)], g.Set...), "PATH")
+	if g.Search != "" {
+		path = g.Search + string(filepath.ListSeparator) + path
+	}
+	return path
 }
 
 // valueIn is the value that an environment gives a variable: the last.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -30,8 +29,6 @@ type order struct {
 	hosts     []string // where to run, as -host says it; none: on the machine of the process that asks
 	hostFiles []string
 	perHost   int
-
-	search string // where to look for the program first
 }
 
 // readOrders understands a request of a process that runs like program like. base is the environment to start from.
@@ -41,7 +38,7 @@ func readOrders(r *boot.Spawn, like *options.Program, base []string) ([]order, e
 		c := &r.Commands[i]
 		o := order{program: *like, accept: exactly(int(c.Procs))}
 		o.program.Argv = append([]string{c.Program}, c.Args...)
-		o.program.N, o.program.Errhandler = int(c.Procs), r.Errhandler
+		o.program.N, o.program.Errhandler, o.program.Search = int(c.Procs), r.Errhandler, ""
 		o.program.Set = slices.Clone(like.Set)
 		if err := o.read(c.Info, true); err != nil {
 			return nil, boot.Refuse(boot.ErrInfo, "%s: %v", c.Program, err)
@@ -56,12 +53,9 @@ func (o *order) find(base []string) {
 	if o.fault != "" {
 		return
 	}
-	path := searchPath(&o.program, base)
-	if o.search != "" {
-		path = o.search + string(filepath.ListSeparator) + path
-	}
 	var err error
-	if o.path, err = supervise.FindProgram(o.program.Argv[0], o.program.Dir, path); err != nil {
+	o.path, err = supervise.FindProgram(o.program.Argv[0], o.program.Dir, searchPath(&o.program, base))
+	if err != nil {
 		o.fault = err.Error()
 	}
 }
@@ -91,7 +85,7 @@ func (o *order) take(key, value string, file bool) (err error) {
 	case "wdir", "wd", "ompi_wdir":
 		o.program.Dir = value
 	case "path", "ompi_path":
-		o.search = value
+		o.program.Search = value
 	case "soft":
 		o.accept, err = parseSoft(value, o.program.N)
 	case "arch":

@@ -95,8 +95,10 @@ func (r *bootRank) do(verb, rest string) error {
 		}
 		if r.welcome.IMPI { // of a job on several machines, or of several clients
 			at := netip.AddrPortFrom(r.welcome.Bind, 9)
-			if err := r.link.Host(boot.Host{Addr: at, PID: uint32(os.Getpid())}); err != nil {
-				return err
+			if !r.welcome.Agent {
+				if err := r.link.Host(boot.Host{Addr: at, PID: uint32(os.Getpid())}); err != nil {
+					return err
+				}
 			}
 			if r.welcome.Job, _, err = r.link.Job(0); err != nil {
 				return err
@@ -189,7 +191,8 @@ func (r *bootRank) do(verb, rest string) error {
 	case "abort":
 		code, _ := strconv.Atoi(rest)
 		r.link.Abort(boot.Abort{Code: code, Text: fmt.Sprintf("MPI_Abort(%d)", code)})
-		time.Sleep(time.Hour)
+		time.Sleep(500 * time.Millisecond) // as libmpi does
+		os.Exit(code)
 	case "exit":
 		code, _ := strconv.Atoi(rest)
 		os.Exit(code)

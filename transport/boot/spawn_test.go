@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/libimpi/libimpi/abi"
 )
 
 // joined is a rank with its launcher, after the welcome.
@@ -112,6 +114,12 @@ func TestRequestsEndWithTheLauncherOrTheContext(t *testing.T) {
 	}
 	if _, err := link.Lookup(t.Context(), "s", nil); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheCodeOfAProcessThatIsNotSpawnedIsMPIs(t *testing.T) {
+	if CodeSpawn != abi.MPI_ERR_SPAWN {
+		t.Errorf("%d, and MPI_ERR_SPAWN is %d", CodeSpawn, abi.MPI_ERR_SPAWN)
 	}
 }
 

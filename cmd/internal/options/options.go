@@ -76,9 +76,12 @@ type Plan struct {
 
 // Program is one block between colons.
 type Program struct {
-	N     int
-	Argv  []string
-	Dir   string // "" stays where the launcher is
+	N    int
+	Argv []string
+	Dir  string // "" stays where the launcher is
+
+	Search string // folders in which to look for the program before those of PATH, as PATH has them; "" none
+
 	Env   EnvBase
 	Names []string // Env == EnvListed: the variables to hand on
 	Set   []string // NAME=value, later ones win

@@ -409,14 +409,15 @@ func (j *Job) forward(s syscall.Signal) {
 	}
 }
 
-// kill sends s to every living rank, with its process group.
+// kill sends s to every living rank, with its process group. A process that has started us, and has aborted, ends by
+// itself, with its own code: unless it takes too long.
 func (j *Job) kill(s syscall.Signal) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for pid, m := range j.living {
 		m.kill(pid, s)
 	}
-	if j.attended != 0 {
+	if leaves := j.table.entries[0].aborted && s == syscall.SIGTERM; j.attended != 0 && !leaves {
 		unix.PidfdSendSignal(j.attended, unix.Signal(s), nil, 0)
 	}
 }

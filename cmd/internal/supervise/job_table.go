@@ -52,6 +52,7 @@ type entry struct {
 	ended  bool
 	own    bool // it leads a process group of its own
 
+	aborted bool // it has said that it ends the job
 	dropped bool // it is not a part of its set any more
 
 	answered bool // has said that it has lost another
@@ -111,6 +112,7 @@ func (l *jobTable) aborted(rank, code int, text string, answer bool, blamed *int
 		exit = 1
 	}
 	c := Cause{Code: exit, Blamed: blamed, Answer: answer}
+	l.entries[rank].aborted = true
 	if strings.HasPrefix(text, "MPI_Abort(") || text == "" {
 		l.blame(rank, c, true, "called MPI_Abort(%d)", code)
 	} else {
