@@ -44,7 +44,7 @@ type part struct {
 	job *supervise.Job // set by listenAll
 	set *supervise.Set // our ranks in it
 
-	spawner  *spawner           // what ranks ask for; nil: nothing
+	spawner  *spawner           // starts what ranks ask for
 	programs []*options.Program // by local rank
 	parent   string             // the port of those who have spawned us
 	universe int32
@@ -288,7 +288,7 @@ func (p *part) take(i int, m boot.Message) error {
 	case boot.Abort:
 		p.set.Aborted(p.first+i, m.Code, m.Text, m.Answer, m.Client)
 	case boot.Request:
-		p.request(i, m)
+		return p.request(i, m)
 	}
 	return nil
 }

@@ -65,6 +65,7 @@ type nodeLink struct {
 	through string // the command's name
 	frames  *frames
 	stdin   io.Closer
+	stdout  io.Closer
 	hosts   []client.Host
 	input   inputKind // what it gets of our standard input
 	wants   bool      // it has asked for more
@@ -208,7 +209,7 @@ func (h *head) startNode(r *nodeLink, start *startFrame) (err error) {
 		return fmt.Errorf("machine %s: %w", r.machine.name, err)
 	}
 	r.through = cmd.Args[0]
-	r.stdin, r.frames = in, &frames{in: out, out: in}
+	r.stdin, r.stdout, r.frames = in, out, &frames{in: out, out: in}
 	h.nodes = append(h.nodes, r)
 	h.left++
 	go h.listen(r)
@@ -278,6 +279,7 @@ func (r *nodeLink) finish(atOnce bool) error {
 	if atOnce {
 		r.cmd.Kill()
 	}
+	defer r.stdout.Close()
 	defer time.AfterFunc(endTime, func() { r.cmd.Kill() }).Stop()
 	return r.cmd.Wait()
 }

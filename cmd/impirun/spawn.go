@@ -100,21 +100,20 @@ func (s *spawner) doom(c supervise.Cause) {
 }
 
 // request has a rank's request answered.
-func (p *part) request(i int, r boot.Request) {
+func (p *part) request(i int, r boot.Request) error {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked[i] == maxRequests {
+		return fmt.Errorf("the process asks for more than %d things at a time", maxRequests)
+	}
 	p.asked[i]++
-	tooMany := p.asked[i] > maxRequests
-	p.mu.Unlock()
 	go func() {
-		a := boot.Answer{Err: boot.Refuse(boot.ErrRefused, "this launcher serves no requests, or has too many to answer")}
-		if p.spawner != nil && !tooMany {
-			a = p.spawner.answer(p, i, r)
-		}
+		p.ends[i].Answer(r.ID, p.spawner.answer(p, i, r)) // a rank that has gone needs none
 		p.mu.Lock()
+		defer p.mu.Unlock()
 		p.asked[i]--
-		p.mu.Unlock()
-		p.ends[i].Answer(r.ID, a) // a rank that has gone needs none
 	}()
+	return nil
 }
 
 func (s *spawner) answer(from *part, i int, r boot.Request) boot.Answer {
@@ -413,8 +412,8 @@ func (p *part) begin(numbers, run []int, size int) (bool, error) {
 // discard closes what a job that was spawned has open. No process is left of it, or none was started.
 func (p *part) discard() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.shared < 0 {
+		p.mu.Unlock()
 		return
 	}
 	unix.Close(p.shared)
@@ -422,6 +421,7 @@ func (p *part) discard() {
 	for _, end := range p.ends {
 		end.Close()
 	}
-	p.spawner.names.forget(p)
 	close(p.trial.over)
+	p.mu.Unlock()
+	p.spawner.names.forget(p)
 }

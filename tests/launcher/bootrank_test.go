@@ -228,7 +228,7 @@ func (r *bootRank) spawn(request string, say bool) error {
 	if err != nil {
 		return err
 	}
-	if say || a.Text != "" {
+	if say {
 		fmt.Println(strings.TrimSpace(fmt.Sprintf("spawned %d %v %s", a.Size, a.Codes, a.Text)))
 	}
 	return nil

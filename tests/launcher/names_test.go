@@ -116,6 +116,32 @@ func TestASingletonPublishes(t *testing.T) {
 	j.wait().expect(t, 0, "")
 }
 
+func TestANameServerThatWasKilledIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	t.Cleanup(func() {
+		for _, pid := range serversIn(dir) {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	own := environ("XDG_RUNTIME_DIR=" + dir)
+	file := filepath.Join(t.TempDir(), "go")
+	j := startWith(t, []option{own}, words("-n 1", does("init", "publish s port", "say ready", "await "+file,
+		"publish t port", "say again", "await "+file+"2", "fini"))...)
+	j.stdout.await("ready", 1)
+	pids := serversIn(dir)
+	if len(pids) != 1 {
+		t.Fatalf("name servers: %v", pids)
+	}
+	syscall.Kill(pids[0], syscall.SIGKILL)
+	os.WriteFile(file, nil, 0o600)
+	j.stdout.await("again", 1)
+	r := startWith(t, []option{own}, words("-n 1", does("init", "lookup s", "lookup t", "fini"))...).wait()
+	r.expect(t, 0, "")
+	r.says(t, "s is at port", "t is at port")
+	os.WriteFile(file+"2", nil, 0o600)
+	j.wait().expect(t, 0, "")
+}
+
 func TestANameServerThatIsNotThereIsAClearError(t *testing.T) {
 	secret := environ("IMPI_AUTH_SECRET=one")
 	server := startWith(t, []option{secret}, "-names")
