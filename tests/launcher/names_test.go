@@ -139,7 +139,9 @@ func TestANameServerThatWasKilledIsReplaced(t *testing.T) {
 	r.expect(t, 0, "")
 	r.says(t, "s is at port", "t is at port")
 	os.WriteFile(file+"2", nil, 0o600)
-	j.wait().expect(t, 0, "")
+	r = j.wait()
+	r.expect(t, 0, "")
+	r.says(t, "ready", "again")
 }
 
 func TestANameServerThatIsNotThereIsAClearError(t *testing.T) {

@@ -6,8 +6,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -79,13 +81,20 @@ func (c *Client) hangUp() {
 	}
 }
 
-// ask has one request answered. If the connection is an old one and has ended, a new one is tried.
+// attempts is how often a request is sent, if connections end.
+const attempts = 6
+
+// ask has one request answered. If the connection ends, it is tried again over a new one: the server may have ended
+// since the last request, or be about to end, and another may be there soon.
 func (c *Client) ask(r request) (reply, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 	defer cancel()
-	old := c.conn != nil
 	answer, err := c.try(ctx, r)
-	if err != nil && old {
+	for i := 1; i < attempts && gone(err); i++ {
+		select {
+		case <-time.After(5 * time.Millisecond << i):
+		case <-ctx.Done():
+		}
 		answer, err = c.try(ctx, r)
 	}
 	if err != nil {
@@ -98,6 +107,16 @@ func (c *Client) ask(r request) (reply, error) {
 		return reply{}, reason
 	}
 	return reply{}, fmt.Errorf("it refuses: %.40q", answer.Why)
+}
+
+// gone says whether an error means that the other end has closed its connection.
+func gone(err error) bool {
+	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // try sends a request, over a new connection if there is none.
@@ -168,7 +187,7 @@ func (c *Client) greet(conn net.Conn, deadline time.Time) error {
 	}
 	var theirs proof
 	if err := receive(conn, &theirs, deadline); err != nil {
-		return fmt.Errorf("the name server does not take the secret (IMPI_AUTH_SECRET): %w", err)
+		return fmt.Errorf("the name server does not take the secret (IMPI_AUTH_SECRET): %v", err)
 	}
 	if !hmac.Equal(theirs.MAC, proofOf(c.secret, "server", g.Nonce, mine)) {
 		return errors.New("the name server does not know the secret (IMPI_AUTH_SECRET)")

@@ -48,7 +48,7 @@ func Folder(getenv func(string) string) (string, error) {
 // context is done. start is nil if the answer is to be ErrNoServer instead.
 func In(folder string, start func() error) func(ctx context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
-		started := false
+		var started time.Time
 		for {
 			c, err := net.Dial("unix", filepath.Join(folder, socketName))
 			if err == nil {
@@ -60,11 +60,11 @@ func In(folder string, start func() error) func(ctx context.Context) (net.Conn, 
 				return nil, err
 			case absent && start == nil:
 				return nil, ErrNoServer
-			case absent && !started:
+			case absent && time.Since(started) > startTime:
 				if err := start(); err != nil {
 					return nil, err
 				}
-				started = true
+				started = time.Now()
 			}
 			select {
 			case <-time.After(2 * time.Millisecond):
@@ -74,6 +74,10 @@ func In(folder string, start func() error) func(ctx context.Context) (net.Conn, 
 		}
 	}
 }
+
+// startTime is after how long another server is started, if the last one does not appear: one that was being ended may
+// have kept it from its place.
+const startTime = 200 * time.Millisecond
 
 // ErrNoServer: this user has no name server on this machine, and so no name.
 var ErrNoServer = errors.New("there is no name server")
