@@ -49,7 +49,6 @@ type scope int
 const (
 	everywhere scope = iota
 	inJob            // only in this launcher's job
-	common           // only by the server
 )
 
 func scopeOf(info [][2]string) (sc scope, err error) {
