@@ -80,6 +80,13 @@ var All = []Setting{
 			"those of the tables that `impi-info` shows"},
 	{Name: "IMPI_RSH", Default: "ssh -o BatchMode=yes", Group: "launcher",
 		Meaning: "the command that starts a command on another machine (`-rsh`)"},
+	{Name: "IMPI_NAMES", Default: "unset", Group: "launcher",
+		Meaning: "HOST:PORT of the server, an `impirun -names`, where jobs meet the names that others publish with " +
+			"`MPI_Publish_name`; unset, a server of this user on this machine, which starts by itself " +
+			"(`-nameserver`, [security.md](security.md#names))"},
+	{Name: "MPIEXEC_UNIVERSE_SIZE", Default: "unset", Group: "launcher",
+		Meaning: "`MPI_UNIVERSE_SIZE`: a number, or `infinite`; unset, the slots of all machines that are listed, or " +
+			"the cores of this one (`-usize`)"},
 	{Name: "MPIEXEC_TIMEOUT", Default: "none", Group: "launcher",
 		Meaning: "seconds after which `impirun` ends a job with code 124 (`-timeout`)"},
 	{Name: "IMPI_CC", Default: "cc", Group: "launcher",
