@@ -5,6 +5,8 @@ import "C"
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -54,6 +56,12 @@ type process struct {
 	thread      int32 // level of thread support
 	main        int   // the thread that called MPI_Init
 	values      *predefinedValues
+
+	meeting     meet.Config // how processes of other jobs are met
+	connectTime patience    // how long, if the program does not say
+	universe    int32       // MPI_UNIVERSE_SIZE; 0: what the launcher does not know
+	spawnedBy   string      // the port of those who have spawned this job; "": nobody has
+	parent      uintptr     // the handle of the communicator with them; it may have gone
 
 	gone *tcp.HostGone // why the process could not join; nil: another reason, or none
 
@@ -151,6 +159,11 @@ func initialize(fn string, level int32) int32 {
 	p.self.Store(self)
 	world.openFast(p.engine)
 	self.openFast(p.engine)
+	if p.spawnedBy != "" {
+		if err := p.meetParent(p.spawnedBy); err != nil {
+			return fail(fn, nil, err)
+		}
+	}
 	initialized.Store(true)
 	return 0
 }
@@ -202,7 +215,7 @@ func (p *process) describe() {
 	if n, err := strconv.ParseInt(environment(boot.EnvAppNum), 10, 32); err == nil {
 		v.appnum = int32(n)
 	}
-	v.universe = int32(p.engine.World().Size())
+	v.universe = max(p.universe, int32(p.engine.World().Size()))
 	if onOneMachine(p.engine.Job()) {
 		v.wtimeIsGlobal = 1
 	}
@@ -222,6 +235,7 @@ func (p *process) end(meet bool) error {
 		return err
 	}
 	p.ended = true
+	closePorts()
 	if p.link != nil {
 		if err := p.link.Finalized(finishTime); err != nil {
 			return libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err)
@@ -265,7 +279,7 @@ func (p *process) start() error {
 	if err != nil {
 		return err
 	}
-	p.link = link
+	p.link, p.spawnedBy, p.universe = link, w.Parent, w.Universe
 	job, listener, sockets := w.Job, (*tcp.Listener)(nil), (*[2]int)(nil)
 	if w.IMPI && !w.Agent {
 		if listener, err = tcp.ListenBetween(w.Bind, w.Ports[0], w.Ports[1]); err != nil {
@@ -334,6 +348,9 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if err != nil {
 		return err
 	}
+	if p.connectTime, err = parseConnectTime(environment("IMPI_CONNECT_TIMEOUT")); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), joinTime)
 	defer cancel()
 	reach := links.Config{
@@ -342,20 +359,23 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
 	}
 	reach.Meet = meetConfig(job, w, reach)
+	p.meeting = reach.Meet
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
-		Job: job, Home: p.segment.Home(world), Open: reach.Open, ReadAll: environment("IMPI_SINGLE_COPY") == "1", Help: help,
-		Verify: verify, OnLost: lost, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
-		OnGone:    func(c *libimpi.Comm) { c.Bridge.(*communicator).showLocal(p.engine) },
+		Job: job, JobID: jobID(job, w), Home: p.segment.Home(world), Open: reach.Open,
+		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Help: help, Verify: verify, OnLost: lost, Shared: fastShared(),
+		Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
+		OnGone: func(c *libimpi.Comm) {
+			if b, ok := c.Bridge.(*communicator); ok { // the program has it already
+				b.showLocal(p.engine)
+			}
+		},
 		OpenBoard: func(c *libimpi.Comm) error { return c.Bridge.(*communicator).openBoard() },
 	})
 	if err != nil {
 		return err
 	}
 	if p.link != nil {
-		p.link.Watch(func(err error) {
-			fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), err)
-			unix.Exit(1)
-		})
+		p.watchLauncher()
 	}
 	return nil
 }
@@ -372,6 +392,28 @@ func meetConfig(job *transport.Job, w boot.Welcome, reach links.Config) meet.Con
 		c.Sealed = c.Sealed || h.Sealed
 	}
 	return c
+}
+
+// watchLauncher ends the process with its launcher.
+func (p *process) watchLauncher() {
+	p.link.Watch(func(err error) {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), err)
+		unix.Exit(1)
+	})
+}
+
+// jobID tells this job from all others. That of a launcher is the same for all ranks of it; where a job has several, the
+// engine takes the job's tables, which all clients have (zero).
+func jobID(job *transport.Job, w boot.Welcome) (id [16]byte) {
+	switch {
+	case job.Clients > 1:
+	case w.JobID == "":
+		rand.Read(id[:])
+	default:
+		sum := sha256.Sum256([]byte(w.JobID))
+		copy(id[:], sum[:])
+	}
+	return id
 }
 
 // localRanks are the world ranks of the processes that share this machine's memory: ranks of one client that follow

@@ -1,6 +1,12 @@
 package main
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/datatype"
+)
 
 // The program's memory, as the exports get it: addresses.
 
@@ -63,3 +69,8 @@ func putText(p uintptr, s string, room int) int {
 
 // address is the address of Go-owned memory that is passed to C for the time of a call.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// intsBuf is a slice as MPI_INTs, for a collective operation of our own.
+func intsBuf(s []int32) coll.Buf {
+	return coll.Buf{Base: unsafe.Pointer(unsafe.SliceData(s)), Count: int64(len(s)), Type: datatype.Named(abi.MPI_INT)}
+}

@@ -91,7 +91,10 @@ func (a *access) operator(h uintptr, origin *datatype.Type) {
 		a.set(abi.MPI_ERR_OP, "argument op (%#x) is not an operation, or has been freed", h)
 	default:
 		var err error
-		if a.element, err = libimpi.CheckAccumulate(int(h), a.place.Type, origin); err != nil {
+		switch a.element, err = libimpi.CheckAccumulate(int(h), a.place.Type, origin); {
+		case err != nil && a.place.Count == 0: // nothing is combined: other implementations take that, and programs do it
+			a.nobody = true
+		case err != nil:
 			a.err = libimpi.AsError(err)
 		}
 	}

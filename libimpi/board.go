@@ -209,6 +209,7 @@ func (v Collectives) onBoard(b *commBoard, t *coll.Turn) error {
 		v.task.takeLane(b, *t)
 		return nil
 	}
+	t.Keep(&v.task.turn)
 	v.task.turn, v.task.place = *t, boardPlace{commBoard: b}
 	return nil
 }

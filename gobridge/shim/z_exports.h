@@ -105,9 +105,14 @@ extern GoInt32 impi_Cart_shift(GoUintptr comm, GoInt32 direction, GoInt32 disp,
         GoUintptr rank_source, GoUintptr rank_dest);
 extern GoInt32 impi_Cart_sub(GoUintptr comm, GoUintptr remain_dims, GoUintptr newcomm);
 extern GoInt32 impi_Cartdim_get(GoUintptr comm, GoUintptr ndims);
+extern GoInt32 impi_Close_port(GoUintptr port_name);
+extern GoInt32 impi_Comm_accept(GoUintptr port_name, GoUintptr info, GoInt32 root,
+        GoUintptr comm, GoUintptr newcomm);
 extern GoInt32 impi_Comm_attach_buffer(GoUintptr comm, GoUintptr buffer, GoInt64 size);
 extern GoInt32 impi_Comm_call_errhandler(GoUintptr comm, GoInt32 errorcode);
 extern GoInt32 impi_Comm_compare(GoUintptr comm1, GoUintptr comm2, GoUintptr result);
+extern GoInt32 impi_Comm_connect(GoUintptr port_name, GoUintptr info, GoInt32 root,
+        GoUintptr comm, GoUintptr newcomm);
 extern GoInt32 impi_Comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 impi_Comm_create_errhandler(GoUintptr comm_errhandler_fn, GoUintptr errhandler);
 extern GoInt32 impi_Comm_create_from_group(GoUintptr group, GoUintptr stringtag, GoUintptr info,
@@ -136,6 +141,7 @@ extern GoInt32 impi_Comm_idup(GoUintptr comm, GoUintptr newcomm, GoUintptr reque
 extern GoInt32 impi_Comm_idup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm,
         GoUintptr request);
 extern GoInt32 impi_Comm_iflush_buffer(GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Comm_join(GoInt32 fd, GoUintptr intercomm);
 extern GoInt32 impi_Comm_rank(GoUintptr comm, GoUintptr rank);
 extern GoInt32 impi_Comm_remote_group(GoUintptr comm, GoUintptr group);
 extern GoInt32 impi_Comm_remote_size(GoUintptr comm, GoUintptr size);
@@ -144,6 +150,12 @@ extern GoInt32 impi_Comm_set_errhandler(GoUintptr comm, GoUintptr errhandler);
 extern GoInt32 impi_Comm_set_info(GoUintptr comm, GoUintptr info);
 extern GoInt32 impi_Comm_set_name(GoUintptr comm, GoUintptr comm_name);
 extern GoInt32 impi_Comm_size(GoUintptr comm, GoUintptr size);
+extern GoInt32 impi_Comm_spawn(GoUintptr command, GoUintptr argv, GoInt32 maxprocs,
+        GoUintptr info, GoInt32 root, GoUintptr comm, GoUintptr intercomm,
+        GoUintptr array_of_errcodes);
+extern GoInt32 impi_Comm_spawn_multiple(GoInt32 count, GoUintptr array_of_commands,
+        GoUintptr array_of_argv, GoUintptr array_of_maxprocs, GoUintptr array_of_info,
+        GoInt32 root, GoUintptr comm, GoUintptr intercomm, GoUintptr array_of_errcodes);
 extern GoInt32 impi_Comm_split(GoUintptr comm, GoInt32 color, GoInt32 key, GoUintptr newcomm);
 extern GoInt32 impi_Comm_split_type(GoUintptr comm, GoInt32 split_type, GoInt32 key,
         GoUintptr info, GoUintptr newcomm);
@@ -435,6 +447,7 @@ extern GoInt32 impi_Isendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr da
         GoUintptr request);
 extern GoInt32 impi_Issend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm, GoUintptr request);
+extern GoInt32 impi_Lookup_name(GoUintptr service_name, GoUintptr info, GoUintptr port_name);
 extern GoUintptr impi_Message_fromint(GoInt32 message);
 extern GoInt32 impi_Message_toint(GoUintptr message);
 extern GoInt32 impi_Mprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr message,
@@ -476,6 +489,7 @@ extern GoInt32 impi_Op_create(GoUintptr user_fn, GoInt32 commute, GoUintptr op, 
 extern GoInt32 impi_Op_free(GoUintptr op);
 extern GoUintptr impi_Op_fromint(GoInt32 op);
 extern GoInt32 impi_Op_toint(GoUintptr op);
+extern GoInt32 impi_Open_port(GoUintptr info, GoUintptr port_name);
 extern GoInt32 impi_Pack(GoUintptr inbuf, GoInt64 incount, GoUintptr datatype, GoUintptr outbuf,
         GoInt64 outsize, GoUintptr position, GoUintptr comm, GoInt32 wide);
 extern GoInt32 impi_Pack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64 incount,
@@ -494,6 +508,7 @@ extern GoInt32 impi_Probe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr
 extern GoInt32 impi_Psend_init(GoUintptr buf, GoInt32 partitions, GoInt64 count,
         GoUintptr datatype, GoInt32 dest, GoInt32 tag, GoUintptr comm, GoUintptr info,
         GoUintptr request);
+extern GoInt32 impi_Publish_name(GoUintptr service_name, GoUintptr info, GoUintptr port_name);
 extern GoInt32 impi_Put(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype,
         GoInt32 target_rank, GoInt64 target_disp, GoInt64 target_count,
         GoUintptr target_datatype, GoUintptr win);
@@ -763,6 +778,7 @@ extern GoInt32 impi_Unpack(GoUintptr inbuf, GoInt64 insize, GoUintptr position, 
         GoInt64 outcount, GoUintptr datatype, GoUintptr comm, GoInt32 wide);
 extern GoInt32 impi_Unpack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize,
         GoUintptr position, GoUintptr outbuf, GoInt64 outcount, GoUintptr datatype);
+extern GoInt32 impi_Unpublish_name(GoUintptr service_name, GoUintptr info, GoUintptr port_name);
 extern GoInt32 impi_Wait(GoUintptr request, GoUintptr status);
 extern GoInt32 impi_Waitall(GoInt32 count, GoUintptr array_of_requests,
         GoUintptr array_of_statuses);

@@ -168,16 +168,31 @@ WEAK(MPI_Alloc_mem);
 
 int PMPI_Close_port(const char *port_name)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Close_port");
-    return impi_unsupported("MPI_Close_port", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_Close_port"
+        "\0port_name\0";
+    impi_call.at[0] = port_name;
+    impi_err = impi_Close_port((uintptr_t)port_name);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Close_port);
 
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
         MPI_Comm *newcomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_accept");
-    return impi_unsupported("MPI_Comm_accept", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Comm_accept"
+        "\0port_name\0newcomm\0";
+    impi_call.at[0] = port_name;
+    impi_call.at[1] = newcomm;
+    impi_err = impi_Comm_accept((uintptr_t)port_name, (uintptr_t)info, root, (uintptr_t)comm, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_accept);
 
@@ -197,8 +212,16 @@ WEAK(MPI_Comm_call_errhandler);
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
         MPI_Comm *newcomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_connect");
-    return impi_unsupported("MPI_Comm_connect", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Comm_connect"
+        "\0port_name\0newcomm\0";
+    impi_call.at[0] = port_name;
+    impi_call.at[1] = newcomm;
+    impi_err = impi_Comm_connect((uintptr_t)port_name, (uintptr_t)info, root, (uintptr_t)comm, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_connect);
 
@@ -262,8 +285,15 @@ WEAK(MPI_Comm_get_parent);
 
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_join");
-    return impi_unsupported("MPI_Comm_join", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_Comm_join"
+        "\0intercomm\0";
+    impi_call.at[0] = intercomm;
+    impi_err = impi_Comm_join(fd, (uintptr_t)intercomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_join);
 
@@ -283,8 +313,19 @@ WEAK(MPI_Comm_set_errhandler);
 int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
         MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_spawn");
-    return impi_unsupported("MPI_Comm_spawn", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Comm_spawn"
+        "\0command\0argv\0intercomm\0array_of_errcodes\0";
+    impi_call.at[0] = command;
+    impi_call.at[1] = argv;
+    impi_call.at[2] = intercomm;
+    impi_call.at[3] = array_of_errcodes;
+    impi_err = impi_Comm_spawn((uintptr_t)command, (uintptr_t)argv, maxprocs, (uintptr_t)info, root,
+        (uintptr_t)comm, (uintptr_t)intercomm, (uintptr_t)array_of_errcodes);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_spawn);
 
@@ -292,8 +333,22 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
         const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm,
         MPI_Comm *intercomm, int array_of_errcodes[])
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_spawn_multiple");
-    return impi_unsupported("MPI_Comm_spawn_multiple", IMPI_KIND_COMM, (uintptr_t)comm);
+    impi_call.names = "MPI_Comm_spawn_multiple"
+        "\0array_of_commands\0array_of_argv\0array_of_maxprocs\0array_of_info\0intercomm\0array_of_errcodes\0";
+    impi_call.at[0] = array_of_commands;
+    impi_call.at[1] = array_of_argv;
+    impi_call.at[2] = array_of_maxprocs;
+    impi_call.at[3] = array_of_info;
+    impi_call.at[4] = intercomm;
+    impi_call.at[5] = array_of_errcodes;
+    impi_err = impi_Comm_spawn_multiple(count, (uintptr_t)array_of_commands, (uintptr_t)array_of_argv,
+        (uintptr_t)array_of_maxprocs, (uintptr_t)array_of_info, root, (uintptr_t)comm,
+        (uintptr_t)intercomm, (uintptr_t)array_of_errcodes);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Comm_spawn_multiple);
 
@@ -812,15 +867,30 @@ WEAK(MPI_Is_thread_main);
 
 int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Lookup_name");
-    return impi_unsupported("MPI_Lookup_name", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_Lookup_name"
+        "\0service_name\0port_name\0";
+    impi_call.at[0] = service_name;
+    impi_call.at[1] = port_name;
+    impi_err = impi_Lookup_name((uintptr_t)service_name, (uintptr_t)info, (uintptr_t)port_name);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Lookup_name);
 
 int PMPI_Open_port(MPI_Info info, char *port_name)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Open_port");
-    return impi_unsupported("MPI_Open_port", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_Open_port"
+        "\0port_name\0";
+    impi_call.at[0] = port_name;
+    impi_err = impi_Open_port((uintptr_t)info, (uintptr_t)port_name);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Open_port);
 
@@ -835,8 +905,16 @@ WEAK(MPI_Pcontrol);
 
 int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Publish_name");
-    return impi_unsupported("MPI_Publish_name", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_Publish_name"
+        "\0service_name\0port_name\0";
+    impi_call.at[0] = service_name;
+    impi_call.at[1] = port_name;
+    impi_err = impi_Publish_name((uintptr_t)service_name, (uintptr_t)info, (uintptr_t)port_name);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Publish_name);
 
@@ -1095,8 +1173,16 @@ WEAK(MPI_Status_set_elements_x);
 
 int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
+    int impi_err;
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpublish_name");
-    return impi_unsupported("MPI_Unpublish_name", IMPI_KIND_NONE, 0);
+    impi_call.names = "MPI_Unpublish_name"
+        "\0service_name\0port_name\0";
+    impi_call.at[0] = service_name;
+    impi_call.at[1] = port_name;
+    impi_err = impi_Unpublish_name((uintptr_t)service_name, (uintptr_t)info, (uintptr_t)port_name);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    return 0;
 }
 WEAK(MPI_Unpublish_name);
 

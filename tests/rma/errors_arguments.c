@@ -130,6 +130,8 @@ static void communication(rma_kind kind)
         CHECK_CLASS(MPI_Fetch_and_op(x, x, MPI_INT, to, zero, own, w.win), MPI_ERR_OP);
         CHECK_CLASS(MPI_Accumulate(d, 1, MPI_DOUBLE, to, zero, 1, MPI_DOUBLE, MPI_BAND, w.win), MPI_ERR_OP);
         CHECK_CLASS(MPI_Accumulate(x, 1, MPI_INT, to, zero, 1, MPI_INT, MPI_MAXLOC, w.win), MPI_ERR_OP);
+        CHECK_CLASS(MPI_Accumulate(x, 1, MPI_BYTE, to, zero, 1, MPI_BYTE, MPI_SUM, w.win), MPI_ERR_OP);
+        CHECK_CLASS(MPI_Accumulate(x, 0, MPI_BYTE, to, zero, 0, MPI_BYTE, MPI_SUM, w.win), MPI_SUCCESS);
         CHECK_CLASS(MPI_Accumulate(x, 1, MPI_INT, to, zero, 1, MPI_INT, MPI_NO_OP, w.win), MPI_ERR_OP);
         CHECK_CLASS(MPI_Accumulate(x, 1, mixed, to, zero, 1, mixed, MPI_SUM, w.win), MPI_ERR_TYPE);
         CHECK_CLASS(MPI_Fetch_and_op(x, x, raw, to, zero, MPI_SUM, w.win), MPI_ERR_TYPE);

@@ -1,0 +1,300 @@
+package main
+
+import "C"
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/meet"
+)
+
+// Two groups of processes that find each other (MPI 5.0, 11.10): at a port, which one of them opens, or over a socket of
+// the program. The root of each side gets a line to the other's; the rest is the engine's (libimpi.Comm.Meet):
+//
+//	root:       arguments, accept or dial -> line, or an error
+//	everybody:  announce: whether there is a line, and how long the rest may take -> Meet
+//
+// What the root alone has to know is looked at there only, and an error there is everybody's.
+
+// ports are those that this process has opened, by name.
+var ports struct {
+	sync.Mutex
+	open map[string]*meet.Port
+}
+
+// mostPorts bounds them: each is a listening socket.
+const mostPorts = 256
+
+// closePorts closes what the program has left open.
+func closePorts() {
+	ports.Lock()
+	defer ports.Unlock()
+	for name, p := range ports.open {
+		p.Close()
+		delete(ports.open, name)
+	}
+}
+
+//export impi_Open_port
+func impi_Open_port(info, port_name uintptr) int32 {
+	k := check{fn: "MPI_Open_port"}
+	if k.notStarted() {
+		return k.fail()
+	}
+	k.info(info)
+	if k.result(port_name, "port_name"); k.err != nil {
+		return k.fail()
+	}
+	ports.Lock()
+	defer ports.Unlock()
+	if len(ports.open) >= mostPorts {
+		k.set(abi.MPI_ERR_OTHER, "%d ports are open", mostPorts)
+		return k.fail()
+	}
+	p, err := meet.Listen(started().meeting)
+	if err != nil {
+		return k.failed(libimpi.Errorf(abi.MPI_ERR_OTHER, "no port can be opened: %v", err))
+	}
+	if len(p.Name()) >= abi.MPI_MAX_PORT_NAME {
+		p.Close()
+		k.set(abi.MPI_ERR_INTERN, "the port's name has %d characters", len(p.Name()))
+		return k.fail()
+	}
+	if ports.open == nil {
+		ports.open = map[string]*meet.Port{}
+	}
+	ports.open[p.Name()] = p
+	putText(port_name, p.Name(), abi.MPI_MAX_PORT_NAME)
+	return 0
+}
+
+//export impi_Close_port
+func impi_Close_port(port_name uintptr) int32 {
+	k := check{fn: "MPI_Close_port"}
+	if k.notStarted() {
+		return k.fail()
+	}
+	name := k.portName(port_name)
+	if k.err != nil {
+		return k.fail()
+	}
+	ports.Lock()
+	p := ports.open[name]
+	delete(ports.open, name)
+	ports.Unlock()
+	if p == nil {
+		k.notOurs(name)
+		return k.fail()
+	}
+	p.Close()
+	return 0
+}
+
+// portName reads the name of a port.
+func (k *check) portName(p uintptr) string {
+	if k.result(p, "port_name"); k.err != nil {
+		return ""
+	}
+	return text(p, abi.MPI_MAX_PORT_NAME)
+}
+
+func (k *check) notOurs(name string) {
+	k.set(abi.MPI_ERR_PORT, "argument port_name (%.100q) is not a port that this process has opened and not closed", name)
+}
+
+//export impi_Comm_accept
+func impi_Comm_accept(port_name, info uintptr, root int32, comm, newcomm uintptr) int32 {
+	return meetAt("MPI_Comm_accept", port_name, info, root, comm, newcomm, (*check).accept)
+}
+
+//export impi_Comm_connect
+func impi_Comm_connect(port_name, info uintptr, root int32, comm, newcomm uintptr) int32 {
+	return meetAt("MPI_Comm_connect", port_name, info, root, comm, newcomm, (*check).connect)
+}
+
+// wayToMeet gets a root its line. limit is what the program says of the time that it may take; 0: nothing.
+type wayToMeet func(k *check, name string, limit patience) (transport.Line, error)
+
+// meetAt is what the two sides of a port have in common.
+func meetAt(fn string, port_name, info uintptr, root int32, comm, newcomm uintptr, way wayToMeet) int32 {
+	k := commQuery(fn, comm)
+	k.intra()
+	k.root(root)
+	if k.result(newcomm, "newcomm"); k.err != nil {
+		return k.fail()
+	}
+	var line transport.Line
+	var limit patience
+	var failed error
+	if k.c.Rank() == int(root) {
+		name := k.portName(port_name)
+		limit = k.patience(k.info(info))
+		if k.err != nil {
+			failed = k.err
+		} else if line, failed = way(&k, name, limit); line != nil {
+			defer line.Close()
+		}
+		k.err = nil
+	}
+	c, _, err := k.meet(line, int(root), failed, limit, nil)
+	return k.made(c, err, newcomm)
+}
+
+// accept waits at a port for somebody who connects.
+func (k *check) accept(name string, limit patience) (line transport.Line, err error) {
+	ports.Lock()
+	p := ports.open[name]
+	ports.Unlock()
+	if p == nil {
+		k.notOurs(name)
+		return nil, k.err
+	}
+	return acceptAt(p, limit)
+}
+
+func acceptAt(p *meet.Port, limit patience) (line transport.Line, err error) {
+	ctx, cancel := limit.context()
+	defer cancel()
+	if err := whileOthersGoOn(cancel, func() { line, err = p.Accept(ctx) }); err != nil {
+		return nil, err
+	}
+	switch {
+	case err == nil:
+		return line, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "nobody has connected to the port within %v", limit)
+	case errors.Is(err, meet.ErrClosed):
+		return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "the port has been closed meanwhile")
+	}
+	return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "waiting at the port: %v", err)
+}
+
+// connect dials a port.
+func (k *check) connect(name string, limit patience) (line transport.Line, err error) {
+	if limit == 0 {
+		limit = started().connectTime
+	}
+	ctx, cancel := limit.context()
+	defer cancel()
+	if err := whileOthersGoOn(cancel, func() { line, err = meet.Dial(ctx, name, started().meeting) }); err != nil {
+		return nil, err
+	}
+	var bad *meet.NameError
+	switch {
+	case err == nil:
+		return line, nil
+	case errors.As(err, &bad):
+		return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "argument port_name (%.100q) is not a port's name: %v", name, bad)
+	case errors.Is(err, meet.ErrNoPort):
+		return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "%v", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "nobody has accepted at the port within %v", limit)
+	}
+	return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "the port cannot be reached: %v", err)
+}
+
+//export impi_Comm_join
+func impi_Comm_join(fd int32, intercomm uintptr) int32 {
+	k := check{fn: "MPI_Comm_join"}
+	if k.notStarted() {
+		return k.fail()
+	}
+	k.c = selfComm()
+	if k.c == nil {
+		k.set(abi.MPI_ERR_COMM, "there is no MPI_COMM_SELF outside of the world model")
+		return k.fail()
+	}
+	if fd < 0 {
+		k.set(abi.MPI_ERR_ARG, "argument fd is %d", fd)
+	}
+	if k.result(intercomm, "intercomm"); k.err != nil {
+		return k.fail()
+	}
+	limit := started().connectTime
+	line, failed := join(fd, limit)
+	if line != nil {
+		defer line.Close()
+	}
+	c, _, err := k.meet(line, 0, failed, limit, nil)
+	return k.made(c, err, intercomm)
+}
+
+// join makes a line of the program's socket.
+func join(fd int32, limit patience) (line transport.Line, err error) {
+	ctx, cancel := limit.context()
+	defer cancel()
+	if err := whileOthersGoOn(cancel, func() { line, err = meet.Over(ctx, int(fd)) }); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "argument fd (%d) does not lead to a process that joins: %v", fd, err)
+	}
+	return line, nil
+}
+
+// meet makes the intercommunicator. line, failed and limit are the root's, and so are codes, which all get.
+func (k *check) meet(line transport.Line, root int, failed error, limit patience, codes []int32) (*libimpi.Comm, []int32,
+	error) {
+	limit, codes, err := k.announce(root, limit, codes)
+	if err != nil {
+		return nil, nil, err
+	}
+	if limit == 0 {
+		limit = started().connectTime
+	}
+	ctx, cancel := limit.context()
+	defer cancel()
+	c, err := k.c.Meet(ctx, line, root, failed)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = libimpi.Errorf(abi.MPI_ERR_OTHER, "the processes of the other side have not come within %v", limit)
+	}
+	return c, codes, err
+}
+
+// announce gives all members what the root says: until now they have waited for it, however long that took.
+func (k *check) announce(root int, limit patience, codes []int32) (patience, []int32, error) {
+	head := []int32{limit.seconds(), int32(len(codes))}
+	if err := k.c.Bcast(intsBuf(head), root); err != nil {
+		return 0, nil, err
+	}
+	if k.c.Rank() != root {
+		codes = make([]int32, head[1])
+	}
+	if len(codes) > 0 {
+		if err := k.c.Bcast(intsBuf(codes), root); err != nil {
+			return 0, nil, err
+		}
+	}
+	return patienceOf(head[0]), codes, nil
+}
+
+// whileOthersGoOn runs f, which may block for long, on a goroutine, while this thread continues what the process has to
+// do for others. An error is that of the job, which has lost somebody; then give is called, which ends f.
+func whileOthersGoOn(give func(), f func()) error {
+	e, done := engine(), make(chan struct{})
+	id := e.StartGeneral(nothingMore{})
+	started := id
+	go func() {
+		f()
+		close(done)
+		e.CompleteGeneral(started)
+	}()
+	err := e.Wait(&id, nil)
+	if err != nil {
+		give()
+	}
+	<-done
+	return err
+}
+
+// nothingMore is a generalized request of our own.
+type nothingMore struct{}
+
+func (nothingMore) Query(*libimpi.CStatus) error { return nil }
+func (nothingMore) Free() error                  { return nil }
+func (nothingMore) Cancel(bool) error            { return nil }
