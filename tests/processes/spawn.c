@@ -46,12 +46,12 @@ static int child(int argc, char **argv, MPI_Comm parent)
 }
 
 /* The children's introductions arrive, and they go. */
-static void meet(MPI_Comm children, int root, int n)
+static void meet(MPI_Comm children, int n)
 {
     int rank, *all = malloc(n * 3 * sizeof *all);
     MPI_Comm_rank(children, &rank);
-    CHECK_EQ(MPI_Gather(NULL, 0, MPI_INT, all, 3, MPI_INT, rank == root ? MPI_ROOT : MPI_PROC_NULL, children), MPI_SUCCESS);
-    for (int i = 0; i < n && rank == root; i++) {
+    CHECK_EQ(MPI_Gather(NULL, 0, MPI_INT, all, 3, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, children), MPI_SUCCESS);
+    for (int i = 0; i < n && rank == 0; i++) {
         CHECK_EQ(all[3 * i], i);
         CHECK_EQ(all[3 * i + 1], n);
         CHECK_EQ(all[3 * i + 2], 0);
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     CHECK_EQ(MPI_Comm_size(children, &size), MPI_SUCCESS);
     CHECK_EQ(rank, check_rank);
     CHECK_EQ(size, check_size);
-    meet(children, 0, 1);
+    meet(children, 1);
 
     /* Odd ones, which the root alone has. */
     if (check_rank == last) {
@@ -88,16 +88,16 @@ int main(int argc, char **argv)
     }
     if (check_rank == last)
         for (int i = 0; i < 3; i++) CHECK_EQ(codes[i], MPI_SUCCESS);
-    meet(children, 0, 3);
+    meet(children, 3);
 
     /* Each with each. */
     CHECK_EQ(MPI_Comm_spawn(program, talk, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE), MPI_SUCCESS);
     family_talk(children, 7, 100000);
-    meet(children, last, 2);
+    meet(children, 2);
 
     /* All at once, each its own. */
     CHECK_EQ(MPI_Comm_spawn(program, talk, 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE), MPI_SUCCESS);
     family_talk(children, 7, 100000);
-    meet(children, 0, 2);
+    meet(children, 2);
     return check_end();
 }
