@@ -206,6 +206,7 @@ func (v Collectives) onBoard(b *commBoard, t *coll.Turn) error {
 	case v.task == nil:
 		return t.Do(&b.blocking)
 	case v.persistent():
+		t.Keep(new(coll.Turn))
 		v.task.takeLane(b, *t)
 		return nil
 	}

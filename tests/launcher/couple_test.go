@@ -1,0 +1,102 @@
+package launcher
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Jobs that were started separately and meet (MPI 5.0, 11.10).
+
+// in is the working directory in which jobs meet, and where their names are kept.
+func in(dir string) option {
+	return func(c *exec.Cmd) {
+		c.Dir = dir
+		c.Env = append(c.Env, "XDG_RUNTIME_DIR="+dir)
+	}
+}
+
+// couples are the ways in which the two jobs are spread.
+var couples = [][2]string{{"-n 1", "-n 1"}, {"-n 2", "-n 3"}, {"-n 4", "-n 2"}, {"-clients 2 -n 2", "-n 2"},
+	{"-clients 2 -n 4", "-clients 2 -n 2"}, {"-clients 2 -via agent -n 2", "-n 2"}}
+
+func TestJobsThatAreStartedSeparatelyMeet(t *testing.T) {
+	file := program(t, "couple")
+	for _, do := range []string{"talk", "names"} {
+		for _, how := range couples {
+			t.Run(do+" "+how[0]+" and "+how[1], func(t *testing.T) {
+				here := []option{in(t.TempDir())}
+				left := startWith(t, here, words(how[0], file, "left", do)...)
+				right := startWith(t, here, words(how[1], file, "right", do)...)
+				left.wait().expect(t, 0, "")
+				right.wait().expect(t, 0, "")
+			})
+		}
+	}
+}
+
+func TestJobsJoinOverSockets(t *testing.T) {
+	file := program(t, "couple")
+	for _, n := range []string{"-n 1", "-n 3"} {
+		here := []option{in(t.TempDir())}
+		left := startWith(t, here, words(n, file, "left join")...)
+		right := startWith(t, here, words(n, file, "right join")...)
+		left.wait().expect(t, 0, "")
+		right.wait().expect(t, 0, "")
+	}
+}
+
+func TestJobsMeetInRingsAndTrees(t *testing.T) {
+	file := program(t, "couple")
+	for _, shape := range []string{"ring", "tree"} {
+		for _, n := range []int{3, 7} {
+			here := []option{in(t.TempDir())}
+			var all []*job
+			for i := range n {
+				all = append(all, startWith(t, here, words("-n", fmt.Sprint(1+i%2), file, shape, fmt.Sprint(i), fmt.Sprint(n))...))
+			}
+			for _, j := range all {
+				j.wait().expect(t, 0, "")
+			}
+		}
+	}
+}
+
+// The job that loses a process of another one is told so, lives, and meets others.
+func TestTheDeathOfAnotherJobIsAnErrorAndNotTheEnd(t *testing.T) {
+	file := program(t, "couple")
+	for _, how := range [][2]string{{"-n 1", "-n 1"}, {"-n 2", "-n 2"}, {"-clients 2 -n 2", "-n 2"}} {
+		for _, do := range []string{"later 0", "in-disconnect 0", "later 1", "in-disconnect 1"} {
+			if how[1] == "-n 1" && strings.HasSuffix(do, "1") {
+				continue
+			}
+			t.Run(do+" "+how[0]+" and "+how[1], func(t *testing.T) {
+				here := []option{in(t.TempDir())}
+				left := startWith(t, here, words(how[0], file, "left", do)...)
+				right := startWith(t, here, words(how[1], file, "right", do)...)
+				if r := right.wait(); r.code != 137 || !strings.Contains(r.stderr, "SIGKILL") {
+					t.Errorf("the job that dies ends with %d: %q", r.code, r.stderr)
+				}
+				second := startWith(t, here, words(how[1], file, "right second")...)
+				left.wait().expect(t, 0, "")
+				second.wait().expect(t, 0, "")
+			})
+		}
+	}
+}
+
+// A job that dies before it connects is not missed: another one may connect at the port.
+func TestAJobThatDiesBeforeItConnectsIsNotMissed(t *testing.T) {
+	file := program(t, "couple")
+	here := []option{in(t.TempDir())}
+	left := startWith(t, here, words("-n 2", file, "left before")...)
+	if r := startWith(t, here, words("-n 2", file, "right before 0")...).wait(); r.code != 137 {
+		t.Errorf("the job that dies ends with %d: %q", r.code, r.stderr)
+	}
+	right := startWith(t, here, words("-n 2", file, "right after")...)
+	second := startWith(t, here, words("-n 2", file, "right second")...)
+	left.wait().expect(t, 0, "")
+	right.wait().expect(t, 0, "")
+	second.wait().expect(t, 0, "")
+}
