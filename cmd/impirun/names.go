@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/auth"
+	"golang.org/x/sys/unix"
 )
 
 // nameBook keeps what the processes of this launcher have published, and asks the server that several launchers have in
@@ -245,6 +246,7 @@ func (b *nameBook) close() {
 const namesWord = "--names-here"
 
 func serveNamesHere(words []string) int {
+	dropInherited()
 	idle := names.IdleTime
 	if len(words) > 1 {
 		if n, err := strconv.ParseFloat(words[1], 64); err == nil && n > 0 {
@@ -255,6 +257,25 @@ func serveNamesHere(words []string) int {
 		return 1
 	}
 	return 0
+}
+
+// dropInherited closes what the user's shell or a script has left open beyond the standard files: somebody may wait for
+// the end of a pipe, and this process outlives the job that it was started for. What the Go runtime opens itself is not
+// inherited by others, which tells the two apart.
+func dropInherited() {
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, entry := range list {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd <= 2 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
 }
 
 // serveNames is impirun -names: one line on stdout, and then a name server until a signal ends it.

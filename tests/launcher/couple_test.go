@@ -9,13 +9,8 @@ import (
 
 // Jobs that were started separately and meet (MPI 5.0, 11.10).
 
-// in is the working directory in which jobs meet, and where their names are kept.
-func in(dir string) option {
-	return func(c *exec.Cmd) {
-		c.Dir = dir
-		c.Env = append(c.Env, "XDG_RUNTIME_DIR="+dir)
-	}
-}
+// in is the working directory in which jobs meet.
+func in(dir string) option { return func(c *exec.Cmd) { c.Dir = dir } }
 
 // couples are the ways in which the two jobs are spread.
 var couples = [][2]string{{"-n 1", "-n 1"}, {"-n 2", "-n 3"}, {"-n 4", "-n 2"}, {"-clients 2 -n 2", "-n 2"},
@@ -26,7 +21,7 @@ func TestJobsThatAreStartedSeparatelyMeet(t *testing.T) {
 	for _, do := range []string{"talk", "names"} {
 		for _, how := range couples {
 			t.Run(do+" "+how[0]+" and "+how[1], func(t *testing.T) {
-				here := []option{in(t.TempDir())}
+				here := []option{in(t.TempDir()), ownNames(t)}
 				left := startWith(t, here, words(how[0], file, "left", do)...)
 				right := startWith(t, here, words(how[1], file, "right", do)...)
 				left.wait().expect(t, 0, "")

@@ -2,7 +2,9 @@ package launcher
 
 import (
 	"bytes"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -54,6 +56,25 @@ unpublish: service "s" is not published by this job
 		if r.stdout != want {
 			t.Errorf("%s: %q", how, r.stdout)
 		}
+	}
+}
+
+// The server that a job has started outlives it, and must not keep open what a script has left open for the job.
+func TestTheNameServerKeepsNothingOfTheUsersOpen(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	leftOpen := func(c *exec.Cmd) { c.ExtraFiles = []*os.File{w} }
+	startWith(t, []option{ownNames(t), leftOpen}, words("-n 1", does("init", "publish s port", "fini"))...).wait().
+		expect(t, 0, "")
+	w.Close()
+	if err := r.SetReadDeadline(time.Now().Add(patience / 2)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the pipe is still open: %v", err)
 	}
 }
 
