@@ -402,8 +402,8 @@ func (p *process) watchLauncher() {
 	})
 }
 
-// jobID tells this job from all others. That of a launcher is the same for all ranks of it; where a job has several, the
-// engine takes the job's tables, which all clients have (zero).
+// jobID tells this job from all others. That of a launcher is the same for all ranks of it; where a job has several,
+// the engine takes the job's tables, which all clients have (zero).
 func jobID(job *transport.Job, w boot.Welcome) (id [16]byte) {
 	switch {
 	case job.Clients > 1:

@@ -13,8 +13,8 @@ import (
 	"github.com/libimpi/libimpi/transport/meet"
 )
 
-// Two groups of processes that find each other (MPI 5.0, 11.10): at a port, which one of them opens, or over a socket of
-// the program. The root of each side gets a line to the other's; the rest is the engine's (libimpi.Comm.Meet):
+// Two groups of processes that find each other (MPI 5.0, 11.10): at a port, which one of them opens, or over a socket
+// of the program. The root of each side gets a line to the other's; the rest is the engine's (libimpi.Comm.Meet):
 //
 //	root:       arguments, accept or dial -> line, or an error
 //	everybody:  announce: whether there is a line, and how long the rest may take -> Meet
@@ -238,8 +238,8 @@ func join(fd int32, limit patience) (line transport.Line, err error) {
 }
 
 // meet makes the intercommunicator. line, failed and limit are the root's, and so are codes, which all get.
-func (k *check) meet(line transport.Line, root int, failed error, limit patience, codes []int32) (*libimpi.Comm, []int32,
-	error) {
+func (k *check) meet(line transport.Line, root int, failed error, limit patience, codes []int32) (*libimpi.Comm,
+	[]int32, error) {
 	limit, codes, err := k.announce(root, limit, codes)
 	if err != nil {
 		return nil, nil, err

@@ -11,8 +11,8 @@ import (
 	"github.com/libimpi/libimpi/transport/boot"
 )
 
-// Names of services (MPI 5.0, 11.10.4), which the launchers keep. They are strings that others find; what they stand for
-// need not be a port.
+// Names of services (MPI 5.0, 11.10.4), which the launchers keep. They are strings that others find; what they stand
+// for need not be a port.
 
 // service is a call about a name: it reads the arguments, and asks.
 type service struct {

@@ -80,6 +80,10 @@ var All = []Setting{
 			"those of the tables that `impi-info` shows"},
 	{Name: "IMPI_RSH", Default: "ssh -o BatchMode=yes", Group: "launcher",
 		Meaning: "the command that starts a command on another machine (`-rsh`)"},
+	{Name: "IMPI_CONNECT_TIMEOUT", Default: "120", Group: "launcher", Kind: Number,
+		Meaning: "seconds for which processes of another job are waited for, if the info key `timeout` says nothing: " +
+			"by `MPI_Comm_connect` and `MPI_Comm_join`, by children and parents, and by all who meet " +
+			"([processes.md](processes.md))"},
 	{Name: "IMPI_NAMES", Default: "unset", Group: "launcher",
 		Meaning: "HOST:PORT of the server, an `impirun -names`, where jobs meet the names that others publish with " +
 			"`MPI_Publish_name`; unset, a server of this user on this machine, which starts by itself " +

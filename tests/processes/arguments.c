@@ -23,6 +23,12 @@ static void ports(void)
     CHECK_CLASS(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter), MPI_ERR_PORT);
 }
 
+/* The calls with the arguments that are wrong somewhere. */
+#define SPAWN(program, n, root, comm) \
+    MPI_Comm_spawn(program, MPI_ARGV_NULL, n, MPI_INFO_NULL, root, comm, &inter, MPI_ERRCODES_IGNORE)
+#define SPAWN_MULTIPLE(count, programs, procs) \
+    MPI_Comm_spawn_multiple(count, programs, MPI_ARGVS_NULL, procs, &none, last, dup, &inter, MPI_ERRCODES_IGNORE)
+
 static void calls(char *program)
 {
     MPI_Comm inter, dup;
@@ -33,25 +39,25 @@ static void calls(char *program)
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
 
     /* Roots and communicators, which all members look at. */
-    CHECK_CLASS(MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, check_size, dup, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_ROOT);
-    CHECK_CLASS(MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, -1, dup, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_ROOT);
+    CHECK_CLASS(SPAWN(program, 1, check_size, dup), MPI_ERR_ROOT);
+    CHECK_CLASS(SPAWN(program, 1, -1, dup), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Comm_accept(port, MPI_INFO_NULL, check_size, dup, &inter), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Comm_connect(port, MPI_INFO_NULL, -5, dup, &inter), MPI_ERR_ROOT);
-    CHECK_CLASS(MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_NULL, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_COMM);
+    CHECK_CLASS(SPAWN(program, 1, 0, MPI_COMM_NULL), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_NULL, &inter), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_NULL, &inter), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Comm_accept(port, MPI_INFO_NULL, 0, dup, NULL), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Comm_get_parent(NULL), MPI_ERR_ARG);
 
     /* What the root alone looks at is an error of all. */
-    CHECK_CLASS(MPI_Comm_spawn(NULL, MPI_ARGV_NULL, 1, MPI_INFO_NULL, last, dup, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Comm_spawn("", MPI_ARGV_NULL, 1, MPI_INFO_NULL, last, dup, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Comm_spawn(program, MPI_ARGV_NULL, -1, MPI_INFO_NULL, last, dup, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Comm_spawn_multiple(0, programs, MPI_ARGVS_NULL, &one, &none, last, dup, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_COUNT);
-    CHECK_CLASS(MPI_Comm_spawn_multiple(1, NULL, MPI_ARGVS_NULL, &one, &none, last, dup, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Comm_spawn_multiple(1, missing, MPI_ARGVS_NULL, &one, &none, last, dup, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Comm_spawn_multiple(1, programs, MPI_ARGVS_NULL, NULL, &none, last, dup, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Comm_spawn_multiple(1, programs, MPI_ARGVS_NULL, &minus, &none, last, dup, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_ARG);
+    CHECK_CLASS(SPAWN(NULL, 1, last, dup), MPI_ERR_ARG);
+    CHECK_CLASS(SPAWN("", 1, last, dup), MPI_ERR_ARG);
+    CHECK_CLASS(SPAWN(program, -1, last, dup), MPI_ERR_ARG);
+    CHECK_CLASS(SPAWN_MULTIPLE(0, programs, &one), MPI_ERR_COUNT);
+    CHECK_CLASS(SPAWN_MULTIPLE(1, NULL, &one), MPI_ERR_ARG);
+    CHECK_CLASS(SPAWN_MULTIPLE(1, missing, &one), MPI_ERR_ARG);
+    CHECK_CLASS(SPAWN_MULTIPLE(1, programs, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(SPAWN_MULTIPLE(1, programs, &minus), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Comm_accept(NULL, MPI_INFO_NULL, last, dup, &inter), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Comm_connect(NULL, MPI_INFO_NULL, last, dup, &inter), MPI_ERR_ARG);
     MPI_Info_create(&timeout);
@@ -69,7 +75,7 @@ static void calls(char *program)
         MPI_Intercomm_create(half, 0, dup, !(check_rank % 2), 3, &inter);
         MPI_Comm again = inter;
         MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
-        CHECK_CLASS(MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, again, &inter, MPI_ERRCODES_IGNORE), MPI_ERR_COMM);
+        CHECK_CLASS(SPAWN(program, 1, 0, again), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Comm_accept(port, MPI_INFO_NULL, 0, again, &inter), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Comm_connect(port, MPI_INFO_NULL, 0, again, &inter), MPI_ERR_COMM);
         MPI_Comm_free(&again);
@@ -106,7 +112,7 @@ static void sockets(void)
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
-    if (!check_library("libimpi")) return check_end(); /* what is not said in the standard: which error is found first */
+    if (!check_library("libimpi")) return check_end(); /* the standard does not say which error is found first */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     ports();

@@ -1,5 +1,5 @@
-/* What can be made of an intercommunicator with children: a merged communicator, duplicates, parts of it, groups, and on
- * the merged one topologies, communicators of groups, windows and files. All of it outlives what it was made of. */
+/* What can be made of an intercommunicator with children: a merged communicator, duplicates, parts of it, groups, and
+ * on the merged one topologies, communicators of groups, windows and files. All of it outlives what it was made of. */
 /* ranks: 1 2 4 */
 /* needs: MPI_Comm_spawn MPI_Comm_get_parent */
 #include "family.h"
@@ -49,7 +49,7 @@ static void files(MPI_Comm all, int rank, int size)
     if (rank == 0) snprintf(name, sizeof name, "/tmp/libimpi-processes-%ld", (long)getpid());
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, all);
     CHECK_EQ(MPI_File_open(all, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file),
-        MPI_SUCCESS);
+             MPI_SUCCESS);
     CHECK_EQ(MPI_File_write_at_all(file, rank * sizeof(int), &rank, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_SUCCESS);
     MPI_File_sync(file);
     MPI_Barrier(all);
@@ -142,7 +142,8 @@ int main(int argc, char **argv)
     CHECK_EQ(count(some), size);
     CHECK_EQ(MPI_Comm_disconnect(&some), MPI_SUCCESS);
 #endif
-    MPI_Group_free(&merged), MPI_Group_free(&both), MPI_Group_free(&ours), MPI_Group_free(&theirs), MPI_Group_free(&first);
+    MPI_Group *groups[] = {&merged, &both, &ours, &theirs, &first};
+    for (int i = 0; i < 5; i++) MPI_Group_free(groups[i]);
     CHECK_EQ(MPI_Comm_disconnect(&all), MPI_SUCCESS);
     return check_end();
 }

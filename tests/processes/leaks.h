@@ -19,15 +19,15 @@ static inline leaks_start leaks_now(void)
     return now;
 }
 
-/* After many rounds there may be some descriptors more, that are about to be closed, and what a garbage collector leaves
- * lying until it is worth its while: each round would have lost the rings of a pair, in 180 of them more than that. */
+/* After many rounds there may be some descriptors more, that are about to be closed, and what a garbage collector
+ * leaves lying until it is worth its while. If each of 180 rounds lost the rings of a pair, that would be more. */
 static inline void leaks_check(leaks_start before)
 {
     leaks_start now = leaks_now();
     CHECK_SAY(now.descriptors < before.descriptors + 16, "%ld descriptors were open, and %ld are", before.descriptors,
-        now.descriptors);
-    CHECK_SAY(now.kilobytes < before.kilobytes + 12 * 1024, "%ld kB of memory were in use, and %ld are", before.kilobytes,
-        now.kilobytes);
+              now.descriptors);
+    CHECK_SAY(now.kilobytes < before.kilobytes + 12 * 1024, "%ld kB of memory were in use, and %ld are",
+              before.kilobytes, now.kilobytes);
 }
 
 #endif

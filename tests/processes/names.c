@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     snprintf(own, sizeof own, "%s: %d", service, (check_rank + 1) % check_size);
     CHECK_EQ(MPI_Lookup_name(own, MPI_INFO_NULL, found), MPI_SUCCESS);
     MPI_Sendrecv(other, sizeof other, MPI_CHAR, (check_rank + last) % check_size, 0, port, sizeof port, MPI_CHAR,
-        (check_rank + 1) % check_size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                 (check_rank + 1) % check_size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CHECK(!strcmp(found, port));
     MPI_Barrier(MPI_COMM_WORLD);
     snprintf(own, sizeof own, "%s: %d", service, check_rank);

@@ -1,5 +1,5 @@
-/* A port at which nobody connects, or nobody accepts, is left after the time that the info key timeout says; one that is
- * closed while somebody waits ends the wait of both. Messages go on meanwhile. */
+/* A port at which nobody connects, or nobody accepts, is left after the time that the info key timeout says; one that
+ * is closed while somebody waits ends the wait of both. Messages go on meanwhile. */
 /* ranks: 1 2 4 */
 /* needs: MPI_Comm_accept MPI_Comm_connect */
 #include "family.h"

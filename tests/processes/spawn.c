@@ -5,7 +5,8 @@
 #include "family.h"
 
 /* Arguments that a shell or a careless launcher would change. */
-static char *odd[] = {"arguments", "", "two words", "\"quoted\"", "$HOME", "a\tb\nc", "-n", "--", "*", "\\", "\xc3\xa9", NULL};
+static char *odd[] = {"arguments", "", "two words", "\"quoted\"", "$HOME", "a\tb\nc", "-n", "--", "*", "\\",
+                      "\xc3\xa9", NULL};
 
 /* What a child is, to its parents: its rank and size among its siblings, and its MPI_APPNUM. */
 static void introduce(MPI_Comm parent)
@@ -50,7 +51,8 @@ static void meet(MPI_Comm children, int n)
 {
     int rank, *all = malloc(n * 3 * sizeof *all);
     MPI_Comm_rank(children, &rank);
-    CHECK_EQ(MPI_Gather(NULL, 0, MPI_INT, all, 3, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, children), MPI_SUCCESS);
+    CHECK_EQ(MPI_Gather(NULL, 0, MPI_INT, all, 3, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, children),
+             MPI_SUCCESS);
     for (int i = 0; i < n && rank == 0; i++) {
         CHECK_EQ(all[3 * i], i);
         CHECK_EQ(all[3 * i + 1], n);
@@ -72,8 +74,8 @@ int main(int argc, char **argv)
     if (flag) CHECK_SAY(*universe >= check_size, "the universe has %d places", *universe);
 
     /* No arguments. */
-    CHECK_EQ(MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE),
-        MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+        MPI_ERRCODES_IGNORE), MPI_SUCCESS);
     CHECK_EQ(MPI_Comm_rank(children, &rank), MPI_SUCCESS);
     CHECK_EQ(MPI_Comm_size(children, &size), MPI_SUCCESS);
     CHECK_EQ(rank, check_rank);
@@ -91,12 +93,14 @@ int main(int argc, char **argv)
     meet(children, 3);
 
     /* Each with each. */
-    CHECK_EQ(MPI_Comm_spawn(program, talk, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE), MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_spawn(program, talk, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE),
+             MPI_SUCCESS);
     family_talk(children, 7, 100000);
     meet(children, 2);
 
     /* All at once, each its own. */
-    CHECK_EQ(MPI_Comm_spawn(program, talk, 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE), MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_spawn(program, talk, 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE),
+             MPI_SUCCESS);
     family_talk(children, 7, 100000);
     meet(children, 2);
     return check_end();

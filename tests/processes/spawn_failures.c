@@ -1,5 +1,5 @@
-/* Programs that do not start, or that are no MPI programs: MPI_ERR_SPAWN at all members, and a code for each process; the
- * job goes on. */
+/* Programs that do not start, or that are no MPI programs: MPI_ERR_SPAWN at all members, and a code for each process;
+ * the job goes on. */
 /* ranks: 1 2 4 */
 /* needs: MPI_Comm_spawn MPI_Comm_spawn_multiple MPI_Comm_get_parent */
 #include "family.h"
@@ -12,7 +12,8 @@ static void fails(char *program, char **args)
 {
     MPI_Comm children = MPI_COMM_WORLD;
     int codes[N] = {-1, -1, -1}, bad = 0;
-    CHECK_CLASS(MPI_Comm_spawn(program, args, N, MPI_INFO_NULL, check_size - 1, MPI_COMM_WORLD, &children, codes), MPI_ERR_SPAWN);
+    CHECK_CLASS(MPI_Comm_spawn(program, args, N, MPI_INFO_NULL, check_size - 1, MPI_COMM_WORLD, &children, codes),
+                MPI_ERR_SPAWN);
     for (int i = 0; i < N; i++) {
         int class_ = -1;
         MPI_Error_class(codes[i], &class_);
@@ -20,7 +21,8 @@ static void fails(char *program, char **args)
         bad += class_ == MPI_ERR_SPAWN;
     }
     CHECK(bad > 0);
-    CHECK_CLASS(MPI_Comm_spawn(program, args, N, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE), MPI_ERR_SPAWN);
+    CHECK_CLASS(MPI_Comm_spawn(program, args, N, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE),
+                MPI_ERR_SPAWN);
 }
 
 int main(int argc, char **argv)
@@ -48,7 +50,7 @@ int main(int argc, char **argv)
     int procs[] = {2, 1}, codes[3] = {-1, -1, -1}, class_;
     MPI_Info info[] = {MPI_INFO_NULL, MPI_INFO_NULL};
     CHECK_CLASS(MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, procs, info, 0, MPI_COMM_WORLD, &children, codes),
-        MPI_ERR_SPAWN);
+                MPI_ERR_SPAWN);
     MPI_Error_class(codes[2], &class_);
     CHECK_EQ(class_, MPI_ERR_SPAWN);
 

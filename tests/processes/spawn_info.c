@@ -50,7 +50,8 @@ int main(int argc, char **argv)
     check_start(&argc, &argv);
     MPI_Comm parent = family_parent(), children;
     if (parent != MPI_COMM_NULL) return child(argc, argv, parent);
-    char *program = family_program(argv[0]), *slash = strrchr(program, '/'), folder[PATH_MAX], file[PATH_MAX + 8], none[] = "";
+    char *program = family_program(argv[0]), *slash = strrchr(program, '/'), none[] = "";
+    char folder[PATH_MAX], file[PATH_MAX + 8];
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - program), program);
     if (check_rank == 0) CHECK(mkdtemp(directory));
     MPI_Bcast(directory, sizeof directory, MPI_CHAR, 0, MPI_COMM_WORLD);

@@ -27,7 +27,8 @@ static void meet(MPI_Comm children, int given)
     MPI_Comm_rank(children, &rank);
     CHECK_EQ(MPI_Comm_remote_size(children, &remote), MPI_SUCCESS);
     CHECK_EQ(remote, CHILDREN);
-    CHECK_EQ(MPI_Gather(NULL, 0, MPI_INT, all, 3, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, children), MPI_SUCCESS);
+    CHECK_EQ(MPI_Gather(NULL, 0, MPI_INT, all, 3, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, children),
+             MPI_SUCCESS);
     for (int command = 0, i = 0; command < COMMANDS && rank == 0; command++)
         for (int n = 0; n < procs[command]; n++, i++) {
             CHECK_EQ(all[3 * i], command);
@@ -50,21 +51,22 @@ int main(int argc, char **argv)
     MPI_Info_create(&info[1]);
     MPI_Info_set(info[1], "impi_nobody_knows_this", "ignored");
 
-    CHECK_EQ(MPI_Comm_spawn_multiple(COMMANDS, programs, args, procs, info, 0, MPI_COMM_WORLD, &children, codes), MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_spawn_multiple(COMMANDS, programs, args, procs, info, 0, MPI_COMM_WORLD, &children, codes),
+             MPI_SUCCESS);
     for (int i = 0; i < CHILDREN && check_rank == 0; i++) CHECK_EQ(codes[i], MPI_SUCCESS);
     meet(children, 1);
 
     if (check_rank == root) {
-        CHECK_EQ(MPI_Comm_spawn_multiple(COMMANDS, programs, MPI_ARGVS_NULL, procs, info, root, MPI_COMM_WORLD, &children,
-            MPI_ERRCODES_IGNORE), MPI_SUCCESS);
+        CHECK_EQ(MPI_Comm_spawn_multiple(COMMANDS, programs, MPI_ARGVS_NULL, procs, info, root, MPI_COMM_WORLD,
+            &children, MPI_ERRCODES_IGNORE), MPI_SUCCESS);
     } else {
-        CHECK_EQ(MPI_Comm_spawn_multiple(-1, NULL, NULL, NULL, NULL, root, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE),
-            MPI_SUCCESS);
+        CHECK_EQ(MPI_Comm_spawn_multiple(-1, NULL, NULL, NULL, NULL, root, MPI_COMM_WORLD, &children,
+            MPI_ERRCODES_IGNORE), MPI_SUCCESS);
     }
     meet(children, 0);
 
-    CHECK_EQ(MPI_Comm_spawn_multiple(COMMANDS, programs, args, procs, info, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE),
-        MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_spawn_multiple(COMMANDS, programs, args, procs, info, 0, MPI_COMM_SELF, &children,
+        MPI_ERRCODES_IGNORE), MPI_SUCCESS);
     meet(children, 1);
     MPI_Info_free(&info[1]);
     return check_end();

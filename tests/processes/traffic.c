@@ -116,7 +116,8 @@ static void requests(MPI_Comm inter)
 /* The collective operations of an intercommunicator, of each kind, blocking and not. */
 static void collectives(MPI_Comm inter)
 {
-    int most = ours > theirs ? ours : theirs, sum = 0, all, *in = calloc(most + 1, sizeof(int)), *out = calloc(most + 1, sizeof(int));
+    int most = ours > theirs ? ours : theirs, sum = 0, all;
+    int *in = calloc(most + 1, sizeof(int)), *out = calloc(most + 1, sizeof(int));
     int *counts = calloc(most + 1, sizeof(int)), *displs = calloc(most + 1, sizeof(int)), base = left ? 1000 : 2000;
     int their_base = 3000 - base;
     MPI_Request q;

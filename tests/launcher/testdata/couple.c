@@ -1,8 +1,9 @@
-/* couple ROLE DO [RANK]: two jobs that were started separately, whose ports travel through files of the working directory.
+/* couple ROLE DO [RANK]: two jobs that were started separately, whose ports travel through files of the working
+ * directory.
  *
  * Roles: left accepts and right connects; job I N is one of a ring or a tree of N.
  * What they do: talk, names, join; or rank RANK of right dies: before it connects, between two talks, while it is in
- * MPI_Comm_disconnect. The other side lives, gets errors of class MPI_ERR_PROC_ABORTED, and meets another right then. */
+ * MPI_Comm_disconnect. The other side lives, gets errors of class MPI_ERR_PROC_ABORTED, and meets another right. */
 #include "../../check.h"
 #include "../../processes/family.h"
 #include <fcntl.h>
