@@ -147,13 +147,12 @@ endif()
 add_test(NAME io/programs COMMAND ${CMAKE_SOURCE_DIR}/tests/io/programs ${STAGE} ${CMAKE_BINARY_DIR}/tests/programs)
 set_tests_properties(io/programs PROPERTIES TIMEOUT 1800 LABELS long PROCESSORS 2 SKIP_REGULAR_EXPRESSION "^--- SKIP")
 
-# python/*: the tests of mpi4py, which is fetched and built. All of them take minutes.
+# python/*: the tests of mpi4py, which is fetched and built: that alone takes minutes. part is what takes seconds more.
 foreach(which part all)
   set(python_ranks 1 2)
-  set(python_labels python)
+  set(python_labels python long)
   if(which STREQUAL all)
     list(APPEND python_ranks 3 5)
-    list(APPEND python_labels long)
   endif()
   add_test(NAME python/mpi4py-${which}
     COMMAND ${CMAKE_SOURCE_DIR}/tests/python/mpi4py ${STAGE} ${CMAKE_BINARY_DIR}/tests/python ${which} ${python_ranks})

@@ -103,19 +103,6 @@ import (
 //
 // Of a guest's segment a process uses the guest's control block only, and the record lock on its rank.
 //
-// The memory of a pair, a memfd for each two processes that are each other's guests (guest.go). End 0 has offered it:
-//
-//	   0  u64  magic
-//	   8  u32  version
-//	  12  u32  room for a ring in bytes
-//	  16  u64  size of it all in bytes
-//	  64       two lines, for end 0 and end 1:
-//	   0  u32  left: 0 no, 1 in good order and nothing more will come, 2 the link is broken
-//	 192       two position lines: that of what end 0 sends, and of what end 1 sends
-//	4096       two rings of maxRingBytes, likewise. A sender uses as much of its own as a ring of its segment has
-//
-// Of a guest's segment a process uses the guest's control block only, and the record lock on its rank.
-//
 // Private memory, one anonymous mapping in each process: the positions that a peer must not be able to
 // change, and the engine's lock, where C can reach them.
 //
