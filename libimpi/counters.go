@@ -169,15 +169,17 @@ func (c *Comm) Levels(takeIn bool) (l Levels) {
 	}
 	l.add(c.p2p)
 	if q := e.requests.quick; q != nil && q.Posted > 0 {
-		l.Posted += q.postedOn(c.p2p.cid, e.sources)
+		l.Posted += q.postedOn(c.p2p.cid)
 	}
 	return l
 }
 
 // postedOn is how many receives wait in C for messages of a context.
-func (q *Quick) postedOn(cid uint64, sources int) (n int) {
-	for i := range sources {
+func (q *Quick) postedOn(cid uint64) (n int) {
+	left := q.Posted
+	for i := 0; left > 0 && i < len(q.From); i++ {
 		for at := q.From[i].Head; at != 0; at = q.Slots[at-1].Next {
+			left--
 			if q.Slots[at-1].CID == cid {
 				n++
 			}

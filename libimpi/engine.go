@@ -41,7 +41,6 @@ type Engine struct {
 	indexer transport.Indexer                 // of local; nil: it has none
 
 	local   carrier // inside the machine
-	sources int     // indexes by which the fast path may know processes: of this machine's, and of guests
 	alone   bool    // no other process shares this machine's memory with this one
 	network carrier // to other machines and clients; has no Transport if there are none
 	others  int     // processes on this machine that carry packets for us

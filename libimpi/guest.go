@@ -160,9 +160,7 @@ func (e *Engine) countGuests() {
 		switch g := p.guest; {
 		case g.by == nil:
 		case g.near:
-			if near++; e.indexer != nil {
-				e.sources = max(e.sources, e.indexer.Local(p.rank)+1)
-			}
+			near++
 		case !slices.Contains(far, g.by):
 			far = append(far, g.by)
 		}

@@ -1,13 +1,16 @@
 package libimpi
 
 import (
+	"cmp"
 	stdcontext "context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -50,7 +53,26 @@ func (m *encounter) join(failed error) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.meetAndJoin(fmt.Sprintf("met %x", sha256.Sum256(m.secret[:])), m.c.group, remote)
+	made, err := e.meetAndJoin(fmt.Sprintf("met %x", sha256.Sum256(m.secret[:])), m.c.group, remote)
+	return m.allOrNone(made, err)
+}
+
+// allOrNone answers the new communicator if all of this side have it: the other side may have been lost before the last
+// of them could hear from it.
+func (m *encounter) allOrNone(made *Comm, err error) (*Comm, error) {
+	without, most := []int32{0}, []int32{0}
+	if err != nil {
+		without[0] = 1
+	}
+	failed := m.c.Allreduce(intBuf(without), intBuf(most), op.Predefined(abi.MPI_MAX))
+	if failed == nil && most[0] == 0 {
+		return made, nil
+	}
+	if made != nil {
+		made.Discard()
+	}
+	return nil, cmp.Or(err, failed, error(errorf(abi.MPI_ERR_PROC_ABORTED,
+		"another process of %s has no communicator with the other side: %v", m.c.describe(), errGone)))
 }
 
 // introduce makes all of both sides know each other, and answers the other side's group.
@@ -253,19 +275,38 @@ func (m *encounter) open() (meeting transport.Meeting, card []byte, err error) {
 	return meeting, card, err
 }
 
-// joinTime is how long the links of a meeting may take: one who has died meanwhile keeps the others waiting.
+// joinTime is how long the links of a meeting may take.
 const joinTime = 60 * time.Second
+
+// lookTime is how often a leader looks meanwhile whether the other one is there. With the other leader its whole job is
+// gone, as jobs end as a whole.
+const lookTime = 100 * time.Millisecond
+
+// errGone says why nobody waits for links any more.
+var errGone = errors.New("the other side has gone")
 
 // joinLinks makes the links. All who take part in the meeting do, also those who need none.
 func (m *encounter) joinLinks(meeting transport.Meeting, p transport.Participants) error {
 	e := m.c.engine
-	ctx, cancel := stdcontext.WithTimeout(m.ctx, joinTime)
-	defer cancel()
+	limited, release := stdcontext.WithTimeout(m.ctx, joinTime)
+	defer release()
+	ctx, cancel := stdcontext.WithCancelCause(limited)
+	defer cancel(nil)
 	var links []transport.Guest // the other thread's until it is done
 	var err error
-	aside := e.Aside(ctx, func(ctx stdcontext.Context) { links, err = meeting.Join(ctx, p, e, e.progress) })
-	if aside != nil {
+	if m.line != nil && !e.home.InTurn {
+		go m.watchLine(ctx, cancel)
+	}
+	together := m.beginJoint(cancel)
+	join := func(ctx stdcontext.Context) { links, err = meeting.Join(ctx, p, e, e.progress) }
+	if aside := e.asideUnless(ctx, join, together.look); aside != nil {
 		return aside
+	}
+	if lost := together.end(ctx, err != nil); lost != nil {
+		return lost
+	}
+	if err != nil && stdcontext.Cause(ctx) == errGone {
+		return errorf(abi.MPI_ERR_PROC_ABORTED, "%v, while links to it were made", errGone)
 	}
 	if err != nil {
 		return errorf(abi.MPI_ERR_OTHER, "rank %d of %s gets no links to the other side: %v", m.c.Rank(), m.c.describe(), err)

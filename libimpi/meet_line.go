@@ -61,5 +61,13 @@ func (l *peerLine) Secret() [transport.SecretSize]byte { return l.secret }
 // First implements transport.Line.
 func (l *peerLine) First() bool { return l.first }
 
+// Ended implements transport.Line. The engine's lock is not held.
+func (l *peerLine) Ended() bool {
+	e := l.on.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return l.on.without(int32(l.with)) != nil
+}
+
 // Close implements transport.Line.
 func (l *peerLine) Close() error { return nil }

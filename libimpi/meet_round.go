@@ -151,6 +151,11 @@ func (m *encounter) refuse(err error) {
 // Aside runs f on another thread while this one makes progress, and returns when f has. If an own process is lost
 // meanwhile, it does not wait for f, whose context ends, and answers that.
 func (e *Engine) Aside(ctx stdcontext.Context, f func(stdcontext.Context)) error {
+	return e.asideUnless(ctx, f, func() {})
+}
+
+// asideUnless is Aside that calls look, under the engine's lock, whenever something may have come: it may end ctx.
+func (e *Engine) asideUnless(ctx stdcontext.Context, f func(stdcontext.Context), look func()) error {
 	if e.home.InTurn {
 		f(ctx)
 		return nil
@@ -167,7 +172,10 @@ func (e *Engine) Aside(ctx stdcontext.Context, f func(stdcontext.Context)) error
 	}()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waitFor(func() bool { return done }, anyPeer)
+	e.waitFor(func() bool {
+		look()
+		return done
+	}, anyPeer)
 	if !done {
 		return e.failure()
 	}

@@ -128,7 +128,7 @@ func (e *Engine) adoptQuick() {
 	q := e.requests.quick
 	left := q.Posted
 	q.Posted = 0
-	for i := 0; left > 0 && i < e.sources; i++ {
+	for i := 0; left > 0 && i < len(q.From); i++ { // beyond the segment's ranks there are guests
 		for n := q.From[i].Head; n != 0; n = q.Slots[n-1].Next {
 			r := e.adopt(n)
 			left--

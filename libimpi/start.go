@@ -36,7 +36,7 @@ type Config struct {
 func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job, onLost: c.OnLost,
 		tagUB: c.Job.TagUB, mostTasks: mostTasks, jobID: c.JobID, nobody: nobody(),
-		onGone: c.OnGone, sources: len(c.Home.World)}
+		onGone: c.OnGone}
 	if e.jobID == ([16]byte{}) {
 		e.jobID = jobIDOf(c.Job)
 	}

@@ -23,6 +23,9 @@ type Line interface {
 	Secret() [SecretSize]byte
 	// First says whose side comes first where an order is needed: true at one end, false at the other.
 	First() bool
+	// Ended says, without waiting, whether the other leader is known to have closed its end or to have died, whatever it
+	// has said before.
+	Ended() bool
 	Close() error
 }
 

@@ -2,8 +2,11 @@ package launcher
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os/exec"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -94,4 +97,21 @@ func TestAJobThatDiesBeforeItConnectsIsNotMissed(t *testing.T) {
 	left.wait().expect(t, 0, "")
 	right.wait().expect(t, 0, "")
 	second.wait().expect(t, 0, "")
+}
+
+// A process of the other job dies at some moment of proof, meeting, merge or disconnect: the times are drawn, and the
+// moments that they hit are others on each machine.
+func TestAJobOutlivesOthersThatDieAtAnyMoment(t *testing.T) {
+	file := program(t, "couple")
+	here := []option{in(t.TempDir())}
+	left := startWith(t, here, words("-n 2", file, "left outlive")...)
+	for range 12 {
+		us := strconv.Itoa(1 + rand.IntN(20000))
+		if r := startWith(t, here, words("-n 2", file, "right doomed", us)...).wait(); r.code != 128+int(syscall.SIGALRM) {
+			t.Errorf("the job that dies after %s us ends with %d: %q", us, r.code, r.stderr)
+		}
+	}
+	right := startWith(t, here, words("-n 2", file, "right lasting")...)
+	left.wait().expect(t, 0, "")
+	right.wait().expect(t, 0, "")
 }

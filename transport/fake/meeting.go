@@ -114,6 +114,13 @@ func (l *line) Secret() [transport.SecretSize]byte {
 // First implements transport.Line.
 func (l *line) First() bool { return l.first }
 
+// Ended implements transport.Line.
+func (l *line) Ended() bool {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	return l.other.closed || l.other.p.dead
+}
+
 // Close implements transport.Line.
 func (l *line) Close() error {
 	l.w.mu.Lock()

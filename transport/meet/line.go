@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
@@ -89,6 +90,7 @@ type stream interface {
 	io.ReadWriteCloser
 	interrupt() // calls of Read and Write, under way or yet to come, fail with os.ErrDeadlineExceeded
 	resume()    // not any more
+	ended() bool
 }
 
 // connection is the stream of a connection of package net.
@@ -96,6 +98,33 @@ type connection struct{ net.Conn }
 
 func (c connection) interrupt() { c.SetDeadline(time.Unix(1, 0)) }
 func (c connection) resume()    { c.SetDeadline(time.Time{}) }
+
+// ended looks below TLS.
+func (c connection) ended() (yes bool) {
+	inner := c.Conn
+	for {
+		outer, is := inner.(interface{ NetConn() net.Conn })
+		if !is {
+			break
+		}
+		inner = outer.NetConn()
+	}
+	if control, is := inner.(syscall.Conn); is {
+		raw, err := control.SyscallConn()
+		if err == nil {
+			err = raw.Control(func(fd uintptr) { yes = hungUp(int(fd)) })
+		}
+		yes = yes || err != nil // closed here
+	}
+	return yes
+}
+
+// hungUp says whether the other end of a socket has ended, behind whatever it has sent.
+func hungUp(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == 1 && fds[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
+}
 
 // line is a transport.Line.
 type line struct {
@@ -112,6 +141,8 @@ var _ transport.Line = (*line)(nil)
 func (l *line) Secret() [transport.SecretSize]byte { return l.secret }
 
 func (l *line) First() bool { return l.first }
+
+func (l *line) Ended() bool { return l.stream.ended() }
 
 func (l *line) Close() error { return l.stream.Close() }
 

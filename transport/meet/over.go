@@ -182,6 +182,8 @@ func (s *socket) resume() {
 	unix.Read(s.event, count[:])
 }
 
+func (s *socket) ended() bool { return s.fd < 0 || hungUp(s.fd) }
+
 // Close leaves the program's socket as it is.
 func (s *socket) Close() error {
 	if s.fd < 0 {

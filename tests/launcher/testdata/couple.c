@@ -3,12 +3,14 @@
  *
  * Roles: left accepts and right connects; job I N is one of a ring or a tree of N.
  * What they do: talk, names, join; or rank RANK of right dies: before it connects, between two talks, while it is in
- * MPI_Comm_disconnect. The other side lives, gets errors of class MPI_ERR_PROC_ABORTED, and meets another right. */
+ * MPI_Comm_disconnect. The other side lives, gets errors of class MPI_ERR_PROC_ABORTED, and meets another right.
+ * Or rank 1 of right dies so many microseconds after its first connect: wherever it is then. */
 #include "../../check.h"
 #include "../../processes/family.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sched.h>
+#include <sys/time.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -169,6 +171,61 @@ static void deaths(int left, const char *how, int who)
     }
 }
 
+enum { doomed, lasting, lost };
+
+/* The job that lives: it accepts whoever comes, whatever becomes of them, until one comes that lasts. */
+static void outlive(void)
+{
+    static char port[MPI_MAX_PORT_NAME];
+    int kind = doomed;
+    if (check_rank == 0) {
+        CHECK_EQ(MPI_Open_port(MPI_INFO_NULL, port), MPI_SUCCESS);
+        leave("port", port);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    while (kind != lasting) {
+        MPI_Comm inter, all;
+        int x = 0;
+        if (MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter) != MPI_SUCCESS) continue;
+        MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+        if (check_rank == 0 && MPI_Recv(&kind, 1, MPI_INT, 0, 7, inter, MPI_STATUS_IGNORE) != MPI_SUCCESS) kind = lost;
+        CHECK_EQ(MPI_Bcast(&kind, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_SUCCESS);
+        if (kind == lasting) {
+            family_talk(inter, 6, 200000);
+            CHECK_EQ(MPI_Comm_disconnect(&inter), MPI_SUCCESS);
+            break;
+        }
+        if (MPI_Intercomm_merge(inter, 0, &all) == MPI_SUCCESS) {
+            MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+            MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, all);
+            MPI_Comm_disconnect(&all);
+        }
+        MPI_Comm_disconnect(&inter);
+        CHECK_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS);
+    }
+    if (check_rank == 0) CHECK_EQ(MPI_Close_port(port), MPI_SUCCESS);
+}
+
+/* The other: it comes again and again until its rank 1 is dead, or comes once and stays to the end. */
+static void come(int kind, int us)
+{
+    struct itimerval death = {.it_value = {us / 1000000, us % 1000000}};
+    if (kind == doomed && check_rank == 1) CHECK_EQ(setitimer(ITIMER_REAL, &death, NULL), 0);
+    do {
+        MPI_Comm inter = connect_at("port"), all;
+        int x = 0;
+        if (check_rank == 0) MPI_Send(&kind, 1, MPI_INT, 0, 7, inter);
+        if (kind == lasting) {
+            family_talk(inter, 6, 200000);
+        } else {
+            MPI_Intercomm_merge(inter, 1, &all);
+            MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, all);
+            MPI_Comm_disconnect(&all);
+        }
+        MPI_Comm_disconnect(&inter);
+    } while (kind == doomed);
+}
+
 /* Each job of a ring connects with the next and accepts the one before; in a tree, with its parent and its children. */
 static void many(int tree, int i, int n)
 {
@@ -195,6 +252,9 @@ int main(int argc, char **argv)
     else if (is(argv[2], "talk")) talk(left);
     else if (is(argv[2], "names")) names(left);
     else if (is(argv[2], "join")) join(left);
+    else if (is(argv[2], "outlive")) outlive();
+    else if (is(argv[2], "doomed")) come(doomed, who);
+    else if (is(argv[2], "lasting")) come(lasting, 0);
     else if (is(argv[2], "second")) {
         MPI_Comm inter = meet(0, "second");
         family_talk(inter, 6, 200000);
