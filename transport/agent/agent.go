@@ -22,7 +22,8 @@
 // it, and sleeps in Go's netpoller.
 //
 // The end (3.8): when all processes have said FINI, the agent says it to every host; when all hosts have, it says it to
-// every process. Acknowledgements and answers are relayed until the streams end.
+// every process. Acknowledgements and answers are relayed until the streams end. A host of libimpi is answered at once,
+// and where all hosts are, so is a process: they may leave while others go on (tcp/finish.go).
 package agent
 
 import (
@@ -214,13 +215,13 @@ func (a *Agent) linkTo(src, dst int32) *link {
 func (a *Agent) finis(l *link) {
 	l.fini = true
 	a.open[l.kind]--
+	if a.table.answers(l.kind, l.peer) {
+		a.sayFini(l)
+	}
 	if a.open[l.kind] == 0 {
-		var fini [wire.PacketSize]byte
-		wire.Packet(fini[:]).Encode(&transport.Header{Kind: transport.Fini}, &wire.ProcID{}, &wire.ProcID{})
 		for _, other := range a.links {
 			if other.kind != l.kind {
-				a.put(other, fini[:])
-				other.told = true
+				a.sayFini(other)
 			}
 		}
 	}
@@ -229,6 +230,17 @@ func (a *Agent) finis(l *link) {
 			a.finish(l)
 		}
 	}
+}
+
+// sayFini says FINI to a link, once.
+func (a *Agent) sayFini(l *link) {
+	if l.told {
+		return
+	}
+	var fini [wire.PacketSize]byte
+	wire.Packet(fini[:]).Encode(&transport.Header{Kind: transport.Fini}, &wire.ProcID{}, &wire.ProcID{})
+	a.put(l, fini[:])
+	l.told = true
 }
 
 // ended handles the end of a link's stream. cause is nil if it was closed in order, after its FINI.

@@ -257,6 +257,55 @@ func TestFiniIsToldWhenAllHaveSaidIt(t *testing.T) {
 	}
 }
 
+// Where all are of libimpi, each process and each host has its FINI answered at once, and the others go on.
+func TestWhoOfLibimpiLeavesIsAnsweredAtOnce(t *testing.T) {
+	h := furnished(t, 100, 0, func(c *Config) {
+		for i := range c.Job.Hosts {
+			c.Job.Hosts[i].SameImpl = true
+		}
+	})
+	for s := range h.procs[0] {
+		h.procs[0][s].Write(fini())
+		expect(t, h.procs[0][s], fini(), "process 1")
+		gone(t, h.procs[0][s], "a process that has left")
+		h.procs[0][s].Close()
+	}
+	h.hosts[0].Write(fini())
+	expect(t, h.hosts[0], fini(), "host 0")
+	gone(t, h.hosts[0], "a host that has left")
+	h.hosts[0].Close()
+
+	there, back := h.packet(transport.Data, 4, 2, "there"), h.packet(transport.Data, 2, 4, "back")
+	h.hosts[2].Write(h.packet(transport.Data, 4, 1, "for nobody"))
+	h.hosts[2].Write(there)
+	expect(t, h.procs[1][1], there, "process 2")
+	h.procs[1][0].Write(h.packet(transport.Data, 2, 0, "for nobody"))
+	h.procs[1][1].Write(back)
+	expect(t, h.hosts[2], back, "host 2")
+
+	for i := 1; i < len(h.procs); i++ {
+		for s := range h.procs[i] {
+			h.procs[i][s].Write(fini())
+			expect(t, h.procs[i][s], fini(), "a process")
+			h.procs[i][s].Close()
+		}
+	}
+	expect(t, h.hosts[2], fini(), "host 2")
+	h.hosts[2].Write(fini())
+	gone(t, h.hosts[2], "the last host")
+	h.hosts[2].Close()
+	if !h.agent.Finish(patience) {
+		t.Error("not finished")
+	}
+	select {
+	case err := <-h.lost:
+		t.Error(err)
+	case text := <-h.warns:
+		t.Error(text)
+	default:
+	}
+}
+
 func TestAHostThatBreaksARuleIsLost(t *testing.T) {
 	raw := func(change func(wire.Packet)) func(h *house) []byte {
 		return func(h *house) []byte {

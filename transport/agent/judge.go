@@ -35,6 +35,16 @@ func (t *table) longest(k kind, peer int32) uint32 {
 	return most
 }
 
+// answers says whether the FINI of a link is answered at once: all whom its peer has had to do with are of libimpi.
+func (t *table) answers(k kind, peer int32) bool {
+	for i, h := range t.job.Hosts {
+		if int32(i) != t.host && (k == aProcess || int32(i) == peer) && !h.SameImpl {
+			return false
+		}
+	}
+	return true
+}
+
 // length is how many bytes the packet has whose header is at the beginning of p. most is the longest continuation, in
 // bytes. A header that announces more than was agreed on, or is of no known type, is a violation and ends the link,
 // since nothing tells where the next packet begins.

@@ -33,6 +33,10 @@ func View(j *transport.Job) *transport.Job {
 		{Client: 1, First: j.Me, NProcs: 1},
 		{Client: 2, First: j.Me + 1, NProcs: n - j.Me - 1},
 	}
+	same := !slices.ContainsFunc(j.Hosts, func(h transport.Host) bool {
+		return h.Client != j.Procs[j.Me].Client && !h.SameImpl
+	})
+	v.Hosts[0].SameImpl, v.Hosts[2].SameImpl = same, same
 	v.Procs = slices.Clone(j.Procs)
 	for r := range v.Procs {
 		host := int32(ViewHost)

@@ -3,6 +3,7 @@ package tcp
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
@@ -18,6 +19,9 @@ import (
 // a CANCEL a CANCELNO, so that nobody waits for us. The half-close, and reading to the end, are because
 // closing a socket with unread acknowledgements in it resets the connection, and a reset can overtake and
 // destroy our FINI. A peer that closes as soon as both FINIs are through is welcome to.
+//
+// A host of libimpi need not wait until the others come to their end: another of libimpi that goes on answers its FINI
+// at once, for nothing that is sent there from now on has a receiver. Other implementations answer when they finish.
 
 // linger is how long Finish waits for the end of streams on which both FINIs are through: the job is done,
 // only good manners are left.
@@ -120,6 +124,48 @@ func (h *Host) closeWrite(l *link) {
 		l.many.CloseWrite()
 		h.noteFull(l)
 	}
+}
+
+// errLeft is why nothing more is written to a host that has finished.
+var errLeft = errors.New("the host has finished")
+
+// answerFini parts from a host of libimpi that has said FINI, while we go on. Hosts that part one by one (part.go) are
+// parted from when the engine says so.
+func (h *Host) answerFini(l *link) {
+	if h.finishing || h.finished != nil || !h.job.Hosts[l.host].SameImpl || h.farewell(l) {
+		return
+	}
+	h.leaving = append(h.leaving, l)
+	h.guard.due.Store(true)
+}
+
+// answerFinis goes on with the answers for which there was no room.
+func (h *Host) answerFinis() {
+	h.leaving = slices.DeleteFunc(h.leaving, h.farewell)
+	if len(h.leaving) > 0 {
+		h.guard.due.Store(true)
+	}
+}
+
+// farewell says FINI and half-closes a link whose peer has said it. It answers false if it has to be called again.
+func (h *Host) farewell(l *link) bool {
+	if l.closed() {
+		return true
+	}
+	if !l.finiOut {
+		if l.blocked || l.owed > 0 {
+			return false
+		}
+		h.sayFini(l)
+	}
+	if l.off < len(l.out) || l.many != nil && l.many.Pending() {
+		return false
+	}
+	if l.broken == nil {
+		h.closeWrite(l)
+		l.broken = errLeft
+	}
+	return true
 }
 
 // await serves the sockets once when something happens. False: the time is over.

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -215,4 +216,96 @@ func TestAbortMayComeFromDeliverAndLost(t *testing.T) {
 	b := packet(f.job, transport.Header{Kind: transport.Data, Src: 2, Dst: 0}, "x")
 	f.say(append(b, b...))
 	e.until(t, "abort", func() bool { return e.host.epoll < 0 })
+}
+
+func ofLibimpi(job *transport.Job) { job.Hosts[1].SameImpl = true }
+
+// What was said before comes first, and nothing is said after.
+func TestTheFiniOfAHostOfLibimpiIsAnsweredAtOnce(t *testing.T) {
+	e, f := against(t, ofLibimpi, Options{})
+	e.put(t, transport.Header{Kind: transport.Data, Src: 0, Dst: 2}, "before")
+	f.send(transport.Header{Kind: transport.Data, Src: 2, Dst: 0}, "the last")
+	f.say(finiPacket())
+	f.want(wire.PkData)
+	p, _ := f.hear()
+	for p.Type() == wire.PkProtoAck {
+		p, _ = f.hear()
+	}
+	if p.Type() != wire.PkFini {
+		t.Errorf("packet of type %d for FINI", p.Type())
+	}
+	f.c.SetReadDeadline(time.Now().Add(patience))
+	if n, err := f.c.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Errorf("%d bytes and %v behind FINI", n, err)
+	}
+	e.put(t, transport.Header{Kind: transport.Data, Src: 0, Dst: 2}, "for nobody")
+	if len(e.got) != 1 {
+		t.Errorf("%d packets delivered", len(e.got))
+	}
+	f.c.Close()
+	if err := <-finishing(e, patience); err != nil || len(e.lost) != 0 {
+		t.Errorf("%v, lost %v", err, e.lost)
+	}
+}
+
+func TestTheAnswerToAFiniWaitsForRoom(t *testing.T) {
+	e, f := against(t, func(job *transport.Job) {
+		ofLibimpi(job)
+		job.AckMark, job.HiWater = 1<<20, 1<<20
+	}, Options{})
+	sent := 0
+	e.mu.Lock()
+	for payload := make([]byte, 60_000); e.host.Send(&transport.Header{Kind: transport.Data, Src: 0, Dst: 2,
+		Len: len(payload), MsgLen: uint64(len(payload))}, payload); {
+		sent++
+	}
+	e.mu.Unlock()
+	f.say(finiPacket())
+	e.until(t, "FINI", func() bool { return e.host.links[1].fini })
+	e.mu.Lock()
+	if l := e.host.links[1]; !l.blocked || l.finiOut || l.halved {
+		t.Errorf("the link is not full: %v %v %v", l.blocked, l.finiOut, l.halved)
+	}
+	e.mu.Unlock()
+	polls := make(chan bool)
+	go func() {
+		e.until(t, "the answer", func() bool { return e.host.links[1].halved })
+		close(polls)
+	}()
+	for range sent {
+		f.want(wire.PkData)
+	}
+	f.want(wire.PkFini)
+	<-polls
+	f.c.Close()
+	if err := <-finishing(e, patience); err != nil || len(e.lost) != 0 {
+		t.Errorf("%v, lost %v", err, e.lost)
+	}
+}
+
+// Hosts leave one after the other, and those who stay go on.
+func TestHostsOfLibimpiLeaveWhenTheyLike(t *testing.T) {
+	for _, streams := range []uint32{1, 3} {
+		t.Run(fmt.Sprint(streams), func(t *testing.T) {
+			es := connect(t, layout{{1}, {1}, {1}}, func(job *transport.Job) {
+				several(streams, false)(job)
+				for i := range job.Hosts {
+					job.Hosts[i].SameImpl = true
+				}
+			}, Options{})
+			for i, e := range es {
+				done := finishing(e, patience)
+				for _, other := range es[i+1:] {
+					other.until(t, "FINI", func() bool { return other.host.links[i].halved })
+				}
+				if err := <-done; err != nil || len(e.lost) != 0 {
+					t.Errorf("host %d: %v, lost %v", i, err, e.lost)
+				}
+				if i == 0 {
+					es[1].put(t, transport.Header{Kind: transport.Data, Src: 1, Dst: 2}, "going on")
+					es[2].until(t, "packet", func() bool { return len(es[2].got) == 1 })
+				}
+			}
+		})
+	}
 }

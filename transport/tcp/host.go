@@ -82,6 +82,7 @@ type Host struct {
 	polling   bool
 	finishing bool
 	failures  []error // of Finish
+	leaving   []*link // whose FINI is still to be answered
 
 	finished func(host int32) // Options.Finished
 }

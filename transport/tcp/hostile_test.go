@@ -150,7 +150,7 @@ func result(in *inbound, stream []byte, chunk func() int) string {
 			if v == incomplete {
 				break
 			}
-			if v == settled {
+			if v == settled || v == farewell {
 				fmt.Fprintln(&log, "settled", h.Kind, in.fini)
 				continue
 			}

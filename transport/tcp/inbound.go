@@ -52,6 +52,7 @@ const (
 	deliver                   // it is for a process of ours
 	deliverAck                // so it is, and the sender gets a PROTOACK
 	begun                     // a continuation has begun: its place may be given
+	farewell                  // the peer has said FINI
 )
 
 // longMin is how many bytes of a continuation must be missing for it to be worth a beginning. One that the buffer
@@ -170,7 +171,7 @@ func (in *inbound) next(h *transport.Header) (payload []byte, v outcome, err err
 func (in *inbound) judge(p wire.Packet, h *transport.Header) (outcome, error) {
 	if h.Kind == transport.Fini {
 		in.fini = true
-		return settled, nil
+		return farewell, nil
 	}
 	if err := in.resolve(p); err != nil {
 		return incomplete, err

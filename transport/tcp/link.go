@@ -122,7 +122,7 @@ func (h *Host) noteFull(l *link) {
 
 // room takes epoll's word that socket k of several has room.
 func (h *Host) room(l *link, k int32) {
-	if l.closed() {
+	if l.closed() && l.broken != errLeft { // the end of several takes room, too
 		return
 	}
 	if errno := l.many.Writable(int(k)); errno != 0 {
@@ -281,6 +281,8 @@ func (h *Host) receive(l *link) {
 		case begun:
 			l.narrow = false
 			h.begin(l)
+		case farewell:
+			h.answerFini(l)
 		default:
 			if h.in.Kind == transport.Data && uint64(h.in.Len) < h.in.MsgLen {
 				l.narrow = false

@@ -59,7 +59,7 @@ func (r *reader) take() {
 			return
 		case v == incomplete:
 			return
-		case v == settled:
+		case v == settled || v == farewell:
 			r.note("settled %v %v", h.Kind, r.in.fini)
 		case v == begun:
 			r.begun, r.due, r.got = h, h.Len, nil

@@ -54,7 +54,7 @@ func silent(ago time.Duration) error {
 // guard makes looks due.
 type guard struct {
 	silence time.Duration // 0: no host is lost for being silent
-	due     atomic.Bool
+	due     atomic.Bool   // Poll is to look: the time has come, or an answer to a FINI waits
 	stop    chan struct{}
 	once    sync.Once
 	heard   func(fd int) (ago time.Duration, ok bool) // when the other end was heard of last
@@ -84,11 +84,15 @@ func (g *guard) run(wake func()) {
 
 func (g *guard) end() { g.once.Do(func() { close(g.stop) }) }
 
-// look ends the connections to hosts that have been silent for too long.
+// look goes on with what answers a FINI, and ends the connections to hosts that have been silent for too long.
 func (h *Host) look() {
 	h.guard.due.Store(false)
+	h.answerFinis()
+	if h.guard.silence == 0 {
+		return
+	}
 	for _, l := range h.links {
-		if l == nil || l.ended {
+		if l == nil || l.ended || l.halved { // nobody waits for the end of one that has finished
 			continue
 		}
 		ago, ok := h.guard.heard(l.fd)
