@@ -73,9 +73,9 @@ foreach(test rma/put_get rma/accumulate rma/atomics rma/passive rma/errors_argum
   set_tests_properties(single-copy=0/4/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "shm;c" ENVIRONMENT IMPI_SINGLE_COPY=0)
 endforeach()
 
-# Clients that agree on nothing beyond IMPI 0.0: what is packed is external32 on the way.
+# Clients that agree on nothing beyond IMPI 0.0: what is packed is external32 on the way, and all end at once.
 foreach(k 2 3)
-  foreach(test datatype/pack_spans datatype/pack datatype/both_forms datatype/partial)
+  foreach(test datatype/pack_spans datatype/pack datatype/both_forms datatype/partial session/alone session/world)
     string(REPLACE "/" "-" target test-${test})
     add_test(NAME plain${k}/4/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients ${k} -n 4 $<TARGET_FILE:${target}>)
     set_tests_properties(plain${k}/4/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "clients${k};c" ENVIRONMENT IMPI_PLAIN=1)

@@ -40,12 +40,13 @@ import (
 //
 //	MPI_Init, MPI_Session_init          -> enter: join, or come back
 //	the last of them that ends          -> rest: nothing of MPI is in use, but another session may begin
-//	MPI_Finalize with no session open,
-//	the last session after MPI_Finalize,
-//	the end of a process of sessions    -> end: IMPI's connections and the launcher's link close
+//	MPI_Finalize                        -> end, if there was no session: IMPI's connections and the launcher's link close
+//	the end of a process of sessions    -> end, at the latest
 //
 // After the end the memory of the machine is still there, so sessions go on in a job of one machine; the connections
-// with others do not come back.
+// with others do not come back. So a process that has begun a session before MPI_Finalize keeps them until it exits
+// (stays), where others can do without it. Without connections, or where another IMPI implementation expects the end
+// with MPI_Finalize, the last session that ends after MPI_Finalize, or MPI_Finalize with no session open, is the end.
 
 // process is a process's part in its job.
 type process struct {
@@ -78,7 +79,7 @@ var (
 	starting sync.Mutex // start and end take turns
 	joined   *process   // nil until the job has been joined
 
-	joining atomic.Pointer[process] // until joined: who cannot join tells its launcher why
+	joining atomic.Pointer[process] // who cannot join, or is lost while it rests, tells its launcher why
 )
 
 // started answers the process's state; nil while nothing of MPI is in use.
@@ -187,12 +188,13 @@ func enter() (*process, error) {
 		}
 		p.describe()
 		joined = p
-		joining.Store(nil)
+		joining.Store(p)
 		tellTools(p)
 	}
 	p := joined
 	if p.ended && p.engine.Connected() {
-		return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "the connections with other machines have ended with MPI_Finalize")
+		return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "the connections with other machines have ended with "+
+			"MPI_Finalize, before which there was no session")
 	}
 	if started() == nil {
 		p.segment.Return()
@@ -221,6 +223,9 @@ func (p *process) describe() {
 	}
 	publishNamed()
 }
+
+// stays says whether the process keeps its connections until it exits.
+func (p *process) stays() bool { return p.exit != 0 && p.engine.Connected() && p.engine.MayLeave() }
 
 // end closes what connects the process with others; meet says whether all processes do it at this moment.
 func (p *process) end(meet bool) error {
@@ -461,7 +466,7 @@ func impi_Finalize() int32 {
 	defer starting.Unlock()
 	endFiles()
 	var err error
-	if p.sessions == 0 {
+	if p.sessions == 0 && !p.stays() {
 		err = p.end(true)
 	} else {
 		err = p.engine.World().Barrier()

@@ -108,7 +108,7 @@ func impi_Session_finalize(sessionRef uintptr) int32 {
 		return k.fail()
 	}
 	p := started()
-	if p.sessions == 1 && finalized.Load() {
+	if p.sessions == 1 && finalized.Load() && !p.stays() {
 		if err := p.end(false); err != nil {
 			return k.failed(err)
 		}
@@ -133,8 +133,8 @@ func (p *process) watchExit() {
 	}
 }
 
-// impi_process_ends is the end of a process all of whose sessions are finalized and that has not been through MPI_Init:
-// only now it is certain that no other session begins. It gets back what watchExit gave.
+// impi_process_ends is the end of a process all of whose sessions are finalized, and which MPI_Finalize has not ended:
+// only now it is certain that no other session begins. The others may go on. It gets back what watchExit gave.
 //
 //export impi_process_ends
 func impi_process_ends(exit uintptr) {
@@ -144,11 +144,11 @@ func impi_process_ends(exit uintptr) {
 	defer starting.Unlock()
 	p := pointer.Restore(at(exit)).(*process)
 	pointer.Unref(at(exit))
-	if started() != nil || initialized.Load() {
+	if started() != nil || p.ended {
 		return
 	}
 	p.segment.Return()
-	if err := p.end(p.engine.Connected()); err != nil {
+	if err := p.end(p.engine.Connected() && !p.engine.MayLeave()); err != nil {
 		lost(libimpi.AsError(err))
 	}
 	p.segment.Leave()

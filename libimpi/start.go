@@ -222,26 +222,42 @@ func (e *Engine) Finish() error {
 	if err := e.world.Barrier(); err != nil {
 		return err
 	}
-	return e.Leave()
+	return e.leave(func() bool { return false }) // what nobody has received by now nobody will
 }
 
 // Connected says whether some processes of the job are reached over connections, which Finish ends for good.
 func (e *Engine) Connected() bool { return e.network.connected() }
 
-// Leave is Finish without the barrier.
-func (e *Engine) Leave() error {
-	if err := e.finishRemote(); err != nil {
+// MayLeave says whether a process may end communication while others go on: none of these is of another implementation,
+// which would have it end with MPI_Finalize, as all others do.
+func (e *Engine) MayLeave() bool { return e.agreed(e.world.group, sameImpl) }
+
+// Leave is Finish without the barrier: it waits for messages that the program has let go of, too, since their receivers
+// may come to them later.
+func (e *Engine) Leave() error { return e.leave(e.hasLetGo) }
+
+// hasLetGo says whether a send is under way that the program does not wait for.
+func (e *Engine) hasLetGo() bool {
+	return slices.ContainsFunc(e.requests.slots, func(r *Request) bool {
+		return r != nil && r.kind == sendRequest && r.detached && !r.done
+	})
+}
+
+func (e *Engine) leave(more func() bool) error {
+	if err := e.finishRemote(more); err != nil {
 		return err
 	}
 	e.retire()
 	return nil
 }
 
-func (e *Engine) finishRemote() error {
+func (e *Engine) finishRemote(more func() bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	deadline := e.now().Add(finishTime)
-	e.waitFor(func() bool { return len(e.busy) == 0 || e.now().After(deadline) && !e.owes() }, anyPeer)
+	e.waitFor(func() bool {
+		return len(e.busy) == 0 && !more() || e.now().After(deadline) && !e.owes()
+	}, anyPeer)
 	if err := e.failure(); err != nil {
 		return err
 	}

@@ -19,8 +19,13 @@ func TestProgramsOfSessionsEndLikeOthers(t *testing.T) {
 		"leave-open 1 0": {1, "exited without calling MPI_Finalize"},
 		"abort 2 9":      {9, "called MPI_Abort(9)"},
 		"error 0":        {6, "MPI_Send"},
+
+		"finalized 1 0":      {0, ""},
+		"finalized 2 3":      {3, "exited with code 3"},
+		"killed-resting 2 9": {137, "signal 9 (SIGKILL"},
+		"quits-resting 3 0":  {1, "exited without calling MPI_Finalize"},
 	} {
-		for _, how := range spread {
+		for _, how := range append([]string{machines(t)}, spread...) {
 			t.Run(how+" "+do, func(t *testing.T) {
 				r := run(t, words(how, file, do)...)
 				who := fmt.Sprintf("rank %s on", strings.Fields(do)[1])

@@ -3,7 +3,9 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static int is(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
@@ -36,5 +38,15 @@ int main(int argc, char **argv)
     MPI_Barrier(c);
     MPI_Comm_free(&c);
     MPI_Session_finalize(&s);
+    if (is(how, "finalized")) { /* the world model, between sessions */
+        MPI_Init(&argc, &argv);
+        MPI_Finalize();
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s);
+        MPI_Session_finalize(&s);
+        return rank == who ? code : 0;
+    }
+    if (rank == who && is(how, "killed-resting")) raise(code);
+    if (rank == who && is(how, "quits-resting")) _exit(code);
+    while (is(how, "killed-resting") && rank % 2) pause(); /* some have no end of their own */
     return is(how, "afterwards") && rank == who ? code : 0;
 }
