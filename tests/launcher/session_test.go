@@ -2,6 +2,8 @@ package launcher
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
@@ -38,6 +40,39 @@ func TestProgramsOfSessionsEndLikeOthers(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A client whose ranks have ended in order is done, launcher and all, while ranks of another go on.
+func TestAClientOfSessionsEndsBeforeOthers(t *testing.T) {
+	for _, via := range []string{"direct", "agent"} {
+		sign := filepath.Join(t.TempDir(), "sign")
+		s, address := server(t, with(key), "2")
+		do := words("-via", via, "-np 2", program(t, "sessions"), "outlives 3", sign)
+		a := startWith(t, with(key), append(words("-client 0", address), do...)...)
+		b := startWith(t, with(key), append(words("-client 1", address), do...)...)
+		a.wait().expect(t, 0, "")
+		if err := os.WriteFile(sign, nil, 0o644); err != nil { // rank 3 has waited for it
+			t.Fatal(err)
+		}
+		b.wait().expect(t, 0, "")
+		s.wait().expect(t, 0, "")
+	}
+}
+
+// Beside a client that takes nothing but IMPI 0.0 all end at once.
+func TestProgramsOfSessionsEndBesideAnotherImplementation(t *testing.T) {
+	for _, via := range []string{"direct", "agent"} {
+		s, address := server(t, with(key), "3")
+		var clients []*job
+		for i, plain := range []string{"0", "1", "0"} {
+			clients = append(clients, startWith(t, with(key, "IMPI_PLAIN="+plain),
+				words("-client", fmt.Sprint(i), address, "-via", via, "-np 2", program(t, "sessions"), "nothing 0")...))
+		}
+		for _, c := range clients {
+			c.wait().expect(t, 0, "")
+		}
+		s.wait().expect(t, 0, "")
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static int is(const char *a, const char *b) { return strcmp(a, b) == 0; }
@@ -44,6 +45,12 @@ int main(int argc, char **argv)
         MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s);
         MPI_Session_finalize(&s);
         return rank == who ? code : 0;
+    }
+    if (rank == who && is(how, "outlives")) { /* until there is a file */
+        const struct timespec moment = {0, 1000000};
+        while (access(argv[3], F_OK) != 0) nanosleep(&moment, NULL);
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s);
+        MPI_Session_finalize(&s);
     }
     if (rank == who && is(how, "killed-resting")) raise(code);
     if (rank == who && is(how, "quits-resting")) _exit(code);
