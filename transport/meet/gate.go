@@ -101,7 +101,7 @@ func (g *gate) hear(s *stranger) {
 	}
 	g.mu.Lock()
 	line := ""
-	if err != nil && !g.over {
+	if err != nil && !g.over && !isEnd(err) { // who just goes may have died: others are told of that
 		line = g.lines.Fold(fmt.Sprintf("connection from %s turned away: %v", s.from, err))
 	}
 	g.mu.Unlock()
