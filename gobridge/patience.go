@@ -14,6 +14,9 @@ import (
 // implementations, or else the setting IMPI_CONNECT_TIMEOUT. 0 is nothing said.
 type patience time.Duration
 
+// nobodyComes is what members hear of a root that has started programs without MPI.
+const nobodyComes = patience(-time.Second)
+
 // defaultConnectTime and mostConnectTime, in seconds, are of the setting.
 const (
 	defaultConnectTime = 120
@@ -32,6 +35,9 @@ func (p patience) context() (context.Context, context.CancelFunc) {
 
 // seconds are the whole seconds of it, and one more for what is left: how others are told.
 func (p patience) seconds() int32 {
+	if p == nobodyComes {
+		return -1
+	}
 	return int32((time.Duration(p) + time.Second - 1) / time.Second)
 }
 

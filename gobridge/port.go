@@ -244,7 +244,10 @@ func (k *check) meet(line transport.Line, root int, failed error, limit patience
 	if err != nil {
 		return nil, nil, err
 	}
-	if limit == 0 {
+	switch limit {
+	case nobodyComes:
+		return nil, codes, nil
+	case 0:
 		limit = started().connectTime
 	}
 	ctx, cancel := limit.context()

@@ -149,6 +149,7 @@ func spawn(fn string, root int32, comm, intercomm, errcodes uintptr, read func(*
 	var line transport.Line
 	var codes []int32
 	var failed error
+	limit := started().connectTime
 	if k.c.Rank() == int(root) {
 		commands := read(&k)
 		if k.err == nil {
@@ -158,16 +159,19 @@ func spawn(fn string, root int32, comm, intercomm, errcodes uintptr, read func(*
 		}
 		if line != nil {
 			defer line.Close()
+		} else if failed == nil {
+			limit = nobodyComes
 		}
 	}
-	c, codes, err := k.meet(line, int(root), failed, started().connectTime, codes)
+	c, codes, err := k.meet(line, int(root), failed, limit, codes)
 	if errcodes != abi.MPI_ERRCODES_IGNORE {
 		copy(slice[int32](errcodes, len(codes)), codes)
 	}
 	return k.made(c, err, intercomm)
 }
 
-// start asks the launcher for the processes, and waits for their rank 0. It answers an error code for each process.
+// start asks the launcher for the processes, and waits for their rank 0. It answers an error code for each process. There
+// is no line if the programs do not use MPI, as the info key ompi_non_mpi says.
 func (k *check) start(commands []boot.Command) (transport.Line, []int32, error) {
 	p := started()
 	link, err := p.launcher()
@@ -196,6 +200,8 @@ func (k *check) start(commands []boot.Command) (transport.Line, []int32, error) 
 		return nil, nil, libimpi.Errorf(abi.MPI_ERR_INFO_VALUE, "%v", err)
 	case err != nil:
 		return nil, nil, libimpi.Errorf(abi.MPI_ERR_SPAWN, "%v", err)
+	case s.Size == 0 && s.Text == "":
+		return nil, s.Codes, nil
 	case s.Size == 0:
 		return nil, s.Codes, libimpi.Errorf(abi.MPI_ERR_SPAWN, "%s", s.Text)
 	}

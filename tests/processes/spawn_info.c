@@ -45,6 +45,20 @@ static void with(char *program, char *key, char *value, char *what, char *want)
     MPI_Info_free(&info);
 }
 
+/* Programs that do not use MPI, as users of Open MPI start them: nobody comes. */
+static void without_mpi(void)
+{
+    MPI_Info info;
+    MPI_Comm children = MPI_COMM_WORLD;
+    int codes[2] = {-1, -1};
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "ompi_non_mpi", "true");
+    CHECK_EQ(MPI_Comm_spawn("true", MPI_ARGV_NULL, 2, info, 0, MPI_COMM_WORLD, &children, codes), MPI_SUCCESS);
+    CHECK(children == MPI_COMM_NULL);
+    CHECK(codes[0] == MPI_SUCCESS && codes[1] == MPI_SUCCESS);
+    MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
@@ -56,6 +70,7 @@ int main(int argc, char **argv)
     if (check_rank == 0) CHECK(mkdtemp(directory));
     MPI_Bcast(directory, sizeof directory, MPI_CHAR, 0, MPI_COMM_WORLD);
 
+    if (check_library("libimpi")) without_mpi();
     with(program, "wdir", directory, "wdir", directory);
     with(slash + 1, "path", folder, "plain", none);
     with(program, "host", "localhost", "plain", none);

@@ -23,7 +23,7 @@ var cancel = []conform.Case{
 				j.Message(0, 1, 10, 0)
 				t.Check(!j.Said(0, "cancelled 9"), "%v has been cancelled", p)
 			} else {
-				t.Check(j.Said(0, "cancelled 9"), "the message with tag 9 is neither sent nor cancelled")
+				j.Line(0, "cancelled 9") // what it says comes another way than the packet, and may be later
 			}
 			j.Finish()
 		}},
