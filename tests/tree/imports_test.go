@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/libimpi/libimpi/"
 
-// allowed is a row of the table in docs/architecture.md: what a package may import, and its tests besides.
+// allowed is a row of the table in docs/imports.md: what a package may import, and its tests besides.
 type allowed struct {
 	imports, tests []string
 }
@@ -30,18 +30,14 @@ func anyCovers(patterns []string, path string) bool {
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// importTable reads the rows below the heading "Imports" up to the next heading. The first cell names packages, the
-// second what they import, the third what their tests import, too; each name stands in backquotes.
+// importTable reads the rows of a page. The first cell names packages, the second what they import, the third what
+// their tests import, too; each name stands in backquotes.
 func importTable(t *testing.T, page []string) map[string]allowed {
 	t.Helper()
 	table := map[string]allowed{}
-	within := false
 	for _, line := range page {
-		if strings.HasPrefix(line, "## ") {
-			within = line == "## Imports"
-		}
 		cells := strings.Split(strings.Trim(line, "|"), "|")
-		if !within || !strings.HasPrefix(line, "| `") {
+		if !strings.HasPrefix(line, "| `") {
 			continue
 		}
 		if len(cells) != 3 {
@@ -101,14 +97,14 @@ func importsOf(t *testing.T, name string) []string {
 }
 
 func TestImportsGoOneWay(t *testing.T) {
-	const page = "docs/architecture.md"
+	const page = "docs/imports.md"
 	table := importTable(t, lines(t, page))
 	used := map[string]bool{}
 	for _, name := range sources(t, ".go") {
 		pkg, isTest := path.Dir(name), strings.HasSuffix(name, "_test.go")
 		row, known := rowOf(table, pkg)
 		if !known {
-			t.Errorf("%s: %s has no row for %s under Imports", name, page, pkg)
+			t.Errorf("%s: %s has no row for %s", name, page, pkg)
 			continue
 		}
 		used[row] = true

@@ -19,6 +19,7 @@ import (
 type Welcome struct {
 	LocalRank int32 // among the processes of this machine that share memory
 	LocalSize int32
+	Local     []int32           // the world ranks of these, by local rank; nil: they follow one another
 	JobID     string            // the same for all ranks of a launcher, different for every start
 	Settings  map[string]string // the launcher's word on settings, by name
 	Shared    int               // descriptor of the shared memory, the receiver's to close; -1: none
