@@ -1,0 +1,225 @@
+package libimpi
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/libimpi/contexts"
+)
+
+// Communicators that are made of others: duplicates, subgroups, splits (MPI 5.0, 7.4.2).
+
+// Dup makes a communicator of the same group and topology (MPI_Comm_dup without attributes).
+func (c *Comm) Dup() (*Comm, error) {
+	cid, err := c.nextCID()
+	if err != nil {
+		return nil, err
+	}
+	d := c.Unopened()
+	d.openOn(cid)
+	return d, nil
+}
+
+// Unopened makes a communicator of the same groups and topology that has no contexts yet: it can be named, and asked
+// for its groups, but not communicate.
+func (c *Comm) Unopened() *Comm {
+	d := &Comm{engine: c.engine, group: c.group, rank: c.rank, topology: c.topology}
+	d.layout, d.machines, d.spansInter = c.layout, c.machines, c.spansInter
+	if c.local != nil {
+		d.local = c.local.Unopened()
+		d.local.beside = d
+	}
+	return d
+}
+
+// openOn opens a communicator on a context id.
+func (c *Comm) openOn(cid uint64) {
+	if c.local != nil {
+		c.engine.open(c.local, contexts.Home|cid)
+	}
+	c.engine.open(c, cid)
+}
+
+// Create makes a communicator of a subgroup of c; nil for processes outside it (MPI_Comm_create).
+func (c *Comm) Create(g *Group) (*Comm, error) {
+	cid, err := c.nextCID()
+	if err != nil {
+		return nil, err
+	}
+	if c.local != nil {
+		return c.createInter(g, cid)
+	}
+	if g.Rank(c.engine.me) == abi.MPI_UNDEFINED {
+		return nil, nil
+	}
+	return c.engine.newComm(g, cid)
+}
+
+// CreateGroup makes a communicator of a subgroup of c; only the members of g call it (MPI_Comm_create_group).
+// tag keeps apart calls of several threads.
+func (c *Comm) CreateGroup(g *Group, tag int32) (*Comm, error) {
+	members := &subset{all: &c.ops, of: c.group, g: g, first: subsetTags, tag: int(tag)}
+	ids, err := c.engine.agreeAmong(contexts.Place{Context: c.p2p.cid, Tag: members.tagged(0)}, members.largest)
+	if err != nil {
+		return nil, err
+	}
+	return c.engine.newOn(g, ids)
+}
+
+// subset is the members of g as the algorithms see them: their messages travel in the communicator that all of
+// them belong to, under tags of their own.
+type subset struct {
+	coll.AtOnce
+	all   *collective
+	of, g *Group
+	first int // of the tags for this kind of subset
+	tag   int
+}
+
+// subsetTags lies above the tags of collectives on the whole communicator.
+const subsetTags = 1 << 30
+
+func (s *subset) Rank() int        { return s.g.Rank(s.all.c.engine.me) }
+func (s *subset) Size() int        { return s.g.Size() }
+func (s *subset) rank(i int) int   { return s.of.Rank(s.g.World(i)) }
+func (s *subset) tagged(t int) int { return s.first + s.tag%(1<<20)<<8 + t }
+
+func (s *subset) Send(b coll.Buf, to, tag int) error { return s.all.Send(b, s.rank(to), s.tagged(tag)) }
+func (s *subset) Recv(b coll.Buf, from, tag int) error {
+	return s.all.Recv(b, s.rank(from), s.tagged(tag))
+}
+func (s *subset) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
+	return s.all.Isend(b, s.rank(to), s.tagged(tag))
+}
+func (s *subset) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
+	return s.all.Irecv(b, s.rank(from), s.tagged(tag))
+}
+func (s *subset) Wait(reqs ...coll.Req) error { return s.all.Wait(reqs...) }
+
+// largest is the largest of what the members say.
+func (s *subset) largest(mine uint64) (uint64, error) {
+	all := make([]uint64, 1)
+	err := coll.Allreduce(s, countBuf([]uint64{mine}), countBuf(all), op.Predefined(abi.MPI_MAX))
+	return all[0], err
+}
+
+// Split makes one communicator for each color, ordered by key and then by rank; nil where color is negative
+// (MPI_UNDEFINED). Clients may differ in the value of MPI_UNDEFINED (IMPI 0.0, 4.7).
+func (c *Comm) Split(color, key int32) (*Comm, error) {
+	cid, err := c.nextCID()
+	if err != nil {
+		return nil, err
+	}
+	home := c
+	if c.local != nil {
+		home = c.local
+	}
+	all, err := home.splitTable(color, key)
+	if err != nil {
+		return nil, err
+	}
+	if c.local != nil {
+		return c.splitInter(all, color, cid)
+	}
+	if color < 0 {
+		return nil, nil
+	}
+	g, err := c.splitGroup(all, color)
+	if err != nil {
+		return nil, err
+	}
+	return c.engine.newComm(g, cid)
+}
+
+// splitTable is what each process says in a split: color, key and rank.
+type splitTable []int32
+
+// splitWords are the words of a process in the table.
+const splitWords = 3
+
+func (t splitTable) color(rank int) int32 { return t[splitWords*rank] }
+func (t splitTable) key(rank int) int32   { return t[splitWords*rank+1] }
+func (t splitTable) rank(rank int) int32  { return t[splitWords*rank+2] }
+
+// splitTable collects what the processes of an intracommunicator say.
+func (c *Comm) splitTable(color, key int32) (splitTable, error) {
+	all := make(splitTable, splitWords*(c.Size()+1)) // and the caller's, to send
+	mine := all[splitWords*c.Size():]
+	mine[0], mine[1], mine[2] = color, key, c.rank
+	all = all[:splitWords*c.Size()]
+	if c.layout == nil && c.Size() == 2 {
+		copy(all[splitWords*c.rank:], mine)
+		return all, c.swapWithOther(intBuf(mine), intBuf(all[splitWords*(1-c.rank):][:splitWords]))
+	}
+	recv := intBuf(all)
+	recv.Count = splitWords
+	return all, c.Allgather(intBuf(mine), recv)
+}
+
+// tagSplit lies above the tags of algorithms.
+const tagSplit = 242
+
+// swapWithOther exchanges a short message with the other of two processes: what an allgather would do, with less about
+// it. The message leaves before the receive is posted, since both are on their way at the same time.
+func (c *Comm) swapWithOther(send, recv coll.Buf) error {
+	other := 1 - int(c.rank)
+	out := c.isend(c.coll, send.Base, send.Count, send.Type, other, tagSplit, modeStandard)
+	err := c.recv(c.coll, recv.Base, recv.Count, recv.Type, other, tagSplit, nil)
+	if out != sentRequest {
+		if e := c.ops.Wait(coll.Req(out)); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// splitGroup is the group of those with the given color.
+func (c *Comm) splitGroup(all splitTable, color int32) (*Group, error) {
+	n := 0
+	for r := range c.group.Size() {
+		if int(all.rank(r)) != r {
+			return nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s answered the split as rank %d", r, c.describe(), all.rank(r))
+		}
+		if all.color(r) == color {
+			n++
+		}
+	}
+	members, ordered := make([]int32, 0, n), true // ranks, and then what they are in the world
+	for r := range c.group.Size() {
+		if all.color(r) == color {
+			ordered = ordered && (len(members) == 0 || all.key(int(members[len(members)-1])) <= all.key(r))
+			members = append(members, int32(r))
+		}
+	}
+	if !ordered {
+		slices.SortStableFunc(members, func(a, b int32) int { return cmp.Compare(all.key(int(a)), all.key(int(b))) })
+	}
+	for i, r := range members {
+		members[i] = c.group.World(int(r))
+	}
+	return NewGroup(members), nil
+}
+
+// MachineColor is the same for two processes exactly if they can share memory.
+func (c *Comm) MachineColor() int32 {
+	if !c.severalJobs() {
+		return c.engine.machine
+	}
+	for i, w := range c.inOrder().worlds() {
+		if w == c.engine.me || c.engine.peer(w).local >= 0 {
+			return int32(i)
+		}
+	}
+	return abi.MPI_UNDEFINED
+}
+
+// inOrder is all processes of the communicator in an order that is the same for all of them.
+func (c *Comm) inOrder() *Group {
+	if c.local != nil && c.engine.before(c.group.World(0), c.local.group.World(0)) {
+		return c.group.Union(c.local.group)
+	}
+	return c.everybody()
+}
