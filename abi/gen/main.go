@@ -14,6 +14,8 @@
 //	  -> gobridge/shim/z_exports.map  the exported symbols
 //	  -> docs/functions.md          which functions work
 //	  -> tests/errors/z_wrong_calls.h  calls with wrong arguments
+//	abi/front/*.tsv                 (constants of other ABIs)
+//	  -> abi/front/z_*              the functions for programs of these ABIs
 //
 // Run it from anywhere inside the module: go run ./abi/gen. Nothing is written
 // when anything is refused, and a file whose content stays is not touched.
@@ -108,6 +110,7 @@ type input struct {
 	functions []table.Function
 	calls     []table.Call
 	found     implementations
+	foreign   map[string]map[string]foreign // constants of other ABIs (front_tables.go)
 }
 
 func readInput(root string) (input, error) {
@@ -116,8 +119,16 @@ func readInput(root string) (input, error) {
 	if in.constants, in.functions, in.calls, err = table.Load(filepath.Join(root, "abi")); err != nil {
 		return in, err
 	}
-	in.found, err = scan(filepath.Join(root, "gobridge"))
-	return in, err
+	if in.found, err = scan(filepath.Join(root, "gobridge")); err != nil {
+		return in, err
+	}
+	in.foreign = map[string]map[string]foreign{}
+	for _, name := range frontABIs {
+		if in.foreign[name], err = readForeign(filepath.Join(root, "abi", "front", name+".tsv")); err != nil {
+			return in, err
+		}
+	}
+	return in, nil
 }
 
 // generate returns the content of every generated file under its path in the module.
@@ -147,6 +158,15 @@ func generate(in input) (map[string][]byte, error) {
 	files["gobridge/shim/z_exports.map"] = versionScript(in.functions)
 	files["docs/functions.md"] = functionsPage(in.functions, impl)
 	files["tests/errors/z_wrong_calls.h"] = wrongCalls(in.functions, impl)
+	if files["abi/front/z_functions.c"], err = frontFunctions(in.functions); err != nil {
+		return nil, err
+	}
+	files["abi/front/z_native.h"] = frontNative(in.functions)
+	for name, values := range in.foreign {
+		if files["abi/front/z_"+name+".h"], err = frontTables(in.constants, values, name); err != nil {
+			return nil, err
+		}
+	}
 	return files, nil
 }
 

@@ -1,0 +1,274 @@
+/* Functions whose arguments say more than their types do. */
+#include <stdio.h>
+
+#include "front.h"
+
+/* The processes whose ranks messages on a communicator name. */
+int64_t front_ranks(F_Comm comm)
+{
+    uintptr_t c = front_Comm_in(comm);
+    int inter = 0, n = 0;
+    if (c < 4096 && c != front_Comm_in(F_COMM_WORLD) && c != front_Comm_in(F_COMM_SELF)) return 0;
+    if (front_native.Comm_test_inter(c, &inter)) return 0;
+    if (inter ? front_native.Comm_remote_size(c, &n) : front_native.Comm_size(c, &n)) return 0;
+    return n;
+}
+
+/* The neighbors to which a process sends (out), or from which it receives. */
+int64_t front_edges(F_Comm comm, int out)
+{
+    uintptr_t c = front_Comm_in(comm);
+    int kind = 0, n = 0, in = 0, weighted;
+    if (front_ranks(comm) == 0 || front_native.Topo_test(c, &kind)) return 0;
+    if (front_topology_out(kind) == F_MPI_CART) return front_native.Cartdim_get(c, &n) ? 0 : 2 * (int64_t)n;
+    if (front_topology_out(kind) == F_MPI_GRAPH) {
+        int rank;
+        return front_native.Comm_rank(c, &rank) || front_native.Graph_neighbors_count(c, rank, &n) ? 0 : n;
+    }
+    if (front_topology_out(kind) != F_MPI_DIST_GRAPH) return 0;
+    return front_native.Dist_graph_neighbors_count(c, &in, &n, &weighted) ? 0 : out ? n : in;
+}
+
+/* An array that counts at the root alone. */
+int64_t front_at_root(int root, F_Comm comm, int count)
+{
+    int rank;
+    return front_ranks(comm) && !front_native.Comm_rank(front_Comm_in(comm), &rank) && rank == root ? count : 0;
+}
+
+int64_t front_processes(int count, const int *maxprocs, int root, F_Comm comm)
+{
+    int64_t n = 0;
+    for (int64_t i = 0, commands = maxprocs ? front_at_root(root, comm, count) : 0; i < commands; i++) n += maxprocs[i];
+    return n;
+}
+
+void front_text_out(char *theirs, const char *ours, int limit, int *length)
+{
+    if (!theirs) return;
+    size_t n = strnlen(ours, (size_t)limit - 1);
+    memcpy(theirs, ours, n);
+    theirs[n] = 0;
+    if (length) *length = (int)n;
+}
+
+/* What predefined attributes point at, where the value means something else in libimpi. */
+static const int *attribute(int keyval, const int *ours)
+{
+    static int values[4];
+    static int (*const convert[4])(int) = {front_rank_out, front_rank_out, front_flavor_out, front_model_out};
+    int i;
+    switch (keyval) {
+    case N_MPI_HOST: i = 0; break;
+    case N_MPI_IO: i = 1; break;
+    case N_MPI_WIN_CREATE_FLAVOR: i = 2; break;
+    case N_MPI_WIN_MODEL: i = 3; break;
+    default: return ours;
+    }
+    if (i == 2) { /* it differs among windows */
+        static int flavors[4];
+        int k = *ours & 3;
+        flavors[k] = front_flavor_out(*ours);
+        return &flavors[k];
+    }
+    values[i] = convert[i](*ours);
+    return &values[i];
+}
+
+#define GET(name, kind)                                                                                                \
+    int PMPI_##name(F_##kind on, int keyval, void *value, int *flag)                                                   \
+    {                                                                                                                  \
+        int key = front_keyval_in(keyval), err = front_native.name(front_##kind##_in(on), key, value, flag);           \
+        if (!err && *flag) {                                                                                           \
+            const int *p;                                                                                              \
+            memcpy(&p, value, sizeof p);                                                                               \
+            p = attribute(key, p);                                                                                     \
+            memcpy(value, &p, sizeof p);                                                                               \
+        }                                                                                                              \
+        return front_error_out(err);                                                                                   \
+    }                                                                                                                  \
+    WEAK(MPI_##name)
+GET(Comm_get_attr, Comm);
+GET(Attr_get, Comm);
+GET(Win_get_attr, Win);
+
+/* contents converts what a constructor was given: orders and distributions are among the integers. */
+static void contents(uintptr_t type, int max, int *integers, int64_t maxtypes, const uintptr_t *ours, F_Datatype *theirs)
+{
+    int n_integers, n_addresses, n_types, combiner;
+    if (front_native.Type_get_envelope(type, &n_integers, &n_addresses, &n_types, &combiner)) return;
+    for (int i = 0; i < n_types && i < maxtypes; i++) theirs[i] = front_Datatype_out(ours[i]);
+    if (n_integers > max || !integers) return;
+    if (combiner == N_MPI_COMBINER_SUBARRAY) integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
+    if (combiner != N_MPI_COMBINER_DARRAY) return;
+    int dims = integers[2]; /* size, rank, ndims, and per dimension: sizes, distributions, arguments, processes; order */
+    for (int i = 0; i < dims; i++) {
+        integers[3 + dims + i] = front_distribution_out(integers[3 + dims + i]);
+        integers[3 + 2 * dims + i] = front_argument_out(integers[3 + 2 * dims + i]);
+    }
+    integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
+}
+
+int PMPI_Type_get_contents(F_Datatype type, int maxints, int maxaddrs, int maxtypes, int integers[], intptr_t addresses[],
+    F_Datatype types[])
+{
+    uintptr_t n = front_Datatype_in(type);
+    FRONT_ARRAY(uintptr_t, ours, types, maxtypes);
+    int err = front_native.Type_get_contents(n, maxints, maxaddrs, maxtypes, integers, addresses, ours);
+    if (!err) contents(n, maxints, integers, types ? maxtypes : 0, ours, types);
+    FRONT_DROP(ours);
+    return front_error_out(err);
+}
+WEAK(MPI_Type_get_contents);
+
+int PMPI_Type_get_contents_c(F_Datatype type, int64_t maxints, int64_t maxaddrs, int64_t maxcounts, int64_t maxtypes,
+    int integers[], intptr_t addresses[], int64_t counts[], F_Datatype types[])
+{
+    uintptr_t n = front_Datatype_in(type);
+    FRONT_ARRAY(uintptr_t, ours, types, maxtypes);
+    int err = front_native.Type_get_contents_c(n, maxints, maxaddrs, maxcounts, maxtypes, integers, addresses, counts, ours);
+    int64_t n_integers, n_addresses, n_counts, n_types;
+    int combiner;
+    if (!err && !(err = front_native.Type_get_envelope_c(n, &n_integers, &n_addresses, &n_counts, &n_types, &combiner))) {
+        for (int64_t i = 0; i < n_types && i < maxtypes; i++) types[i] = front_Datatype_out(ours[i]);
+        if (integers && combiner == N_MPI_COMBINER_SUBARRAY && n_counts)
+            integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
+        else if (integers && combiner == N_MPI_COMBINER_DARRAY && n_counts)
+            /* size, rank, ndims, and per dimension: distributions, arguments, processes; order. Sizes are counts. */
+            for (int i = 0, dims = integers[2]; i <= dims; i++) {
+                if (i == dims) integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
+                else integers[3 + i] = front_distribution_out(integers[3 + i]),
+                     integers[3 + dims + i] = front_argument_out(integers[3 + dims + i]);
+            }
+        else if (!n_counts)
+            contents(n, (int)maxints, integers, 0, NULL, NULL);
+    }
+    FRONT_DROP(ours);
+    return front_error_out(err);
+}
+WEAK(MPI_Type_get_contents_c);
+
+/* Handles as Fortran's integers: where they are integers anyway, these; else those of libimpi. */
+#ifdef FRONT_MPICH
+#define FORTRAN(kind, type)                                                                                            \
+    int PMPI_##type##_c2f(F_##kind h) { return h; }                                                                    \
+    F_##kind PMPI_##type##_f2c(int h) { return h; }                                                                    \
+    WEAK(MPI_##type##_c2f);                                                                                            \
+    WEAK(MPI_##type##_f2c)
+#else
+#define FORTRAN(kind, type)                                                                                            \
+    int PMPI_##type##_c2f(F_##kind h) { return front_native.type##_toint(front_##kind##_in(h)); }                      \
+    F_##kind PMPI_##type##_f2c(int h) { return front_##kind##_out(front_native.type##_fromint(h)); }                   \
+    WEAK(MPI_##type##_c2f);                                                                                            \
+    WEAK(MPI_##type##_f2c)
+#endif
+FORTRAN(Comm, Comm);
+FORTRAN(Datatype, Type);
+FORTRAN(Errhandler, Errhandler);
+FORTRAN(Group, Group);
+FORTRAN(Info, Info);
+FORTRAN(Message, Message);
+FORTRAN(Op, Op);
+FORTRAN(Request, Request);
+FORTRAN(Session, Session);
+FORTRAN(Win, Win);
+int PMPI_File_c2f(F_File h) { return front_native.File_toint(front_File_in(h)); }
+F_File PMPI_File_f2c(int h) { return front_File_out(front_native.File_fromint(h)); }
+WEAK(MPI_File_c2f);
+WEAK(MPI_File_f2c);
+
+/* Fortran's status is C's as an array of integers. */
+#define STATUS(name, from, to)                                                                                         \
+    int PMPI_Status_##name(const from *a, to *b)                                                                       \
+    {                                                                                                                  \
+        if (!a || !b) return F_MPI_ERR_ARG;                                                                            \
+        memcpy(b, a, sizeof(F_Status));                                                                                \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    WEAK(MPI_Status_##name)
+STATUS(c2f, F_Status, int);
+STATUS(f2c, int, F_Status);
+STATUS(c2f08, F_Status, F_Status);
+STATUS(f082c, F_Status, F_Status);
+STATUS(f082f, F_Status, int);
+STATUS(f2f08, int, F_Status);
+
+/* The object that a variable or an event belongs to is behind a pointer, and the binding says of which kind it is. */
+static uintptr_t object(int bind, const void *theirs)
+{
+    if (!theirs) return 0;
+#define KIND(which, kind)                                                                                              \
+    case N_MPI_T_BIND_MPI_##which: {                                                                                   \
+        F_##kind h;                                                                                                    \
+        memcpy(&h, theirs, sizeof h);                                                                                  \
+        return front_##kind##_in(h);                                                                                   \
+    }
+    switch (bind) {
+        KIND(COMM, Comm)
+        KIND(DATATYPE, Datatype)
+        KIND(ERRHANDLER, Errhandler)
+        KIND(FILE, File)
+        KIND(GROUP, Group)
+        KIND(OP, Op)
+        KIND(REQUEST, Request)
+        KIND(WIN, Win)
+        KIND(MESSAGE, Message)
+        KIND(INFO, Info)
+        KIND(SESSION, Session)
+    }
+#undef KIND
+    return 0;
+}
+
+int PMPI_T_cvar_handle_alloc(int index, void *of, void **handle, int *count)
+{
+    int bind = N_MPI_T_BIND_NO_OBJECT;
+    front_native.T_cvar_get_info(index, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind, NULL);
+    uintptr_t ours = object(bind, of);
+    return front_error_out(front_native.T_cvar_handle_alloc(index, ours ? &ours : NULL, handle, count));
+}
+WEAK(MPI_T_cvar_handle_alloc);
+
+int PMPI_T_pvar_handle_alloc(void *session, int index, void *of, void **handle, int *count)
+{
+    int bind = N_MPI_T_BIND_NO_OBJECT;
+    front_native.T_pvar_get_info(index, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind, NULL, NULL, NULL);
+    uintptr_t ours = object(bind, of);
+    return front_error_out(front_native.T_pvar_handle_alloc(session, index, ours ? &ours : NULL, handle, count));
+}
+WEAK(MPI_T_pvar_handle_alloc);
+
+int PMPI_T_event_handle_alloc(int index, void *of, F_Info info, void **registration)
+{
+    int bind = N_MPI_T_BIND_NO_OBJECT;
+    front_native.T_event_get_info(index, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind);
+    uintptr_t ours = object(bind, of);
+    return front_error_out(front_native.T_event_handle_alloc(index, ours ? &ours : NULL, front_Info_in(info), registration));
+}
+WEAK(MPI_T_event_handle_alloc);
+
+/* The version says which ABI this is: programs look for the name of the MPI that they know. */
+int PMPI_Get_library_version(char *version, int *length)
+{
+    char ours[N_MPI_MAX_LIBRARY_VERSION_STRING], text[N_MPI_MAX_LIBRARY_VERSION_STRING + 64];
+    int n = 0, err = front_native.Get_library_version(ours, &n);
+    if (err || !version) return front_error_out(err);
+    snprintf(text, sizeof text, "%s, with the ABI of " FRONT_ABI, ours);
+    front_text_out(version, text, F_MPI_MAX_LIBRARY_VERSION_STRING, length);
+    return 0;
+}
+WEAK(MPI_Get_library_version);
+
+int PMPI_Pcontrol(const int level, ...)
+{
+    return front_error_out(front_native.Pcontrol(level));
+}
+WEAK(MPI_Pcontrol);
+
+/* This library is not that of the standard ABI (MPI 5.0, 20.2.2). */
+int PMPI_Abi_get_version(int *major, int *minor)
+{
+    *major = *minor = -1;
+    return 0;
+}
+WEAK(MPI_Abi_get_version);

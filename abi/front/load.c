@@ -1,0 +1,127 @@
+/* Finds libimpi's functions, and makes the tables of predefined handles, before the program's main. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "front.h"
+
+struct front_native front_native;
+
+#ifdef FRONT_MPICH
+static int unweighted, weights_empty, all_handles;
+int *const MPI_UNWEIGHTED = &unweighted, *const MPI_WEIGHTS_EMPTY = &weights_empty;
+void *const MPI_T_PVAR_ALL_HANDLES = &all_handles;
+
+/* Fortran's sentinels in C: addresses that the status conversions know. */
+static int fortran_ignore[2];
+int *MPI_F_STATUS_IGNORE = &fortran_ignore[0], *MPI_F_STATUSES_IGNORE = &fortran_ignore[1];
+
+struct front_known front_known[KINDS][3 << 8];
+uint32_t front_theirs[4096];
+uint64_t *_Atomic front_chunks[KINDS][FRONT_CHUNKS];
+
+/* Of two of their handles for one of ours, the first is the answer. */
+static void know(int kind, uint32_t ours, uint32_t theirs)
+{
+    front_known[kind][FRONT_PLACE(theirs)] = (struct front_known){theirs, ours};
+    if (ours < 4096 && !front_theirs[ours]) front_theirs[ours] = theirs;
+}
+
+static void prepare(void)
+{
+#define X(kind, ours, theirs) know(KIND_##kind, ours, theirs);
+    FRONT_PREDEFINED(X)
+#undef X
+}
+
+/* front_keep notes one of our handles, and answers where. A chunk that cannot be allocated ends the program: the object
+ * exists, and there is no name for it. */
+uint32_t front_keep(int kind, uint64_t ours)
+{
+    uint32_t i = (uint32_t)ours & ((1u << 26) - 1), at = i / FRONT_CHUNK;
+    uint64_t *chunk = front_chunks[kind][at];
+    if (!chunk) {
+        uint64_t *fresh = calloc(FRONT_CHUNK, sizeof *fresh), *none = NULL;
+        if (!fresh) {
+            fprintf(stderr, "libimpi: no memory for a handle\n");
+            abort();
+        }
+        if (__atomic_compare_exchange_n((uint64_t **)&front_chunks[kind][at], &none, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            chunk = fresh;
+        else
+            free(fresh), chunk = none;
+    }
+    chunk[i % FRONT_CHUNK] = ours;
+    return i;
+}
+#else
+/* The symbols have the sizes that programs reserve for copies of them; nobody reads them. */
+#define X(symbol, size) char symbol[size] __attribute__((aligned(32)));
+FRONT_SYMBOLS(X)
+#undef X
+
+int MPI_F_STATUS_IGNORE_of[8];
+int *MPI_F_STATUS_IGNORE = &MPI_F_STATUS_IGNORE_of[0], *MPI_F_STATUSES_IGNORE = &MPI_F_STATUS_IGNORE_of[1];
+
+struct front_known front_known[FRONT_SLOTS];
+const void *front_theirs[4096];
+static struct front_known rare[8];
+
+const void *front_rare(uintptr_t ours)
+{
+    for (int i = 0; i < 8; i++)
+        if (rare[i].ours == ours) return rare[i].theirs;
+    return NULL;
+}
+
+static void know(uintptr_t ours, const void *theirs)
+{
+    uint32_t i = front_slot(theirs);
+    while (front_known[i].theirs && front_known[i].theirs != theirs) i = (i + 1) % FRONT_SLOTS;
+    if (!front_known[i].theirs) front_known[i] = (struct front_known){theirs, ours};
+    if (ours >= 4096) {
+        for (int k = 0; k < 8; k++)
+            if (!rare[k].ours) {
+                rare[k] = (struct front_known){theirs, ours};
+                break;
+            }
+    } else if (!front_theirs[ours]) {
+        front_theirs[ours] = theirs;
+    }
+}
+
+static void prepare(void)
+{
+#define X(kind, ours, theirs) know(ours, theirs);
+    FRONT_PREDEFINED(X)
+#undef X
+}
+#endif
+
+/* find looks the functions up in the library that this one is linked with. Its own names hide them from every other
+ * search. */
+static void find(void *library)
+{
+#define X(name)                                                                                                        \
+    {                                                                                                                  \
+        void *f = dlsym(library, "PMPI_" #name);                                                                       \
+        memcpy(&front_native.name, &f, sizeof f);                                                                      \
+        if (!f) fprintf(stderr, "libimpi: the library %s has no function MPI_%s: it is of another release\n",          \
+            FRONT_LIBRARY, #name), _exit(1);                                                                           \
+    }
+    FRONT_NATIVE(X)
+#undef X
+}
+
+static void __attribute__((constructor)) load(void)
+{
+    void *library = dlopen(FRONT_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+    if (!library) library = dlopen(FRONT_LIBRARY, RTLD_NOW);
+    if (!library) {
+        fprintf(stderr, "libimpi: %s\n", dlerror());
+        _exit(1);
+    }
+    find(library);
+    prepare();
+}
