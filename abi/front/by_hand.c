@@ -3,6 +3,30 @@
 
 #include "front.h"
 
+/* libimpi's codes lie between its last class and MPI_ERR_LASTCODE, those that the program adds above, as in every ABI.
+ * Programs for MPICH expect codes, of which they ask the class: these are ours, moved behind all classes. With Open MPI a
+ * code is its class, and programs compare it with classes. */
+enum { CODES = 1 << 16 };
+
+int front_code_in(int theirs)
+{
+    if (theirs > F_MPI_ERR_LASTCODE) return theirs - F_MPI_ERR_LASTCODE + N_MPI_ERR_LASTCODE;
+    return theirs >= CODES && theirs <= CODES + N_MPI_ERR_LASTCODE ? theirs - CODES : theirs;
+}
+
+int front_code_out(int ours)
+{
+    if (ours < 0) return ours;
+    if (ours >= N_MPI_ERR_LASTCODE) return ours - N_MPI_ERR_LASTCODE + F_MPI_ERR_LASTCODE;
+#ifdef FRONT_MPICH
+    return ours + CODES;
+#else
+    int class = N_MPI_ERR_OTHER;
+    if (front_native.Error_class(ours, &class) || class == ours) return F_MPI_ERR_OTHER; /* a class that Open MPI has not */
+    return front_error_out(class);
+#endif
+}
+
 /* The processes whose ranks messages on a communicator name. */
 int64_t front_ranks(F_Comm comm)
 {
@@ -55,24 +79,17 @@ void front_text_out(char *theirs, const char *ours, int limit, int *length)
 /* What predefined attributes point at, where the value means something else in libimpi. */
 static const int *attribute(int keyval, const int *ours)
 {
-    static int values[4];
-    static int (*const convert[4])(int) = {front_rank_out, front_rank_out, front_flavor_out, front_model_out};
-    int i;
+    static int host, io, last, flavors[4], models[4];
+    int *to;
     switch (keyval) {
-    case N_MPI_HOST: i = 0; break;
-    case N_MPI_IO: i = 1; break;
-    case N_MPI_WIN_CREATE_FLAVOR: i = 2; break;
-    case N_MPI_WIN_MODEL: i = 3; break;
+    case N_MPI_HOST: to = &host, *to = front_rank_out(*ours); break;
+    case N_MPI_IO: to = &io, *to = front_rank_out(*ours); break;
+    case N_MPI_LASTUSEDCODE: to = &last, *to = front_code_out(*ours); break;
+    case N_MPI_WIN_CREATE_FLAVOR: to = &flavors[*ours & 3], *to = front_flavor_out(*ours); break; /* windows differ */
+    case N_MPI_WIN_MODEL: to = &models[*ours & 3], *to = front_model_out(*ours); break;
     default: return ours;
     }
-    if (i == 2) { /* it differs among windows */
-        static int flavors[4];
-        int k = *ours & 3;
-        flavors[k] = front_flavor_out(*ours);
-        return &flavors[k];
-    }
-    values[i] = convert[i](*ours);
-    return &values[i];
+    return to;
 }
 
 #define GET(name, kind)                                                                                                \
@@ -148,19 +165,24 @@ int PMPI_Type_get_contents_c(F_Datatype type, int64_t maxints, int64_t maxaddrs,
 }
 WEAK(MPI_Type_get_contents_c);
 
-/* Handles as Fortran's integers: where they are integers anyway, these; else those of libimpi. */
+/* Handles as integers, Fortran's and MPI 5.0's: where they are integers anyway, these; else those of libimpi. */
+#define INTEGERS(kind, type)                                                                                           \
+    int PMPI_##type##_toint(F_##kind h) { return PMPI_##type##_c2f(h); }                                               \
+    F_##kind PMPI_##type##_fromint(int h) { return PMPI_##type##_f2c(h); }                                             \
+    WEAK(MPI_##type##_c2f);                                                                                            \
+    WEAK(MPI_##type##_f2c);                                                                                            \
+    WEAK(MPI_##type##_toint);                                                                                          \
+    WEAK(MPI_##type##_fromint)
 #ifdef FRONT_MPICH
 #define FORTRAN(kind, type)                                                                                            \
     int PMPI_##type##_c2f(F_##kind h) { return h; }                                                                    \
     F_##kind PMPI_##type##_f2c(int h) { return h; }                                                                    \
-    WEAK(MPI_##type##_c2f);                                                                                            \
-    WEAK(MPI_##type##_f2c)
+    INTEGERS(kind, type)
 #else
 #define FORTRAN(kind, type)                                                                                            \
     int PMPI_##type##_c2f(F_##kind h) { return front_native.type##_toint(front_##kind##_in(h)); }                      \
     F_##kind PMPI_##type##_f2c(int h) { return front_##kind##_out(front_native.type##_fromint(h)); }                   \
-    WEAK(MPI_##type##_c2f);                                                                                            \
-    WEAK(MPI_##type##_f2c)
+    INTEGERS(kind, type)
 #endif
 FORTRAN(Comm, Comm);
 FORTRAN(Datatype, Type);
@@ -174,8 +196,7 @@ FORTRAN(Session, Session);
 FORTRAN(Win, Win);
 int PMPI_File_c2f(F_File h) { return front_native.File_toint(front_File_in(h)); }
 F_File PMPI_File_f2c(int h) { return front_File_out(front_native.File_fromint(h)); }
-WEAK(MPI_File_c2f);
-WEAK(MPI_File_f2c);
+INTEGERS(File, File);
 
 /* Fortran's status is C's as an array of integers. */
 #define STATUS(name, from, to)                                                                                         \

@@ -26,6 +26,10 @@ struct n_status {
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
+/* Codes that are no classes: see by_hand.c. */
+HIDDEN int front_code_in(int theirs);
+HIDDEN int front_code_out(int ours);
+
 #ifdef FRONT_MPICH
 #include "z_mpich.h"
 #include "mpich.h"

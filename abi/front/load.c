@@ -8,6 +8,23 @@
 
 struct front_native front_native;
 
+/* Predefined handles of libimpi's own, which are above the standard's: markers of MPI-1. */
+static struct front_known rare[4];
+
+front_handle front_rare(uintptr_t ours)
+{
+    for (size_t i = 0; i < sizeof rare / sizeof *rare; i++)
+        if (rare[i].ours == ours) return rare[i].theirs;
+    return 0;
+}
+
+static void keep_rare(struct front_known handle)
+{
+    size_t i = 0;
+    while (rare[i].ours) i++;
+    rare[i] = handle;
+}
+
 #ifdef FRONT_MPICH
 static int unweighted, weights_empty, all_handles;
 int *const MPI_UNWEIGHTED = &unweighted, *const MPI_WEIGHTS_EMPTY = &weights_empty;
@@ -25,7 +42,8 @@ uint64_t *_Atomic front_chunks[KINDS][FRONT_CHUNKS];
 static void know(int kind, uint32_t ours, uint32_t theirs)
 {
     front_known[kind][FRONT_PLACE(theirs)] = (struct front_known){theirs, ours};
-    if (ours < 4096 && !front_theirs[ours]) front_theirs[ours] = theirs;
+    if (ours >= 4096) keep_rare((struct front_known){theirs, ours});
+    else if (!front_theirs[ours]) front_theirs[ours] = theirs;
 }
 
 static void prepare(void)
@@ -39,7 +57,7 @@ static void prepare(void)
  * exists, and there is no name for it. */
 uint32_t front_keep(int kind, uint64_t ours)
 {
-    uint32_t i = (uint32_t)ours & ((1u << 26) - 1), at = i / FRONT_CHUNK;
+    uint32_t low = (uint32_t)ours, i = (low & ((1u << 25) - 1)) | (low >> 30 & 1) << 25, at = i / FRONT_CHUNK;
     uint64_t *chunk = front_chunks[kind][at];
     if (!chunk) {
         uint64_t *fresh = calloc(FRONT_CHUNK, sizeof *fresh), *none = NULL;
@@ -66,29 +84,13 @@ int *MPI_F_STATUS_IGNORE = &MPI_F_STATUS_IGNORE_of[0], *MPI_F_STATUSES_IGNORE = 
 
 struct front_known front_known[FRONT_SLOTS];
 const void *front_theirs[4096];
-static struct front_known rare[8];
-
-const void *front_rare(uintptr_t ours)
-{
-    for (int i = 0; i < 8; i++)
-        if (rare[i].ours == ours) return rare[i].theirs;
-    return NULL;
-}
-
 static void know(uintptr_t ours, const void *theirs)
 {
     uint32_t i = front_slot(theirs);
     while (front_known[i].theirs && front_known[i].theirs != theirs) i = (i + 1) % FRONT_SLOTS;
     if (!front_known[i].theirs) front_known[i] = (struct front_known){theirs, ours};
-    if (ours >= 4096) {
-        for (int k = 0; k < 8; k++)
-            if (!rare[k].ours) {
-                rare[k] = (struct front_known){theirs, ours};
-                break;
-            }
-    } else if (!front_theirs[ours]) {
-        front_theirs[ours] = theirs;
-    }
+    if (ours >= 4096) keep_rare((struct front_known){theirs, ours});
+    else if (!front_theirs[ours]) front_theirs[ours] = theirs;
 }
 
 static void prepare(void)

@@ -29,16 +29,19 @@ enum front_kind { KIND_Comm, KIND_Datatype, KIND_Errhandler, KIND_Group, KIND_In
 
 /* Of predefined handles their lowest byte and bits 31 and 30 are different within a kind. */
 #define FRONT_PLACE(h) ((uint32_t)(h) >> 30 << 8 | ((uint32_t)(h)&0xff))
+typedef uint32_t front_handle;
 struct front_known {
     uint32_t theirs;
     uint32_t ours; /* 0: there is none */
 };
 HIDDEN extern struct front_known front_known[KINDS][3 << 8];
+enum { FRONT_MADE = 1 << 20 }; /* handles of libimpi that are made at run time are above this */
 HIDDEN extern uint32_t front_theirs[4096]; /* of libimpi's predefined handles */
+HIDDEN front_handle front_rare(uintptr_t ours); /* of those above 4095 */
 
-/* Handles that are made at run time are kept by the lower half of libimpi's, which has 22 bits and a bit more, and is used
- * again only when the object has gone. */
-enum { FRONT_CHUNK = 1024, FRONT_CHUNKS = 4096 + 4 };
+/* Handles that are made at run time are kept by their place: the lower half of libimpi's, which is used again only when
+ * the object has gone. Its bit 30, which some requests have, becomes bit 25 of the program's. */
+enum { FRONT_CHUNK = 1024, FRONT_CHUNKS = (1 << 26) / FRONT_CHUNK };
 HIDDEN extern uint64_t *_Atomic front_chunks[KINDS][FRONT_CHUNKS];
 HIDDEN uint32_t front_keep(int kind, uint64_t ours);
 
@@ -47,7 +50,7 @@ static inline uintptr_t front_in(int kind, int theirs)
     uint32_t h = (uint32_t)theirs;
     if (h >> 30 == 3) {
         uint32_t i = h & ((1u << 26) - 1);
-        uint64_t *chunk = i / FRONT_CHUNK < FRONT_CHUNKS ? front_chunks[kind][i / FRONT_CHUNK] : NULL;
+        uint64_t *chunk = front_chunks[kind][i / FRONT_CHUNK];
         return chunk && (h >> 26 & 15) == FRONT_KIND_BITS(kind) ? (uintptr_t)chunk[i % FRONT_CHUNK] : 0;
     }
     const struct front_known *k = &front_known[kind][FRONT_PLACE(h)];
@@ -55,7 +58,7 @@ static inline uintptr_t front_in(int kind, int theirs)
 }
 static inline int front_out(int kind, uintptr_t ours)
 {
-    if (ours < 4096) return (int)front_theirs[ours];
+    if (ours < FRONT_MADE) return (int)(ours < 4096 ? front_theirs[ours] : front_rare(ours));
     return (int)(3u << 30 | FRONT_KIND_BITS(kind) << 26 | front_keep(kind, ours));
 }
 

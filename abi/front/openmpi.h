@@ -1,6 +1,6 @@
 /* Open MPI's ABI (4 and 5): handles are pointers; predefined ones are the addresses of data symbols, which a program may
  * have copied into its own memory: only the loader knows them. Handles that are made at run time are libimpi's own
- * numbers, of which the uppermost byte is never 0. */
+ * numbers. */
 
 typedef struct F_Comm_of *F_Comm;
 typedef struct F_Datatype_of *F_Datatype;
@@ -32,27 +32,30 @@ FRONT_SYMBOLS(X)
 #define F_T_PVAR_ALL_HANDLES ((void *)F_MPI_T_PVAR_ALL_HANDLES)
 
 /* Predefined handles: of libimpi's by number, of the program's in a table by their addresses. */
-enum { FRONT_SLOTS = 1024 };
+enum { FRONT_SLOTS = 1024, FRONT_MADE = 1 << 20 /* handles that are made at run time are above this */ };
 struct front_known {
     const void *theirs;
     uintptr_t ours;
 };
 HIDDEN extern struct front_known front_known[FRONT_SLOTS];
 HIDDEN extern const void *front_theirs[4096];
-HIDDEN const void *front_rare(uintptr_t ours); /* of those above 4095 */
+typedef const void *front_handle;
+HIDDEN front_handle front_rare(uintptr_t ours); /* of those above 4095 */
 
 static inline uint32_t front_slot(const void *p) { return (uint32_t)((uintptr_t)p >> 6) * 2654435761u >> 22; }
 
+/* What is no predefined handle is a number of libimpi's. One of a request may look like an address, but like that of a
+ * predefined handle only if 2^32 requests have had its place. */
 static inline uintptr_t front_in(const void *h)
 {
     if ((uintptr_t)h >> 56) return (uintptr_t)h;
     for (uint32_t i = front_slot(h); front_known[i].theirs; i = (i + 1) % FRONT_SLOTS)
         if (front_known[i].theirs == h) return front_known[i].ours;
-    return 0;
+    return (uintptr_t)h < FRONT_MADE ? 0 : (uintptr_t)h;
 }
 static inline const void *front_out(uintptr_t h)
 {
-    if (h >> 56) return (const void *)h;
+    if (h >= FRONT_MADE) return (const void *)h;
     return h < 4096 ? front_theirs[h] : front_rare(h);
 }
 

@@ -609,7 +609,7 @@ WEAK(MPI_Comm_free);
 
 int PMPI_Comm_free_keyval(int *comm_keyval)
 {
-    int n_comm_keyval = 0;
+    int n_comm_keyval = comm_keyval ? front_keyval_in(*comm_keyval) : 0;
     int code = front_native.Comm_free_keyval(comm_keyval ? &n_comm_keyval : NULL);
     if (comm_keyval && !code) *comm_keyval = front_keyval_out(n_comm_keyval);
     return front_error_out(code);
@@ -3212,10 +3212,11 @@ WEAK(MPI_Request_get_status);
 int PMPI_Request_get_status_all(int count, const F_Request array_of_requests[], int *flag, F_Status *array_of_statuses)
 {
     FRONT_HANDLES(Request, n_array_of_requests, array_of_requests, count, 1);
-    struct n_status n_array_of_statuses; struct n_status *p_array_of_statuses = front_status_for(array_of_statuses, &n_array_of_statuses);
-    int code = front_native.Request_get_status_all(count, n_array_of_requests, flag, p_array_of_statuses);
+    FRONT_STATUSES(n_array_of_statuses, array_of_statuses, count);
+    int code = front_native.Request_get_status_all(count, n_array_of_requests, flag, n_array_of_statuses);
     FRONT_DROP(n_array_of_requests);
-    front_status_out(array_of_statuses, p_array_of_statuses);
+    front_statuses_out(array_of_statuses, n_array_of_statuses, flag && *flag ? count : 0);
+    FRONT_DROP(n_array_of_statuses);
     return front_error_out(code);
 }
 WEAK(MPI_Request_get_status_all);
@@ -3234,10 +3235,11 @@ WEAK(MPI_Request_get_status_any);
 int PMPI_Request_get_status_some(int incount, const F_Request array_of_requests[], int *outcount, int array_of_indices[], F_Status *array_of_statuses)
 {
     FRONT_HANDLES(Request, n_array_of_requests, array_of_requests, incount, 1);
-    struct n_status n_array_of_statuses; struct n_status *p_array_of_statuses = front_status_for(array_of_statuses, &n_array_of_statuses);
-    int code = front_native.Request_get_status_some(incount, n_array_of_requests, outcount, array_of_indices, p_array_of_statuses);
+    FRONT_STATUSES(n_array_of_statuses, array_of_statuses, incount);
+    int code = front_native.Request_get_status_some(incount, n_array_of_requests, outcount, array_of_indices, n_array_of_statuses);
     FRONT_DROP(n_array_of_requests);
-    front_status_out(array_of_statuses, p_array_of_statuses);
+    front_statuses_out(array_of_statuses, n_array_of_statuses, outcount ? *outcount : 0);
+    FRONT_DROP(n_array_of_statuses);
     return front_error_out(code);
 }
 WEAK(MPI_Request_get_status_some);
@@ -4068,11 +4070,12 @@ WEAK(MPI_Test_cancelled);
 int PMPI_Testall(int count, F_Request array_of_requests[], int *flag, F_Status *array_of_statuses)
 {
     FRONT_HANDLES(Request, n_array_of_requests, array_of_requests, count, 1);
-    struct n_status n_array_of_statuses; struct n_status *p_array_of_statuses = front_status_for(array_of_statuses, &n_array_of_statuses);
-    int code = front_native.Testall(count, n_array_of_requests, flag, p_array_of_statuses);
+    FRONT_STATUSES(n_array_of_statuses, array_of_statuses, count);
+    int code = front_native.Testall(count, n_array_of_requests, flag, n_array_of_statuses);
     FRONT_HANDLES_OUT(Request, array_of_requests, n_array_of_requests);
     FRONT_DROP(n_array_of_requests);
-    front_status_out(array_of_statuses, p_array_of_statuses);
+    front_statuses_out(array_of_statuses, n_array_of_statuses, flag && *flag ? count : 0);
+    FRONT_DROP(n_array_of_statuses);
     return front_error_out(code);
 }
 WEAK(MPI_Testall);
@@ -4092,11 +4095,12 @@ WEAK(MPI_Testany);
 int PMPI_Testsome(int incount, F_Request array_of_requests[], int *outcount, int array_of_indices[], F_Status *array_of_statuses)
 {
     FRONT_HANDLES(Request, n_array_of_requests, array_of_requests, incount, 1);
-    struct n_status n_array_of_statuses; struct n_status *p_array_of_statuses = front_status_for(array_of_statuses, &n_array_of_statuses);
-    int code = front_native.Testsome(incount, n_array_of_requests, outcount, array_of_indices, p_array_of_statuses);
+    FRONT_STATUSES(n_array_of_statuses, array_of_statuses, incount);
+    int code = front_native.Testsome(incount, n_array_of_requests, outcount, array_of_indices, n_array_of_statuses);
     FRONT_HANDLES_OUT(Request, array_of_requests, n_array_of_requests);
     FRONT_DROP(n_array_of_requests);
-    front_status_out(array_of_statuses, p_array_of_statuses);
+    front_statuses_out(array_of_statuses, n_array_of_statuses, outcount ? *outcount : 0);
+    FRONT_DROP(n_array_of_statuses);
     return front_error_out(code);
 }
 WEAK(MPI_Testsome);
@@ -4352,7 +4356,7 @@ WEAK(MPI_Type_free);
 
 int PMPI_Type_free_keyval(int *type_keyval)
 {
-    int n_type_keyval = 0;
+    int n_type_keyval = type_keyval ? front_keyval_in(*type_keyval) : 0;
     int code = front_native.Type_free_keyval(type_keyval ? &n_type_keyval : NULL);
     if (type_keyval && !code) *type_keyval = front_keyval_out(n_type_keyval);
     return front_error_out(code);
@@ -4597,11 +4601,12 @@ WEAK(MPI_Wait);
 int PMPI_Waitall(int count, F_Request array_of_requests[], F_Status *array_of_statuses)
 {
     FRONT_HANDLES(Request, n_array_of_requests, array_of_requests, count, 1);
-    struct n_status n_array_of_statuses; struct n_status *p_array_of_statuses = front_status_for(array_of_statuses, &n_array_of_statuses);
-    int code = front_native.Waitall(count, n_array_of_requests, p_array_of_statuses);
+    FRONT_STATUSES(n_array_of_statuses, array_of_statuses, count);
+    int code = front_native.Waitall(count, n_array_of_requests, n_array_of_statuses);
     FRONT_HANDLES_OUT(Request, array_of_requests, n_array_of_requests);
     FRONT_DROP(n_array_of_requests);
-    front_status_out(array_of_statuses, p_array_of_statuses);
+    front_statuses_out(array_of_statuses, n_array_of_statuses, count);
+    FRONT_DROP(n_array_of_statuses);
     return front_error_out(code);
 }
 WEAK(MPI_Waitall);
@@ -4621,11 +4626,12 @@ WEAK(MPI_Waitany);
 int PMPI_Waitsome(int incount, F_Request array_of_requests[], int *outcount, int array_of_indices[], F_Status *array_of_statuses)
 {
     FRONT_HANDLES(Request, n_array_of_requests, array_of_requests, incount, 1);
-    struct n_status n_array_of_statuses; struct n_status *p_array_of_statuses = front_status_for(array_of_statuses, &n_array_of_statuses);
-    int code = front_native.Waitsome(incount, n_array_of_requests, outcount, array_of_indices, p_array_of_statuses);
+    FRONT_STATUSES(n_array_of_statuses, array_of_statuses, incount);
+    int code = front_native.Waitsome(incount, n_array_of_requests, outcount, array_of_indices, n_array_of_statuses);
     FRONT_HANDLES_OUT(Request, array_of_requests, n_array_of_requests);
     FRONT_DROP(n_array_of_requests);
-    front_status_out(array_of_statuses, p_array_of_statuses);
+    front_statuses_out(array_of_statuses, n_array_of_statuses, outcount ? *outcount : 0);
+    FRONT_DROP(n_array_of_statuses);
     return front_error_out(code);
 }
 WEAK(MPI_Waitsome);
@@ -4731,7 +4737,7 @@ WEAK(MPI_Win_fence);
 
 int PMPI_Win_flush(int rank, F_Win win)
 {
-    return front_error_out(front_native.Win_flush(rank, front_Win_in(win)));
+    return front_error_out(front_native.Win_flush(front_rank_in(rank), front_Win_in(win)));
 }
 WEAK(MPI_Win_flush);
 
@@ -4743,7 +4749,7 @@ WEAK(MPI_Win_flush_all);
 
 int PMPI_Win_flush_local(int rank, F_Win win)
 {
-    return front_error_out(front_native.Win_flush_local(rank, front_Win_in(win)));
+    return front_error_out(front_native.Win_flush_local(front_rank_in(rank), front_Win_in(win)));
 }
 WEAK(MPI_Win_flush_local);
 
@@ -4764,7 +4770,7 @@ WEAK(MPI_Win_free);
 
 int PMPI_Win_free_keyval(int *win_keyval)
 {
-    int n_win_keyval = 0;
+    int n_win_keyval = win_keyval ? front_keyval_in(*win_keyval) : 0;
     int code = front_native.Win_free_keyval(win_keyval ? &n_win_keyval : NULL);
     if (win_keyval && !code) *win_keyval = front_keyval_out(n_win_keyval);
     return front_error_out(code);
@@ -4809,7 +4815,7 @@ WEAK(MPI_Win_get_name);
 
 int PMPI_Win_lock(int lock_type, int rank, int assert, F_Win win)
 {
-    return front_error_out(front_native.Win_lock(front_lock_in(lock_type), rank, front_assertion_in(assert), front_Win_in(win)));
+    return front_error_out(front_native.Win_lock(front_lock_in(lock_type), front_rank_in(rank), front_assertion_in(assert), front_Win_in(win)));
 }
 WEAK(MPI_Win_lock);
 
@@ -4851,13 +4857,13 @@ WEAK(MPI_Win_set_name);
 
 int PMPI_Win_shared_query(F_Win win, int rank, intptr_t *size, int *disp_unit, void *baseptr)
 {
-    return front_error_out(front_native.Win_shared_query(front_Win_in(win), rank, size, disp_unit, baseptr));
+    return front_error_out(front_native.Win_shared_query(front_Win_in(win), front_rank_in(rank), size, disp_unit, baseptr));
 }
 WEAK(MPI_Win_shared_query);
 
 int PMPI_Win_shared_query_c(F_Win win, int rank, intptr_t *size, intptr_t *disp_unit, void *baseptr)
 {
-    return front_error_out(front_native.Win_shared_query_c(front_Win_in(win), rank, size, disp_unit, baseptr));
+    return front_error_out(front_native.Win_shared_query_c(front_Win_in(win), front_rank_in(rank), size, disp_unit, baseptr));
 }
 WEAK(MPI_Win_shared_query_c);
 
@@ -4881,7 +4887,7 @@ WEAK(MPI_Win_test);
 
 int PMPI_Win_unlock(int rank, F_Win win)
 {
-    return front_error_out(front_native.Win_unlock(rank, front_Win_in(win)));
+    return front_error_out(front_native.Win_unlock(front_rank_in(rank), front_Win_in(win)));
 }
 WEAK(MPI_Win_unlock);
 

@@ -65,6 +65,8 @@
 #define F_MPI_IO 1681915909
 #define N_MPI_HOST 503
 #define F_MPI_HOST 1681915907
+#define N_MPI_LASTUSEDCODE 506
+#define F_MPI_LASTUSEDCODE 1681915915
 #define N_MPI_WIN_CREATE_FLAVOR 604
 #define F_MPI_WIN_CREATE_FLAVOR 1711276039
 #define N_MPI_WIN_MODEL 605
@@ -905,7 +907,7 @@ static inline int front_error_in(int v)
     case 70: return 1017; /* T_ERR_PVAR_NO_STARTSTOP */
     case 72: return 1018; /* T_ERR_PVAR_NO_ATOMIC */
     }
-    return v;
+    return front_code_in(v);
 }
 
 static inline int front_error_out(int v)
@@ -993,5 +995,5 @@ static inline int front_error_out(int v)
     case 1017: return 70; /* T_ERR_PVAR_NO_STARTSTOP */
     case 1018: return 72; /* T_ERR_PVAR_NO_ATOMIC */
     }
-    return v > 0 && v <= N_MPI_ERR_LASTCODE ? 15 : v;
+    return front_code_out(v);
 }

@@ -66,6 +66,8 @@
 #define F_MPI_IO 2
 #define N_MPI_HOST 503
 #define F_MPI_HOST 1
+#define N_MPI_LASTUSEDCODE 506
+#define F_MPI_LASTUSEDCODE 5
 #define N_MPI_WIN_CREATE_FLAVOR 604
 #define F_MPI_WIN_CREATE_FLAVOR 10
 #define N_MPI_WIN_MODEL 605
@@ -981,7 +983,7 @@ static inline int front_error_in(int v)
     case 65: return 1017; /* T_ERR_PVAR_NO_STARTSTOP */
     case 67: return 1018; /* T_ERR_PVAR_NO_ATOMIC */
     }
-    return v;
+    return front_code_in(v);
 }
 
 static inline int front_error_out(int v)
@@ -1065,5 +1067,5 @@ static inline int front_error_out(int v)
     case 1017: return 65; /* T_ERR_PVAR_NO_STARTSTOP */
     case 1018: return 67; /* T_ERR_PVAR_NO_ATOMIC */
     }
-    return v > 0 && v <= N_MPI_ERR_LASTCODE ? 16 : v;
+    return front_code_out(v);
 }

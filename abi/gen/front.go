@@ -36,6 +36,7 @@ var frontRules = []frontRule{
 	{"*", "errorcode", "error"}, {"*", "errorclass", "error"}, {"*", "array_of_errcodes", "error"},
 	{"MPI_Group_translate_ranks", "ranks1", "rank"}, {"MPI_Group_translate_ranks", "ranks2", "rank"},
 	{"*", "dest", "rank"}, {"*", "source", "rank"}, {"*", "target_rank", "rank"}, {"*", "root", "rank"},
+	{"MPI_Win_*", "rank", "rank"},
 	{"*", "rank_source", "rank"}, {"*", "rank_dest", "rank"},
 	{"MPI_T_*", "tag", ""}, {"*", "tag", "tag"}, {"*", "sendtag", "tag"}, {"*", "recvtag", "tag"},
 	{"MPI_*_compare", "result", "compare"}, {"MPI_Topo_test", "status", "topology"},
@@ -55,7 +56,7 @@ var frontRules = []frontRule{
 }
 
 // frontGiven are functions whose handle behind a pointer is given, not only an answer.
-var frontGiven = []string{"MPI_*_free", "MPI_Wait", "MPI_Test", "MPI_Start", "MPI_Cancel", "MPI_Type_commit",
+var frontGiven = []string{"MPI_*_free", "MPI_*_free_keyval", "MPI_Wait", "MPI_Test", "MPI_Start", "MPI_Cancel", "MPI_Type_commit",
 	"MPI_Comm_disconnect", "MPI_File_close", "MPI_Session_finalize", "MPI_M*recv*", "MPI_Im*recv*", "MPI_*_set_errhandler"}
 
 // frontLengths are how many elements an array has that is converted.
@@ -161,7 +162,7 @@ type frontCall struct {
 func (c *frontCall) add(p table.Param) error {
 	kind, handle := strings.CutPrefix(frontType(p.Type), "F_")
 	role := roleOf(c.f, p)
-	array := p.Dims == "[]"
+	array := p.Dims == "[]" || p.Name == "array_of_statuses"
 	switch {
 	case p.Type == "MPI_Status":
 		return c.status(p, array)

@@ -138,7 +138,7 @@ func frontTables(constants []table.Constant, of map[string]foreign, abi string) 
 
 // frontNamed are more constants that C written by hand names.
 var frontNamed = []string{"MPI_SUCCESS", "MPI_UNDEFINED", "MPI_CART", "MPI_GRAPH", "MPI_DIST_GRAPH", "MPI_ERR_NO_MEM",
-	"MPI_ERR_OTHER", "MPI_ERR_ARG", "MPI_HOST", "MPI_IO", "MPI_WIN_CREATE_FLAVOR", "MPI_WIN_MODEL", "MPI_DISTRIBUTE_DFLT_DARG"}
+	"MPI_ERR_OTHER", "MPI_ERR_ARG", "MPI_HOST", "MPI_IO", "MPI_LASTUSEDCODE", "MPI_WIN_CREATE_FLAVOR", "MPI_WIN_MODEL", "MPI_DISTRIBUTE_DFLT_DARG"}
 
 // frontHandles lists the predefined handles: FRONT_PREDEFINED(X) with X(kind, native value, foreign value), and the
 // symbols: FRONT_SYMBOLS(X) with X(symbol, size).
@@ -207,8 +207,7 @@ func frontSwitches(b *strings.Builder, g frontGroup, native map[string]int64, of
 	write("out", here, there)
 }
 
-// frontErrors are front_error_in and front_error_out: of classes, and of codes, which libimpi has none of but those that
-// the program adds.
+// frontErrors are front_error_in and front_error_out: of classes, and for codes by front_code_in and front_code_out.
 func frontErrors(b *strings.Builder, constants []table.Constant, native map[string]int64, of map[string]foreign) {
 	write := func(way, otherwise string, swap bool) {
 		fmt.Fprintf(b, "\nstatic inline int front_error_%s(int v)\n{\n    if (__builtin_expect(v == 0, 1)) return 0;\n    switch (v) {\n", way)
@@ -230,6 +229,6 @@ func frontErrors(b *strings.Builder, constants []table.Constant, native map[stri
 		}
 		fmt.Fprintf(b, "    }\n    return %s;\n}\n", otherwise)
 	}
-	write("in", "v", false)
-	write("out", fmt.Sprintf("v > 0 && v <= N_MPI_ERR_LASTCODE ? %d : v", of["MPI_ERR_OTHER"].number), true)
+	write("in", "front_code_in(v)", false)
+	write("out", "front_code_out(v)", true)
 }
