@@ -118,6 +118,23 @@ add_test(NAME bench/guidelines COMMAND ${GO} run ./bench/guidelines -stage ${STA
 set_tests_properties(bench/guidelines PROPERTIES TIMEOUT ${LIMIT} LABELS go
   PASS_REGULAR_EXPRESSION "gatherv<=gather +8 +[0-9.]+ +[0-9.]+ +[0-9.]+( violated)?\n1 measured, [01] violated")
 
+# front/*: programs that were compiled with another MPI, where that is installed. All tests take a while (make test-long).
+set(programs "")
+foreach(test pt2pt/completion pt2pt/persistent pt2pt/grequest pt2pt/edges pt2pt/comm_buffer coll/inter coll/user_op
+    coll/alltoall comm/attributes comm/dist_graph datatype/envelope datatype/markers errors/handlers errors/strings
+    rma/create io/datarep neighbor/dist_graph)
+  list(APPEND programs ${CMAKE_SOURCE_DIR}/tests/${test}.c)
+endforeach()
+foreach(abi mpich openmpi)
+  add_test(NAME front/${abi} COMMAND ${CMAKE_SOURCE_DIR}/tests/front/run ${STAGE} ${abi}
+    ${CMAKE_BINARY_DIR}/tests/front/${abi} ${programs})
+  add_test(NAME front/all-${abi} COMMAND ${CMAKE_SOURCE_DIR}/tests/front/run ${STAGE} ${abi}
+    ${CMAKE_BINARY_DIR}/tests/front/all-${abi})
+  set_tests_properties(front/${abi} PROPERTIES TIMEOUT ${LIMIT} LABELS front)
+  set_tests_properties(front/all-${abi} PROPERTIES TIMEOUT 1800 LABELS "front;long")
+  set_tests_properties(front/${abi} front/all-${abi} PROPERTIES SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
+endforeach()
+
 # lint/*: what reads the sources without running them. A check whose tool cannot be had says so, and counts as skipped.
 foreach(check gofmt vet staticcheck tidy clang-format)
   add_test(NAME lint/${check} COMMAND ${CMAKE_SOURCE_DIR}/tools/lint ${check})

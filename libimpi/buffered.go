@@ -9,8 +9,8 @@ import (
 // attached bounds how much may be copied at a time. The copy stands in memory of our own, in the representation
 // that the message has on its way, so that it goes out as bytes.
 
-// bsendOverhead is what a message counts beyond its bytes. It is the least MPI_BSEND_OVERHEAD of all headers that programs
-// are compiled with: the standard ABI's is 512, Open MPI's 128, MPICH's 96.
+// bsendOverhead is what a message counts beyond its bytes. It is the least MPI_BSEND_OVERHEAD of all headers that
+// programs are compiled with: the standard ABI's is 512, Open MPI's 128, MPICH's 96.
 const bsendOverhead = 96
 
 // attachedBuffer is the accounting of a buffer that the program has attached: to the process, or to a communicator,

@@ -4,8 +4,8 @@
 #include "front.h"
 
 /* libimpi's codes lie between its last class and MPI_ERR_LASTCODE, those that the program adds above, as in every ABI.
- * Programs for MPICH expect codes, of which they ask the class: these are ours, moved behind all classes. With Open MPI a
- * code is its class, and programs compare it with classes. */
+ * Programs for MPICH expect codes, of which they ask the class: these are ours, moved behind all classes. With Open MPI
+ * a code is its class, and programs compare it with classes. */
 enum { CODES = 1 << 16 };
 
 int front_code_in(int theirs)
@@ -22,7 +22,8 @@ int front_code_out(int ours)
     return ours + CODES;
 #else
     int class = N_MPI_ERR_OTHER;
-    if (front_native.Error_class(ours, &class) || class == ours) return F_MPI_ERR_OTHER; /* a class that Open MPI has not */
+    /* What is its own class, and comes here, is a class that Open MPI has not. */
+    if (front_native.Error_class(ours, &class) || class == ours) return F_MPI_ERR_OTHER;
     return front_error_out(class);
 #endif
 }
@@ -50,7 +51,8 @@ int64_t front_edges(F_Comm comm, int out)
         return front_native.Comm_rank(c, &rank) || front_native.Graph_neighbors_count(c, rank, &n) ? 0 : n;
     }
     if (front_topology_out(kind) != F_MPI_DIST_GRAPH) return 0;
-    return front_native.Dist_graph_neighbors_count(c, &in, &n, &weighted) ? 0 : out ? n : in;
+    return front_native.Dist_graph_neighbors_count(c, &in, &n, &weighted) ? 0 : out ? n
+                                                                                    : in;
 }
 
 /* An array that counts at the root alone. */
@@ -92,25 +94,26 @@ static const int *attribute(int keyval, const int *ours)
     return to;
 }
 
-#define GET(name, kind)                                                                                                \
-    int PMPI_##name(F_##kind on, int keyval, void *value, int *flag)                                                   \
-    {                                                                                                                  \
-        int key = front_keyval_in(keyval), err = front_native.name(front_##kind##_in(on), key, value, flag);           \
-        if (!err && *flag) {                                                                                           \
-            const int *p;                                                                                              \
-            memcpy(&p, value, sizeof p);                                                                               \
-            p = attribute(key, p);                                                                                     \
-            memcpy(value, &p, sizeof p);                                                                               \
-        }                                                                                                              \
-        return front_error_out(err);                                                                                   \
-    }                                                                                                                  \
+#define GET(name, kind) \
+    int PMPI_##name(F_##kind on, int keyval, void *value, int *flag) \
+    { \
+        int key = front_keyval_in(keyval), err = front_native.name(front_##kind##_in(on), key, value, flag); \
+        if (!err && *flag) { \
+            const int *p; \
+            memcpy(&p, value, sizeof p); \
+            p = attribute(key, p); \
+            memcpy(value, &p, sizeof p); \
+        } \
+        return front_error_out(err); \
+    } \
     WEAK(MPI_##name)
 GET(Comm_get_attr, Comm);
 GET(Attr_get, Comm);
 GET(Win_get_attr, Win);
 
 /* contents converts what a constructor was given: orders and distributions are among the integers. */
-static void contents(uintptr_t type, int max, int *integers, int64_t maxtypes, const uintptr_t *ours, F_Datatype *theirs)
+static void contents(uintptr_t type, int max, int *integers, int64_t maxtypes, const uintptr_t *ours,
+                     F_Datatype *theirs)
 {
     int n_integers, n_addresses, n_types, combiner;
     if (front_native.Type_get_envelope(type, &n_integers, &n_addresses, &n_types, &combiner)) return;
@@ -118,7 +121,8 @@ static void contents(uintptr_t type, int max, int *integers, int64_t maxtypes, c
     if (n_integers > max || !integers) return;
     if (combiner == N_MPI_COMBINER_SUBARRAY) integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
     if (combiner != N_MPI_COMBINER_DARRAY) return;
-    int dims = integers[2]; /* size, rank, ndims, and per dimension: sizes, distributions, arguments, processes; order */
+    /* size, rank, ndims, and for each dimension: sizes, distributions, arguments, processes; order */
+    int dims = integers[2];
     for (int i = 0; i < dims; i++) {
         integers[3 + dims + i] = front_distribution_out(integers[3 + dims + i]);
         integers[3 + 2 * dims + i] = front_argument_out(integers[3 + 2 * dims + i]);
@@ -126,8 +130,8 @@ static void contents(uintptr_t type, int max, int *integers, int64_t maxtypes, c
     integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
 }
 
-int PMPI_Type_get_contents(F_Datatype type, int maxints, int maxaddrs, int maxtypes, int integers[], intptr_t addresses[],
-    F_Datatype types[])
+int PMPI_Type_get_contents(F_Datatype type, int maxints, int maxaddrs, int maxtypes, int integers[],
+                           intptr_t addresses[], F_Datatype types[])
 {
     uintptr_t n = front_Datatype_in(type);
     FRONT_ARRAY(uintptr_t, ours, types, maxtypes);
@@ -139,14 +143,16 @@ int PMPI_Type_get_contents(F_Datatype type, int maxints, int maxaddrs, int maxty
 WEAK(MPI_Type_get_contents);
 
 int PMPI_Type_get_contents_c(F_Datatype type, int64_t maxints, int64_t maxaddrs, int64_t maxcounts, int64_t maxtypes,
-    int integers[], intptr_t addresses[], int64_t counts[], F_Datatype types[])
+                             int integers[], intptr_t addresses[], int64_t counts[], F_Datatype types[])
 {
     uintptr_t n = front_Datatype_in(type);
     FRONT_ARRAY(uintptr_t, ours, types, maxtypes);
-    int err = front_native.Type_get_contents_c(n, maxints, maxaddrs, maxcounts, maxtypes, integers, addresses, counts, ours);
+    int err =
+        front_native.Type_get_contents_c(n, maxints, maxaddrs, maxcounts, maxtypes, integers, addresses, counts, ours);
     int64_t n_integers, n_addresses, n_counts, n_types;
     int combiner;
-    if (!err && !(err = front_native.Type_get_envelope_c(n, &n_integers, &n_addresses, &n_counts, &n_types, &combiner))) {
+    if (!err) err = front_native.Type_get_envelope_c(n, &n_integers, &n_addresses, &n_counts, &n_types, &combiner);
+    if (!err) {
         for (int64_t i = 0; i < n_types && i < maxtypes; i++) types[i] = front_Datatype_out(ours[i]);
         if (integers && combiner == N_MPI_COMBINER_SUBARRAY && n_counts)
             integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
@@ -155,7 +161,7 @@ int PMPI_Type_get_contents_c(F_Datatype type, int64_t maxints, int64_t maxaddrs,
             for (int i = 0, dims = integers[2]; i <= dims; i++) {
                 if (i == dims) integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
                 else integers[3 + i] = front_distribution_out(integers[3 + i]),
-                     integers[3 + dims + i] = front_argument_out(integers[3 + dims + i]);
+                                  integers[3 + dims + i] = front_argument_out(integers[3 + dims + i]);
             }
         else if (!n_counts)
             contents(n, (int)maxints, integers, 0, NULL, NULL);
@@ -166,22 +172,22 @@ int PMPI_Type_get_contents_c(F_Datatype type, int64_t maxints, int64_t maxaddrs,
 WEAK(MPI_Type_get_contents_c);
 
 /* Handles as integers, Fortran's and MPI 5.0's: where they are integers anyway, these; else those of libimpi. */
-#define INTEGERS(kind, type)                                                                                           \
-    int PMPI_##type##_toint(F_##kind h) { return PMPI_##type##_c2f(h); }                                               \
-    F_##kind PMPI_##type##_fromint(int h) { return PMPI_##type##_f2c(h); }                                             \
-    WEAK(MPI_##type##_c2f);                                                                                            \
-    WEAK(MPI_##type##_f2c);                                                                                            \
-    WEAK(MPI_##type##_toint);                                                                                          \
+#define INTEGERS(kind, type) \
+    int PMPI_##type##_toint(F_##kind h) { return PMPI_##type##_c2f(h); } \
+    F_##kind PMPI_##type##_fromint(int h) { return PMPI_##type##_f2c(h); } \
+    WEAK(MPI_##type##_c2f); \
+    WEAK(MPI_##type##_f2c); \
+    WEAK(MPI_##type##_toint); \
     WEAK(MPI_##type##_fromint)
 #ifdef FRONT_MPICH
-#define FORTRAN(kind, type)                                                                                            \
-    int PMPI_##type##_c2f(F_##kind h) { return h; }                                                                    \
-    F_##kind PMPI_##type##_f2c(int h) { return h; }                                                                    \
+#define FORTRAN(kind, type) \
+    int PMPI_##type##_c2f(F_##kind h) { return h; } \
+    F_##kind PMPI_##type##_f2c(int h) { return h; } \
     INTEGERS(kind, type)
 #else
-#define FORTRAN(kind, type)                                                                                            \
-    int PMPI_##type##_c2f(F_##kind h) { return front_native.type##_toint(front_##kind##_in(h)); }                      \
-    F_##kind PMPI_##type##_f2c(int h) { return front_##kind##_out(front_native.type##_fromint(h)); }                   \
+#define FORTRAN(kind, type) \
+    int PMPI_##type##_c2f(F_##kind h) { return front_native.type##_toint(front_##kind##_in(h)); } \
+    F_##kind PMPI_##type##_f2c(int h) { return front_##kind##_out(front_native.type##_fromint(h)); } \
     INTEGERS(kind, type)
 #endif
 FORTRAN(Comm, Comm);
@@ -199,13 +205,13 @@ F_File PMPI_File_f2c(int h) { return front_File_out(front_native.File_fromint(h)
 INTEGERS(File, File);
 
 /* Fortran's status is C's as an array of integers. */
-#define STATUS(name, from, to)                                                                                         \
-    int PMPI_Status_##name(const from *a, to *b)                                                                       \
-    {                                                                                                                  \
-        if (!a || !b) return F_MPI_ERR_ARG;                                                                            \
-        memcpy(b, a, sizeof(F_Status));                                                                                \
-        return 0;                                                                                                      \
-    }                                                                                                                  \
+#define STATUS(name, from, to) \
+    int PMPI_Status_##name(const from *a, to *b) \
+    { \
+        if (!a || !b) return F_MPI_ERR_ARG; \
+        memcpy(b, a, sizeof(F_Status)); \
+        return 0; \
+    } \
     WEAK(MPI_Status_##name)
 STATUS(c2f, F_Status, int);
 STATUS(f2c, int, F_Status);
@@ -218,11 +224,11 @@ STATUS(f2f08, int, F_Status);
 static uintptr_t object(int bind, const void *theirs)
 {
     if (!theirs) return 0;
-#define KIND(which, kind)                                                                                              \
-    case N_MPI_T_BIND_MPI_##which: {                                                                                   \
-        F_##kind h;                                                                                                    \
-        memcpy(&h, theirs, sizeof h);                                                                                  \
-        return front_##kind##_in(h);                                                                                   \
+#define KIND(which, kind) \
+    case N_MPI_T_BIND_MPI_##which: { \
+        F_##kind h; \
+        memcpy(&h, theirs, sizeof h); \
+        return front_##kind##_in(h); \
     }
     switch (bind) {
         KIND(COMM, Comm)
@@ -264,7 +270,8 @@ int PMPI_T_event_handle_alloc(int index, void *of, F_Info info, void **registrat
     int bind = N_MPI_T_BIND_NO_OBJECT;
     front_native.T_event_get_info(index, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind);
     uintptr_t ours = object(bind, of);
-    return front_error_out(front_native.T_event_handle_alloc(index, ours ? &ours : NULL, front_Info_in(info), registration));
+    return front_error_out(
+        front_native.T_event_handle_alloc(index, ours ? &ours : NULL, front_Info_in(info), registration));
 }
 WEAK(MPI_T_event_handle_alloc);
 

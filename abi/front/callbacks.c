@@ -1,10 +1,10 @@
 /* Functions of the program that libimpi calls: each has one of ours before it, which converts what it is given.
  *
- * Where libimpi hands on a value of the program's (extra_state), that is a record with the program's function and value.
- * It lives as long as the process, for nobody says when the last attribute of a key has gone. User-defined operators and
- * error handlers have no such value. For them there are as many functions of ours as a program may have different ones
- * (LIMIT): the number of a function of ours leads to the program's. */
-#include <stdarg.h>
+ * Where libimpi hands on a value of the program's (extra_state), that is a record with the program's function and
+ * value. It lives as long as the process, for nobody says when the last attribute of a key has gone. User-defined
+ * operators and error handlers have no such value. For them there are as many functions of ours as a program may have
+ * different ones (LIMIT): the number of a function of ours leads to the program's. */
+#include <stdatomic.h>
 
 #include "front.h"
 
@@ -15,18 +15,17 @@ enum { LIMIT = 256 };
     M(high##7) M(high##8) M(high##9) M(high##a) M(high##b) M(high##c) M(high##d) M(high##e) M(high##f)
 #define EACH(M) EACH16(M, 0x0) EACH16(M, 0x1) EACH16(M, 0x2) EACH16(M, 0x3) EACH16(M, 0x4) EACH16(M, 0x5) \
     EACH16(M, 0x6) EACH16(M, 0x7) EACH16(M, 0x8) EACH16(M, 0x9) EACH16(M, 0xa) EACH16(M, 0xb) EACH16(M, 0xc) \
-    EACH16(M, 0xd) EACH16(M, 0xe) EACH16(M, 0xf)
+        EACH16(M, 0xd) EACH16(M, 0xe) EACH16(M, 0xf)
 
 typedef void function(void);
 
-/* place finds the number of a function of the program's, and takes the next one for a function that is new; -1: there is
- * none left. */
+/* place finds the number of a function of the program's, and takes the next one for a function that is new; -1: there
+ * is none left. */
 static int place(function *_Atomic *list, function *f)
 {
     for (int i = 0; i < LIMIT; i++) {
         function *there = NULL;
-        if (list[i] == f || __atomic_compare_exchange_n((function **)&list[i], &there, f, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) || there == f)
-            return i;
+        if (list[i] == f || atomic_compare_exchange_strong(&list[i], &there, f) || there == f) return i;
     }
     return -1;
 }
@@ -43,9 +42,12 @@ static void large_op(int i, void *in, void *inout, int64_t *len, const uintptr_t
     F_Datatype theirs = front_Datatype_out(*type);
     ((void (*)(void *, void *, int64_t *, F_Datatype *))large_ops[i])(in, inout, len, &theirs);
 }
-#define M(i)                                                                                                           \
-    static void op_##i(void *in, void *inout, int *len, uintptr_t *type) { op(i, in, inout, len, type); }              \
-    static void large_op_##i(void *in, void *inout, int64_t *len, uintptr_t *type) { large_op(i, in, inout, len, type); }
+#define M(i) \
+    static void op_##i(void *in, void *inout, int *len, uintptr_t *type) { op(i, in, inout, len, type); } \
+    static void large_op_##i(void *in, void *inout, int64_t *len, uintptr_t *type) \
+    { \
+        large_op(i, in, inout, len, type); \
+    }
 EACH(M)
 #undef M
 #define M(i) op_##i,
@@ -55,44 +57,44 @@ static void (*const op_of[LIMIT])(void *, void *, int *, uintptr_t *) = {EACH(M)
 static void (*const large_op_of[LIMIT])(void *, void *, int64_t *, uintptr_t *) = {EACH(M)};
 #undef M
 
-#define MAKE(what, list, table, call, kind, made)                                                                      \
-    int i = f ? place(list, (function *)f) : -1;                                                                       \
-    if (f && i < 0) return F_MPI_ERR_OTHER;                                                                            \
-    uintptr_t n = 0;                                                                                                   \
-    int err = front_native.call;                                                                                       \
-    if (made && n) *made = front_##kind##_out(n);                                                                      \
+#define MAKE(list, call, kind, made) \
+    int i = f ? place(list, (function *)f) : -1; \
+    if (f && i < 0) return F_MPI_ERR_OTHER; \
+    uintptr_t n = 0; \
+    int err = front_native.call; \
+    if (made && n) *made = front_##kind##_out(n); \
     return front_error_out(err)
 
 int PMPI_Op_create(void (*f)(void *, void *, int *, F_Datatype *), int commute, F_Op *made)
 {
-    MAKE(operators, ops, op_of, Op_create(f ? (void *)op_of[i] : NULL, commute, made ? &n : NULL), Op, made);
+    MAKE(ops, Op_create(f ? (void *)op_of[i] : NULL, commute, made ? &n : NULL), Op, made);
 }
 WEAK(MPI_Op_create);
 
 int PMPI_Op_create_c(void (*f)(void *, void *, int64_t *, F_Datatype *), int commute, F_Op *made)
 {
-    MAKE(operators, large_ops, large_op_of, Op_create_c(f ? (void *)large_op_of[i] : NULL, commute, made ? &n : NULL), Op,
-        made);
+    MAKE(large_ops, Op_create_c(f ? (void *)large_op_of[i] : NULL, commute, made ? &n : NULL), Op,
+         made);
 }
 WEAK(MPI_Op_create_c);
 
 /* Error handlers of communicators, files, windows, sessions. */
-#define HANDLERS(kind)                                                                                                 \
-    static function *_Atomic handlers_##kind[LIMIT];                                                                   \
-    static void handle_##kind(int i, uintptr_t *on, int *code)                                                         \
-    {                                                                                                                  \
-        F_##kind theirs = front_##kind##_out(*on);                                                                     \
-        int error = front_error_out(*code);                                                                            \
-        ((void (*)(F_##kind *, int *, ...))handlers_##kind[i])(&theirs, &error);                                       \
+#define HANDLERS(kind) \
+    static function *_Atomic handlers_##kind[LIMIT]; \
+    static void handle_##kind(int i, uintptr_t *on, int *code) \
+    { \
+        F_##kind theirs = front_##kind##_out(*on); \
+        int error = front_error_out(*code); \
+        ((void (*)(F_##kind *, int *, ...))handlers_##kind[i])(&theirs, &error); \
     }
 HANDLERS(Comm)
 HANDLERS(File)
 HANDLERS(Win)
 HANDLERS(Session)
-#define M(i)                                                                                                           \
-    static void on_comm_##i(uintptr_t *on, int *code, ...) { handle_Comm(i, on, code); }                               \
-    static void on_file_##i(uintptr_t *on, int *code, ...) { handle_File(i, on, code); }                               \
-    static void on_win_##i(uintptr_t *on, int *code, ...) { handle_Win(i, on, code); }                                 \
+#define M(i) \
+    static void on_comm_##i(uintptr_t *on, int *code, ...) { handle_Comm(i, on, code); } \
+    static void on_file_##i(uintptr_t *on, int *code, ...) { handle_File(i, on, code); } \
+    static void on_win_##i(uintptr_t *on, int *code, ...) { handle_Win(i, on, code); } \
     static void on_session_##i(uintptr_t *on, int *code, ...) { handle_Session(i, on, code); }
 EACH(M)
 #undef M
@@ -110,12 +112,12 @@ static handler *const win_handler[LIMIT] = {EACH(M)};
 static handler *const session_handler[LIMIT] = {EACH(M)};
 #undef M
 
-#define CREATE(function_name, kind, table)                                                                             \
-    int PMPI_##function_name(void (*f)(F_##kind *, int *, ...), F_Errhandler *made)                                    \
-    {                                                                                                                  \
-        MAKE(handlers, handlers_##kind, table, function_name(f ? (void *)table[i] : NULL, made ? &n : NULL), Errhandler, \
-            made);                                                                                                     \
-    }                                                                                                                  \
+#define CREATE(function_name, kind, table) \
+    int PMPI_##function_name(void (*f)(F_##kind *, int *, ...), F_Errhandler *made) \
+    { \
+        MAKE(handlers_##kind, function_name(f ? (void *)table[i] : NULL, made ? &n : NULL), Errhandler, \
+             made); \
+    } \
     WEAK(MPI_##function_name)
 CREATE(Comm_create_errhandler, Comm, comm_handler);
 CREATE(Errhandler_create, Comm, comm_handler);
@@ -124,23 +126,23 @@ CREATE(Win_create_errhandler, Win, win_handler);
 CREATE(Session_create_errhandler, Session, session_handler);
 
 /* Attributes: a key's functions and the program's value. */
-#define KEYS(kind)                                                                                                     \
-    typedef int copy_##kind(F_##kind, int, void *, void *, void *, int *);                                             \
-    typedef int delete_##kind(F_##kind, int, void *, void *);                                                          \
-    struct key_##kind {                                                                                                \
-        copy_##kind *copy;                                                                                             \
-        delete_##kind *delete;                                                                                         \
-        void *extra;                                                                                                   \
-    };                                                                                                                 \
-    static int key_copy_##kind(uintptr_t on, int keyval, void *record, void *in, void *out, int *flag)                 \
-    {                                                                                                                  \
-        struct key_##kind *k = record;                                                                                 \
-        return front_error_in(k->copy(front_##kind##_out(on), keyval, k->extra, in, out, flag));                       \
-    }                                                                                                                  \
-    static int key_delete_##kind(uintptr_t on, int keyval, void *value, void *record)                                  \
-    {                                                                                                                  \
-        struct key_##kind *k = record;                                                                                 \
-        return front_error_in(k->delete (front_##kind##_out(on), keyval, value, k->extra));                            \
+#define KEYS(kind) \
+    typedef int copy_##kind(F_##kind, int, void *, void *, void *, int *); \
+    typedef int delete_##kind(F_##kind, int, void *, void *); \
+    struct key_##kind { \
+        copy_##kind *copy; \
+        delete_##kind *delete; \
+        void *extra; \
+    }; \
+    static int key_copy_##kind(uintptr_t on, int keyval, void *record, void *in, void *out, int *flag) \
+    { \
+        struct key_##kind *k = record; \
+        return front_error_in(k->copy(front_##kind##_out(on), keyval, k->extra, in, out, flag)); \
+    } \
+    static int key_delete_##kind(uintptr_t on, int keyval, void *value, void *record) \
+    { \
+        struct key_##kind *k = record; \
+        return front_error_in(k->delete (front_##kind##_out(on), keyval, value, k->extra)); \
     }
 KEYS(Comm)
 KEYS(Datatype)
@@ -165,47 +167,48 @@ int MPIR_Dup_fn(F_Comm on, int keyval, void *extra, void *in, void *out, int *fl
 #define IS_NO_COPY(f) ((f) == NULL)
 #define IS_NO_DELETE(f) ((f) == NULL)
 #else
-#define PREDEFINED(name, kind)                                                                                         \
-    int OMPI_C_MPI_##name##DUP_FN(F_##kind on, int keyval, void *extra, void *in, void *out, int *flag)                \
-    {                                                                                                                  \
-        (void)on, (void)keyval, (void)extra;                                                                           \
-        return duplicate(in, out, flag);                                                                               \
-    }                                                                                                                  \
-    int OMPI_C_MPI_##name##NULL_COPY_FN(F_##kind on, int keyval, void *extra, void *in, void *out, int *flag)          \
-    {                                                                                                                  \
-        (void)on, (void)keyval, (void)extra, (void)in, (void)out;                                                      \
-        return *flag = 0;                                                                                              \
-    }                                                                                                                  \
-    int OMPI_C_MPI_##name##NULL_DELETE_FN(F_##kind on, int keyval, void *value, void *extra)                           \
-    {                                                                                                                  \
-        (void)on, (void)keyval, (void)value, (void)extra;                                                              \
-        return 0;                                                                                                      \
+#define PREDEFINED(name, kind) \
+    int OMPI_C_MPI_##name##DUP_FN(F_##kind on, int keyval, void *extra, void *in, void *out, int *flag) \
+    { \
+        (void)on, (void)keyval, (void)extra; \
+        return duplicate(in, out, flag); \
+    } \
+    int OMPI_C_MPI_##name##NULL_COPY_FN(F_##kind on, int keyval, void *extra, void *in, void *out, int *flag) \
+    { \
+        (void)on, (void)keyval, (void)extra, (void)in, (void)out; \
+        return *flag = 0; \
+    } \
+    int OMPI_C_MPI_##name##NULL_DELETE_FN(F_##kind on, int keyval, void *value, void *extra) \
+    { \
+        (void)on, (void)keyval, (void)value, (void)extra; \
+        return 0; \
     }
 PREDEFINED(, Comm)
 PREDEFINED(COMM_, Comm)
 PREDEFINED(TYPE_, Datatype)
 PREDEFINED(WIN_, Win)
-#define IS(f, what)                                                                                                    \
-    ((function *)(f) == (function *)OMPI_C_MPI_##what || (function *)(f) == (function *)OMPI_C_MPI_COMM_##what ||      \
-        (function *)(f) == (function *)OMPI_C_MPI_TYPE_##what || (function *)(f) == (function *)OMPI_C_MPI_WIN_##what)
+#define IS(f, what) \
+    ((function *)(f) == (function *)OMPI_C_MPI_##what || (function *)(f) == (function *)OMPI_C_MPI_COMM_##what || \
+     (function *)(f) == (function *)OMPI_C_MPI_TYPE_##what || (function *)(f) == (function *)OMPI_C_MPI_WIN_##what)
 #define IS_DUPLICATE(f) IS(f, DUP_FN)
 #define IS_NO_COPY(f) ((f) == NULL || IS(f, NULL_COPY_FN))
 #define IS_NO_DELETE(f) ((f) == NULL || IS(f, NULL_DELETE_FN))
 #endif
 
-#define CREATE_KEY(name, kind)                                                                                         \
-    int PMPI_##name(copy_##kind *copy, delete_##kind *delete, int *keyval, void *extra)                                \
-    {                                                                                                                  \
-        struct key_##kind *k = malloc(sizeof *k);                                                                      \
-        if (!k) return F_MPI_ERR_NO_MEM;                                                                               \
-        *k = (struct key_##kind){copy, delete, extra};                                                                 \
-        int n = 0, err = front_native.name(                                                                            \
-                       IS_NO_COPY(copy) ? NOTHING : IS_DUPLICATE(copy) ? DUPLICATE : (void *)key_copy_##kind,          \
-                       IS_NO_DELETE(delete) ? NOTHING : (void *)key_delete_##kind, keyval ? &n : NULL, k);             \
-        if (err) free(k);                                                                                              \
-        else *keyval = front_keyval_out(n);                                                                            \
-        return front_error_out(err);                                                                                   \
-    }                                                                                                                  \
+#define CREATE_KEY(name, kind) \
+    int PMPI_##name(copy_##kind *copy, delete_##kind *delete, int *keyval, void *extra) \
+    { \
+        struct key_##kind *k = malloc(sizeof *k); \
+        if (!k) return F_MPI_ERR_NO_MEM; \
+        *k = (struct key_##kind){copy, delete, extra}; \
+        int n = 0, err = front_native.name( \
+                       IS_NO_COPY(copy) ? NOTHING : IS_DUPLICATE(copy) ? DUPLICATE \
+                                                                       : (void *)key_copy_##kind, \
+                       IS_NO_DELETE(delete) ? NOTHING : (void *)key_delete_##kind, keyval ? &n : NULL, k); \
+        if (err) free(k); \
+        else *keyval = front_keyval_out(n); \
+        return front_error_out(err); \
+    } \
     WEAK(MPI_##name)
 CREATE_KEY(Comm_create_keyval, Comm);
 CREATE_KEY(Keyval_create, Comm);
@@ -240,14 +243,14 @@ static int request_cancel(void *record, int complete)
     return front_error_in(r->cancel(r->extra, complete));
 }
 int PMPI_Grequest_start(int (*query)(void *, F_Status *), int (*done)(void *), int (*cancel)(void *, int), void *extra,
-    F_Request *made)
+                        F_Request *made)
 {
     struct request *r = malloc(sizeof *r);
     if (!r) return F_MPI_ERR_NO_MEM;
     *r = (struct request){query, done, cancel, extra};
     uintptr_t n = 0;
     int err = front_native.Grequest_start(query ? (void *)request_query : NULL, done ? (void *)request_free : NULL,
-        cancel ? (void *)request_cancel : NULL, r, made ? &n : NULL);
+                                          cancel ? (void *)request_cancel : NULL, r, made ? &n : NULL);
     if (err) free(r);
     else *made = front_Request_out(n);
     return front_error_out(err);
@@ -255,39 +258,39 @@ int PMPI_Grequest_start(int (*query)(void *, F_Status *), int (*done)(void *), i
 WEAK(MPI_Grequest_start);
 
 /* Data representations, which live as long as the process. */
-#define DATAREP(name, count_type)                                                                                      \
-    typedef int conversion_##name(void *, F_Datatype, count_type, void *, int64_t, void *);                            \
-    struct datarep_##name {                                                                                            \
-        conversion_##name *read, *write;                                                                               \
-        int (*extent)(F_Datatype, intptr_t *, void *);                                                                 \
-        void *extra;                                                                                                   \
-    };                                                                                                                 \
-    static int read_##name(void *user, uintptr_t type, count_type n, void *file, int64_t at, void *record)             \
-    {                                                                                                                  \
-        struct datarep_##name *d = record;                                                                             \
-        return front_error_in(d->read(user, front_Datatype_out(type), n, file, at, d->extra));                         \
-    }                                                                                                                  \
-    static int write_##name(void *user, uintptr_t type, count_type n, void *file, int64_t at, void *record)            \
-    {                                                                                                                  \
-        struct datarep_##name *d = record;                                                                             \
-        return front_error_in(d->write(user, front_Datatype_out(type), n, file, at, d->extra));                        \
-    }                                                                                                                  \
-    static int extent_##name(uintptr_t type, intptr_t *extent, void *record)                                           \
-    {                                                                                                                  \
-        struct datarep_##name *d = record;                                                                             \
-        return front_error_in(d->extent(front_Datatype_out(type), extent, d->extra));                                  \
-    }                                                                                                                  \
-    int PMPI_##name(const char *datarep, conversion_##name *read, conversion_##name *write,                            \
-        int (*extent)(F_Datatype, intptr_t *, void *), void *extra)                                                    \
-    {                                                                                                                  \
-        struct datarep_##name *d = malloc(sizeof *d);                                                                  \
-        if (!d) return F_MPI_ERR_NO_MEM;                                                                               \
-        *d = (struct datarep_##name){read, write, extent, extra};                                                      \
-        int err = front_native.name(datarep, read ? (void *)read_##name : NULL, write ? (void *)write_##name : NULL,   \
-            extent ? (void *)extent_##name : NULL, d);                                                                 \
-        if (err) free(d);                                                                                              \
-        return front_error_out(err);                                                                                   \
-    }                                                                                                                  \
+#define DATAREP(name, count_type) \
+    typedef int conversion_##name(void *, F_Datatype, count_type, void *, int64_t, void *); \
+    struct datarep_##name { \
+        conversion_##name *read, *write; \
+        int (*extent)(F_Datatype, intptr_t *, void *); \
+        void *extra; \
+    }; \
+    static int read_##name(void *user, uintptr_t type, count_type n, void *file, int64_t at, void *record) \
+    { \
+        struct datarep_##name *d = record; \
+        return front_error_in(d->read(user, front_Datatype_out(type), n, file, at, d->extra)); \
+    } \
+    static int write_##name(void *user, uintptr_t type, count_type n, void *file, int64_t at, void *record) \
+    { \
+        struct datarep_##name *d = record; \
+        return front_error_in(d->write(user, front_Datatype_out(type), n, file, at, d->extra)); \
+    } \
+    static int extent_##name(uintptr_t type, intptr_t *extent, void *record) \
+    { \
+        struct datarep_##name *d = record; \
+        return front_error_in(d->extent(front_Datatype_out(type), extent, d->extra)); \
+    } \
+    int PMPI_##name(const char *datarep, conversion_##name *read, conversion_##name *write, \
+                    int (*extent)(F_Datatype, intptr_t *, void *), void *extra) \
+    { \
+        struct datarep_##name *d = malloc(sizeof *d); \
+        if (!d) return F_MPI_ERR_NO_MEM; \
+        *d = (struct datarep_##name){read, write, extent, extra}; \
+        int err = front_native.name(datarep, read ? (void *)read_##name : NULL, write ? (void *)write_##name : NULL, \
+                                    extent ? (void *)extent_##name : NULL, d); \
+        if (err) free(d); \
+        return front_error_out(err); \
+    } \
     WEAK(MPI_##name)
 DATAREP(Register_datarep, int);
 DATAREP(Register_datarep_c, int64_t);
@@ -304,13 +307,13 @@ static void event_call(void *instance, void *registration, int safety, void *rec
     e->call(instance, registration, front_safety_out(safety), e->user);
 }
 int PMPI_T_event_register_callback(void *registration, int safety, F_Info info, void *user,
-    void (*call)(void *, void *, int, void *))
+                                   void (*call)(void *, void *, int, void *))
 {
     struct event *e = malloc(sizeof *e);
     if (!e) return F_MPI_ERR_NO_MEM;
     *e = (struct event){call, user};
     int err = front_native.T_event_register_callback(registration, front_safety_in(safety), front_Info_in(info), e,
-        call ? (void *)event_call : NULL);
+                                                     call ? (void *)event_call : NULL);
     if (err || !call) free(e);
     return front_error_out(err);
 }
@@ -344,12 +347,12 @@ static void event_dropped(int i, int64_t count, void *registration, int source, 
 {
     struct event *e = record;
     ((void (*)(int64_t, void *, int, int, void *))dropped[i])(count, registration, source, front_safety_out(safety),
-        e ? e->user : NULL);
+                                                              e ? e->user : NULL);
 }
-#define M(i)                                                                                                           \
-    static void dropped_##i(int64_t count, void *registration, int source, int safety, void *record)                   \
-    {                                                                                                                  \
-        event_dropped(i, count, registration, source, safety, record);                                                 \
+#define M(i) \
+    static void dropped_##i(int64_t count, void *registration, int source, int safety, void *record) \
+    { \
+        event_dropped(i, count, registration, source, safety, record); \
     }
 EACH(M)
 #undef M

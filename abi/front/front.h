@@ -43,30 +43,33 @@ extern struct front_native front_native __attribute__((visibility("hidden")));
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
-/* Arrays of arguments are converted into memory of the call: on the stack, or allocated if they are long. What cannot be
- * allocated is an error of the call. */
+/* Arrays of arguments are converted into memory of the call: on the stack, or allocated if they are long. What cannot
+ * be allocated is an error of the call. */
 #define FRONT_STACK 4096 /* bytes */
-#define FRONT_ARRAY(type, name, theirs, length)                                                                        \
-    int64_t len_##name = (theirs) ? (length) : 0;                                                                      \
-    if (len_##name < 0) len_##name = 0;                                                                                \
-    size_t size_##name = (size_t)len_##name * sizeof(type);                                                            \
-    char stack_##name[size_##name <= FRONT_STACK ? size_##name + 1 : 1] __attribute__((aligned(16)));                  \
-    type *name = (theirs) ? (type *)(size_##name <= FRONT_STACK ? stack_##name : malloc(size_##name)) : NULL;          \
+#define FRONT_ARRAY(type, name, theirs, length) \
+    int64_t len_##name = (theirs) ? (length) : 0; \
+    if (len_##name < 0) len_##name = 0; \
+    size_t size_##name = (size_t)len_##name * sizeof(type); \
+    char stack_##name[size_##name <= FRONT_STACK ? size_##name + 1 : 1] __attribute__((aligned(16))); \
+    type *name = (theirs) ? (type *)(size_##name <= FRONT_STACK ? stack_##name : malloc(size_##name)) : NULL; \
     if ((theirs) && !name) return F_MPI_ERR_NO_MEM
-#define FRONT_DROP(name)                                                                                               \
+#define FRONT_DROP(name) \
     if ((char *)name != stack_##name) free(name)
 
-#define FRONT_HANDLES(kind, name, theirs, length, given)                                                               \
-    FRONT_ARRAY(uintptr_t, name, theirs, length);                                                                      \
+#define FRONT_HANDLES(kind, name, theirs, length, given) \
+    FRONT_ARRAY(uintptr_t, name, theirs, length); \
     for (int64_t i = 0; i < len_##name; i++) name[i] = (given) ? front_##kind##_in((theirs)[i]) : 0
-#define FRONT_HANDLES_OUT(kind, theirs, name)                                                                          \
-    for (int64_t i = 0; i < len_##name; i++)                                                                           \
+#define FRONT_HANDLES_OUT(kind, theirs, name) \
+    for (int64_t i = 0; i < len_##name; i++) \
         if (name[i]) (theirs)[i] = front_##kind##_out(name[i])
-#define FRONT_NUMBERS(role, name, theirs, length)                                                                      \
-    FRONT_ARRAY(int, name, theirs, length);                                                                            \
+#define FRONT_NUMBERS(role, name, theirs, length) \
+    FRONT_ARRAY(int, name, theirs, length); \
     for (int64_t i = 0; i < len_##name; i++) name[i] = front_##role##_in((theirs)[i])
-#define FRONT_STATUSES(name, theirs, length)                                                                           \
-    FRONT_ARRAY(struct n_status, name, front_is_status(theirs) ? (theirs) : NULL, length);                             \
+#define FRONT_NUMBERS_OUT(role, theirs, length) \
+    for (int64_t at_ = 0, all_ = (theirs) ? (length) : 0; at_ < all_; at_++) \
+    (theirs)[at_] = front_##role##_out((theirs)[at_])
+#define FRONT_STATUSES(name, theirs, length) \
+    FRONT_ARRAY(struct n_status, name, front_is_status(theirs) ? (theirs) : NULL, length); \
     for (int64_t i = 0; i < len_##name; i++) front_status_for(&(theirs)[i], &name[i])
 
 /* A status that is given, and one that is to be filled: what the call leaves alone stays as it was, the error too. */

@@ -1,6 +1,6 @@
 /* Finds libimpi's functions, and makes the tables of predefined handles, before the program's main. */
 #include <dlfcn.h>
-#include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -33,6 +33,8 @@ void *const MPI_T_PVAR_ALL_HANDLES = &all_handles;
 /* Fortran's sentinels in C: addresses that the status conversions know. */
 static int fortran_ignore[2];
 int *MPI_F_STATUS_IGNORE = &fortran_ignore[0], *MPI_F_STATUSES_IGNORE = &fortran_ignore[1];
+F_Status *MPI_F08_STATUS_IGNORE = (F_Status *)&fortran_ignore[0];
+F_Status *MPI_F08_STATUSES_IGNORE = (F_Status *)&fortran_ignore[1];
 
 struct front_known front_known[KINDS][3 << 8];
 uint32_t front_theirs[4096];
@@ -65,7 +67,7 @@ uint32_t front_keep(int kind, uint64_t ours)
             fprintf(stderr, "libimpi: no memory for a handle\n");
             abort();
         }
-        if (__atomic_compare_exchange_n((uint64_t **)&front_chunks[kind][at], &none, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        if (atomic_compare_exchange_strong(&front_chunks[kind][at], &none, fresh))
             chunk = fresh;
         else
             free(fresh), chunk = none;
@@ -79,8 +81,9 @@ uint32_t front_keep(int kind, uint64_t ours)
 FRONT_SYMBOLS(X)
 #undef X
 
-int MPI_F_STATUS_IGNORE_of[8];
-int *MPI_F_STATUS_IGNORE = &MPI_F_STATUS_IGNORE_of[0], *MPI_F_STATUSES_IGNORE = &MPI_F_STATUS_IGNORE_of[1];
+/* Fortran's sentinels in C. */
+static int fortran_ignore[2];
+int *MPI_F_STATUS_IGNORE = &fortran_ignore[0], *MPI_F_STATUSES_IGNORE = &fortran_ignore[1];
 
 struct front_known front_known[FRONT_SLOTS];
 const void *front_theirs[4096];
@@ -105,12 +108,13 @@ static void prepare(void)
  * search. */
 static void find(void *library)
 {
-#define X(name)                                                                                                        \
-    {                                                                                                                  \
-        void *f = dlsym(library, "PMPI_" #name);                                                                       \
-        memcpy(&front_native.name, &f, sizeof f);                                                                      \
-        if (!f) fprintf(stderr, "libimpi: the library %s has no function MPI_%s: it is of another release\n",          \
-            FRONT_LIBRARY, #name), _exit(1);                                                                           \
+#define X(name) \
+    { \
+        void *f = dlsym(library, "PMPI_" #name); \
+        memcpy(&front_native.name, &f, sizeof f); \
+        if (!f) fprintf(stderr, "libimpi: the library %s has no function MPI_%s: it is of another release\n", \
+                        FRONT_LIBRARY, #name), \
+                _exit(1); \
     }
     FRONT_NATIVE(X)
 #undef X

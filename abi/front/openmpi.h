@@ -1,5 +1,5 @@
-/* Open MPI's ABI (4 and 5): handles are pointers; predefined ones are the addresses of data symbols, which a program may
- * have copied into its own memory: only the loader knows them. Handles that are made at run time are libimpi's own
+/* Open MPI's ABI (4 and 5): handles are pointers; predefined ones are the addresses of data symbols, which a program
+ * may have copied into its own memory: only the loader knows them. Handles that are made at run time are libimpi's own
  * numbers. */
 
 typedef struct F_Comm_of *F_Comm;
@@ -32,7 +32,8 @@ FRONT_SYMBOLS(X)
 #define F_T_PVAR_ALL_HANDLES ((void *)F_MPI_T_PVAR_ALL_HANDLES)
 
 /* Predefined handles: of libimpi's by number, of the program's in a table by their addresses. */
-enum { FRONT_SLOTS = 1024, FRONT_MADE = 1 << 20 /* handles that are made at run time are above this */ };
+enum { FRONT_SLOTS = 1024,
+       FRONT_MADE = 1 << 20 /* handles that are made at run time are above this */ };
 struct front_known {
     const void *theirs;
     uintptr_t ours;
@@ -59,8 +60,8 @@ static inline const void *front_out(uintptr_t h)
     return h < 4096 ? front_theirs[h] : front_rare(h);
 }
 
-#define FRONT_CONVERT(kind)                                                                                            \
-    static inline uintptr_t front_##kind##_in(F_##kind h) { return front_in(h); }                                      \
+#define FRONT_CONVERT(kind) \
+    static inline uintptr_t front_##kind##_in(F_##kind h) { return front_in(h); } \
     static inline F_##kind front_##kind##_out(uintptr_t h) { return (F_##kind)front_out(h); }
 FRONT_CONVERT(Comm)
 FRONT_CONVERT(Datatype)
@@ -75,12 +76,16 @@ FRONT_CONVERT(Session)
 FRONT_CONVERT(Win)
 #undef FRONT_CONVERT
 
-static inline int front_is_status(const F_Status *s) { return s != (F_Status *)F_MPI_STATUS_IGNORE; }
+static inline int front_is_status(const F_Status *s)
+{
+    return s != (F_Status *)F_MPI_STATUS_IGNORE;
+}
 static inline void front_status_read(struct n_status *ours, const F_Status *theirs)
 {
     ours->source = front_rank_in(theirs->MPI_SOURCE), ours->tag = front_tag_in(theirs->MPI_TAG);
     ours->error = front_error_in(theirs->MPI_ERROR);
-    ours->internal[0] = (int)(uint32_t)theirs->bytes, ours->internal[1] = (int)(uint32_t)((uint64_t)theirs->bytes >> 32);
+    ours->internal[0] = (int)(uint32_t)theirs->bytes;
+    ours->internal[1] = (int)(uint32_t)((uint64_t)theirs->bytes >> 32);
     ours->internal[2] = theirs->marks, ours->internal[3] = ours->internal[4] = 0;
 }
 static inline void front_status_write(F_Status *theirs, const struct n_status *ours)

@@ -757,7 +757,7 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, F_Info info
     uintptr_t n_intercomm = 0;
     int code = front_native.Comm_spawn(command, argv, maxprocs, front_Info_in(info), front_rank_in(root), front_Comm_in(comm), intercomm ? &n_intercomm : NULL, array_of_errcodes);
     if (intercomm && n_intercomm) *intercomm = front_Comm_out(n_intercomm);
-    for (int64_t at = 0, all = array_of_errcodes && !code ? maxprocs : 0; at < all; at++) array_of_errcodes[at] = front_error_out(array_of_errcodes[at]);
+    FRONT_NUMBERS_OUT(error, array_of_errcodes, code ? 0 : maxprocs);
     return front_error_out(code);
 }
 WEAK(MPI_Comm_spawn);
@@ -769,7 +769,7 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
     int code = front_native.Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, n_array_of_info, front_rank_in(root), front_Comm_in(comm), intercomm ? &n_intercomm : NULL, array_of_errcodes);
     FRONT_DROP(n_array_of_info);
     if (intercomm && n_intercomm) *intercomm = front_Comm_out(n_intercomm);
-    for (int64_t at = 0, all = array_of_errcodes && !code ? front_processes(count, array_of_maxprocs, root, comm) : 0; at < all; at++) array_of_errcodes[at] = front_error_out(array_of_errcodes[at]);
+    FRONT_NUMBERS_OUT(error, array_of_errcodes, code ? 0 : front_processes(count, array_of_maxprocs, root, comm));
     return front_error_out(code);
 }
 WEAK(MPI_Comm_spawn_multiple);
@@ -1928,7 +1928,7 @@ int PMPI_Group_translate_ranks(F_Group group1, int n, const int ranks1[], F_Grou
     FRONT_NUMBERS(rank, n_ranks1, ranks1, n);
     int code = front_native.Group_translate_ranks(front_Group_in(group1), n, n_ranks1, front_Group_in(group2), ranks2);
     FRONT_DROP(n_ranks1);
-    for (int64_t at = 0, all = ranks2 && !code ? n : 0; at < all; at++) ranks2[at] = front_rank_out(ranks2[at]);
+    FRONT_NUMBERS_OUT(rank, ranks2, code ? 0 : n);
     return front_error_out(code);
 }
 WEAK(MPI_Group_translate_ranks);
@@ -4524,10 +4524,11 @@ WEAK(MPI_Type_size_x);
 
 int PMPI_Type_struct(int count, int *array_of_blocklengths, intptr_t *array_of_displacements, F_Datatype *array_of_types, F_Datatype *newtype)
 {
-    uintptr_t n_array_of_types = 0;
+    FRONT_HANDLES(Datatype, n_array_of_types, array_of_types, count, 1);
     uintptr_t n_newtype = 0;
-    int code = front_native.Type_struct(count, array_of_blocklengths, array_of_displacements, array_of_types ? &n_array_of_types : NULL, newtype ? &n_newtype : NULL);
-    if (array_of_types && n_array_of_types) *array_of_types = front_Datatype_out(n_array_of_types);
+    int code = front_native.Type_struct(count, array_of_blocklengths, array_of_displacements, n_array_of_types, newtype ? &n_newtype : NULL);
+    FRONT_HANDLES_OUT(Datatype, array_of_types, n_array_of_types);
+    FRONT_DROP(n_array_of_types);
     if (newtype && n_newtype) *newtype = front_Datatype_out(n_newtype);
     return front_error_out(code);
 }

@@ -17,6 +17,7 @@ type place struct {
 	localRank, localSize int // in this client
 	verbose              bool
 	parameters           string
+	front                string // the folder of a library with another MPI's ABI, which the program needs; "": none
 }
 
 // envJob names the job in the environment of all that belongs to it.
@@ -64,6 +65,9 @@ func environment(base []string, g *options.Program, job string, p place) []strin
 	number("PMI_SIZE", p.size)
 	number("MPI_LOCALRANKID", p.localRank)
 	number("MPI_LOCALNRANKS", p.localSize)
+	if p.front != "" {
+		env = before(p.front, env, "LD_LIBRARY_PATH")
+	}
 	return env
 }
 

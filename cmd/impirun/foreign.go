@@ -49,8 +49,12 @@ func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part) {
 			file = filepath.Join(g.Dir, file)
 		}
 		if lib := otherLibrary(file); lib != "" {
-			complain("warning: %s is linked with another MPI library (%s), so that each of its ranks was a job of its "+
-				"own; compile it with our mpicc, or start it with that library's mpirun", g.Argv[0], lib)
+			why := ", whose ABI libimpi does not have"
+			if fronts[lib] != "" {
+				why = ""
+			}
+			complain("warning: %s is linked with another MPI library (%s)%s, so that each of its ranks was a job of its "+
+				"own; compile it with our mpicc, or start it with that library's mpirun", g.Argv[0], lib, why)
 			return
 		}
 	}

@@ -45,13 +45,15 @@ func processes(plan *options.Plan, job string, shares []share, l launch) ([]supe
 		if err != nil {
 			return nil, err
 		}
+		front := frontFor(plan.ABI, path, g.Dir)
 		for range g.N {
 			rank := len(list)
 			for rank >= shares[client].first+shares[client].n {
 				client++
 			}
 			at := place{program: i, rank: l.first + rank, size: l.size, localRank: rank - shares[client].first,
-				localSize: shares[client].n, verbose: plan.Verbose, parameters: plan.Parameters}
+				localSize: shares[client].n, verbose: plan.Verbose, parameters: plan.Parameters,
+				front: front}
 			list = append(list, supervise.Process{
 				Path: path, Argv: g.Argv, Dir: g.Dir, Env: environment(l.base, g, job, at), Stdin: stdinOf(plan, rank),
 			})

@@ -247,7 +247,7 @@ func (s *spawner) newPart(r *boot.Spawn, list []order, slots, run []int, number 
 	for k, at := range run {
 		o := &list[slots[at]]
 		place := place{program: slots[at], rank: k, size: n, localRank: k, localSize: n, verbose: s.plan.Verbose,
-			parameters: s.plan.Parameters}
+			parameters: s.plan.Parameters, front: frontFor(s.plan.ABI, o.path, o.program.Dir)}
 		processes[k].Path, processes[k].Argv, processes[k].Dir = o.path, o.program.Argv, o.program.Dir
 		processes[k].Env = environment(s.base, &o.program, s.jobID, place)
 		p.programs = append(p.programs, &o.program)

@@ -45,6 +45,7 @@ func (p *Plan) String() string {
 	say(p.Tag != TagNone || p.Timestamp, "tag %v, timestamp %v", p.Tag, p.Timestamp)
 	say(p.Stdin != StdinOne || p.StdinRank != 0, "stdin %v %d", p.Stdin, p.StdinRank)
 	say(p.Timeout != 0, "timeout %v", p.Timeout)
+	say(p.ABI != ABIAuto, "programs for the ABI of %s", p.ABI)
 	say(p.Grace != defaultGrace, "grace %v", p.Grace)
 	say(p.Recovery, "recovery")
 	say(p.Verbose, "verbose")

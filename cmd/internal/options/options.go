@@ -70,6 +70,8 @@ type Plan struct {
 	Quiet     bool
 	Notes     []string // options that were accepted and have no effect, for -v
 
+	ABI string // of the programs: one of ABIs
+
 	Spawned    int    // filled in by the launcher: the number of a job that was spawned; 0: it was not
 	Parameters string // Run without Clients: filled in by the launcher, for boot.EnvParameters
 }
@@ -121,6 +123,17 @@ const (
 )
 
 func (s Stdin) String() string { return [...]string{"one", "all", "none"}[s] }
+
+// ABIs are what programs were compiled for. ABIAuto, the default: as each is linked.
+var ABIs = []string{ABIAuto, ABINative, ABIMPICH, ABIOpenMPI}
+
+// The ABIs: that of MPI 5.0, and those of other libraries.
+const (
+	ABIAuto    = "auto"
+	ABINative  = "native"
+	ABIMPICH   = "mpich"
+	ABIOpenMPI = "openmpi"
+)
 
 // UniverseInfinite is a Plan.Universe without a bound.
 const UniverseInfinite = -1
@@ -186,7 +199,7 @@ type globalEnv struct {
 // options (MPIEXEC_TIMEOUT). The error is one line for the user, without the command's name.
 func Parse(args []string, getenv func(string) string) (*Plan, error) {
 	p := &parser{seen: map[string]bool{}}
-	p.plan.Grace = defaultGrace
+	p.plan.Grace, p.plan.ABI = defaultGrace, ABIAuto
 	if err := p.plan.Values.fromEnv(getenv); err != nil {
 		return nil, err
 	}

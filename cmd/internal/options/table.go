@@ -155,6 +155,15 @@ var table = slices.Concat([]option{
 			}
 			return nil
 		}},
+	{names: []string{"abi"}, values: []string{"ABI"}, choices: ABIs,
+		help: "what programs were compiled for: native (MPI 5.0), mpich (also Intel MPI and others), openmpi, or auto " +
+			"(default), as each is linked; scripts and Python need the name",
+		apply: func(p *parser, v []string) error {
+			if p.plan.ABI = v[0]; !slices.Contains(ABIs, v[0]) {
+				return fmt.Errorf("the names are %s", strings.Join(ABIs, ", "))
+			}
+			return nil
+		}},
 
 	{names: []string{"l", "prepend-rank"}, help: "put [RANK] before every line of output; lines stay whole",
 		apply: func(p *parser, v []string) error { p.plan.Tag = TagRank; return nil }},

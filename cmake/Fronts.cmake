@@ -1,0 +1,23 @@
+# Libraries with the ABIs of other MPIs, for programs that were compiled with these (abi/front). Each has a folder of its
+# own below lib, where nobody finds it by accident. They find libimpi beside that folder, whatever LD_LIBRARY_PATH says.
+file(GLOB front_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/abi/front/*.c)
+function(front abi soname)
+  string(TOUPPER ${abi} upper)
+  set(folder ${STAGE}/lib/${abi})
+  add_library(front-${abi} SHARED ${front_sources})
+  # The name of the file is the soname: nothing is ever linked with it here.
+  set_target_properties(front-${abi} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${soname}
+    LIBRARY_OUTPUT_DIRECTORY ${folder} BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/..")
+  target_compile_definitions(front-${abi} PRIVATE FRONT_${upper} "FRONT_LIBRARY=\"${SONAME}\"")
+  target_compile_options(front-${abi} PRIVATE -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-maybe-uninitialized)
+  target_link_options(front-${abi} PRIVATE -Wl,--no-as-needed,-soname,${soname},--disable-new-dtags,-z,now)
+  target_link_libraries(front-${abi} PRIVATE ${LIBRARY} ${CMAKE_DL_LIBS})
+  add_dependencies(front-${abi} library)
+  add_dependencies(stage front-${abi})
+  foreach(name IN LISTS ARGN)
+    file(MAKE_DIRECTORY ${folder})
+    file(CREATE_LINK ${soname} ${folder}/${name} SYMBOLIC)
+  endforeach()
+endfunction()
+front(mpich libmpi.so.12 libmpich.so.12)
+front(openmpi libmpi.so.40)
