@@ -18,8 +18,41 @@ var Types = []string{"Machine", "Package", "NUMANode", "Die", "L3Cache", "L2Cach
 // Set is a set of CPUs by number.
 type Set map[int]bool
 
-// within says whether all CPUs of s are in t; an empty set is nowhere.
-func (s Set) within(t Set) bool {
+// List are the CPUs in ascending order.
+func (s Set) List() []int { return sorted(s) }
+
+// String is the kernel's notation: "0-3,8".
+func (s Set) String() string {
+	var parts []string
+	list := sorted(s)
+	for i := 0; i < len(list); {
+		k := i
+		for k+1 < len(list) && list[k+1] == list[k]+1 {
+			k++
+		}
+		if part := strconv.Itoa(list[i]); k == i {
+			parts = append(parts, part)
+		} else {
+			parts = append(parts, part+"-"+strconv.Itoa(list[k]))
+		}
+		i = k + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// And are the CPUs that are in both.
+func (s Set) And(t Set) Set {
+	both := Set{}
+	for cpu := range s {
+		if t[cpu] {
+			both[cpu] = true
+		}
+	}
+	return both
+}
+
+// Within says whether all CPUs of s are in t; an empty set is nowhere.
+func (s Set) Within(t Set) bool {
 	for cpu := range s {
 		if !t[cpu] {
 			return false
@@ -107,7 +140,7 @@ func (m Machine) add(typ string, s Set) {
 		return
 	}
 	for _, known := range m[i] {
-		if len(known) == len(s) && s.within(known) {
+		if len(known) == len(s) && s.Within(known) {
 			return
 		}
 	}
@@ -119,7 +152,7 @@ func (m Machine) add(typ string, s Set) {
 func (m Machine) Restricted(cpus Set) []int {
 	at := make([]int, len(Types))
 	for i := range at {
-		at[i] = slices.IndexFunc(m[i], cpus.within)
+		at[i] = slices.IndexFunc(m[i], cpus.Within)
 	}
 	return at
 }
@@ -128,6 +161,14 @@ func (m Machine) Restricted(cpus Set) []int {
 func (m Machine) Known(typ string) bool {
 	i := slices.Index(Types, typ)
 	return i >= 0 && len(m[i]) > 0
+}
+
+// Parts are the parts of a type, in the order of their first CPUs; none if the machine does not tell of it.
+func (m Machine) Parts(typ string) []Set {
+	if i := slices.Index(Types, typ); i >= 0 && i < len(m) {
+		return m[i]
+	}
+	return nil
 }
 
 func readText(system fs.FS, name string) (string, error) {
@@ -140,14 +181,14 @@ func readList(system fs.FS, name string) (Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseList(text)
+	return ParseList(text)
 }
 
 // maxCPU is beyond all numbers of CPUs.
 const maxCPU = 1 << 16
 
-// parseList reads the kernel's notation: numbers and ranges of them, "0-3,8,10-11".
-func parseList(text string) (Set, error) {
+// ParseList reads the kernel's notation: numbers and ranges of them, "0-3,8,10-11".
+func ParseList(text string) (Set, error) {
 	s := Set{}
 	if text == "" {
 		return s, nil

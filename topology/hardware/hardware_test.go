@@ -46,7 +46,7 @@ func TestAProcessIsRestrictedToThePartsThatHoldItsMask(t *testing.T) {
 			"L3Cache": 1, "L2Cache": 2, "L1Cache": 2, "Core": 2, "PU": 6}},
 		{"", nil}, {"9", nil},
 	} {
-		cpus, err := parseList(tt.mask)
+		cpus, err := ParseList(tt.mask)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,10 @@ func FuzzParseList(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := parseList(text); err == nil {
+		if s, err := ParseList(text); err == nil {
+			if again, err := ParseList(s.String()); err != nil || len(again) != len(s) || len(s) > 0 && !s.Within(again) {
+				t.Errorf("%q: %v is read back as %v, %v", text, s, again, err)
+			}
 			for cpu := range s {
 				if cpu < 0 || cpu >= maxCPU {
 					t.Errorf("%q: CPU %d", text, cpu)
