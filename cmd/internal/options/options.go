@@ -9,9 +9,12 @@ package options
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/libimpi/libimpi/cmd/internal/placement"
 )
 
 // Mode is what the launcher is to be.
@@ -56,6 +59,9 @@ type Plan struct {
 	PerHost   int    // ranks on each host, 0: not said
 	Rsh       string // what starts a command on another machine
 
+	Place placement.Policy // where ranks run: machines, and CPUs of them
+	Show  Show             // what is said of that
+
 	Universe   int    // MPI_UNIVERSE_SIZE; 0: as many as there are slots
 	NameServer string // HOST:PORT of the server that keeps names for several jobs; "": one of this machine
 
@@ -78,9 +84,10 @@ type Plan struct {
 
 // Program is one block between colons.
 type Program struct {
-	N    int
-	Argv []string
-	Dir  string // "" stays where the launcher is
+	N      int
+	Number int // on the command line, from 0: MPI_APPNUM
+	Argv   []string
+	Dir    string // "" stays where the launcher is
 
 	Search string // folders in which to look for the program before those of PATH, as PATH has them; "" none
 
@@ -178,6 +185,9 @@ type parser struct {
 	local block
 	globE globalEnv
 	seen  map[string]bool
+
+	pe      int  // cores for each rank; 0: not said
+	unbound bool // -bind-to none
 }
 
 // block is what may be said once for each program.
@@ -333,6 +343,7 @@ func (p *parser) program(args []string) (left []string, more bool, err error) {
 	} else if b.ppn > 0 {
 		b.prog.N = b.ppn
 	}
+	b.prog.Number = len(p.plan.Programs)
 	p.plan.Programs = append(p.plan.Programs, b.prog)
 	return left, more, nil
 }
@@ -373,7 +384,7 @@ func (p *parser) settle() error {
 	if l := plan.Limits; l.Gather != 0 || l.Exchange != 0 || l.Run != 0 {
 		return fmt.Errorf("-deadline of a -client: join, the server knows the others")
 	}
-	if err := p.settleVia(); err != nil {
+	if err := errors.Join(p.settleVia(), p.settlePlacement()); err != nil {
 		return err
 	}
 	if plan.Clients > plan.Size() {

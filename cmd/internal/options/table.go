@@ -200,14 +200,14 @@ var table = slices.Concat([]option{
 	{names: []string{"version", "V"}, help: "version",
 		apply: func(p *parser, v []string) error { p.mode(Version); return nil }},
 
-	noEffect(0, "oversubscribe", "allow-run-as-root", "display-map", "report-bindings", "nooversubscribe",
-		"print-all-exitcodes", "get-stack-traces", "report-state-on-timeout", "use-hwthread-cpus"),
-	noEffect(1, "map-by", "rank-by", "bind-to", "rankmap", "prefix", "launcher", "rmk"),
+	noEffect(0, "oversubscribe", "allow-run-as-root", "nooversubscribe", "print-all-exitcodes", "get-stack-traces",
+		"report-state-on-timeout"),
+	noEffect(1, "rankmap", "prefix", "launcher", "rmk"),
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
 	notYet(0, "nolocal"),
 	notYet(1, "configfile", "app", "output-filename", "outfile-pattern", "errfile-pattern",
 		"iface", "prepend-pattern", "output"),
-}, valueOptions())
+}, placementOptions(), valueOptions())
 
 // byName finds an option by any of its names. Filled from the table once, at start.
 var byName = func() map[string]*option {
