@@ -30,7 +30,7 @@ import (
 // Config is what a job needs beside its processes.
 type Config struct {
 	Host     string // this machine's name, for messages
-	First    int    // the first process's rank in messages, until Job.First says which it is
+	Ranks    []int  // the processes' ranks in messages, until Job.First says what to add to them; nil: from 0 on
 	Part     string // follows a rank in messages until then, such as " of client 1"
 	Name     string // follows it in all messages, such as " of spawned job 2"
 	Grace    time.Duration
@@ -125,7 +125,10 @@ func Start(config Config, processes []Process) (*Job, error) {
 		ranks = 1
 	}
 	j.table = newJobTable(config.Host, ranks, config.Recovery)
-	j.table.first, j.table.of, j.table.name = config.First, config.Part, config.Name
+	j.table.of, j.table.name = config.Part, config.Name
+	for i, r := range config.Ranks {
+		j.table.entries[i].number = r
+	}
 	first := &Set{job: j, table: j.table, config: SetConfig{Prefix: config.Prefix, Drain: config.Drain}}
 	j.initial, j.sets = first, []*Set{first}
 	j.listen()
@@ -283,7 +286,7 @@ func (j *Job) Lost(c Cause) {
 	})
 }
 
-// First says which world rank the first process has, once that is known: messages name world ranks.
+// First says which world rank the launcher's rank 0 has, once that is known: messages name world ranks.
 func (j *Job) First(rank int) { j.note(func(l *jobTable) { l.first, l.of = rank, "" }) }
 
 // Fail ends the job for a reason that is not a rank's, such as a server that does not answer.

@@ -46,7 +46,7 @@ const (
 
 type entry struct {
 	pid    int
-	number int    // its rank in its set, as messages say it
+	number int    // its rank among those of the launcher, or of its set if that was added, as messages say it
 	of     string // its program, in messages, such as " (worker)"
 	phase  phase
 	ended  bool
@@ -62,7 +62,7 @@ type entry struct {
 type jobTable struct {
 	*verdict
 	host    string
-	first   int    // world rank of entry 0
+	first   int    // world rank of the launcher's rank 0
 	of      string // follows a rank in messages as long as we do not know first, such as " of client 1"
 	name    string // follows a rank in messages, such as " of spawned job 2"
 	trial   bool   // nobody is connected with these ranks yet: their ends are nobody's business but the spawner's

@@ -15,6 +15,7 @@ type Process struct {
 	Dir   string
 	Link  *os.File // becomes the rank's file descriptor LinkFD; closed by Start. nil: none
 	Stdin StdinKind
+	CPUs  []int // those that it is bound to; none: those of the launcher
 }
 
 // LinkFD is the number under which a rank finds its link to the launcher.
@@ -36,14 +37,17 @@ func (p *Process) start(files [3]uintptr, ownGroup bool) (pid int, err error) {
 	if p.Link != nil {
 		fds = append(fds, p.Link.Fd())
 	}
-	pid, err = syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
-		Dir: p.Dir, Env: p.Env, Files: fds,
-		Sys: &syscall.SysProcAttr{Setpgid: ownGroup, Pdeathsig: syscall.SIGKILL},
+	return pid, bound(p.CPUs, func() error {
+		var err error
+		pid, err = syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
+			Dir: p.Dir, Env: p.Env, Files: fds,
+			Sys: &syscall.SysProcAttr{Setpgid: ownGroup, Pdeathsig: syscall.SIGKILL},
+		})
+		if err != nil {
+			return startFailed(p.Argv[0], err)
+		}
+		return nil
 	})
-	if err != nil {
-		return 0, startFailed(p.Argv[0], err)
-	}
-	return pid, nil
 }
 
 // children lists the processes whose parent is parent: with a subreaper, that is every descendant whose own
