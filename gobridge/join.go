@@ -62,6 +62,7 @@ func (p *process) start() error {
 		if job, agent, err = link.Job(0); err != nil {
 			return err
 		}
+		w.Local = link.Local()
 		if w.Agent {
 			sockets = &agent
 		}

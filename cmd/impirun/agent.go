@@ -49,6 +49,7 @@ func (p *part) joinAgent() error {
 	if err != nil {
 		return err
 	}
+	first += rankIn(p.ranks, 0) // those of this machine follow one another
 	me := tables.Procs[first].Host
 	ctx, cancel := context.WithTimeout(m.ctx, meshTime)
 	defer cancel()

@@ -48,7 +48,8 @@ type part struct {
 	programs []*options.Program // by local rank
 	parent   string             // the port of those who have spawned us
 	universe int32
-	plain    bool // spawned, of programs that do not use MPI
+	plain    bool  // spawned, of programs that do not use MPI
+	ranks    []int // of a node: the ranks among the client's, by local rank; nil: they follow one another
 
 	mu      sync.Mutex // guards what follows
 	asked   []int      // by local rank: requests without an answer
@@ -178,6 +179,10 @@ func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*p
 	if err != nil {
 		return nil, err
 	}
+	if err := placeMemory(shared, list[s.first:s.first+s.n]); err != nil {
+		unix.Close(shared)
+		return nil, err
+	}
 	p := partOf(s, jobID, how)
 	p.shared = shared
 	for i := range s.n {
@@ -266,7 +271,7 @@ func (p *part) listen(i int) {
 					p.set.Kill(i)
 					return
 				}
-				p.job.Fail(supervise.Cause{Code: 1, Text: fmt.Sprintf("rank %d: %v", p.first+i, err)})
+				p.job.Fail(supervise.Cause{Code: 1, Text: fmt.Sprintf("rank %d: %v", p.first+rankIn(p.ranks, i), err)})
 			}
 			return
 		}
@@ -378,17 +383,27 @@ func (p *part) joinDirect() error {
 	if err != nil {
 		return err
 	}
+	local := p.worldRanks(first)
 	for i, end := range p.ends {
 		mine := *tables
-		mine.Me = int32(first + i)
-		if end.Job(&mine, [2]int{-1, -1}) != nil {
+		mine.Me = local[i]
+		if end.Job(&mine, [2]int{-1, -1}, local...) != nil {
 			return nil // the rank has ended: the job is over
 		}
 	}
 	return nil
 }
 
-// connect joins the other clients through the server. first is our first rank in MPI_COMM_WORLD.
+// worldRanks are the ranks of this machine, by local rank. first is the client's first in MPI_COMM_WORLD.
+func (p *part) worldRanks(first int) []int32 {
+	list := make([]int32, p.n)
+	for i := range list {
+		list[i] = int32(first + rankIn(p.ranks, i))
+	}
+	return list
+}
+
+// connect joins the other clients through the server. first is the client's first rank in MPI_COMM_WORLD.
 func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, err error) {
 	m := p.joinPlan
 	if m.viaHead != nil {

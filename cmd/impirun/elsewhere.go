@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/placement"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/client"
@@ -31,11 +32,11 @@ type child struct{ *exec.Cmd }
 
 func (c child) Kill() { c.Process.Kill() }
 
-// placesOf are the machines that the commands of a request name, in rank order; nil if none does. A command that names
-// none, when others do, runs on the launcher's machine.
+// placesOf are the machines that the commands of a request name; nil if none does. A command that names none, when
+// others do, runs on the launcher's machine.
 func placesOf(list []order) ([]machine, error) {
 	var where []machine
-	said := false
+	said, first := false, 0
 	for i := range list {
 		o := &list[i]
 		said = said || len(o.hosts)+len(o.hostFiles) > 0
@@ -46,20 +47,36 @@ func placesOf(list []order) ([]machine, error) {
 			return nil, err
 		}
 		if len(o.hosts)+len(o.hostFiles) == 0 && o.program.N > 0 {
-			more = []machine{{name: hostname(), local: true, n: o.program.N}}
+			more = []machine{{name: hostname(), local: true, ranks: upTo(o.program.N)}}
 		}
 		for _, m := range more {
-			if last := len(where) - 1; last >= 0 && (where[last].name == m.name || where[last].local && m.local) {
-				where[last].n += m.n
-			} else {
-				where = append(where, m)
+			for k := range m.ranks {
+				m.ranks[k] += first
 			}
+			where = append(where, m)
 		}
+		first += o.program.N
 	}
 	if !said {
 		return nil, nil
 	}
-	return where, nil
+	all, at := merged(where)
+	for i := range all {
+		all[i].ranks = nil
+	}
+	for i, m := range where {
+		all[at[i]].ranks = append(all[at[i]].ranks, m.ranks...)
+	}
+	return all, nil
+}
+
+// upTo are the numbers from 0 to n-1.
+func upTo(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
 }
 
 // allLocal says whether all are this machine.
@@ -71,7 +88,8 @@ func allLocal(list []machine) bool {
 func (s *spawner) elsewhere(asker <-chan struct{}, r *boot.Spawn, list []order, where []machine) boot.Spawned {
 	plan := *s.plan
 	plan.Mode, plan.Clients, plan.Stdin, plan.StdinRank = options.Run, 0, options.StdinNone, 0
-	plan.Programs, plan.Timeout = nil, 0 // that of the whole job counts
+	plan.Programs, plan.Timeout = nil, 0                       // that of the whole job counts
+	plan.Place, plan.Show = placement.Policy{}, options.Show{} // these are of the ranks that were not spawned
 	for i := range list {
 		if f := list[i].fault; f != "" {
 			return nothing(total(list), errors.New(f))
@@ -85,6 +103,7 @@ func (s *spawner) elsewhere(asker <-chan struct{}, r *boot.Spawn, list []order, 
 				return nothing(total(list), fmt.Errorf("%d processes of %s are not among the acceptable numbers, and on other "+
 					"machines there is no other", g.N, g.Argv[0]))
 			}
+			g.Number = i
 			plan.Programs = append(plan.Programs, g)
 		}
 	}

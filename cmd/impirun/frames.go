@@ -53,7 +53,7 @@ type startFrame struct {
 	Plan     *options.Plan // its own programs only
 	Env      []string      // the launcher's
 	Dir      string        // the launcher's, where a program says no other
-	First    int           // its first rank among the client's
+	Ranks    []int         // its ranks among the client's, in ascending order
 	Size     int           // the client's
 	JobID    string
 	Bind     netip.Addr // where its ranks listen; zero: towards Server, or what the machine knows best
@@ -65,7 +65,7 @@ type startFrame struct {
 }
 
 // nodeVersion is that of these frames.
-const nodeVersion = 4
+const nodeVersion = 5
 
 // inputKind is where a node has the standard input of its ranks from.
 type inputKind int
@@ -109,7 +109,7 @@ type procFrame struct {
 
 type jobFrame struct {
 	Tables []byte // boot.EncodeJob
-	First  int    // world rank of the node's first rank
+	First  int    // world rank of the client's first rank
 }
 
 type endFrame struct {

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -60,7 +61,6 @@ type head struct {
 // nodeLink is a node as the launcher sees it.
 type nodeLink struct {
 	machine machine
-	first   int // its first rank among the client's
 	cmd     command
 	through string // the command's name
 	frames  *frames
@@ -99,6 +99,9 @@ func runMachines(plan *options.Plan, list []machine) error {
 	defer cancel()
 	joins, _, err := joinPlans(ctx, plan, netip.Addr{}) // each machine says where its ranks listen
 	if err != nil {
+		return err
+	}
+	if err := oneHostEach(plan, joins[0], list); err != nil {
 		return err
 	}
 	h := &head{plan: plan, joinPlan: joins[0], events: make(chan event), joined: make(chan outcome, 1),
@@ -142,44 +145,65 @@ func runMachines(plan *options.Plan, list []machine) error {
 }
 
 func (h *head) startAll(list []machine) error {
-	jobID, first := newJobID(), 0
+	jobID := newJobID()
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
 	}
 	for _, m := range list {
 		plan := *h.plan
-		plan.Programs = cutPrograms(plan.Programs, first, m.n)
+		plan.Programs = programsOf(plan.Programs, m.ranks)
 		plan.Hosts, plan.HostFiles = nil, nil
-		start := &startFrame{Version: nodeVersion, Plan: &plan, Env: os.Environ(), Dir: dir, First: first,
+		start := &startFrame{Version: nodeVersion, Plan: &plan, Env: os.Environ(), Dir: dir, Ranks: m.ranks,
 			Size: h.plan.Size(), JobID: jobID, Bind: m.addr, Agent: h.joinPlan != nil && h.joinPlan.agent,
 			Universe: h.spawner.universe, Job: h.job, Parent: h.parent}
 		if m.local && !m.addr.IsValid() && h.joinPlan == nil {
 			start.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
-		start.Input = assign(&plan, m, first)
-		r := &nodeLink{machine: m, first: first, input: start.Input}
+		start.Input = assign(&plan, m)
+		r := &nodeLink{machine: m, input: start.Input}
 		if err := h.startNode(r, start); err != nil {
 			return err
 		}
-		first += m.n
 	}
 	return nil
 }
 
-// cutPrograms are the programs of n ranks from first on.
-func cutPrograms(programs []options.Program, first, n int) (list []options.Program) {
-	for _, g := range programs {
-		skip := min(first, g.N)
-		first -= skip
-		g.N = min(g.N-skip, n)
-		n -= g.N
-		if g.N > 0 {
-			list = append(list, g)
+// oneHostEach makes sure that each rank is an IMPI host of its own where ranks of several machines alternate: IMPI numbers
+// the ranks of a client host by host (IMPI 0.0, 2.3.5).
+func oneHostEach(plan *options.Plan, m *joinPlan, list []machine) error {
+	i := slices.IndexFunc(list, func(m machine) bool { return apart(m.ranks) })
+	if m == nil || !m.agent || i < 0 {
+		return nil
+	}
+	if plan.Via == options.ViaAgent {
+		return fmt.Errorf("ranks %v of machine %s do not follow one another, and behind its agent they have to: IMPI numbers "+
+			"ranks agent by agent. Use -via direct, or -rank-by slot and each machine once", list[i].ranks, list[i].name)
+	}
+	m.agent = false
+	return nil
+}
+
+// programsOf are the programs of some ranks.
+func programsOf(programs []options.Program, ranks []int) (list []options.Program) {
+	for _, rank := range ranks {
+		i := 0
+		for ; rank >= programs[i].N; i++ {
+			rank -= programs[i].N
 		}
+		if last := len(list) - 1; last >= 0 && list[last].Number == programs[i].Number {
+			list[last].N++
+			continue
+		}
+		g := programs[i]
+		g.N = 1
+		list = append(list, g)
 	}
 	return list
 }
+
+// apart says whether the ranks of a machine do not follow one another.
+func apart(ranks []int) bool { return len(ranks) > 0 && ranks[len(ranks)-1]-ranks[0] != len(ranks)-1 }
 
 // startNode starts a node and tells it what to do.
 func (h *head) startNode(r *nodeLink, start *startFrame) (err error) {
@@ -372,8 +396,8 @@ func (r *nodeLink) take(list []hostFrame) (hosts []client.Host, err error) {
 		}
 		hosts = append(hosts, h)
 	}
-	if n != r.machine.n {
-		return nil, fmt.Errorf("it says that it has %d ranks, and it has %d", n, r.machine.n)
+	if want := len(r.machine.ranks); n != want {
+		return nil, fmt.Errorf("it says that it has %d ranks, and it has %d", n, want)
 	}
 	return hosts, nil
 }
@@ -413,10 +437,7 @@ func (h *head) kill() {
 // join makes the tables: with the other clients at the server, or of this one alone.
 func (h *head) join() {
 	var o outcome
-	var hosts []client.Host
-	for _, r := range h.nodes {
-		hosts = append(hosts, r.hosts...)
-	}
+	hosts := inRankOrder(h.nodes)
 	if m := h.joinPlan; m != nil {
 		o.tables, o.session, o.err = client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), m.options())
 		if o.err == nil {
@@ -426,6 +447,28 @@ func (h *head) join() {
 		o.tables, o.err = client.Alone(client.Default(hosts...))
 	}
 	h.joined <- o
+}
+
+// inRankOrder are the hosts of all nodes in the order of their ranks. A node has a host for each of its ranks, or one for
+// all, which then follow one another.
+func inRankOrder(nodes []*nodeLink) (hosts []client.Host) {
+	type numbered struct {
+		first int
+		host  client.Host
+	}
+	var list []numbered
+	for _, r := range nodes {
+		k := 0
+		for _, host := range r.hosts {
+			list = append(list, numbered{r.machine.ranks[k], host})
+			k += len(host.Procs)
+		}
+	}
+	slices.SortFunc(list, func(x, y numbered) int { return x.first - y.first })
+	for _, x := range list {
+		hosts = append(hosts, x.host)
+	}
+	return hosts
 }
 
 // tell gives the tables to all nodes.
@@ -451,6 +494,6 @@ func (h *head) tell(o outcome) {
 	}
 	b := boot.EncodeJob(o.tables)
 	for _, r := range h.nodes {
-		go r.frames.send(frame{Job: &jobFrame{Tables: b, First: o.first + r.first}})
+		go r.frames.send(frame{Job: &jobFrame{Tables: b, First: o.first}})
 	}
 }

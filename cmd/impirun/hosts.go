@@ -14,28 +14,29 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/placement"
 )
 
-// machine is where some of a client's ranks run: n that follow one another.
+// machine is where some of a client's ranks run.
 type machine struct {
 	name  string
 	addr  netip.Addr // where its ranks listen, if the user has said so
 	slots int        // 0: not said
 	local bool
-	n     int
+	ranks []int // of the client, in ascending order
 }
 
-// machines are those of a plan that get ranks, in rank order: the order of the user's list. None means this one.
+// machines are those of a plan that get ranks, in the order of the user's list. None means this one.
 func machines(plan *options.Plan) ([]machine, error) {
-	list, err := listed(plan)
+	lines, err := listed(plan)
 	if err != nil {
 		return nil, err
 	}
-	deal(list, plan.Size(), plan.PerHost)
-	return slices.DeleteFunc(list, func(m machine) bool { return m.n == 0 }), nil
+	list := deal(lines, plan)
+	return slices.DeleteFunc(list, func(m machine) bool { return len(m.ranks) == 0 }), nil
 }
 
-// listed are the machines that the user has listed.
+// listed are the machines that the user has listed, line by line: a machine may be listed again.
 func listed(plan *options.Plan) ([]machine, error) {
 	var list []machine
 	for _, word := range plan.Hosts {
@@ -43,50 +44,53 @@ func listed(plan *options.Plan) ([]machine, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = addMachine(list, m)
+		list = append(list, m)
 	}
 	for _, file := range plan.HostFiles {
 		more, err := readHostFile(file)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range more {
-			list = addMachine(list, m)
-		}
+		list = append(list, more...)
 	}
 	return list, nil
 }
 
-// addMachine adds a machine, or its slots if it is there already.
-func addMachine(list []machine, m machine) []machine {
-	for i := range list {
-		if x := &list[i]; x.name == m.name || x.local && m.local {
-			x.slots = max(x.slots, 1) + max(m.slots, 1)
-			return list
+// merged are the machines of some lines, each once. at says, by line, which one it is.
+func merged(lines []machine) (list []machine, at []int) {
+	for _, m := range lines {
+		i := slices.IndexFunc(list, func(x machine) bool { return x.name == m.name || x.local && m.local })
+		if i < 0 {
+			i = len(list)
+			list = append(list, m)
+		} else {
+			list[i].slots = max(list[i].slots, 1) + max(m.slots, 1)
 		}
+		at = append(at, i)
 	}
-	return append(list, m)
+	return list, at
 }
 
-// deal gives each machine ranks that follow one another: as many as it has slots, and of what is left, or of all if
-// nobody has said how many slots there are, an even share.
-func deal(list []machine, n, perHost int) {
-	said := perHost > 0 || slices.ContainsFunc(list, func(m machine) bool { return m.slots > 0 })
-	for i := range list {
-		m := &list[i]
-		if said {
-			m.n = min(n, max(1, m.slots))
-			if perHost > 0 {
-				m.n = min(n, perHost)
-			}
-			n -= m.n
-		}
+// deal gives the plan's ranks to the machines of some lines, as the plan's placement says. How many units a machine has,
+// if that counts, it asks of this one: each machine makes sure that it has as many.
+func deal(lines []machine, plan *options.Plan) []machine {
+	list, at := merged(lines)
+	entries := make([]placement.Entry, len(lines))
+	for i, m := range lines {
+		entries[i] = placement.Entry{Machine: at[i], Slots: m.slots}
 	}
-	if n > 0 && len(list) > 0 {
-		for i, s := range split(n, len(list)) {
-			list[i].n += s.n
-		}
+	place, perHost, chunk := &plan.Place, plan.PerHost, 1
+	if place.PerUnit > 0 || place.Span || place.Rank == placement.Span {
+		m, mask := ownHardware()
+		chunk = placement.Units(m, mask, place.Map, place.Group)
 	}
+	if place.PerUnit > 0 {
+		perHost = place.PerUnit * chunk
+	}
+	for i, ranks := range place.Deal(entries, plan.Size(), perHost, chunk) {
+		list[i].ranks = ranks
+	}
+	return list
 }
 
 // readHostFile reads one machine a line: a name, perhaps with :slots, and words such as slots=4 and addr=10.0.0.7

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -18,12 +19,13 @@ import (
 const inputPiece = 64 << 10
 
 // assign says what of the launcher's standard input goes to the ranks of a machine: plan is that machine's own.
-func assign(plan *options.Plan, m machine, first int) inputKind {
+func assign(plan *options.Plan, m machine) inputKind {
+	local := slices.Index(m.ranks, plan.StdinRank)
 	switch {
 	case plan.Stdin == options.StdinAll:
 		return inputFrames
-	case plan.Stdin == options.StdinOne && plan.StdinRank >= first && plan.StdinRank < first+m.n:
-		plan.StdinRank -= first
+	case plan.Stdin == options.StdinOne && local >= 0:
+		plan.StdinRank = local
 		if m.local {
 			return inputOwn
 		}

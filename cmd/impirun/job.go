@@ -31,8 +31,19 @@ func split(n, k int) []share {
 // launch is what a plan's ranks are part of.
 type launch struct {
 	base  []string // the launcher's environment
-	first int      // the plan's first rank among all that the launcher starts
+	ranks []int    // the plan's ranks among all that the launcher starts; nil: they are all
 	size  int      // their number
+}
+
+// rank is that of the plan's rank i.
+func (l *launch) rank(i int) int { return rankIn(l.ranks, i) }
+
+// rankIn is the rank of local rank i, where ranks are those by local rank; nil: they are the same.
+func rankIn(ranks []int, i int) int {
+	if ranks == nil {
+		return i
+	}
+	return ranks[i]
 }
 
 // processes makes every rank of the plan ready to start, in rank order.
@@ -51,7 +62,7 @@ func processes(plan *options.Plan, job string, shares []share, l launch) ([]supe
 			for rank >= shares[client].first+shares[client].n {
 				client++
 			}
-			at := place{program: i, rank: l.first + rank, size: l.size, localRank: rank - shares[client].first,
+			at := place{program: g.Number, rank: l.rank(rank), size: l.size, localRank: rank - shares[client].first,
 				localSize: shares[client].n, verbose: plan.Verbose, parameters: plan.Parameters,
 				front: front}
 			list = append(list, supervise.Process{

@@ -15,37 +15,8 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/boot/client"
 )
-
-func TestRanksAreDealtToMachines(t *testing.T) {
-	for _, tt := range []struct {
-		slots      []int
-		n, perHost int
-		want       []int
-	}{
-		{[]int{0, 0, 0}, 7, 0, []int{3, 2, 2}},
-		{[]int{0, 0, 0}, 2, 0, []int{1, 1, 0}},
-		{[]int{2, 2, 2}, 3, 0, []int{2, 1, 0}},
-		{[]int{2, 0, 2}, 5, 0, []int{2, 1, 2}},
-		{[]int{2, 2}, 7, 0, []int{4, 3}},
-		{[]int{4, 4}, 4, 1, []int{2, 2}}, // one each, and the rest evenly
-		{[]int{0, 0}, 4, 2, []int{2, 2}},
-		{[]int{1}, 3, 0, []int{3}},
-	} {
-		list := make([]machine, len(tt.slots))
-		for i, s := range tt.slots {
-			list[i].slots = s
-		}
-		deal(list, tt.n, tt.perHost)
-		got := make([]int, len(list))
-		for i := range list {
-			got[i] = list[i].n
-		}
-		if d := cmp.Diff(tt.want, got); d != "" {
-			t.Errorf("%v, %d ranks, %d per host: %s", tt.slots, tt.n, tt.perHost, d)
-		}
-	}
-}
 
 func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hosts")
@@ -87,27 +58,87 @@ func TestMachinesThatAreNamedTwiceAreOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list) != 2 || list[0].slots != 4 || list[1].slots != 3 || !list[1].local || list[0].local || list[0].n != 4 ||
-		list[1].n != 2 {
-		t.Errorf("%+v", list)
+	want := []machine{{name: "alpha", slots: 4, ranks: []int{0, 3, 4, 5}},
+		{name: "localhost", slots: 3, local: true, ranks: []int{1, 2}}}
+	if d := cmp.Diff(want, list, cmp.AllowUnexported(machine{}), cmpopts.EquateComparable(netip.Addr{})); d != "" {
+		t.Error(d)
 	}
 }
 
-func TestProgramsAreCutWhereMachinesEnd(t *testing.T) {
-	programs := []options.Program{{N: 3, Argv: []string{"a"}}, {N: 1, Argv: []string{"b"}}, {N: 4, Argv: []string{"c"}}}
-	for first := range 8 {
-		for n := 1; first+n <= 8; n++ {
-			got := ""
-			for _, g := range cutPrograms(programs, first, n) {
-				got += strings.Repeat(g.Argv[0], g.N)
+func TestEachMachineGetsTheProgramsOfItsRanks(t *testing.T) {
+	programs := []options.Program{{N: 3, Argv: []string{"a"}}, {N: 1, Number: 1, Argv: []string{"b"}},
+		{N: 4, Number: 2, Argv: []string{"c"}}}
+	for ranks := range 1 << 8 {
+		var list []int
+		want, got := "", ""
+		for r := range 8 {
+			if ranks>>r&1 != 0 {
+				list, want = append(list, r), want+"aaabcccc"[r:r+1]
 			}
-			if want := "aaabcccc"[first : first+n]; got != want {
-				t.Errorf("%d ranks from %d: %s, want %s", n, first, got, want)
+		}
+		for _, g := range programsOf(programs, list) {
+			got += strings.Repeat(g.Argv[0], g.N)
+			if g.Argv[0][0] != byte('a'+g.Number) {
+				t.Errorf("program %s is number %d", g.Argv[0], g.Number)
 			}
+		}
+		if got != want {
+			t.Errorf("ranks %v: %s, want %s", list, got, want)
 		}
 	}
 	if programs[0].N != 3 {
 		t.Error("the plan itself has changed")
+	}
+}
+
+func TestHostsStandInTheOrderOfTheirRanks(t *testing.T) {
+	host := func(pids ...uint32) (h client.Host) {
+		for _, pid := range pids {
+			h.Procs = append(h.Procs, client.Proc{PID: pid})
+		}
+		return h
+	}
+	nodes := []*nodeLink{
+		{machine: machine{ranks: []int{0, 3, 6}}, hosts: []client.Host{host(0), host(3), host(6)}},
+		{machine: machine{ranks: []int{4, 5}}, hosts: []client.Host{host(4, 5)}},
+		{machine: machine{ranks: []int{1, 2}}, hosts: []client.Host{host(1), host(2)}},
+	}
+	next := uint32(0)
+	for _, h := range inRankOrder(nodes) {
+		for _, p := range h.Procs {
+			if p.PID != next {
+				t.Errorf("rank %d is %d", next, p.PID)
+			}
+			next++
+		}
+	}
+	if next != 7 {
+		t.Errorf("%d ranks", next)
+	}
+}
+
+func TestRanksThatAlternateAreHostsOfTheirOwn(t *testing.T) {
+	block, apart := []machine{{ranks: []int{0, 1}}, {ranks: []int{2}}}, []machine{{ranks: []int{1}}, {name: "a",
+		ranks: []int{0, 2}}}
+	for _, tt := range []struct {
+		list  []machine
+		via   options.Via
+		agent bool
+		stays bool
+		fails bool
+	}{
+		{block, options.ViaAgent, true, true, false}, {block, options.ViaAuto, true, true, false},
+		{apart, options.ViaAgent, true, true, true}, {apart, options.ViaAuto, true, false, false},
+		{apart, options.ViaDirect, false, false, false},
+	} {
+		m := &joinPlan{agent: tt.agent}
+		err := oneHostEach(&options.Plan{Via: tt.via}, m, tt.list)
+		if (err != nil) != tt.fails || m.agent != tt.stays {
+			t.Errorf("%+v: agent %v, %v", tt, m.agent, err)
+		}
+	}
+	if err := oneHostEach(&options.Plan{}, nil, apart); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -138,7 +169,7 @@ func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 }
 
 func TestWhatANodeSaysOfItsHostsIsChecked(t *testing.T) {
-	r := &nodeLink{machine: machine{n: 2}}
+	r := &nodeLink{machine: machine{ranks: []int{0, 1}}}
 	proc := procFrame{HostID: make([]byte, 16)}
 	for _, bad := range [][]hostFrame{nil, {{Procs: []procFrame{proc}}}, {{Procs: []procFrame{proc, proc, proc}}},
 		{{Procs: []procFrame{proc, {HostID: []byte{1}}}}}} {

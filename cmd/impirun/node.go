@@ -92,8 +92,7 @@ func newNode() (n *node, output *sync.WaitGroup, err error) {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s is for impirun's own use: %w", nodeWord, err)
 	case m.Start == nil || m.Start.Plan == nil || m.Start.Version != nodeVersion || m.Start.Plan.Size() < 1 ||
-		m.Start.First < 0 ||
-		m.Start.Size-m.Start.First < m.Start.Plan.Size():
+		!rightRanks(m.Start):
 		return nil, nil, fmt.Errorf("the launcher is of another release")
 	}
 	n.start = m.Start
@@ -124,6 +123,16 @@ func newNode() (n *node, output *sync.WaitGroup, err error) {
 	return n, output, nil
 }
 
+// rightRanks says whether a node is told a rank for each of its processes.
+func rightRanks(s *startFrame) bool {
+	for i, r := range s.Ranks {
+		if r < 0 || r >= s.Size || i > 0 && r <= s.Ranks[i-1] {
+			return false
+		}
+	}
+	return len(s.Ranks) == s.Plan.Size()
+}
+
 // output is where lines with prefixes go: into frames of their own, so that they stay whole.
 func (n *node) output() [2]io.Writer {
 	return [2]io.Writer{
@@ -148,11 +157,14 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err := os.Chdir(s.Dir); err != nil {
 		complain("warning: %v; staying in the home directory", err)
 	}
-	list, err := processes(plan, s.JobID, []share{{0, plan.Size()}}, launch{base: s.Env, first: s.First, size: s.Size})
+	list, err := processes(plan, s.JobID, []share{{0, plan.Size()}}, launch{base: s.Env, ranks: s.Ranks, size: s.Size})
 	if err != nil {
 		return nil, err
 	}
-	bind, err := n.address()
+	if err := bindRanks(plan, list, s.Ranks); err != nil {
+		return nil, err
+	}
+	at, err := n.address()
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +172,7 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &joinPlan{ctx: context.Background(), silence: silence, bind: bind, values: plan.Values, agent: s.Agent,
+	m := &joinPlan{ctx: context.Background(), silence: silence, bind: at, values: plan.Values, agent: s.Agent,
 		port: plan.Port, portTo: plan.PortTo, verbose: plan.Verbose, viaHead: n.joinOthers}
 	if err := enoughDescriptors(plan.Size(), []*joinPlan{m}); err != nil {
 		return nil, err
@@ -171,11 +183,12 @@ func (n *node) run() (*supervise.Cause, error) {
 	}
 	spawner := newSpawner(plan, s.Env, s.JobID, s.Universe)
 	spawner.above = n
+	p.ranks = s.Ranks
 	p.spawn(spawner, plan)
 	if s.Job != 0 {
 		p.parent, plan.Spawned = s.Parent, s.Job
 	}
-	cause, err := runParts(plan, list, []*part{p}, s.First, n.output(), func(job *supervise.Job) {
+	cause, err := runParts(plan, list, []*part{p}, s.Ranks, n.output(), func(job *supervise.Job) {
 		n.serveInput()
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -263,8 +276,8 @@ func (n *node) joinOthers(hosts []client.Host) (*transport.Job, int, error) {
 	}
 	told := <-n.told
 	tables, err := boot.DecodeJob(told.Tables)
-	if err == nil && (told.First < 0 || told.First+n.start.Plan.Size() > len(tables.Procs)) {
-		err = fmt.Errorf("the launcher says that our ranks begin with %d of %d", told.First, len(tables.Procs))
+	if err == nil && (told.First < 0 || told.First+n.start.Size > len(tables.Procs)) {
+		err = fmt.Errorf("the launcher says that the client's ranks begin with %d of %d", told.First, len(tables.Procs))
 	}
 	return tables, told.First, err
 }

@@ -102,15 +102,15 @@ func TestPlacesFollowTheCommands(t *testing.T) {
 		want string
 	}{
 		{read(on(3)), ""},
-		{read(on(3, "a,b:2")), "a 1, b 2, "},
-		{read(on(3, "a"), on(2, "a", "b")), "a 4, b 1, "},
-		{read(on(1, "a"), on(2), on(1, "a")), "a 1, " + hostname() + " 2, a 1, "},
-		{read(on(2, "a"), on(0, "b")), "a 2, "},
+		{read(on(3, "a,b:2")), "a [0], b [1 2], "},
+		{read(on(3, "a"), on(2, "a", "b")), "a [0 1 2 3], b [4], "},
+		{read(on(1, "a"), on(2), on(1, "a")), "a [0 3], " + hostname() + " [1 2], "},
+		{read(on(2, "a"), on(0, "b")), "a [0 1], "},
 	} {
 		where, err := placesOf(tt.list)
 		got := ""
 		for _, m := range where {
-			got += fmt.Sprintf("%s %d, ", m.name, m.n)
+			got += fmt.Sprintf("%s %v, ", m.name, m.ranks)
 		}
 		if err != nil || got != tt.want {
 			t.Errorf("%q, %v; want %q", got, err, tt.want)

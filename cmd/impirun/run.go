@@ -30,6 +30,9 @@ func run(plan *options.Plan) error {
 	if plan.Mode == options.Run && plan.Clients == 0 {
 		plan.Parameters = parameters(plan)
 	}
+	if done, err := showMap(plan, list); done || err != nil {
+		return err
+	}
 	if slices.ContainsFunc(list, func(m machine) bool { return !m.local }) {
 		return runMachines(plan, list)
 	}
@@ -70,6 +73,9 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err != nil {
 		return err
 	}
+	if err := bindRanks(plan, ranks, nil); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	joins, farewell, err := joinPlans(ctx, plan, bind)
@@ -88,7 +94,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 		}
 		parts[i].spawn(spawner, plan)
 	}
-	cause, err := runParts(plan, ranks, parts, 0, [2]io.Writer{}, func(*supervise.Job) {})
+	cause, err := runParts(plan, ranks, parts, nil, [2]io.Writer{}, func(*supervise.Job) {})
 	if err != nil {
 		return err
 	}
@@ -103,13 +109,13 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	return nil
 }
 
-// runParts starts all processes and answers why they ended badly, if they did. first is the first one's rank, as it
-// stands before its output; output are where lines with prefixes go, nil our own; started is called when all are
-// running.
-func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first int, output [2]io.Writer,
+// runParts starts all processes and answers why they ended badly, if they did. ranks are theirs, as they stand before
+// their output, nil if they count from 0; output are where lines with prefixes go, nil our own; started is called when
+// all are running.
+func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks []int, output [2]io.Writer,
 	started func(*supervise.Job)) (*supervise.Cause, error) {
-	config := supervise.Config{Host: hostname(), First: first, Grace: plan.Grace, Timeout: plan.Timeout,
-		Recovery: plan.Recovery, Prefix: prefixes(plan, first, jobPrefix(plan.Spawned)), Output: output,
+	config := supervise.Config{Host: hostname(), Ranks: ranks, Grace: plan.Grace, Timeout: plan.Timeout,
+		Recovery: plan.Recovery, Prefix: prefixes(plan, ranks, jobPrefix(plan.Spawned)), Output: output,
 		Guard: guardCommand(parts[0].jobID)}
 	if plan.Mode == options.Client {
 		config.Part = fmt.Sprintf(" of client %d", plan.Rank)
@@ -135,7 +141,7 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first
 	}
 	started(job)
 	cause := job.Wait()
-	if first == 0 { // on several machines one says it
+	if rankIn(ranks, 0) == 0 { // on several machines one says it
 		warnOfOthers(plan, list, parts)
 	}
 	return cause, nil

@@ -16,7 +16,8 @@ func universe(plan *options.Plan) int32 {
 	case plan.Universe > 0:
 		return int32(max(plan.Universe, plan.Size()))
 	}
-	list, err := listed(plan)
+	lines, err := listed(plan)
+	list, _ := merged(lines)
 	if err != nil || len(list) == 0 {
 		list = []machine{{local: true}}
 	}

@@ -133,6 +133,22 @@ func (m Machine) addNodes(system fs.FS) {
 	}
 }
 
+// Nodes are the CPUs of each NUMA node, by the kernel's number of it.
+func Nodes(system fs.FS) map[int]Set {
+	nodes := map[int]Set{}
+	entries, _ := fs.ReadDir(system, "node")
+	for _, e := range entries {
+		if !nodeName.MatchString(e.Name()) {
+			continue
+		}
+		number, err := strconv.Atoi(strings.TrimPrefix(e.Name(), "node"))
+		if s, failed := readList(system, path.Join("node", e.Name(), "cpulist")); err == nil && failed == nil && len(s) > 0 {
+			nodes[number] = s
+		}
+	}
+	return nodes
+}
+
 // add notes a part that may be known.
 func (m Machine) add(typ string, s Set) {
 	i := slices.Index(Types, typ)

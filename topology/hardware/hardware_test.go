@@ -65,6 +65,12 @@ func TestAProcessIsRestrictedToThePartsThatHoldItsMask(t *testing.T) {
 	}
 }
 
+func TestNodesAreNumberedAsTheKernelDoes(t *testing.T) {
+	if got := fmt.Sprint(Nodes(two())); got != "map[0:0-1,4-5 1:2-3,6-7]" {
+		t.Error(got)
+	}
+}
+
 func TestAMachineThatTellsNothingHasNoParts(t *testing.T) {
 	for _, system := range []fstest.MapFS{{}, {"cpu/online": file("x")},
 		{"cpu/online": file("0-3"), "cpu/cpu0/cache/index0/level": file("2")}} {

@@ -76,10 +76,10 @@ func TestSocketsThatWereNotPromisedAreRefused(t *testing.T) {
 		}},
 		"no agent promised, sockets": {direct, func(l *LauncherEnd, fds [2]int) error { return l.Job(twoClients(), fds) }},
 		"two announced, one comes": {behindAgent, func(l *LauncherEnd, fds [2]int) error {
-			return l.port.send(msgJob, jobBody{EncodeJob(twoClients()), [2]bool{true, true}}, time.Now().Add(sendTime), fds[0])
+			return l.port.send(msgJob, jobBody{Tables: EncodeJob(twoClients()), Agent: [2]bool{true, true}}, time.Now().Add(sendTime), fds[0])
 		}},
 		"broken tables": {behindAgent, func(l *LauncherEnd, fds [2]int) error {
-			return l.port.send(msgJob, jobBody{nil, [2]bool{true, true}}, time.Now().Add(sendTime), fds[:]...)
+			return l.port.send(msgJob, jobBody{Agent: [2]bool{true, true}}, time.Now().Add(sendTime), fds[:]...)
 		}},
 	} {
 		l, r, _ := welcomed(t, tt.w)

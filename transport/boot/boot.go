@@ -9,7 +9,7 @@
 //	                                  and the descriptor of the shared memory, or refuse {text}
 //	if the job has other clients, and each rank is an IMPI host of its own:
 //	host {address, pid, host id}  ->  the launcher speaks with the IMPI server for all its ranks
-//	                              <-  job {tables}
+//	                              <-  job {tables, world ranks of this machine}
 //	if it has other clients, and the launcher is the host of all its ranks (agent):
 //	                              <-  job {tables} and the descriptors of up to two sockets
 //	abort {code, text}            ->  at any time after hello
@@ -37,7 +37,7 @@ import (
 )
 
 // Version is the version of the protocol between launcher and rank. Both must have the same.
-const Version = 3
+const Version = 4
 
 // Environment variables that a launcher sets for a rank. All but the first are for scripts to read.
 const (

@@ -61,6 +61,7 @@ type hostBody struct {
 type jobBody struct {
 	Tables []byte  `json:"tables"`
 	Agent  [2]bool `json:"agent,omitzero"` // descriptors of these two sockets come with it
+	Local  []int32 `json:"local,omitempty"`
 }
 
 type refuseBody struct {

@@ -190,9 +190,10 @@ func (l *LauncherEnd) refuse(text string) error {
 }
 
 // Job answers Host, or behind an agent Hello, with the tables of the IMPI job; j.Me is this rank's. agent are the
-// rank's descriptors of the pipes to its agent, which stay the launcher's to close; -1: none.
-func (l *LauncherEnd) Job(j *transport.Job, agent [2]int) error {
-	b := jobBody{Tables: EncodeJob(j), Agent: [2]bool{agent[0] >= 0, agent[1] >= 0}}
+// rank's descriptors of the pipes to its agent, which stay the launcher's to close; -1: none. local are the world ranks
+// of those that share memory, by local rank; none: they follow one another.
+func (l *LauncherEnd) Job(j *transport.Job, agent [2]int, local ...int32) error {
+	b := jobBody{Tables: EncodeJob(j), Agent: [2]bool{agent[0] >= 0, agent[1] >= 0}, Local: local}
 	return l.port.send(msgJob, b, time.Now().Add(sendTime), agent[:]...)
 }
 

@@ -46,6 +46,7 @@ const (
 type Link struct {
 	port  *port
 	agent bool // pipes to an agent come with Job
+	local []int32
 
 	mu       sync.Mutex    // guards what follows
 	watching chan struct{} // closed when the watcher has ended; nil: there is none
@@ -218,10 +219,18 @@ func (l *Link) Job(d time.Duration) (j *transport.Job, agent [2]int, err error) 
 		l.port.dropDescriptors()
 		return nil, agent, err
 	}
+	if len(b.Local) > maxLocalSize {
+		l.port.dropDescriptors()
+		return nil, agent, fmt.Errorf("the launcher says that %d ranks share memory", len(b.Local))
+	}
+	l.local = b.Local
 	agent, err = l.sockets(b.Agent)
 	l.port.takes = false
 	return j, agent, err
 }
+
+// Local is what Job was told of the world ranks of the processes that share memory, as in Welcome.
+func (l *Link) Local() []int32 { return l.local }
 
 // sockets takes the descriptors that came with the tables.
 func (l *Link) sockets(given [2]bool) (agent [2]int, err error) {

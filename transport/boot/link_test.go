@@ -152,7 +152,7 @@ func TestAnIMPIJobGetsItsTablesAfterHost(t *testing.T) {
 	if got := next[Host](t, l); got != h {
 		t.Errorf("%+v", got)
 	}
-	if err := l.Job(twoClients(), noAgent); err != nil {
+	if err := l.Job(twoClients(), noAgent, 2, 0); err != nil {
 		t.Fatal(err)
 	}
 	j, _, err := r.Job(0)
@@ -161,6 +161,19 @@ func TestAnIMPIJobGetsItsTablesAfterHost(t *testing.T) {
 	}
 	if d := cmp.Diff(twoClients(), j, cmpopts.EquateComparable(netip.AddrPort{})); d != "" {
 		t.Error(d)
+	}
+	if d := cmp.Diff([]int32{2, 0}, r.Local()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestMoreRanksThanCanShareMemoryAreNotBelieved(t *testing.T) {
+	l, r, _ := welcomed(t, Welcome{LocalSize: 1, Shared: -1, IMPI: true, Bind: netip.MustParseAddr("10.1.2.3")})
+	if err := l.Job(twoClients(), noAgent, make([]int32, maxLocalSize+1)...); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.Job(0); err == nil || !strings.Contains(err.Error(), "share memory") {
+		t.Error(err)
 	}
 }
 
@@ -294,7 +307,7 @@ func rawRank(t testing.TB) (*LauncherEnd, *port) {
 }
 
 func TestRanksThatMisbehaveAreFoundOut(t *testing.T) {
-	hello := `{"type":"hello","body":{"version":3,"pid":5}}`
+	hello := `{"type":"hello","body":{"version":4,"pid":5}}`
 	host := func(addr, id string) string {
 		return fmt.Sprintf(`{"type":"host","body":{"addr":%q,"pid":1,"host_id":%q}}`, addr, id)
 	}
@@ -308,8 +321,8 @@ func TestRanksThatMisbehaveAreFoundOut(t *testing.T) {
 		{"no body", []string{`{"type":"hello"}`}, 0},
 		{"null body", []string{`{"type":"hello","body":null}`}, 0},
 		{"wrong type of body", []string{`{"type":"hello","body":[1]}`}, 0},
-		{"pid 0", []string{`{"type":"hello","body":{"version":3,"pid":0}}`}, 0},
-		{"pid of 30 digits", []string{`{"type":"hello","body":{"version":3,"pid":` + strings.Repeat("9", 30) + `}}`}, 0},
+		{"pid 0", []string{`{"type":"hello","body":{"version":4,"pid":0}}`}, 0},
+		{"pid of 30 digits", []string{`{"type":"hello","body":{"version":4,"pid":` + strings.Repeat("9", 30) + `}}`}, 0},
 		{"abort before hello", []string{`{"type":"abort","body":{"code":1}}`}, 0},
 		{"hello twice", []string{hello, hello}, 1},
 		{"unknown", []string{hello, `{"type":"sudo"}`}, 1},
@@ -458,7 +471,7 @@ func countFDs(t testing.TB) int {
 func TestMessagesThatComeByteByByte(t *testing.T) {
 	l, p := rawRank(t)
 	go func() {
-		s := `{"type":"hello","body":{"version":3,"pid":5}}`
+		s := `{"type":"hello","body":{"version":4,"pid":5}}`
 		for _, c := range append(be.AppendUint32(nil, uint32(len(s))), s...) {
 			p.conn.Write([]byte{c})
 		}

@@ -350,6 +350,18 @@ func TestBindingsAreDrawnAsPeopleKnowThem(t *testing.T) {
 	}
 }
 
+func TestARankIsAtHomeOnTheNodeThatHasItsCPUs(t *testing.T) {
+	two := map[int]hardware.Set{0: set(t, "0-3"), 2: set(t, "4-7")}
+	for list, want := range map[string]int{"0": 0, "0-3": 0, "5-6": 2, "3-4": -1, "": -1, "9": -1} {
+		if got := Home(two, set(t, list)); got != want {
+			t.Errorf("CPUs %s: node %d, want %d", list, got, want)
+		}
+	}
+	if got := Home(map[int]hardware.Set{0: set(t, "0-3")}, set(t, "1")); got != -1 {
+		t.Errorf("on a machine of one node: %d", got)
+	}
+}
+
 func TestPoliciesAreSaidInWords(t *testing.T) {
 	for want, p := range map[string]Policy{
 		"": {},

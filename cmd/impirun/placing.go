@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/placement"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/topology/hardware"
+)
+
+// bindRanks gives the processes of this machine, which have these ranks, their CPUs, and says so if the user wants to know.
+func bindRanks(plan *options.Plan, list []supervise.Process, ranks []int) error {
+	if !plan.Place.Local() && !plan.Show.Bindings {
+		return nil
+	}
+	m, mask := ownHardware()
+	layout, err := plan.Place.Place(m, mask, len(list))
+	if err != nil {
+		return err
+	}
+	for i, set := range layout.Sets {
+		list[i].CPUs = set.List()
+	}
+	if layout.Note != "" && !plan.Quiet {
+		complain("note: %s", layout.Note)
+	}
+	if plan.Show.Bindings {
+		fmt.Fprint(os.Stderr, bindings(m, mask, layout.Sets, ranks))
+	}
+	return nil
+}
+
+// bindings is a line for each rank, in the form that people know from Open MPI.
+func bindings(m hardware.Machine, mask hardware.Set, sets []hardware.Set, ranks []int) string {
+	var b strings.Builder
+	for i, set := range sets {
+		fmt.Fprintf(&b, "[%s:%d] MCW rank %d ", hostname(), os.Getpid(), rankIn(ranks, i))
+		if set == nil {
+			fmt.Fprintf(&b, "is not bound (CPUs %v)\n", mask)
+			continue
+		}
+		fmt.Fprintf(&b, "bound to %s\n", placement.Say(m, mask, set))
+	}
+	return b.String()
+}
+
+// showMap says which ranks run where, if the user wants to know. done: that was all.
+func showMap(plan *options.Plan, list []machine) (done bool, err error) {
+	show := plan.Show
+	if len(list) == 0 {
+		list = []machine{{name: hostname(), local: true, ranks: upTo(plan.Size())}}
+	}
+	text := ""
+	if show.RankMap {
+		for _, m := range list {
+			text += fmt.Sprintf("(%s:%s)\n", m.name, strings.ReplaceAll(strings.Trim(fmt.Sprint(m.ranks), "[]"), " ", ","))
+		}
+	}
+	if show.Map || show.Only && show.Bindings {
+		mapped, err := jobMap(plan, list)
+		if err != nil {
+			return true, err
+		}
+		text += mapped
+	}
+	to := os.Stderr
+	if show.Only {
+		to = os.Stdout
+	}
+	_, err = fmt.Fprint(to, text)
+	return show.Only, err
+}
+
+// jobMap is the map in the form that people know from Open MPI. What ranks of other machines are bound to is known there
+// only.
+func jobMap(plan *options.Plan, list []machine) (string, error) {
+	var b strings.Builder
+	b.WriteString("\n ========================   JOB MAP   ========================\n")
+	for _, m := range list {
+		fmt.Fprintf(&b, "\n Data for node: %s\tNum slots: %d\tNum procs: %d\n", m.name, m.slots, len(m.ranks))
+		layout := placement.Layout{Sets: make([]hardware.Set, len(m.ranks))}
+		machine, mask := ownHardware()
+		if m.local {
+			var err error
+			if layout, err = plan.Place.Place(machine, mask, len(m.ranks)); err != nil {
+				return "", err
+			}
+		}
+		for i, rank := range m.ranks {
+			bound := "no"
+			switch {
+			case plan.Place.Binds() && !m.local:
+				bound = "by that machine"
+			case layout.Sets[i] != nil:
+				bound = placement.Say(machine, mask, layout.Sets[i])
+			}
+			fmt.Fprintf(&b, " \tApp: %d Process rank: %d Bound: %s\n", programOf(plan, rank).Number, rank, bound)
+		}
+	}
+	b.WriteString("\n =============================================================\n")
+	return b.String(), nil
+}

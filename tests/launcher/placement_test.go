@@ -1,0 +1,223 @@
+package launcher
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Where ranks run: on which machine, and on which CPUs. Machines are names, as in machines_test.go.
+
+// remote is the option for the remote shell that stands for the network.
+func remote(t *testing.T) string {
+	t.Helper()
+	return strings.Join(strings.Fields(machines(t))[:2], " ")
+}
+
+// dealt is what interleaved.c says of ranks on machines: want has the machine of each rank.
+func dealt(want string) (lines []string) {
+	for rank := range want {
+		line := fmt.Sprintf("rank %d of program 0 is with", rank)
+		for other := range want {
+			if want[other] == want[rank] {
+				line += fmt.Sprint(" ", other)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func sortedLines(text string) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+func TestRanksOfMachinesThatTakeTurnsAreOneJob(t *testing.T) {
+	file, shell := program(t, "interleaved"), remote(t)
+	for how, want := range map[string]string{
+		"-map-by node -host localhost:3,alpha:2 -n 5":                                          "lalal",
+		"-bynode -host alpha,beta -n 5":                                                        "ababa",
+		"-rank-by node -host alpha:1,beta:3 -n 4":                                              "abbb",
+		"-map-by node -rank-by slot -host alpha:3,localhost:3 -n 5":                            "aaall",
+		"-host alpha,localhost,alpha,localhost:2,beta -n 6":                                    "alallb",
+		"-map-by ppr:2:node -host alpha,beta -n 4 -bind-to core:if-supported:overload-allowed": "aabb",
+	} {
+		r := run(t, words(shell, how, file)...)
+		r.expect(t, 0, "")
+		if got := sortedLines(r.stdout); !slices.Equal(got, dealt(want)) {
+			t.Errorf("%s: %q, want %q", how, got, dealt(want))
+		}
+	}
+}
+
+func TestAHostFileThatNamesAMachineAgainGivesTheOrderOfRanks(t *testing.T) {
+	file, shell, hosts := program(t, "interleaved"), remote(t), filepath.Join(t.TempDir(), "hosts")
+	if err := os.WriteFile(hosts, []byte("beta\nlocalhost slots=2\nbeta slots=1\nlocalhost\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, words(shell, "-hostfile", hosts, "-n 5", file)...)
+	r.expect(t, 0, "")
+	if got := sortedLines(r.stdout); !slices.Equal(got, dealt("bllbl")) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Programs, prefixes, environment, standard input, and the words about a rank that dies are those of its world rank.
+func TestRanksThatTakeTurnsAreNamedByTheirWorldRanks(t *testing.T) {
+	how := remote(t) + " -map-by node -host localhost:3,alpha:3"
+	r := startWith(t, []option{stdin(strings.NewReader("to rank 3\n"))}, words(how, "-l -s 3 -n 3",
+		sh("echo $IMPI_RANK $PMI_RANK $IMPI_LOCAL_RANK $IMPI_APPNUM a; cat"), ": -n 3",
+		sh("echo $IMPI_RANK $PMI_RANK $IMPI_LOCAL_RANK $IMPI_APPNUM b; cat"))...).wait()
+	r.expect(t, 0, "")
+	var want []string
+	for rank := range 6 {
+		want = append(want, fmt.Sprintf("[%d] %d %d %d %d %c", rank, rank, rank, rank/2, rank/3, 'a'+rank/3))
+	}
+	want = append(want, "[3] to rank 3")
+	if got := sortedLines(r.stdout); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	r = run(t, words(how, "-n 5", program(t, "misbehave"), "no-finalize 3 5")...)
+	if r.code != 5 || !strings.Contains(r.stderr, "rank 3 on") {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}
+
+func TestAClientWhoseMachinesTakeTurnsMeetsOthers(t *testing.T) {
+	file, how := program(t, "negotiate"), remote(t)+" -map-by node -host localhost:2,alpha:2 -n 4"
+	s, address := server(t, with(key), "2")
+	a := startWith(t, with(key), words("-client 0", address, how, file)...)
+	b := startWith(t, with(key), words("-client 1", address, "-via agent -n 2", file)...)
+	for _, j := range []*job{a, b, s} {
+		j.wait().expect(t, 0, "")
+	}
+	r := run(t, words("-client 0 127.0.0.1:1 -via agent", how, file)...)
+	if r.code != 1 || !strings.Contains(r.stderr, "-via direct") {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}
+
+// ownCPUs are the CPUs that these tests may use.
+func ownCPUs(t *testing.T) (list []int) {
+	t.Helper()
+	var mask unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &mask); err != nil {
+		t.Fatal(err)
+	}
+	for cpu := range 1024 {
+		if mask.IsSet(cpu) {
+			list = append(list, cpu)
+		}
+	}
+	return list
+}
+
+// cpusOf are the CPUs that each rank says it may use.
+func cpusOf(r result) (list []string) {
+	for _, line := range sortedLines(r.stdout) {
+		list = append(list, strings.Fields(line)[2])
+	}
+	return list
+}
+
+const sayCPUs = `echo $IMPI_RANK $(grep Cpus_allowed_list /proc/self/status)`
+
+func TestRanksRunOnTheCPUsThatTheyAreBoundTo(t *testing.T) {
+	own := ownCPUs(t)
+	if len(own) < 2 {
+		t.Skip("this process may use one CPU only")
+	}
+	one, other := fmt.Sprint(own[0]), fmt.Sprint(own[1])
+	both := one + "," + other
+	if own[1] == own[0]+1 {
+		both = one + "-" + other
+	}
+	for _, tt := range []struct {
+		mask, how string
+		want      []string
+		note      string
+	}{
+		{both, "-n 2", []string{both, both}, ""},
+		{both, "-bind-to hwthread -n 2", []string{one, other}, ""},
+		{both, "-bind-to hwthread -n 3", []string{one, other, one}, "2 ranks are bound to 1 hardware thread, CPUs " + one},
+		{both, "-bind-to hwthread:overload-allowed -n 3", []string{one, other, one}, ""},
+		{both, "-bind-to rr -n 3", []string{one, other, one}, ""},
+		{both, "-bind-to user:" + other + "," + one + " -n 2", []string{other, one}, ""},
+		{both, "-cpu-set " + other + " -n 2", []string{other, other}, ""},
+		{both, "-cpu-set " + other + " -bind-to none -n 1", []string{other}, ""},
+		{other, "-bind-to hwthread -n 1", []string{other}, ""},
+		{other, "-bind-to package:overload-allowed -n 2", []string{other, other}, ""},
+		{both, "-bind-to hwthread -clients 2 -n 2", []string{one, other}, ""},
+	} {
+		r := startProgram(t, with(key), "taskset", words("-c", tt.mask, filepath.Join(stage(t), "bin", "impirun"), tt.how,
+			sh(sayCPUs))...).wait()
+		if r.code != 0 || !slices.Equal(cpusOf(r), tt.want) || (r.stderr == "") != (tt.note == "") ||
+			!strings.Contains(r.stderr, tt.note) {
+			t.Errorf("%s, mask %s: code %d, %q, want %q; %q", tt.how, tt.mask, r.code, cpusOf(r), tt.want, r.stderr)
+		}
+	}
+	for how, want := range map[string]string{
+		"-cpu-set " + other + " true":             "CPU " + other + " is none that this process may use",
+		"-bind-to hwthread:no-overload -n 2 true": "no-overload forbids that",
+		"-map-by ppr:1:package -n 3 true":         "there is room for",
+		"-bind-to core:4096 true":                 "4096 of core are wanted",
+		"-bind-to sokcet true":                    "did you mean socket?",
+	} {
+		r := startProgram(t, nil, "taskset", words("-c", one, filepath.Join(stage(t), "bin", "impirun"), how)...).wait()
+		if r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: code %d, %q", how, r.code, r.stderr)
+		}
+	}
+}
+
+// Each machine binds its own ranks; on the machines of this test these are the same CPUs.
+func TestRanksOfOtherMachinesAreBoundThere(t *testing.T) {
+	own := ownCPUs(t)
+	if len(own) < 2 {
+		t.Skip("this process may use one CPU only")
+	}
+	r := run(t, words(remote(t), "-map-by node -bind-to hwthread -host alpha:2,beta:2 -n 4", sh(sayCPUs))...)
+	r.expect(t, 0, "")
+	one, other := fmt.Sprint(own[0]), fmt.Sprint(own[1])
+	if got := cpusOf(r); !slices.Equal(got, []string{one, one, other, other}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestBindingsAndMapsAreReported(t *testing.T) {
+	own := ownCPUs(t)
+	r := run(t, words("-report-bindings -bind-to hwthread:overload-allowed -n 2 true")...)
+	bound := regexp.MustCompile(`(?m)^\[[^\]]+:[0-9]+\] MCW rank ([0-9]+) bound to socket 0\[core 0\[hwt 0\]\].* \(CPUs ` +
+		fmt.Sprint(own[0]) + `\): \[B`)
+	if m := bound.FindStringSubmatch(r.stderr); r.code != 0 || m == nil || m[1] != "0" || strings.Count(r.stderr, "\n") != 2 {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+	r = run(t, words("-report-bindings -n 1 true")...)
+	if r.code != 0 || !strings.Contains(r.stderr, "MCW rank 0 is not bound") {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+	hosts := remote(t) + " -map-by node -host alpha:2,beta:2 -n 3"
+	r = run(t, words(hosts, "-print-rank-map", sh("echo ran"))...)
+	if r.code != 0 || r.stderr != "(alpha:0,2)\n(beta:1)\n" || r.stdout != "ran\nran\nran\n" {
+		t.Errorf("code %d, %q, %q", r.code, r.stderr, r.stdout)
+	}
+	r = run(t, words(hosts, "-display-map -do-not-launch", sh("echo ran"))...)
+	r.expect(t, 0, "")
+	for _, want := range []string{"Data for node: alpha\tNum slots: 2\tNum procs: 2", "Process rank: 2", "node: beta"} {
+		if !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "ran\n") {
+			t.Errorf("%q is missing in %q", want, r.stdout)
+		}
+	}
+	r = run(t, words(hosts, "-report-bindings -bind-to hwthread:overload-allowed true")...)
+	if r.code != 0 || strings.Count(r.stderr, "bound to socket") != 3 || !strings.Contains(r.stderr, "rank 2 bound") {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}
