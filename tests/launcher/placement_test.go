@@ -81,7 +81,7 @@ func TestRanksThatTakeTurnsAreNamedByTheirWorldRanks(t *testing.T) {
 	for rank := range 6 {
 		want = append(want, fmt.Sprintf("[%d] %d %d %d %d %c", rank, rank, rank, rank/2, rank/3, 'a'+rank/3))
 	}
-	want = append(want, "[3] to rank 3")
+	want = slices.Insert(want, 4, "[3] to rank 3")
 	if got := sortedLines(r.stdout); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
@@ -99,7 +99,7 @@ func TestAClientWhoseMachinesTakeTurnsMeetsOthers(t *testing.T) {
 	for _, j := range []*job{a, b, s} {
 		j.wait().expect(t, 0, "")
 	}
-	r := run(t, words("-client 0 127.0.0.1:1 -via agent", how, file)...)
+	r := startWith(t, with(key), words("-client 0 127.0.0.1:1 -via agent", how, file)...).wait()
 	if r.code != 1 || !strings.Contains(r.stderr, "-via direct") {
 		t.Errorf("code %d, %q", r.code, r.stderr)
 	}
