@@ -42,6 +42,9 @@ func placesOf(list []order) ([]machine, error) {
 		said = said || len(o.hosts)+len(o.hostFiles) > 0
 		own := options.Plan{Hosts: o.hosts, HostFiles: o.hostFiles, PerHost: o.perHost,
 			Programs: []options.Program{{N: o.program.N}}}
+		if o.inTurn {
+			own.Place.Map = placement.Node
+		}
 		more, err := machines(&own)
 		if err != nil {
 			return nil, err

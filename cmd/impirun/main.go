@@ -54,7 +54,7 @@ func main() {
 	case options.Version:
 		fmt.Printf("%s (%s)\n", name, version.Text())
 	case options.Explain:
-		fmt.Print(plan)
+		os.Exit(exitCode(explain(plan)))
 	case options.Names:
 		os.Exit(exitCode(serveNames(plan)))
 	case options.Server:

@@ -29,6 +29,7 @@ type order struct {
 	hosts     []string // where to run, as -host says it; none: on the machine of the process that asks
 	hostFiles []string
 	perHost   int
+	inTurn    bool // machines take processes in turn
 }
 
 // readOrders understands a request of a process that runs like program like. base is the environment to start from.
@@ -102,6 +103,7 @@ func (o *order) take(key, value string, file bool) (err error) {
 			n, _, _ = strings.Cut(n, ":")
 			o.perHost, err = positive(n)
 		}
+		o.inTurn = strings.ToLower(value) == "node" || key == "map_bynode" && truth(value)
 	case "npernode", "ppn", "ppr", "perhost", "ompi_npernode":
 		n, _, _ := strings.Cut(strings.TrimPrefix(strings.ToLower(value), "ppr:"), ":")
 		o.perHost, err = positive(n)

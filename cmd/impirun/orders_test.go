@@ -97,6 +97,8 @@ func TestPlacesFollowTheCommands(t *testing.T) {
 		}
 		return c
 	}
+	inTurn := on(4, "a:2,b:2")
+	inTurn.Info = append(inTurn.Info, [2]string{"map_by", "node"})
 	for _, tt := range []struct {
 		list []order
 		want string
@@ -105,6 +107,7 @@ func TestPlacesFollowTheCommands(t *testing.T) {
 		{read(on(3, "a,b:2")), "a [0], b [1 2], "},
 		{read(on(3, "a"), on(2, "a", "b")), "a [0 1 2 3], b [4], "},
 		{read(on(1, "a"), on(2), on(1, "a")), "a [0 3], " + hostname() + " [1 2], "},
+		{read(inTurn), "a [0 2], b [1 3], "},
 		{read(on(2, "a"), on(0, "b")), "a [0 1], "},
 	} {
 		where, err := placesOf(tt.list)

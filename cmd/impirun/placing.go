@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -51,7 +52,7 @@ func bindings(m hardware.Machine, mask hardware.Set, sets []hardware.Set, ranks 
 func showMap(plan *options.Plan, list []machine) (done bool, err error) {
 	show := plan.Show
 	if len(list) == 0 {
-		list = []machine{{name: hostname(), local: true, ranks: upTo(plan.Size())}}
+		list = onlyHere(plan)
 	}
 	text := ""
 	if show.RankMap {
@@ -72,6 +73,37 @@ func showMap(plan *options.Plan, list []machine) (done bool, err error) {
 	}
 	_, err = fmt.Fprint(to, text)
 	return show.Only, err
+}
+
+// explain prints what would be started, and where.
+func explain(plan *options.Plan) error {
+	list, err := machines(plan)
+	if err != nil {
+		return err
+	}
+	text := plan.String()
+	if plan.Place.Asked() || len(list) > 0 {
+		if len(list) == 0 {
+			list = onlyHere(plan)
+		}
+		mapped, err := jobMap(plan, list)
+		if err != nil {
+			return err
+		}
+		text += mapped
+	}
+	_, err = fmt.Print(text)
+	return err
+}
+
+// onlyHere is the list of machines of a user who lists none.
+func onlyHere(plan *options.Plan) []machine {
+	return []machine{{name: hostname(), local: true, ranks: upTo(plan.Size())}}
+}
+
+// clientOf is the client of a rank, if all are started here.
+func clientOf(plan *options.Plan, rank int) int {
+	return slices.IndexFunc(split(plan.Size(), plan.Clients), func(s share) bool { return rank < s.first+s.n })
 }
 
 // jobMap is the map in the form that people know from Open MPI. What ranks of other machines are bound to is known there
@@ -97,7 +129,11 @@ func jobMap(plan *options.Plan, list []machine) (string, error) {
 			case layout.Sets[i] != nil:
 				bound = placement.Say(machine, mask, layout.Sets[i])
 			}
-			fmt.Fprintf(&b, " \tApp: %d Process rank: %d Bound: %s\n", programOf(plan, rank).Number, rank, bound)
+			client := ""
+			if plan.Clients > 0 {
+				client = fmt.Sprintf("Client: %d ", clientOf(plan, rank))
+			}
+			fmt.Fprintf(&b, " \t%sApp: %d Process rank: %d Bound: %s\n", client, programOf(plan, rank).Number, rank, bound)
 		}
 	}
 	b.WriteString("\n =============================================================\n")

@@ -178,6 +178,29 @@ func TestRanksRunOnTheCPUsThatTheyAreBoundTo(t *testing.T) {
 	}
 }
 
+// MPI knows of the binding, and ranks that share a CPU take turns.
+func TestMPIKnowsWhatRanksAreBoundTo(t *testing.T) {
+	own, file := ownCPUs(t), program(t, "bound")
+	if len(own) < 2 {
+		t.Skip("this process may use one CPU only")
+	}
+	both := fmt.Sprintf("%d,%d", own[0], own[1])
+	for how, want := range map[string][]string{
+		"-bind-to hwthread -n 2":                  {"1 CPUs, 1 together", "1 CPUs, 1 together"},
+		"-bind-to hwthread:overload-allowed -n 3": {"1 CPUs, 2 together", "1 CPUs, 1 together", "1 CPUs, 2 together"},
+		"-bind-to package -n 2 -cpu-set " + both:  {"2 CPUs, 0 together", "2 CPUs, 0 together"},
+		"-n 1":                                    {"2 CPUs, 0 together"},
+	} {
+		r := startProgram(t, nil, "taskset", words("-c", both, filepath.Join(stage(t), "bin", "impirun"), how, file)...).wait()
+		r.expect(t, 0, "")
+		for rank, line := range sortedLines(r.stdout) {
+			if line != fmt.Sprintf("rank %d: %s", rank, want[rank]) {
+				t.Errorf("%s: %q", how, r.stdout)
+			}
+		}
+	}
+}
+
 // Each machine binds its own ranks; on the machines of this test these are the same CPUs.
 func TestRanksOfOtherMachinesAreBoundThere(t *testing.T) {
 	own := ownCPUs(t)
