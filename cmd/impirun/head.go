@@ -169,16 +169,17 @@ func (h *head) startAll(list []machine) error {
 	return nil
 }
 
-// oneHostEach makes sure that each rank is an IMPI host of its own where ranks of several machines alternate: IMPI numbers
-// the ranks of a client host by host (IMPI 0.0, 2.3.5).
+// oneHostEach makes sure that each rank is an IMPI host of its own where ranks of several machines alternate: IMPI
+// numbers the ranks of a client host by host (IMPI 0.0, 2.3.5).
 func oneHostEach(plan *options.Plan, m *joinPlan, list []machine) error {
 	i := slices.IndexFunc(list, func(m machine) bool { return apart(m.ranks) })
 	if m == nil || !m.agent || i < 0 {
 		return nil
 	}
 	if plan.Via == options.ViaAgent {
-		return fmt.Errorf("ranks %v of machine %s do not follow one another, and behind its agent they have to: IMPI numbers "+
-			"ranks agent by agent. Use -via direct, or -rank-by slot and each machine once", list[i].ranks, list[i].name)
+		return fmt.Errorf("ranks %v of machine %s do not follow one another, and behind its agent they have to: IMPI "+
+			"numbers ranks agent by agent. Use -via direct, or -rank-by slot and each machine once", list[i].ranks,
+			list[i].name)
 	}
 	m.agent = false
 	return nil
@@ -449,8 +450,8 @@ func (h *head) join() {
 	h.joined <- o
 }
 
-// inRankOrder are the hosts of all nodes in the order of their ranks. A node has a host for each of its ranks, or one for
-// all, which then follow one another.
+// inRankOrder are the hosts of all nodes in the order of their ranks. A node has a host for each of its ranks, or one
+// for all, which then follow one another.
 func inRankOrder(nodes []*nodeLink) (hosts []client.Host) {
 	type numbered struct {
 		first int

@@ -71,8 +71,8 @@ func merged(lines []machine) (list []machine, at []int) {
 	return list, at
 }
 
-// deal gives the plan's ranks to the machines of some lines, as the plan's placement says. How many units a machine has,
-// if that counts, it asks of this one: each machine makes sure that it has as many.
+// deal gives the plan's ranks to the machines of some lines, as the plan's placement says. Where the number of a
+// machine's units counts it is that of this one: each machine makes sure that it has as many.
 func deal(lines []machine, plan *options.Plan) []machine {
 	list, at := merged(lines)
 	entries := make([]placement.Entry, len(lines))

@@ -12,7 +12,8 @@ import (
 	"github.com/libimpi/libimpi/topology/hardware"
 )
 
-// bindRanks gives the processes of this machine, which have these ranks, their CPUs, and says so if the user wants to know.
+// bindRanks gives the processes of this machine, which have these ranks, their CPUs, and says so if the user wants to
+// know.
 func bindRanks(plan *options.Plan, list []supervise.Process, ranks []int) error {
 	if !plan.Place.Local() && !plan.Show.Bindings {
 		return nil
@@ -106,8 +107,8 @@ func clientOf(plan *options.Plan, rank int) int {
 	return slices.IndexFunc(split(plan.Size(), plan.Clients), func(s share) bool { return rank < s.first+s.n })
 }
 
-// jobMap is the map in the form that people know from Open MPI. What ranks of other machines are bound to is known there
-// only.
+// jobMap is the map in the form that people know from Open MPI. What ranks of other machines are bound to is known
+// there only.
 func jobMap(plan *options.Plan, list []machine) (string, error) {
 	var b strings.Builder
 	b.WriteString("\n ========================   JOB MAP   ========================\n")

@@ -184,14 +184,14 @@ func TestMPIKnowsWhatRanksAreBoundTo(t *testing.T) {
 	if len(own) < 2 {
 		t.Skip("this process may use one CPU only")
 	}
-	both := fmt.Sprintf("%d,%d", own[0], own[1])
+	both, impirun := fmt.Sprintf("%d,%d", own[0], own[1]), filepath.Join(stage(t), "bin", "impirun")
 	for how, want := range map[string][]string{
 		"-bind-to hwthread -n 2":                  {"1 CPUs, 1 together", "1 CPUs, 1 together"},
 		"-bind-to hwthread:overload-allowed -n 3": {"1 CPUs, 2 together", "1 CPUs, 1 together", "1 CPUs, 2 together"},
 		"-bind-to package -n 2 -cpu-set " + both:  {"2 CPUs, 0 together", "2 CPUs, 0 together"},
 		"-n 1":                                    {"2 CPUs, 0 together"},
 	} {
-		r := startProgram(t, nil, "taskset", words("-c", both, filepath.Join(stage(t), "bin", "impirun"), how, file)...).wait()
+		r := startProgram(t, nil, "taskset", words("-c", both, impirun, how, file)...).wait()
 		r.expect(t, 0, "")
 		for rank, line := range sortedLines(r.stdout) {
 			if line != fmt.Sprintf("rank %d: %s", rank, want[rank]) {
@@ -220,7 +220,8 @@ func TestBindingsAndMapsAreReported(t *testing.T) {
 	r := run(t, words("-report-bindings -bind-to hwthread:overload-allowed -n 2 true")...)
 	bound := regexp.MustCompile(`(?m)^\[[^\]]+:[0-9]+\] MCW rank ([0-9]+) bound to socket 0\[core 0\[hwt 0\]\].* \(CPUs ` +
 		fmt.Sprint(own[0]) + `\): \[B`)
-	if m := bound.FindStringSubmatch(r.stderr); r.code != 0 || m == nil || m[1] != "0" || strings.Count(r.stderr, "\n") != 2 {
+	m, lines := bound.FindStringSubmatch(r.stderr), strings.Count(r.stderr, "\n")
+	if r.code != 0 || m == nil || m[1] != "0" || lines != 2 {
 		t.Errorf("code %d, %q", r.code, r.stderr)
 	}
 	r = run(t, words("-report-bindings -n 1 true")...)

@@ -76,7 +76,8 @@ func TestSocketsThatWereNotPromisedAreRefused(t *testing.T) {
 		}},
 		"no agent promised, sockets": {direct, func(l *LauncherEnd, fds [2]int) error { return l.Job(twoClients(), fds) }},
 		"two announced, one comes": {behindAgent, func(l *LauncherEnd, fds [2]int) error {
-			return l.port.send(msgJob, jobBody{Tables: EncodeJob(twoClients()), Agent: [2]bool{true, true}}, time.Now().Add(sendTime), fds[0])
+			two := jobBody{Tables: EncodeJob(twoClients()), Agent: [2]bool{true, true}}
+			return l.port.send(msgJob, two, time.Now().Add(sendTime), fds[0])
 		}},
 		"broken tables": {behindAgent, func(l *LauncherEnd, fds [2]int) error {
 			return l.port.send(msgJob, jobBody{Agent: [2]bool{true, true}}, time.Now().Add(sendTime), fds[:]...)
