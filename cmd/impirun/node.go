@@ -162,7 +162,7 @@ func (n *node) run() (*supervise.Cause, error) {
 		return nil, err
 	}
 	if err := bindRanks(plan, list, s.Ranks); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("machine %s: %w", hostname(), err)
 	}
 	at, err := n.address()
 	if err != nil {

@@ -27,7 +27,7 @@ func bindRanks(plan *options.Plan, list []supervise.Process, ranks []int) error 
 		list[i].CPUs = set.List()
 	}
 	if layout.Note != "" && !plan.Quiet {
-		complain("note: %s", layout.Note)
+		complain("note: on %s %s", hostname(), layout.Note)
 	}
 	if plan.Show.Bindings {
 		fmt.Fprint(os.Stderr, bindings(m, mask, layout.Sets, ranks))

@@ -99,6 +99,20 @@ func TestAClientWhoseMachinesTakeTurnsMeetsOthers(t *testing.T) {
 	for _, j := range []*job{a, b, s} {
 		j.wait().expect(t, 0, "")
 	}
+	// Two such clients, and the order of each in the world.
+	s, address = server(t, with(key), "2")
+	a = startWith(t, with(key), words("-client 0", address, how, program(t, "interleaved"), "4")...)
+	b = startWith(t, with(key), words("-client 1", address, how, program(t, "interleaved"), "4")...)
+	s.wait().expect(t, 0, "")
+	var got []string
+	for _, j := range []*job{a, b} {
+		r := j.wait()
+		r.expect(t, 0, "")
+		got = append(got, sortedLines(r.stdout)...)
+	}
+	if want := dealt("lalaLALA"); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
 	r := startWith(t, with(key), words("-client 0 127.0.0.1:1 -via agent", how, file)...).wait()
 	if r.code != 1 || !strings.Contains(r.stderr, "-via direct") {
 		t.Errorf("code %d, %q", r.code, r.stderr)
