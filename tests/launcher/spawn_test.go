@@ -329,6 +329,8 @@ func TestRanksOfSeveralMachinesSpawn(t *testing.T) {
 	}{
 		"where the rank is": {spawn(command(2, nil, child...)), []string{"of 2 app 0", "of 2 app 0"}},
 		"on others":         {spawn(command(3, []string{"host=alpha,beta:2"}, child...)), []string{"of 3 app 0"}},
+		"on others in turn": {spawn(command(4, []string{"host=alpha:2,beta:2", "map_by=node"}, child...)),
+			[]string{"of 4 app 0"}},
 		"on one and another": {spawn(command(1, []string{"host=alpha"}, child...), command(1, nil, child...)),
 			[]string{"of 2 app"}},
 	} {

@@ -59,7 +59,12 @@ func placementOptions() []option {
 		{names: []string{"do-not-launch", "donotlaunch"}, help: "run nothing, and say on stdout which ranks would run where",
 			apply: func(p *parser, _ []string) error { p.plan.Show.Only = true; return nil }},
 		{names: []string{"npersocket"}, values: []string{"N"},
-			apply: func(p *parser, v []string) error { return applyMap(p, "ppr:"+v[0]+":package") }},
+			apply: func(p *parser, v []string) error {
+				if !p.unbound && !p.plan.Place.Binds() { // Open MPI's option means that, too
+					p.plan.Place.Bind = placement.Package
+				}
+				return applyMap(p, "ppr:"+v[0]+":package")
+			}},
 		set("pernode", func(p *parser) error { return applyMap(p, "ppr:1:node") }),
 		set("bind-to-core", func(p *parser) error { return applyBind(p, "core") }),
 		set("bind-to-socket", func(p *parser) error { return applyBind(p, "package") }),
@@ -276,6 +281,10 @@ func (p *parser) settlePlacement() error {
 				place.Bind)
 		}
 		place.Count = p.pe
+	}
+	if inside := place.Map != "" && place.Map != placement.Slot && place.Map != placement.Node; inside &&
+		(place.Lists != nil || place.EachCPU) {
+		return fmt.Errorf("-map-by %s: -bind-to says which CPUs each rank gets, and nothing is left to map", place.Map)
 	}
 	if place.Span && (place.Map == "" || place.PerUnit > 0) {
 		return fmt.Errorf("-map-by: span goes with a unit of machines, such as package:span")

@@ -202,14 +202,15 @@ func (p *Policy) mapped(b *board, n int) ([]spot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.PerUnit > 0 && n > p.PerUnit*len(units) {
+	counted := p.PerUnit > 0 && p.Map != Node // ranks beyond those of a machine have been dealt to it all the same
+	if counted && n > p.PerUnit*len(units) {
 		return nil, fmt.Errorf("-map-by ppr:%d:%s: there is room for %d ranks, since this machine has %s %d times within "+
 			"CPUs %v, and %d are wanted here", p.PerUnit, p.Map, p.PerUnit*len(units), p.Map, len(units), b.mask, n)
 	}
 	list := make([]spot, n)
 	for i := range list {
 		list[i] = spot{unit: i % len(units), k: i / len(units)}
-		if p.PerUnit > 0 {
+		if counted {
 			list[i] = spot{unit: i / p.PerUnit, k: i % p.PerUnit}
 		}
 		list[i].at = units[list[i].unit]

@@ -72,6 +72,9 @@ func TestRanksGetTheCPUsThatTheUserWants(t *testing.T) {
 			"error: -map-by ppr:1:package: there is room for 2 ranks, since this machine has package 2 times within " +
 				"CPUs 0-31, and 3 are wanted here"},
 		{"two-sockets", "0-31", Policy{Bind: Core, Map: Node}, 2, "0,16 1,17"},
+		{"two-sockets", "0-31", Policy{Bind: Core, Map: Node, PerUnit: 2}, 3, "0,16 1,17 2,18"},
+		{"two-sockets", "0-31", Policy{Bind: Package, Map: Node, PerUnit: 2}, 3, "0-7,16-23 8-15,24-31 0-7,16-23"},
+		{"two-sockets", "0-31", Policy{Map: Package, PerUnit: 2}, 4, "- - - -"},
 		{"two-sockets", "0-31", Policy{Bind: NUMA, Map: Core}, 2, "0-7,16-23 0-7,16-23"},
 		{"two-sockets", "4,20,9", Policy{Bind: Core}, 2, "4,20 9"},
 		{"two-sockets", "4,20,9", Policy{Bind: Package}, 2, "4,20 9"},
@@ -191,7 +194,7 @@ func TestPlacesAreThoseOfASlowOracleForEveryMask(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"two-sockets", "holes", "odd-and-even", "one"} {
 		m := machines[name]
-		for range 150 {
+		for range 60 {
 			mask := hardware.Set{}
 			for cpu := range m.Parts("Machine")[0] {
 				if random.IntN(3) > 0 {
@@ -221,7 +224,7 @@ func TestEveryPolicyStaysWithinTheMaskAndGivesEachPlaceOnce(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	units := []Unit{"", HWThread, Core, L3Cache, NUMA, Package, Machine}
 	for name, m := range describedMachines(t) {
-		for range 300 {
+		for range 80 {
 			mask := hardware.Set{}
 			for cpu := range 32 {
 				if random.IntN(4) > 0 {
