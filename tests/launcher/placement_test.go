@@ -227,6 +227,34 @@ func TestRanksOfOtherMachinesAreBoundThere(t *testing.T) {
 	if got := cpusOf(r); !slices.Equal(got, []string{one, one, other, other}) {
 		t.Errorf("%q", got)
 	}
+	r = run(t, words(remote(t), "-bind-to core:4096 -host alpha,beta -n 2 true")...)
+	if r.code != 1 || !strings.Contains(r.stderr, "machine ") || !strings.Contains(r.stderr, "4096 of core are wanted") ||
+		strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}
+
+// Two ranks for each package that there is, on both machines, in turn by package; there is no room for one more.
+func TestUnitsOfAllMachinesTakeRanks(t *testing.T) {
+	packages := map[string]bool{}
+	for _, cpu := range ownCPUs(t) {
+		id, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu))
+		if err != nil {
+			id = nil // then all are one package
+		}
+		packages[string(id)] = true
+	}
+	n := 2 * len(packages)
+	how := fmt.Sprintf("%s -map-by ppr:2:package -host alpha,beta -n", remote(t))
+	r := run(t, words(how, fmt.Sprint(2*n), "-rank-by node", program(t, "interleaved"))...)
+	r.expect(t, 0, "")
+	if got, want := sortedLines(r.stdout), dealt(strings.Repeat("ab", n)); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r = run(t, words(how, fmt.Sprint(2*n+1), "true")...)
+	if r.code != 1 || !strings.Contains(r.stderr, fmt.Sprintf("there is room for %d ranks", n)) {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
 }
 
 func TestBindingsAndMapsAreReported(t *testing.T) {
