@@ -48,13 +48,14 @@ func main() {
 			complain("%s", note)
 		}
 	}
+	if plan.Explain && plan.Mode != options.Help && plan.Mode != options.Version {
+		os.Exit(exitCode(explain(plan)))
+	}
 	switch plan.Mode {
 	case options.Help:
 		fmt.Print(options.HelpText())
 	case options.Version:
 		fmt.Printf("%s (%s)\n", name, version.Text())
-	case options.Explain:
-		os.Exit(exitCode(explain(plan)))
 	case options.Names:
 		os.Exit(exitCode(serveNames(plan)))
 	case options.Server:

@@ -282,6 +282,11 @@ func TestBindingsAndMapsAreReported(t *testing.T) {
 			t.Errorf("%q is missing in %q", want, r.stdout)
 		}
 	}
+	r = run(t, words("-client 0 127.0.0.1:1 -explain", hosts, "true")...)
+	r.expect(t, 0, "")
+	if !strings.Contains(r.stdout, "client 0 of 127.0.0.1:1\n") || !strings.Contains(r.stdout, "Data for node: beta") {
+		t.Errorf("%q", r.stdout)
+	}
 	r = run(t, words(hosts, "-report-bindings -bind-to hwthread:overload-allowed true")...)
 	if r.code != 0 || strings.Count(r.stderr, "bound to socket") != 3 || !strings.Contains(r.stderr, "rank 2 bound") {
 		t.Errorf("code %d, %q", r.code, r.stderr)

@@ -13,7 +13,8 @@ func (p *Plan) String() string {
 			fmt.Fprintf(&b, format+"\n", args...)
 		}
 	}
-	say(true, "mode %v", p.Mode)
+	say(!p.Explain, "mode %v", p.Mode)
+	say(p.Explain, "mode explain (%v)", p.Mode)
 	say(p.Mode == Server, "clients %d, listen %q, port %d, auth %q", p.Servers, p.Listen, p.Port, p.Auth)
 	say(p.Mode == Client, "client %d of %s", p.Rank, p.Address)
 	say(p.Limits != Limits{}, "deadlines join %v, gather %v, exchange %v, run %v", p.Limits.Join, p.Limits.Gather,

@@ -27,16 +27,16 @@ const (
 	Names               // impirun -names: a server of names that jobs publish
 	Help                // --help
 	Version             // --version
-	Explain             // --explain: print the plan and exit
 )
 
 func (m Mode) String() string {
-	return [...]string{"run", "server", "client", "names", "help", "version", "explain"}[m]
+	return [...]string{"run", "server", "client", "names", "help", "version"}[m]
 }
 
 // Plan is a command line, understood.
 type Plan struct {
 	Mode     Mode
+	Explain  bool      // print what would be done, and exit
 	Programs []Program // in rank order; empty for Server, Help and Version
 
 	Clients int    // Run: how many clients to start on this machine; 0 is a job without a server
@@ -409,7 +409,7 @@ func (p *parser) settle() error {
 // settleVia refuses what only makes sense for a client among others.
 func (p *parser) settleVia() error {
 	plan := &p.plan
-	among := plan.Mode == Client || plan.Mode == Explain || plan.Clients > 0
+	among := plan.Mode == Client || plan.Explain || plan.Clients > 0
 	switch {
 	case p.seen["via"] && !among:
 		return fmt.Errorf("-via goes with -client or -clients: a job of one client has no connections to others")

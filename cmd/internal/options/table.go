@@ -190,7 +190,7 @@ var table = slices.Concat([]option{
 		apply: func(p *parser, v []string) error { p.plan.Recovery = true; return nil }},
 
 	{names: []string{"explain"}, help: "print what would be started, and exit",
-		apply: func(p *parser, v []string) error { p.mode(Explain); return nil }},
+		apply: func(p *parser, v []string) error { p.plan.Explain = true; return nil }},
 	{names: []string{"v", "verbose"}, help: "say more on stderr",
 		apply: func(p *parser, v []string) error { p.plan.Verbose = true; return nil }},
 	{names: []string{"q", "quiet"}, help: "no summary line when a rank dies",

@@ -87,7 +87,7 @@ func (v *value) set(to *Values, word string) error {
 func (p *parser) settleValues() error {
 	plan := &p.plan
 	for i := range values {
-		if p.seen[values[i].name] && plan.Mode != Client && plan.Mode != Explain && plan.Clients == 0 {
+		if p.seen[values[i].name] && plan.Mode != Client && !plan.Explain && plan.Clients == 0 {
 			return fmt.Errorf("-%s goes with -client or -clients: a job of one client negotiates nothing", values[i].name)
 		}
 	}
