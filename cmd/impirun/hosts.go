@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 )
@@ -20,6 +22,8 @@ import (
 type machine struct {
 	name  string
 	addr  netip.Addr // where its ranks listen, if the user has said so
+	user  string     // for the remote shell; "": it knows
+	port  int        // likewise; 0
 	slots int        // 0: not said
 	local bool
 	n     int
@@ -35,13 +39,13 @@ func machines(plan *options.Plan) ([]machine, error) {
 	return slices.DeleteFunc(list, func(m machine) bool { return m.n == 0 }), nil
 }
 
-// listed are the machines that the user has listed.
+// listed are the machines that the user has listed, or else those of the allocation.
 func listed(plan *options.Plan) ([]machine, error) {
 	var list []machine
 	for _, word := range plan.Hosts {
-		m, err := parseMachine([]string{word})
+		m, _, err := parseMachine([]string{word})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("-host: %v", err)
 		}
 		list = addMachine(list, m)
 	}
@@ -54,13 +58,13 @@ func listed(plan *options.Plan) ([]machine, error) {
 			list = addMachine(list, m)
 		}
 	}
-	return list, nil
+	return within(list, plan)
 }
 
 // addMachine adds a machine, or its slots if it is there already.
 func addMachine(list []machine, m machine) []machine {
 	for i := range list {
-		if x := &list[i]; x.name == m.name || x.local && m.local {
+		if x := &list[i]; x.name == m.name && x.user == m.user && x.port == m.port || x.local && m.local {
 			x.slots = max(x.slots, 1) + max(m.slots, 1)
 			return list
 		}
@@ -104,9 +108,9 @@ func readHostFile(file string) ([]machine, error) {
 		line++
 		text, _, _ := strings.Cut(s.Text(), "#")
 		if words := strings.Fields(text); len(words) > 0 {
-			m, err := parseMachine(words)
+			m, at, err := parseMachine(words)
 			if err != nil {
-				return nil, fmt.Errorf("host file %s, line %d: %v", file, line, err)
+				return nil, fmt.Errorf("host file %s, line %d, column %d: %v", file, line, columnOf(text, at), err)
 			}
 			list = append(list, m)
 		}
@@ -114,36 +118,85 @@ func readHostFile(file string) ([]machine, error) {
 	return list, s.Err()
 }
 
-// parseMachine reads a name and the words behind it. Words that only other launchers know are passed over.
-func parseMachine(words []string) (m machine, err error) {
-	if m.name, m.slots, err = options.HostSlots(words[0]); err != nil {
-		return m, err
-	}
-	if m.name == "" || strings.HasPrefix(m.name, "-") || strings.Contains(m.name, ":") && !isIPv6(m.name) {
-		return m, fmt.Errorf("%q is no name of a machine", m.name)
-	}
-	for _, w := range words[1:] {
-		key, value, said := strings.Cut(w, "=")
-		if !said {
-			return m, fmt.Errorf("%q is neither NAME=VALUE nor a machine of its own: a line names one", w)
+// columnOf is where a word of a line begins, in bytes from 1.
+func columnOf(line string, word int) int {
+	at := 0
+	for ; ; word-- {
+		rest := strings.TrimLeftFunc(line[at:], unicode.IsSpace)
+		at = len(line) - len(rest)
+		if word == 0 {
+			return at + 1
 		}
-		switch key {
-		case "slots", "max_slots", "max-slots":
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 1 {
-				return m, fmt.Errorf("%s: not a number of slots", w)
-			}
-			if key == "slots" {
-				m.slots = n
-			}
-		case "addr":
-			if m.addr, err = netip.ParseAddr(value); err != nil {
-				return m, fmt.Errorf("%s: not an address", w)
-			}
+		if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
+			at += i
 		}
 	}
-	m.local = isLocal(m.name)
-	return m, nil
+}
+
+// parseMachine reads a name and the words behind it. Words that only other launchers know are passed over. at is the
+// word that is wrong.
+func parseMachine(words []string) (m machine, at int, err error) {
+	if rest, ok := strings.CutPrefix(words[0], "ssh://"); ok {
+		err = m.parseURL(rest)
+	} else {
+		m.name, m.slots, err = options.HostSlots(words[0])
+	}
+	if err == nil && (m.name == "" || strings.HasPrefix(m.name, "-") || strings.Contains(m.name, ":") && !isIPv6(m.name)) {
+		err = fmt.Errorf("%q is no name of a machine", m.name)
+	}
+	if err != nil {
+		return m, 0, err
+	}
+	for i, w := range words[1:] {
+		if err := m.parseWord(w); err != nil {
+			return m, 1 + i, err
+		}
+	}
+	m.local = m.user == "" && m.port == 0 && isLocal(m.name)
+	return m, 0, nil
+}
+
+// parseURL reads [USER@]NAME[:PORT].
+func (m *machine) parseURL(text string) error {
+	u, err := url.Parse("ssh://" + text)
+	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("ssh://%s is not ssh://USER@NAME:PORT", text)
+	}
+	if _, secret := u.User.Password(); secret {
+		return fmt.Errorf("ssh://%s has a password, which ssh does not take", u.Redacted()[len("ssh://"):])
+	}
+	if word := u.Port(); word != "" {
+		if m.port, err = strconv.Atoi(word); err != nil || m.port < 1 || m.port > 65535 {
+			return fmt.Errorf("ssh://%s: ports are 1 to 65535", text)
+		}
+	}
+	if m.name, m.user = u.Hostname(), u.User.Username(); strings.HasPrefix(m.user, "-") {
+		return fmt.Errorf("%q is no name of a user", m.user)
+	}
+	return nil
+}
+
+// parseWord reads a word behind a name.
+func (m *machine) parseWord(w string) (err error) {
+	key, value, said := strings.Cut(w, "=")
+	if !said {
+		return fmt.Errorf("%q is neither NAME=VALUE nor a machine of its own: a line names one", w)
+	}
+	switch key {
+	case "slots", "max_slots", "max-slots":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%s: not a number of slots", w)
+		}
+		if key == "slots" {
+			m.slots = n
+		}
+	case "addr":
+		if m.addr, err = netip.ParseAddr(value); err != nil {
+			return fmt.Errorf("%s: not an address", w)
+		}
+	}
+	return nil
 }
 
 func isIPv6(name string) bool {
@@ -158,8 +211,14 @@ func isLocal(name string) bool {
 	if name == "localhost" || strings.EqualFold(name, own) || strings.EqualFold(name, short) {
 		return true
 	}
-	addrs, err := net.InterfaceAddrs()
 	ip := net.ParseIP(name)
+	return ip != nil && (isOurs(name) || ip.IsLoopback())
+}
+
+// isOurs says whether an address is one of this machine's.
+func isOurs(addr string) bool {
+	addrs, err := net.InterfaceAddrs()
+	ip := net.ParseIP(addr)
 	if err != nil || ip == nil {
 		return false
 	}
@@ -168,7 +227,7 @@ func isLocal(name string) bool {
 			return true
 		}
 	}
-	return ip.IsLoopback()
+	return false
 }
 
 // machineID tells this machine from all others, whatever their addresses: from a number that the system draws when it

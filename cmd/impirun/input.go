@@ -18,13 +18,13 @@ import (
 const inputPiece = 64 << 10
 
 // assign says what of the launcher's standard input goes to the ranks of a machine: plan is that machine's own.
-func assign(plan *options.Plan, m machine, first int) inputKind {
+func (m *member) assign(plan *options.Plan) inputKind {
 	switch {
 	case plan.Stdin == options.StdinAll:
 		return inputFrames
-	case plan.Stdin == options.StdinOne && plan.StdinRank >= first && plan.StdinRank < first+m.n:
-		plan.StdinRank -= first
-		if m.local {
+	case plan.Stdin == options.StdinOne && plan.StdinRank >= m.First && plan.StdinRank < m.First+m.N:
+		plan.StdinRank -= m.First
+		if m.Local {
 			return inputOwn
 		}
 		return inputFrames
@@ -37,7 +37,7 @@ func assign(plan *options.Plan, m machine, first int) inputKind {
 func (h *head) pour() {
 	var to []*nodeLink
 	for _, r := range h.nodes {
-		if r.input != inputFrames || r.ended {
+		if r.Input != inputFrames || r.ended {
 			continue
 		}
 		if !r.wants {
@@ -59,7 +59,7 @@ func (h *head) pour() {
 		}
 		var sent sync.WaitGroup
 		for _, r := range to {
-			sent.Go(func() { r.frames.send(frame{Input: &inputFrame{b[:n]}}) })
+			sent.Go(func() { r.send(frame{Input: &inputFrame{b[:n]}}) })
 		}
 		sent.Wait()
 	}()
@@ -73,7 +73,7 @@ func inBackground(fd int) bool {
 
 // takeInput makes a node's standard input what its ranks are to inherit.
 func (n *node) takeInput(null *os.File) error {
-	switch n.start.Input {
+	switch n.self.Input {
 	case inputOwn:
 		defer unix.Close(inputFD)
 		return unix.Dup3(inputFD, 0, 0)
@@ -95,7 +95,7 @@ func (n *node) serveInput() {
 	if n.feed == nil {
 		return
 	}
-	if n.start.Plan.Stdin == options.StdinOne {
+	if n.plan.Stdin == options.StdinOne {
 		if null, err := os.Open(os.DevNull); err == nil {
 			unix.Dup3(int(null.Fd()), 0, 0)
 			null.Close()

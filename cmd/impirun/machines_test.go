@@ -67,7 +67,7 @@ func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {
 	}
 	for _, bad := range []string{"a slots=x", "a slots=0", "a:b", "-oProxyCommand=x", "a addr=here", "a b c d", ":::",
 		"x::", "a:0", "localhost:0", ":2"} {
-		if _, err := read("good\n" + bad + "\n"); err == nil || !strings.Contains(err.Error(), "line 2") {
+		if _, err := read("good\n" + bad + "\n"); err == nil || !strings.Contains(err.Error(), "line 2, column ") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -113,20 +113,29 @@ func TestProgramsAreCutWhereMachinesEnd(t *testing.T) {
 
 func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 	var wire bytes.Buffer
-	f := &frames{in: &wire, out: &wire}
+	f := &frames{in: &wire, out: &wire, machine: 7}
 	sent := frame{Hosts: []hostFrame{{Addr: netip.MustParseAddrPort("10.0.0.1:5"),
 		Procs: []procFrame{{HostID: make([]byte, 16), PID: 7}}}}}
 	if err := f.send(sent); err != nil {
 		t.Fatal(err)
 	}
-	got, err := f.receive()
+	if text := wire.String(); text[len(text)-1] != '\n' {
+		t.Errorf("%q could be held back by who hands on lines", text)
+	}
+	x, err := f.letter()
+	if err != nil || x.machine != 7 {
+		t.Fatal(x, err)
+	}
+	got, err := x.frame()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(sent, got, cmpopts.EquateComparable(netip.AddrPort{})); d != "" {
 		t.Error(d)
 	}
-	frame := func(n uint32, text string) string { return string(binary.BigEndian.AppendUint32(nil, n)) + text }
+	frame := func(n uint32, text string) string {
+		return string(binary.BigEndian.AppendUint32(nil, n)) + "\x00\x00\x00\x07" + text
+	}
 	for _, bad := range []string{"", "ab", "Welcome to this machine\n", frame(0, ""), frame(1, "1"),
 		frame(maxFrame+1, "{}"), frame(maxFrame, "{}"),
 		frame(2, "xy"), frame(4, "{}")} {
@@ -138,7 +147,7 @@ func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 }
 
 func TestWhatANodeSaysOfItsHostsIsChecked(t *testing.T) {
-	r := &nodeLink{machine: machine{n: 2}}
+	r := &nodeLink{member: member{N: 2}}
 	proc := procFrame{HostID: make([]byte, 16)}
 	for _, bad := range [][]hostFrame{nil, {{Procs: []procFrame{proc}}}, {{Procs: []procFrame{proc, proc, proc}}},
 		{{Procs: []procFrame{proc, {HostID: []byte{1}}}}}} {

@@ -107,7 +107,7 @@ func TestPlacesFollowTheCommands(t *testing.T) {
 		{read(on(1, "a"), on(2), on(1, "a")), "a 1, " + hostname() + " 2, a 1, "},
 		{read(on(2, "a"), on(0, "b")), "a 2, "},
 	} {
-		where, err := placesOf(tt.list)
+		where, err := placesOf(tt.list, &options.Plan{})
 		got := ""
 		for _, m := range where {
 			got += fmt.Sprintf("%s %d, ", m.name, m.n)

@@ -149,7 +149,8 @@ func TestOneManagerAloneCanBeAsked(t *testing.T) {
 
 func TestAMachineIsFoundWithAndWithoutItsDomain(t *testing.T) {
 	a := &Allocation{Machines: []Machine{{"n1", 1}, {"n2.site", 2}}}
-	for name, want := range map[string]int{"n1": 0, "N1": 0, "n1.site": 0, "n2": 1, "n2.site": 1, "n2.other": -1, "n": -1} {
+	places := map[string]int{"n1": 0, "N1": 0, "n1.site": 0, "n2": 1, "n2.site": 1, "n2.other": -1, "n": -1}
+	for name, want := range places {
 		if got := a.Find(name); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
 		}
