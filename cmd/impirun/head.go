@@ -296,7 +296,11 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 			}
 		case s := <-signals:
 			if h.cause == nil {
-				h.fail(interrupted(s))
+				c := interrupted(s)
+				if s == syscall.SIGTERM && h.plan.Site != "" {
+					c.Text += ", as a resource manager does when the time is over: " + h.plan.Site
+				}
+				h.fail(c)
 			}
 		case <-h.over:
 			h.killed = true

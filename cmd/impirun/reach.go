@@ -22,6 +22,7 @@ type missing struct {
 }
 
 type missedNode struct {
+	number    int
 	name, why string
 }
 
@@ -98,7 +99,7 @@ func (h *head) lose(b *branch, m *lostFrame) {
 	case len(gone) == 0 || h.cause != nil && m.Missed:
 	case m.Missed:
 		for _, r := range gone {
-			h.missing.list = append(h.missing.list, missedNode{r.Name, m.Text})
+			h.missing.list = append(h.missing.list, missedNode{r.Number, r.Name, m.Text})
 		}
 		h.wait()
 	default:
@@ -135,6 +136,7 @@ func (h *head) miss() {
 			late = append(late, r.Name)
 		}
 	}
+	slices.SortFunc(h.missing.list, func(a, b missedNode) int { return a.number - b.number })
 	h.fail(&supervise.Cause{Code: 1, Text: missingText(h.missing.list, late)})
 }
 
