@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,9 +24,9 @@ type site struct {
 	dir string
 }
 
-// shellOf is the script of a remote shell, from which $1 is the machine and "$*", behind it, the command. A machine whose
-// name begins with "dead" cannot be reached, "silent" does not answer, "young" is not known at first, and "none" never;
-// "bare" has no impirun.
+// shellOf is the script of a remote shell, from which $1 is the machine and "$*", behind it, the command. A machine
+// whose name begins with "dead" cannot be reached, "silent" does not answer, "young" is not known at first, and "none"
+// never; "bare" has no impirun.
 const shellOf = `
 m=$1; shift
 echo "$PPID $$ $m" >>"$SITE/started"
@@ -51,7 +50,14 @@ func newSite(t *testing.T) *site {
 	s.command("blaunch", shellOf)
 	s.command("qrsh", "[ \"$1\" = -inherit ] || exit 1\nshift\n"+shellOf)
 	s.command("srun", `case $1 in --help) echo "  --overlap  let steps share"; exit ;; esac
-while :; do case $1 in --nodelist=*) m=${1#*=}; shift ;; --*) echo "$1" >>"$SITE/options"; shift ;; *) break ;; esac; done
+while :; do
+	case $1 in
+	--nodelist=*) m=${1#*=} ;;
+	--*) echo "$1" >>"$SITE/options" ;;
+	*) break ;;
+	esac
+	shift
+done
 [ -z "$SLURM_NTASKS_PER_NODE" ] || { echo "a step of one task got $SLURM_NTASKS_PER_NODE" >&2; exit 1; }
 echo "$PPID $$ $m" >>"$SITE/started"
 exec "$@"
@@ -197,17 +203,8 @@ func TestTheDeathOfAMachineInATreeEndsAll(t *testing.T) {
 	j := s.start(nil, words(s.many(7), "-branch-count 2 -n 7", program(t, "misbehave"), "wait-for-signal 0")...)
 	j.stdout.await("ready", 7)
 	j.signal(syscall.SIGKILL)
-	j.awaitNobody()
 	if r := j.wait(); r.code != 137 {
 		t.Errorf("code %d", r.code)
-	}
-}
-
-// awaitNobody returns when no process of a job is left whose launcher cannot wait for them any more; ctest's limit ends
-// a test where some stay.
-func (j *job) awaitNobody() {
-	for len(marked(j.mark)) > 0 {
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -423,7 +420,6 @@ func TestTheEndOfAnAllocationEndsTheJob(t *testing.T) {
 	j.stdout.await("ready", 5)
 	j.signal(syscall.SIGTERM)
 	j.signal(syscall.SIGKILL)
-	j.awaitNobody()
 	j.wait()
 }
 
@@ -444,7 +440,8 @@ func TestATerminalShowsHowManyMachinesAreReached(t *testing.T) {
 	}()
 	j.wait().expect(t, 0, "")
 	text := <-seen
-	for _, want := range []string{"impirun: 1 of 4 machines reached", "4 of 4 machines reached, 4 of 4 ranks started, 3 joined"} {
+	for _, want := range []string{"impirun: 1 of 4 machines reached",
+		"4 of 4 machines reached, 4 of 4 ranks started, 3 joined"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in %q", want, text)
 		}
