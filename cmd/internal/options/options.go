@@ -506,7 +506,7 @@ func (p *parser) settleServer() error {
 		return fmt.Errorf("-server listens at one port, -port gives %d", plan.PortTo-plan.Port+1)
 	}
 	if plan.Limits.Start != 0 {
-		return fmt.Errorf("-deadline start: a server starts no machines")
+		return fmt.Errorf("-deadline start=%v: a server starts no machines", plan.Limits.Start.Seconds())
 	}
 	for _, clients := range []string{"via", "outbound"} {
 		if p.seen[clients] {
