@@ -309,6 +309,9 @@ type heldErrors struct {
 	free bool
 }
 
+// unbound is what srun says where Slurm binds nobody, of our wish that it bind nobody.
+var unbound = []byte("lacks support for cpu binding")
+
 // maxHeld bounds what is held, in bytes.
 const maxHeld = 64 << 10
 
@@ -335,8 +338,10 @@ func (h *heldErrors) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.free = true
-	if len(h.held) > 0 {
-		h.to.Write(h.held)
+	for line := range bytes.Lines(h.held) {
+		if !bytes.Contains(line, unbound) {
+			h.to.Write(line)
+		}
 	}
 	h.held = nil
 }

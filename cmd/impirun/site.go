@@ -32,14 +32,14 @@ func settle(plan *options.Plan, from allocation.Environment) error {
 			plan.Launcher = launcherOf(a.Manager, exec.LookPath)
 		}
 	}
-	if plan.AllSlots && plan.Clients == 0 && (a != nil || from.Get("HYDRA_HOST_FILE") != "") {
-		list, err := listed(plan)
-		if err != nil {
-			return err
-		}
+	if plan.Clients > 0 || a == nil && from.Get("HYDRA_HOST_FILE") == "" {
+		return nil
+	}
+	list, err := listed(plan)
+	if err == nil && plan.AllSlots {
 		plan.Programs[0].N = slotsOf(list, plan.PerHost)
 	}
-	return nil
+	return err
 }
 
 // allocated is the allocation that the plan asks for; nil: there is none.
