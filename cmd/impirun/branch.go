@@ -145,7 +145,8 @@ func (b *branch) launch() error {
 	if !m.Local {
 		cmd = b.l.shell.command(m, b.l.size)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	// What is typed at the terminal, ^C above all, is for us, and not for a shell, whose end would look like a machine's.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Setpgid: !m.Local && !b.l.shell.Asks}
 	if m.Input == inputOwn {
 		cmd.ExtraFiles = []*os.File{os.Stdin} // inputFD
 	}

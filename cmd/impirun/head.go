@@ -266,6 +266,9 @@ func (h stderrOf) Write(b []byte) (int, error) {
 // serve acts on what the nodes say, until none is left.
 func (h *head) serve(signals <-chan syscall.Signal) {
 	defer func() {
+		if h.unstart != nil {
+			h.unstart(errEnding)
+		}
 		if h.job != 0 && !h.begun {
 			h.refused = cmp.Or(h.cause, &supervise.Cause{Code: 1, Text: "no process has called MPI_Init"})
 			close(h.settled)

@@ -185,3 +185,26 @@ func TestWordsForAShellAreQuoted(t *testing.T) {
 		}
 	}
 }
+
+func FuzzHostLines(f *testing.F) {
+	for _, line := range []string{"alpha slots=4 max_slots=8", "beta:2", "ssh://me@host:22 slots=2", "fe80::1 addr=::1",
+		"ssh://", "ssh://[::1]:22", "a slots=x", "  b  c"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			return
+		}
+		m, at, err := parseMachine(words)
+		switch {
+		case err != nil:
+			if column := columnOf(line, at); !strings.HasPrefix(line[column-1:], words[at]) {
+				t.Errorf("%q: column %d", line, column)
+			}
+		case m.name == "" || m.name[0] == '-' || strings.HasPrefix(m.user, "-") || m.slots < 0 || m.port < 0 ||
+			m.port > 65535:
+			t.Errorf("%q: %+v", line, m)
+		}
+	})
+}

@@ -22,6 +22,7 @@ type shell struct {
 	Extra    []string // that follow it
 	Self     string   // where impirun is on this machine, and, preferably, on others
 	Overlap  bool     // srun knows --overlap
+	Asks     bool     // it may ask the user at the terminal, as one may that he has named
 }
 
 // newShell is the shell that a plan asks for.
@@ -31,6 +32,7 @@ func newShell(plan *options.Plan) (*shell, error) {
 		return nil, err
 	}
 	s := &shell{Launcher: plan.Launcher, Words: strings.Fields(plan.Rsh), Extra: plan.RshExtra, Self: self}
+	s.Asks = len(s.Words) > 0
 	if s.Launcher == "" {
 		s.Launcher = "ssh"
 	}

@@ -284,6 +284,7 @@ func (p *parser) settleLauncher(getenv func(string) string) {
 	if len(plan.Programs) > 0 && len(plan.Hosts)+len(plan.HostFiles) == 0 {
 		if file := getenv("HYDRA_HOST_FILE"); file != "" {
 			plan.HostFiles = []string{file}
+			plan.Notes = append(plan.Notes, "the machines are those of HYDRA_HOST_FILE="+file)
 		}
 	}
 	plan.AllSlots = len(plan.Programs) == 1 && !p.seen["n"]
