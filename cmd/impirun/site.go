@@ -94,7 +94,7 @@ func within(list []machine, plan *options.Plan) ([]machine, error) {
 	}
 	if len(list) == 0 {
 		for _, h := range plan.Allocated {
-			list = append(list, machine{name: h.Name, slots: h.Slots, local: isLocal(h.Name)})
+			list = append(list, machine{name: h.Name, slots: h.Slots, local: isHere(h.Name)})
 		}
 		return list, nil
 	}
@@ -106,7 +106,7 @@ func within(list []machine, plan *options.Plan) ([]machine, error) {
 		m := &list[i]
 		at := a.Find(m.name)
 		for k := 0; at < 0 && m.local && k < len(a.Machines); k++ {
-			if isLocal(a.Machines[k].Name) {
+			if isHere(a.Machines[k].Name) {
 				at = k
 			}
 		}
@@ -120,6 +120,9 @@ func within(list []machine, plan *options.Plan) ([]machine, error) {
 	}
 	return list, nil
 }
+
+// isHere says whether a name of an allocation is this machine's: managers may leave the domain out, or add it.
+func isHere(name string) bool { return isLocal(name) || allocation.SameName(name, hostname()) }
 
 // someOf names machines, and not too many of them.
 func someOf(list []allocation.Machine) string {

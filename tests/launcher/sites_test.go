@@ -335,6 +335,9 @@ func TestOptionsChooseWithinAnAllocation(t *testing.T) {
 			t.Errorf("%q is missing in %q", line, r.stdout)
 		}
 	}
+	if r := s.run(slurm, words("-ppn 1 -explain true")...); !strings.Contains(r.stdout, "ranks 0-2:") {
+		t.Errorf("%q", r.stdout)
+	}
 	s.run(slurm, words("-host n3,n7 -n 2 true")...).expect(t, 2, "machine n7 is not in the allocation of Slurm job 17")
 	s.run(slurm, words("-rmk none", sh("echo $IMPI_SIZE"))...).expect(t, 0, "")
 	s.run(slurm, words("-rmk pbs true")...).expect(t, 2, "belongs to no job")

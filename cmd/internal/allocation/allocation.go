@@ -61,18 +61,18 @@ func (a *Allocation) Slots() (n int) {
 	return n
 }
 
-// Find is the place of a machine in the list, by a name with or without a domain; -1: it is not there. Names with
-// different domains differ.
+// Find is the place of a machine in the list, by a name with or without a domain; -1: it is not there.
 func (a *Allocation) Find(name string) int {
 	for i := range a.Machines {
-		if sameName(a.Machines[i].Name, name) {
+		if SameName(a.Machines[i].Name, name) {
 			return i
 		}
 	}
 	return -1
 }
 
-func sameName(a, b string) bool {
+// SameName says whether two names may be of one machine. Those with different domains are not.
+func SameName(a, b string) bool {
 	shortA, domainA, _ := strings.Cut(a, ".")
 	shortB, domainB, _ := strings.Cut(b, ".")
 	return strings.EqualFold(a, b) || strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "")

@@ -281,7 +281,7 @@ func (p *parser) settleLauncher(getenv func(string) string) {
 	if plan.Launcher == "" && plan.Rsh != "" {
 		plan.Launcher = "ssh"
 	}
-	if len(plan.Programs) > 0 && len(plan.Hosts)+len(plan.HostFiles) == 0 {
+	if len(plan.Programs) > 0 && plan.Clients == 0 && len(plan.Hosts)+len(plan.HostFiles) == 0 {
 		if file := getenv("HYDRA_HOST_FILE"); file != "" {
 			plan.HostFiles = []string{file}
 			plan.Notes = append(plan.Notes, "the machines are those of HYDRA_HOST_FILE="+file)

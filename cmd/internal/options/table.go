@@ -30,7 +30,8 @@ const maxRanks = 1 << 16
 const maxClients = 32
 
 var table = slices.Concat([]option{
-	{names: []string{"n", "np", "c"}, values: []string{"N"}, help: "start N ranks of the program that follows (default 1)",
+	{names: []string{"n", "np", "c"}, values: []string{"N"}, help: "start N ranks of the program that follows " +
+		"(default 1, or all slots of an allocation)",
 		apply: func(p *parser, v []string) error { return number(&p.local.n, v[0], 1, maxRanks, "ranks") }},
 	{names: []string{"ppn", "N", "npernode", "perhost"}, values: []string{"N"},
 		help: "ranks on each host; the same as -n on one host",
