@@ -99,20 +99,28 @@ func (b *branch) reach() error {
 		if err == nil || b.members[0].Local {
 			return err
 		}
-		if over := context.Cause(b.l.time); over != nil {
-			return fmt.Errorf("%w: %w", over, err)
+		reason := lastLine(said)
+		if over := context.Cause(b.l.time); over != nil { // we have ended it
+			return withReason(over, reason)
 		}
 		if !b.l.shell.mayComeLater(said) {
 			return err
 		}
-		reason := lastLine(said)
 		b.l.waits(b, reason)
 		select {
 		case <-time.After(pause):
 		case <-b.l.time.Done():
-			return fmt.Errorf("%w: %s", context.Cause(b.l.time), reason)
+			return withReason(context.Cause(b.l.time), reason)
 		}
 	}
+}
+
+// withReason adds what a shell has said last, if it has said anything.
+func withReason(err error, reason string) error {
+	if reason == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, reason)
 }
 
 // attempt starts the command once. If it does not say hello, said is what came on its stderr.
