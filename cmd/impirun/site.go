@@ -102,6 +102,8 @@ func within(list []machine, plan *options.Plan) ([]machine, error) {
 	for _, h := range plan.Allocated {
 		a.Machines = append(a.Machines, allocation.Machine{Name: h.Name, Slots: h.Slots})
 	}
+	named := map[int]int{} // how often; one that is named again gets a slot each time
+	places := make([]int, len(list))
 	for i := range list {
 		m := &list[i]
 		at := a.Find(m.name)
@@ -114,7 +116,11 @@ func within(list []machine, plan *options.Plan) ([]machine, error) {
 			return nil, fmt.Errorf("machine %s is not in the allocation of %s, which has %s (-rmk none runs without it)",
 				m.name, plan.Site, someOf(a.Machines))
 		}
-		if m.slots == 0 {
+		places[i] = at
+		named[at]++
+	}
+	for i, at := range places {
+		if m := &list[i]; m.slots == 0 && named[at] == 1 {
 			m.slots = a.Machines[at].Slots
 		}
 	}

@@ -31,6 +31,7 @@ func TestAnAllocationBecomesThePlansMachines(t *testing.T) {
 		{slurm, "-ppn 1 a.out", "3 ranks: n1:1 n2:1 here:1"},
 		{slurm, "-host n2,localhost a.out", "6 ranks: n2:2 here:4"},
 		{slurm, "-host n2:1,n1 a.out", "3 ranks: n2:1 n1:2"},
+		{slurm, "-host n2,n2,n1 a.out", "4 ranks: n2:2 n1:2"},
 		{slurm, "a.out : -n 2 b.out", "3 ranks: n1:2 n2:1"},
 		{slurm, "-host n9 a.out", "machine n9 is not in the allocation of Slurm job 7 (SLURM_NODELIST), which has n1, n2"},
 		{slurm, "-rmk none a.out", "1 ranks:"},
