@@ -56,6 +56,7 @@ func readAppFile(file string) ([]appLine, error) {
 		if text[0] != '-' {
 			l.machine, l.words, _ = strings.Cut(text, " ")
 		}
+		l.words = "-rmk none " + l.words // a client is where its line says, and not on all machines of our job
 		words := strings.Fields(l.words)
 		if i := slices.IndexFunc(words, func(w string) bool { return w == "-client" || w == "--client" }); i < 0 {
 			l.client = int32(len(list))

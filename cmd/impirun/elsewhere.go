@@ -34,20 +34,23 @@ func (c child) Kill() { c.Process.Kill() }
 
 // placesOf are the machines that the commands of a request name; nil if none does. A command that names none, when
 // others do, runs on the launcher's machine.
-func placesOf(list []order) ([]machine, error) {
+func placesOf(list []order, site *options.Plan) ([]machine, error) {
 	var where []machine
 	said, first := false, 0
 	for i := range list {
 		o := &list[i]
 		said = said || len(o.hosts)+len(o.hostFiles) > 0
 		own := options.Plan{Hosts: o.hosts, HostFiles: o.hostFiles, PerHost: o.perHost,
-			Programs: []options.Program{{N: o.program.N}}}
+			Site: site.Site, Allocated: site.Allocated, Programs: []options.Program{{N: o.program.N}}}
 		if o.inTurn {
 			own.Place.Map = placement.Node
 		}
 		more, err := machines(&own)
 		if err != nil {
 			return nil, err
+		}
+		if len(o.hosts)+len(o.hostFiles) == 0 { // as ever, beside its parent
+			more = nil
 		}
 		if len(o.hosts)+len(o.hostFiles) == 0 && o.program.N > 0 {
 			more = []machine{{name: hostname(), local: true, ranks: upTo(o.program.N)}}
@@ -113,16 +116,14 @@ func (s *spawner) elsewhere(asker <-chan struct{}, r *boot.Spawn, list []order, 
 	if len(plan.Programs) == 0 {
 		return nothing(0, errors.New("no process was asked for"))
 	}
-	h := &head{plan: &plan, spawner: s, events: make(chan event), joined: make(chan outcome, 1),
+	h := &head{plan: &plan, spawner: s, turns: make(chan func()), joined: make(chan outcome, 1),
 		lost: make(chan *client.LostError, 1), wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1),
 		job: s.number(), parent: r.Parent, settled: make(chan struct{})}
 	if err := s.enlist(h); err != nil {
 		return nothing(total(list), err)
 	}
-	err := h.startAll(where)
-	if err != nil {
+	if err := h.startAll(where); err != nil {
 		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
-		h.kill()
 	}
 	go func() {
 		h.serve(nil)
@@ -247,7 +248,7 @@ func (h *head) run(cmd *exec.Cmd) (command, error) {
 // answer answers a request of a node's rank.
 func (h *head) answer(r *nodeLink, a *askFrame) {
 	reply := answerFrame{ID: a.ID}
-	defer func() { r.frames.send(frame{Answer: &reply}) }()
+	defer func() { r.send(frame{Answer: &reply}) }()
 	s := h.spawner
 	if a.Name != nil {
 		port, err := s.names.serve(nil, a.Name)
@@ -263,7 +264,7 @@ func (h *head) answer(r *nodeLink, a *askFrame) {
 		reply.Answer = boot.Answer{Err: err}
 		return
 	}
-	where, err := placesOf(list)
+	where, err := placesOf(list, s.plan)
 	switch {
 	case err != nil:
 		reply.Answer = boot.Answer{Err: boot.Refuse(boot.ErrInfo, "%v", err)}

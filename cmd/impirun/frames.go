@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/transport/boot"
@@ -15,12 +16,17 @@ import (
 )
 
 // What the launcher and a node, the launcher's other self on another machine, say to each other over the node's
-// standard input and output: frames of four bytes of length and that much JSON.
+// standard input and output: letters of four bytes of length, the number of a machine, and that much JSON, a frame,
+// with a new line behind it, for what stands between may hold lines back. The number says whom a letter is for or from,
+// since a node may have been started by another (tree.go, relay.go).
 //
 //	launcher                        node
+//	                             <-  hello {version}; to who has started it, as is the answer
 //	start {what to run}          ->
+//	                             <-  reached {}, lost {machines}: what became of those that a relay has started
 //	                             <-  output {bytes}, at any time: what ranks write to stdout; whole lines if prefixed
 //	                             <-  errors {bytes}, at any time: whole lines with prefixes for stderr
+//	                             <-  started {}: the ranks are running
 //	                             <-  hosts {where the ranks listen}
 //	job {tables}                 ->
 //	                             <-  want {}: the ranks that read standard input have taken what there was
@@ -35,33 +41,47 @@ const maxFrame = 64 << 20
 
 // frame is one of these.
 type frame struct {
-	Start  *startFrame  `json:",omitempty"`
-	Hosts  []hostFrame  `json:",omitempty"`
-	Job    *jobFrame    `json:",omitempty"`
-	Output []byte       `json:",omitempty"`
-	Errors []byte       `json:",omitempty"`
-	Want   bool         `json:",omitempty"`
-	Input  *inputFrame  `json:",omitempty"`
-	Ask    *askFrame    `json:",omitempty"`
-	Answer *answerFrame `json:",omitempty"`
-	End    *endFrame    `json:",omitempty"`
+	Hello   *helloFrame  `json:",omitempty"`
+	Start   *startFrame  `json:",omitempty"`
+	Reached bool         `json:",omitempty"`
+	Lost    *lostFrame   `json:",omitempty"`
+	Started bool         `json:",omitempty"`
+	Hosts   []hostFrame  `json:",omitempty"`
+	Job     *jobFrame    `json:",omitempty"`
+	Output  []byte       `json:",omitempty"`
+	Errors  []byte       `json:",omitempty"`
+	Want    bool         `json:",omitempty"`
+	Input   *inputFrame  `json:",omitempty"`
+	Ask     *askFrame    `json:",omitempty"`
+	Answer  *answerFrame `json:",omitempty"`
+	End     *endFrame    `json:",omitempty"`
 }
 
-// startFrame says which ranks a node starts.
+// helloFrame is the first word of a node.
+type helloFrame struct{ Version int }
+
+// lostFrame says that machines will say no more. Those that have ended are none of them.
+type lostFrame struct {
+	Machines []int  // their numbers; the first is the one that was heard of last
+	Text     string // why
+	Missed   bool   // they were not reached
+}
+
+// startFrame says which machines a node stands for, and which ranks they start: the first is its own, and the others it
+// starts itself.
 type startFrame struct {
-	Version  int
-	Plan     *options.Plan // its own programs only
+	Members  []member
+	Plan     *options.Plan // of all machines
 	Env      []string      // the launcher's
 	Dir      string        // the launcher's, where a program says no other
-	Ranks    []int         // its ranks among the client's, in ascending order
 	Size     int           // the client's
 	JobID    string
-	Bind     netip.Addr // where its ranks listen; zero: towards Server, or what the machine knows best
 	Agent    bool
 	Universe int32
-	Job      int       // its number, if it was spawned; 0: it was not
-	Parent   string    // the port of those who have spawned it
-	Input    inputKind // what stands for the launcher's standard input; which ranks read it the plan says
+	Job      int           // its number, if it was spawned; 0: it was not
+	Parent   string        // the port of those who have spawned it
+	Shell    *shell        // by which others are started
+	Limit    time.Duration // for that
 }
 
 // nodeVersion is that of these frames.
@@ -120,47 +140,94 @@ type endFrame struct {
 	Answer bool   `json:",omitempty"`
 }
 
+// letter is a frame on its way.
+type letter struct {
+	machine int // from or for; everyone: for all
+	text    []byte
+}
+
+// everyone stands for all machines of a job.
+const everyone = -1
+
+// letterHead is the length of what stands before a frame, in bytes.
+const letterHead = 8
+
+// bytes is a letter as it travels.
+func (x letter) bytes() []byte {
+	b := binary.BigEndian.AppendUint32(make([]byte, 0, letterHead+len(x.text)), uint32(len(x.text)))
+	return append(binary.BigEndian.AppendUint32(b, uint32(int32(x.machine))), x.text...)
+}
+
+// letterOf writes a frame.
+func letterOf(machine int, m frame) (letter, error) {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return letter{}, err
+	}
+	if len(text) >= maxFrame {
+		return letter{}, fmt.Errorf("a message of %d bytes is too long", len(text))
+	}
+	return letter{machine, append(text, '\n')}, nil
+}
+
+// frame reads what is in a letter.
+func (x letter) frame() (m frame, err error) {
+	if err := json.Unmarshal(x.text, &m); err != nil {
+		return m, fmt.Errorf("not what impirun says: %w", err)
+	}
+	return m, nil
+}
+
 // frames is one end of the conversation. One goroutine may receive, and any may send.
 type frames struct {
-	in io.Reader
+	in      io.Reader
+	machine int // of a node: its own number
 
-	mu  sync.Mutex // held for one whole frame
+	mu  sync.Mutex // held for one whole letter
 	out io.Writer
 }
 
+// send sends a frame of this machine's.
 func (f *frames) send(m frame) error {
-	text, err := json.Marshal(m)
+	x, err := letterOf(f.machine, m)
 	if err != nil {
 		return err
 	}
-	if len(text) > maxFrame {
-		return fmt.Errorf("a message of %d bytes is too long", len(text))
-	}
+	return f.pass(x)
+}
+
+// pass sends a letter as it is.
+func (f *frames) pass(x letter) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, err = f.out.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...))
+	_, err := f.out.Write(x.bytes())
 	return err
 }
 
 func (f *frames) receive() (m frame, err error) {
-	var head [4]byte
-	if _, err := io.ReadFull(f.in, head[:]); err != nil {
+	x, err := f.letter()
+	if err != nil {
 		return m, err
+	}
+	return x.frame()
+}
+
+func (f *frames) letter() (x letter, err error) {
+	var head [letterHead]byte
+	if _, err := io.ReadFull(f.in, head[:]); err != nil {
+		return x, err
 	}
 	n := int(binary.BigEndian.Uint32(head[:]))
 	if n < 2 || n > maxFrame {
-		return m, fmt.Errorf("not what impirun says: %q", head[:])
+		return x, fmt.Errorf("not what impirun says: %q", head[:])
 	}
-	var text []byte
-	for len(text) < n { // memory grows with what arrives
-		step := min(n-len(text), max(4096, len(text)))
-		text = slices.Grow(text, step)[:len(text)+step]
-		if _, err := io.ReadFull(f.in, text[len(text)-step:]); err != nil {
-			return m, fmt.Errorf("in the middle of a message: %w", err)
+	x.machine = int(int32(binary.BigEndian.Uint32(head[4:])))
+	for len(x.text) < n { // memory grows with what arrives
+		step := min(n-len(x.text), max(4096, len(x.text)))
+		x.text = slices.Grow(x.text, step)[:len(x.text)+step]
+		if _, err := io.ReadFull(f.in, x.text[len(x.text)-step:]); err != nil {
+			return x, fmt.Errorf("in the middle of a message: %w", err)
 		}
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("not what impirun says: %w", err)
-	}
-	return m, nil
+	return x, nil
 }

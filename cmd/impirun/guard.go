@@ -21,7 +21,7 @@ const guardWord = "--guard"
 
 // guardCommand is the guard of a job; none if we do not know where we are.
 func guardCommand(job string) []string {
-	self, err := os.Executable()
+	self, err := selfPath()
 	if err != nil {
 		return nil
 	}

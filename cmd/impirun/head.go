@@ -5,12 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"os"
-	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -26,15 +23,20 @@ import (
 // A client of several machines. The launcher starts a node (node.go) on each, its own machine included, and collects
 // and distributes what the nodes have to say.
 //
-// Flow: a node for each machine, over the remote shell -> each says where its ranks, or its agent, listen -> when all
-// have, the tables are made, with the other clients at the server if there are any -> each node gets them -> output,
-// until each has said how its ranks ended. The first that ended badly is the job's cause, and ends the others.
+// Flow: branches of a tree (tree.go, branch.go), by the remote shell, lead to a node for each machine -> each says
+// where its ranks, or its agent, listen -> when all have, the tables are made, with the other clients at the server if
+// there are any -> each node gets them -> output, until each has said how its ranks ended. The first that ended badly
+// is the job's cause, and ends the others. Machines that cannot be reached are collected for a moment (reach.go), to
+// name them all.
 type head struct {
 	plan     *options.Plan
 	joinPlan *joinPlan // nil: a job of one client
 	nodes    []*nodeLink
-	events   chan event
-	left     int
+	branches []*branch
+	l        *launching
+	unstart  context.CancelCauseFunc // ends the time for starting
+	turns    chan func()             // what is done by the goroutine of serve
+	left     int                     // branches that are not over
 	hosted   int
 	cause    *supervise.Cause
 	session  *client.Session
@@ -53,6 +55,8 @@ type head struct {
 	begun    bool
 	over     <-chan time.Time // ticks when nodes that have not ended are to be killed
 	killed   bool             // they have been killed
+	missing  missing
+	progress *progress // nil: none is shown
 
 	printing  sync.Mutex // held for what one frame brings to our stdout or stderr
 	unwritten error      // why some of that is lost
@@ -60,23 +64,32 @@ type head struct {
 
 // nodeLink is a node as the launcher sees it.
 type nodeLink struct {
-	machine machine
-	cmd     command
-	through string // the command's name
-	frames  *frames
-	stdin   io.Closer
-	stdout  io.Closer
+	member
+	branch  *branch // that leads to it
+	reached bool
+	started bool // its ranks are running
 	hosts   []client.Host
-	input   inputKind // what it gets of our standard input
-	wants   bool      // it has asked for more
+	wants   bool // it has asked for more of our standard input
 	ended   bool
 }
 
-// event is what a node says, or err: it says no more.
-type event struct {
-	node *nodeLink
-	m    frame
-	err  error
+// send sends a frame to a node.
+func (r *nodeLink) send(m frame) {
+	if x, err := letterOf(r.Number, m); err == nil {
+		r.branch.mail.put(x)
+	}
+}
+
+// broadcast sends a frame to all nodes.
+func (h *head) broadcast(m frame) error {
+	x, err := letterOf(everyone, m)
+	if err != nil {
+		return err
+	}
+	for _, b := range h.branches {
+		b.mail.put(x)
+	}
+	return nil
 }
 
 // outcome is what join answers.
@@ -104,7 +117,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 	if err := oneHostEach(plan, joins[0], list); err != nil {
 		return err
 	}
-	h := &head{plan: plan, joinPlan: joins[0], events: make(chan event), joined: make(chan outcome, 1),
+	h := &head{plan: plan, joinPlan: joins[0], turns: make(chan func()), joined: make(chan outcome, 1),
 		lost: make(chan *client.LostError, 1), work: make(chan func()), served: make(chan struct{}),
 		wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1)}
 	h.spawner = newSpawner(plan, os.Environ(), "", universe(plan))
@@ -112,11 +125,14 @@ func runMachines(plan *options.Plan, list []machine) error {
 	defer h.spawner.names.close()
 	signals := make(chan syscall.Signal, 1)
 	defer onSignal(func(s syscall.Signal) { signals <- s })()
+	h.progress = newProgress(plan)
 	if err := h.startAll(list); err != nil {
-		h.kill()
 		return err
 	}
 	h.serve(signals)
+	h.printing.Lock()
+	h.progress.end()
+	h.printing.Unlock()
 	close(h.served)
 	h.cause = h.spawner.finish(h.cause)
 	if h.cause == nil && h.unwritten != nil {
@@ -144,27 +160,43 @@ func runMachines(plan *options.Plan, list []machine) error {
 	return nil
 }
 
+// startAll starts the branches of the tree.
 func (h *head) startAll(list []machine) error {
-	jobID := newJobID()
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	for _, m := range list {
-		plan := *h.plan
-		plan.Programs = programsOf(plan.Programs, m.ranks)
-		plan.Hosts, plan.HostFiles = nil, nil
-		start := &startFrame{Version: nodeVersion, Plan: &plan, Env: os.Environ(), Dir: dir, Ranks: m.ranks,
-			Size: h.plan.Size(), JobID: jobID, Bind: m.addr, Agent: h.joinPlan != nil && h.joinPlan.agent,
-			Universe: h.spawner.universe, Job: h.job, Parent: h.parent}
-		if m.local && !m.addr.IsValid() && h.joinPlan == nil {
-			start.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
+	shell, err := newShell(h.plan)
+	if err != nil {
+		return err
+	}
+	plan := *h.plan
+	plan.Hosts, plan.HostFiles, plan.Allocated, plan.Site = nil, nil, nil, ""
+	start := startFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: newJobID(),
+		Agent: h.joinPlan != nil && h.joinPlan.agent, Universe: h.spawner.universe, Job: h.job, Parent: h.parent,
+		Shell: shell}
+	limit := startLimit(h.plan, os.Getenv)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, lateError(limit))
+	h.l = &launching{shell: shell, start: start, limit: limit, run: h.spawner.run, size: sizeOf(shell.Self),
+		err: stderrOf{h}, hello: h.hello, letter: h.letter, ended: h.ended, missed: h.missed}
+	h.l.time, h.unstart = context.WithCancelCause(ctx)
+	context.AfterFunc(h.l.time, cancel)
+	var others []member
+	for i := range list {
+		m := memberOf(list[i], i)
+		if m.Local && !m.Bind.IsValid() && h.joinPlan == nil {
+			m.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
-		start.Input = assign(&plan, m)
-		r := &nodeLink{machine: m, input: start.Input}
-		if err := h.startNode(r, start); err != nil {
-			return err
+		m.Input = m.assign(&options.Plan{Stdin: plan.Stdin, StdinRank: plan.StdinRank})
+		h.nodes = append(h.nodes, &nodeLink{member: m})
+		if m.Local {
+			h.grow([]member{m})
+		} else {
+			others = append(others, m)
 		}
+	}
+	for _, g := range groups(others, plan.Branches) {
+		h.grow(g)
 	}
 	return nil
 }
@@ -183,6 +215,17 @@ func oneHostEach(plan *options.Plan, m *joinPlan, list []machine) error {
 	}
 	m.agent = false
 	return nil
+}
+
+// grow starts a branch.
+func (h *head) grow(members []member) {
+	b := h.l.newBranch(members)
+	for _, m := range members {
+		h.nodes[m.Number].branch = b
+	}
+	h.branches = append(h.branches, b)
+	h.left++
+	go b.follow()
 }
 
 // programsOf are the programs of some ranks.
@@ -206,84 +249,21 @@ func programsOf(programs []options.Program, ranks []int) (list []options.Program
 // apart says whether the ranks of a machine do not follow one another.
 func apart(ranks []int) bool { return len(ranks) > 0 && ranks[len(ranks)-1]-ranks[0] != len(ranks)-1 }
 
-// startNode starts a node and tells it what to do.
-func (h *head) startNode(r *nodeLink, start *startFrame) (err error) {
-	cmd, err := nodeCommand(h.plan.Rsh, r.machine)
+// letter takes what a node says, on the goroutine of its branch.
+func (h *head) letter(b *branch, x letter) error {
+	if !b.has(x.machine) {
+		return fmt.Errorf("not what impirun says: a letter of machine %d", x.machine)
+	}
+	m, err := x.frame()
 	if err != nil {
 		return err
 	}
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	if r.input == inputOwn {
-		cmd.ExtraFiles = []*os.File{os.Stdin} // inputFD
+	if m.Output != nil || m.Errors != nil {
+		h.print(m)
+		return nil
 	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if h.work != nil { // we are on the thread that stays
-		r.cmd, err = child{cmd}, cmd.Start()
-	} else {
-		r.cmd, err = h.spawner.run(cmd)
-	}
-	if err != nil {
-		return fmt.Errorf("machine %s: %w", r.machine.name, err)
-	}
-	r.through = cmd.Args[0]
-	r.stdin, r.stdout, r.frames = in, out, &frames{in: out, out: in}
-	h.nodes = append(h.nodes, r)
-	h.left++
-	go h.listen(r)
-	go r.frames.send(frame{Start: start}) // a command that reads nothing must not hold us up; its end tells
+	h.turns <- func() { h.take(h.nodes[x.machine], m) }
 	return nil
-}
-
-// nodeCommand is the command of a node: our own program on this machine, or impirun through the remote shell on
-// another, preferably under the path that it has here.
-func nodeCommand(rsh string, m machine) (*exec.Cmd, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	if m.local {
-		return exec.Command(self, nodeWord), nil
-	}
-	words := strings.Fields(rsh)
-	if len(words) == 0 {
-		return nil, errors.New("-rsh: no command")
-	}
-	script := "p=" + quote(self) + `; [ -x "$p" ] || p=impirun; exec "$p" ` + nodeWord
-	return exec.Command(words[0], append(words[1:], m.name, "exec sh -c "+quote(script))...), nil
-}
-
-// quote makes a word of s for a shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// listen hears a node to its end.
-func (h *head) listen(r *nodeLink) {
-	for {
-		m, err := r.frames.receive()
-		if err == nil && (m.Output != nil || m.Errors != nil) {
-			h.print(m)
-			continue
-		}
-		if err != nil {
-			status := r.finish(err != io.EOF)
-			if err == io.EOF || errors.Is(err, os.ErrClosed) {
-				err = errors.New("the connection has ended")
-			}
-			if status != nil {
-				err = fmt.Errorf("%w (%s: %w)", err, r.through, status)
-			}
-			h.events <- event{r, frame{}, err}
-			return
-		}
-		h.events <- event{r, m, nil}
-	}
 }
 
 // print writes the output of ranks. If that fails the job goes on, and lost output becomes the cause of a job that ends
@@ -291,6 +271,9 @@ func (h *head) listen(r *nodeLink) {
 func (h *head) print(m frame) {
 	h.printing.Lock()
 	defer h.printing.Unlock()
+	if h.progress.clear(); m.Output != nil {
+		h.progress.end()
+	}
 	_, err := os.Stdout.Write(m.Output)
 	_, errs := os.Stderr.Write(m.Errors)
 	if h.unwritten == nil {
@@ -298,20 +281,20 @@ func (h *head) print(m frame) {
 	}
 }
 
-// finish waits for the end of a node's command. If atOnce is set, because the node sends nonsense, it is killed first.
-func (r *nodeLink) finish(atOnce bool) error {
-	r.stdin.Close()
-	if atOnce {
-		r.cmd.Kill()
-	}
-	defer r.stdout.Close()
-	defer time.AfterFunc(endTime, func() { r.cmd.Kill() }).Stop()
-	return r.cmd.Wait()
+// stderrOf is our stderr for what remote shells say.
+type stderrOf struct{ *head }
+
+func (h stderrOf) Write(b []byte) (int, error) {
+	h.print(frame{Errors: b})
+	return len(b), nil
 }
 
 // serve acts on what the nodes say, until none is left.
 func (h *head) serve(signals <-chan syscall.Signal) {
 	defer func() {
+		if h.unstart != nil {
+			h.unstart(errEnding)
+		}
 		if h.job != 0 && !h.begun {
 			h.refused = cmp.Or(h.cause, &supervise.Cause{Code: 1, Text: "no process has called MPI_Init"})
 			close(h.settled)
@@ -324,8 +307,15 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 		case <-h.wake:
 		case c := <-h.dooms:
 			h.fail(&c)
-		case e := <-h.events:
-			h.take(e)
+		case do := <-h.turns:
+			do()
+		case <-h.missing.over:
+			h.miss()
+		case <-h.progress.due():
+			h.printing.Lock()
+			h.progress.begin()
+			h.printing.Unlock()
+			h.show()
 		case o := <-h.joined:
 			h.joining = false
 			h.tell(o)
@@ -335,7 +325,11 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 			}
 		case s := <-signals:
 			if h.cause == nil {
-				h.fail(interrupted(s))
+				c := interrupted(s)
+				if s == syscall.SIGTERM && h.plan.Site != "" {
+					c.Text += ", as a resource manager does when the time is over: " + h.plan.Site
+				}
+				h.fail(c)
 			}
 		case <-h.over:
 			h.killed = true
@@ -344,42 +338,51 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 	}
 }
 
-func (h *head) take(e event) {
+// take takes a frame of a node.
+func (h *head) take(r *nodeLink, m frame) {
 	switch {
-	case e.err != nil:
-		h.left--
-		if !e.node.ended {
-			h.fail(&supervise.Cause{Code: 1, Text: fmt.Sprintf("machine %s: %v", e.node.machine.name, e.err)})
-		}
-		e.node.ended = true
+	case m.Reached:
+		h.arrive(r)
+	case m.Lost != nil:
+		h.lose(r.branch, m.Lost)
+	case m.Started:
+		r.started = true
+		h.show()
+	case m.Ask != nil:
+		go h.answer(r, m.Ask)
+	case m.Want:
+		r.wants = true
 		h.pour()
-	case e.m.Ask != nil:
-		go h.answer(e.node, e.m.Ask)
-	case e.m.Want:
-		e.node.wants = true
+	case m.End != nil && !r.ended:
+		r.end()
 		h.pour()
-	case e.m.End != nil:
-		e.node.ended = true
-		e.node.stdin.Close()
-		h.pour()
-		if e.m.End.Code == 0 && h.job != 0 && !h.begun {
+		if m.End.Code == 0 && h.job != 0 && !h.begun {
 			h.fail(&supervise.Cause{Code: 1, Text: "a process has ended without calling MPI_Init"})
 		}
-		if e.m.End.Code != 0 {
-			h.fail(&supervise.Cause{Code: max(1, e.m.End.Code&0xff),
-				Text: e.m.End.Text, Blamed: e.m.End.Blamed, Answer: e.m.End.Answer})
+		if m.End.Code != 0 {
+			h.fail(&supervise.Cause{Code: max(1, m.End.Code&0xff),
+				Text: m.End.Text, Blamed: m.End.Blamed, Answer: m.End.Answer})
 		}
-	case e.m.Hosts != nil && e.node.hosts == nil:
-		hosts, err := e.node.take(e.m.Hosts)
+	case m.Hosts != nil && r.hosts == nil:
+		hosts, err := r.take(m.Hosts)
 		if err != nil {
-			h.fail(&supervise.Cause{Code: 1, Text: fmt.Sprintf("machine %s: %v", e.node.machine.name, err)})
+			h.fail(&supervise.Cause{Code: 1, Text: fmt.Sprintf("machine %s: %v", r.Name, err)})
 			return
 		}
-		e.node.hosts = hosts
+		r.hosts = hosts
 		if h.hosted++; h.hosted == len(h.nodes) {
 			h.joining = true
 			go h.join()
 		}
+		h.show()
+	}
+}
+
+// end notes that a node has ended. The last of a branch ends its stream.
+func (r *nodeLink) end() {
+	r.ended = true
+	if r.branch.open--; r.branch.open == 0 {
+		r.branch.mail.finish()
 	}
 }
 
@@ -397,7 +400,7 @@ func (r *nodeLink) take(list []hostFrame) (hosts []client.Host, err error) {
 		}
 		hosts = append(hosts, h)
 	}
-	if want := len(r.machine.ranks); n != want {
+	if want := len(r.Ranks); n != want {
 		return nil, fmt.Errorf("it says that it has %d ranks, and it has %d", n, want)
 	}
 	return hosts, nil
@@ -420,18 +423,17 @@ func (h *head) fail(c *supervise.Cause) {
 		h.spawner.fail(*c)
 	}
 	h.over = time.After(h.plan.Grace + endTime)
-	for _, r := range h.nodes {
-		if !r.ended {
-			go r.frames.send(frame{End: &endFrame{Code: c.Code, Text: c.Text}})
-		}
+	h.missing.over = nil
+	h.broadcast(frame{End: &endFrame{Code: c.Code, Text: c.Text}})
+	if h.unstart != nil {
+		h.unstart(errEnding)
 	}
 }
 
 // kill kills the commands through which nodes were started. A node that has lost its launcher ends its ranks.
 func (h *head) kill() {
-	for _, r := range h.nodes {
-		r.stdin.Close()
-		r.cmd.Kill()
+	for _, b := range h.branches {
+		b.kill()
 	}
 }
 
@@ -461,7 +463,7 @@ func inRankOrder(nodes []*nodeLink) (hosts []client.Host) {
 	for _, r := range nodes {
 		k := 0
 		for _, host := range r.hosts {
-			list = append(list, numbered{r.machine.ranks[k], host})
+			list = append(list, numbered{r.Ranks[k], host})
 			k += len(host.Procs)
 		}
 	}
@@ -493,8 +495,7 @@ func (h *head) tell(o outcome) {
 		h.begun = true
 		close(h.settled)
 	}
-	b := boot.EncodeJob(o.tables)
-	for _, r := range h.nodes {
-		go r.frames.send(frame{Job: &jobFrame{Tables: b, First: o.first}})
+	if err := h.broadcast(frame{Job: &jobFrame{Tables: boot.EncodeJob(o.tables), First: o.first}}); err != nil {
+		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
 	}
 }

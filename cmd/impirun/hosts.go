@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
@@ -21,6 +23,8 @@ import (
 type machine struct {
 	name  string
 	addr  netip.Addr // where its ranks listen, if the user has said so
+	user  string     // for the remote shell; "": it knows
+	port  int        // likewise; 0
 	slots int        // 0: not said
 	local bool
 	ranks []int // of the client, in ascending order
@@ -36,13 +40,14 @@ func machines(plan *options.Plan) ([]machine, error) {
 	return slices.DeleteFunc(list, func(m machine) bool { return len(m.ranks) == 0 }), nil
 }
 
-// listed are the machines that the user has listed, line by line: a machine may be listed again.
+// listed are the machines that the user has listed, line by line, or else those of the allocation: a machine may be
+// listed again.
 func listed(plan *options.Plan) ([]machine, error) {
 	var list []machine
 	for _, word := range plan.Hosts {
-		m, err := parseMachine([]string{word})
+		m, _, err := parseMachine([]string{word})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("-host: %v", err)
 		}
 		list = append(list, m)
 	}
@@ -53,13 +58,15 @@ func listed(plan *options.Plan) ([]machine, error) {
 		}
 		list = append(list, more...)
 	}
-	return list, nil
+	return within(list, plan)
 }
 
 // merged are the machines of some lines, each once. at says, by line, which one it is.
 func merged(lines []machine) (list []machine, at []int) {
 	for _, m := range lines {
-		i := slices.IndexFunc(list, func(x machine) bool { return x.name == m.name || x.local && m.local })
+		i := slices.IndexFunc(list, func(x machine) bool {
+			return x.name == m.name && x.user == m.user && x.port == m.port || x.local && m.local
+		})
 		if i < 0 {
 			i = len(list)
 			list = append(list, m)
@@ -108,9 +115,9 @@ func readHostFile(file string) ([]machine, error) {
 		line++
 		text, _, _ := strings.Cut(s.Text(), "#")
 		if words := strings.Fields(text); len(words) > 0 {
-			m, err := parseMachine(words)
+			m, at, err := parseMachine(words)
 			if err != nil {
-				return nil, fmt.Errorf("host file %s, line %d: %v", file, line, err)
+				return nil, fmt.Errorf("host file %s, line %d, column %d: %v", file, line, columnOf(text, at), err)
 			}
 			list = append(list, m)
 		}
@@ -118,36 +125,85 @@ func readHostFile(file string) ([]machine, error) {
 	return list, s.Err()
 }
 
-// parseMachine reads a name and the words behind it. Words that only other launchers know are passed over.
-func parseMachine(words []string) (m machine, err error) {
-	if m.name, m.slots, err = options.HostSlots(words[0]); err != nil {
-		return m, err
-	}
-	if m.name == "" || strings.HasPrefix(m.name, "-") || strings.Contains(m.name, ":") && !isIPv6(m.name) {
-		return m, fmt.Errorf("%q is no name of a machine", m.name)
-	}
-	for _, w := range words[1:] {
-		key, value, said := strings.Cut(w, "=")
-		if !said {
-			return m, fmt.Errorf("%q is neither NAME=VALUE nor a machine of its own: a line names one", w)
+// columnOf is where a word of a line begins, in bytes from 1.
+func columnOf(line string, word int) int {
+	at := 0
+	for ; ; word-- {
+		rest := strings.TrimLeftFunc(line[at:], unicode.IsSpace)
+		at = len(line) - len(rest)
+		if word == 0 {
+			return at + 1
 		}
-		switch key {
-		case "slots", "max_slots", "max-slots":
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 1 {
-				return m, fmt.Errorf("%s: not a number of slots", w)
-			}
-			if key == "slots" {
-				m.slots = n
-			}
-		case "addr":
-			if m.addr, err = netip.ParseAddr(value); err != nil {
-				return m, fmt.Errorf("%s: not an address", w)
-			}
+		if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
+			at += i
 		}
 	}
-	m.local = isLocal(m.name)
-	return m, nil
+}
+
+// parseMachine reads a name and the words behind it. Words that only other launchers know are passed over. at is the
+// word that is wrong.
+func parseMachine(words []string) (m machine, at int, err error) {
+	if rest, ok := strings.CutPrefix(words[0], "ssh://"); ok {
+		err = m.parseURL(rest)
+	} else {
+		m.name, m.slots, err = options.HostSlots(words[0])
+	}
+	if err == nil && (m.name == "" || strings.HasPrefix(m.name, "-") || strings.Contains(m.name, ":") && !isIPv6(m.name)) {
+		err = fmt.Errorf("%q is no name of a machine", m.name)
+	}
+	if err != nil {
+		return m, 0, err
+	}
+	for i, w := range words[1:] {
+		if err := m.parseWord(w); err != nil {
+			return m, 1 + i, err
+		}
+	}
+	m.local = m.user == "" && m.port == 0 && isLocal(m.name)
+	return m, 0, nil
+}
+
+// parseURL reads [USER@]NAME[:PORT].
+func (m *machine) parseURL(text string) error {
+	u, err := url.Parse("ssh://" + text)
+	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("ssh://%s is not ssh://USER@NAME:PORT", text)
+	}
+	if _, secret := u.User.Password(); secret {
+		return fmt.Errorf("ssh://%s has a password, which ssh does not take", u.Redacted()[len("ssh://"):])
+	}
+	if word := u.Port(); word != "" {
+		if m.port, err = strconv.Atoi(word); err != nil || m.port < 1 || m.port > 65535 {
+			return fmt.Errorf("ssh://%s: ports are 1 to 65535", text)
+		}
+	}
+	if m.name, m.user = u.Hostname(), u.User.Username(); strings.HasPrefix(m.user, "-") {
+		return fmt.Errorf("%q is no name of a user", m.user)
+	}
+	return nil
+}
+
+// parseWord reads a word behind a name.
+func (m *machine) parseWord(w string) (err error) {
+	key, value, said := strings.Cut(w, "=")
+	if !said {
+		return fmt.Errorf("%q is neither NAME=VALUE nor a machine of its own: a line names one", w)
+	}
+	switch key {
+	case "slots", "max_slots", "max-slots":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%s: not a number of slots", w)
+		}
+		if key == "slots" {
+			m.slots = n
+		}
+	case "addr":
+		if m.addr, err = netip.ParseAddr(value); err != nil {
+			return fmt.Errorf("%s: not an address", w)
+		}
+	}
+	return nil
 }
 
 func isIPv6(name string) bool {
@@ -162,8 +218,14 @@ func isLocal(name string) bool {
 	if name == "localhost" || strings.EqualFold(name, own) || strings.EqualFold(name, short) {
 		return true
 	}
-	addrs, err := net.InterfaceAddrs()
 	ip := net.ParseIP(name)
+	return ip != nil && (isOurs(name) || ip.IsLoopback())
+}
+
+// isOurs says whether an address is one of this machine's.
+func isOurs(addr string) bool {
+	addrs, err := net.InterfaceAddrs()
+	ip := net.ParseIP(addr)
 	if err != nil || ip == nil {
 		return false
 	}
@@ -172,7 +234,7 @@ func isLocal(name string) bool {
 			return true
 		}
 	}
-	return ip.IsLoopback()
+	return false
 }
 
 // machineID tells this machine from all others, whatever their addresses: from a number that the system draws when it

@@ -19,14 +19,14 @@ import (
 const inputPiece = 64 << 10
 
 // assign says what of the launcher's standard input goes to the ranks of a machine: plan is that machine's own.
-func assign(plan *options.Plan, m machine) inputKind {
-	local := slices.Index(m.ranks, plan.StdinRank)
+func (m *member) assign(plan *options.Plan) inputKind {
+	local := slices.Index(m.Ranks, plan.StdinRank)
 	switch {
 	case plan.Stdin == options.StdinAll:
 		return inputFrames
 	case plan.Stdin == options.StdinOne && local >= 0:
 		plan.StdinRank = local
-		if m.local {
+		if m.Local {
 			return inputOwn
 		}
 		return inputFrames
@@ -39,7 +39,7 @@ func assign(plan *options.Plan, m machine) inputKind {
 func (h *head) pour() {
 	var to []*nodeLink
 	for _, r := range h.nodes {
-		if r.input != inputFrames || r.ended {
+		if r.Input != inputFrames || r.ended {
 			continue
 		}
 		if !r.wants {
@@ -61,7 +61,7 @@ func (h *head) pour() {
 		}
 		var sent sync.WaitGroup
 		for _, r := range to {
-			sent.Go(func() { r.frames.send(frame{Input: &inputFrame{b[:n]}}) })
+			sent.Go(func() { r.send(frame{Input: &inputFrame{b[:n]}}) })
 		}
 		sent.Wait()
 	}()
@@ -75,7 +75,7 @@ func inBackground(fd int) bool {
 
 // takeInput makes a node's standard input what its ranks are to inherit.
 func (n *node) takeInput(null *os.File) error {
-	switch n.start.Input {
+	switch n.self.Input {
 	case inputOwn:
 		defer unix.Close(inputFD)
 		return unix.Dup3(inputFD, 0, 0)
@@ -97,7 +97,7 @@ func (n *node) serveInput() {
 	if n.feed == nil {
 		return
 	}
-	if n.start.Plan.Stdin == options.StdinOne {
+	if n.plan.Stdin == options.StdinOne {
 		if null, err := os.Open(os.DevNull); err == nil {
 			unix.Dup3(int(null.Fd()), 0, 0)
 			null.Close()

@@ -38,7 +38,7 @@ func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {
 	}
 	for _, bad := range []string{"a slots=x", "a slots=0", "a:b", "-oProxyCommand=x", "a addr=here", "a b c d", ":::",
 		"x::", "a:0", "localhost:0", ":2"} {
-		if _, err := read("good\n" + bad + "\n"); err == nil || !strings.Contains(err.Error(), "line 2") {
+		if _, err := read("good\n" + bad + "\n"); err == nil || !strings.Contains(err.Error(), "line 2, column ") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -99,9 +99,9 @@ func TestHostsStandInTheOrderOfTheirRanks(t *testing.T) {
 		return h
 	}
 	nodes := []*nodeLink{
-		{machine: machine{ranks: []int{0, 3, 6}}, hosts: []client.Host{host(0), host(3), host(6)}},
-		{machine: machine{ranks: []int{4, 5}}, hosts: []client.Host{host(4, 5)}},
-		{machine: machine{ranks: []int{1, 2}}, hosts: []client.Host{host(1), host(2)}},
+		{member: member{Ranks: []int{0, 3, 6}}, hosts: []client.Host{host(0), host(3), host(6)}},
+		{member: member{Ranks: []int{4, 5}}, hosts: []client.Host{host(4, 5)}},
+		{member: member{Ranks: []int{1, 2}}, hosts: []client.Host{host(1), host(2)}},
 	}
 	next := uint32(0)
 	for _, h := range inRankOrder(nodes) {
@@ -144,20 +144,29 @@ func TestRanksThatAlternateAreHostsOfTheirOwn(t *testing.T) {
 
 func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 	var wire bytes.Buffer
-	f := &frames{in: &wire, out: &wire}
+	f := &frames{in: &wire, out: &wire, machine: 7}
 	sent := frame{Hosts: []hostFrame{{Addr: netip.MustParseAddrPort("10.0.0.1:5"),
 		Procs: []procFrame{{HostID: make([]byte, 16), PID: 7}}}}}
 	if err := f.send(sent); err != nil {
 		t.Fatal(err)
 	}
-	got, err := f.receive()
+	if text := wire.String(); text[len(text)-1] != '\n' {
+		t.Errorf("%q could be held back by who hands on lines", text)
+	}
+	x, err := f.letter()
+	if err != nil || x.machine != 7 {
+		t.Fatal(x, err)
+	}
+	got, err := x.frame()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(sent, got, cmpopts.EquateComparable(netip.AddrPort{})); d != "" {
 		t.Error(d)
 	}
-	frame := func(n uint32, text string) string { return string(binary.BigEndian.AppendUint32(nil, n)) + text }
+	frame := func(n uint32, text string) string {
+		return string(binary.BigEndian.AppendUint32(nil, n)) + "\x00\x00\x00\x07" + text
+	}
 	for _, bad := range []string{"", "ab", "Welcome to this machine\n", frame(0, ""), frame(1, "1"),
 		frame(maxFrame+1, "{}"), frame(maxFrame, "{}"),
 		frame(2, "xy"), frame(4, "{}")} {
@@ -169,7 +178,7 @@ func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 }
 
 func TestWhatANodeSaysOfItsHostsIsChecked(t *testing.T) {
-	r := &nodeLink{machine: machine{ranks: []int{0, 1}}}
+	r := &nodeLink{member: member{Ranks: []int{0, 1}}}
 	proc := procFrame{HostID: make([]byte, 16)}
 	for _, bad := range [][]hostFrame{nil, {{Procs: []procFrame{proc}}}, {{Procs: []procFrame{proc, proc, proc}}},
 		{{Procs: []procFrame{proc, {HostID: []byte{1}}}}}} {
@@ -206,4 +215,27 @@ func TestWordsForAShellAreQuoted(t *testing.T) {
 			t.Errorf("%q comes out as %q, %v", s, out, err)
 		}
 	}
+}
+
+func FuzzHostLines(f *testing.F) {
+	for _, line := range []string{"alpha slots=4 max_slots=8", "beta:2", "ssh://me@host:22 slots=2", "fe80::1 addr=::1",
+		"ssh://", "ssh://[::1]:22", "a slots=x", "  b  c"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			return
+		}
+		m, at, err := parseMachine(words)
+		switch {
+		case err != nil:
+			if column := columnOf(line, at); !strings.HasPrefix(line[column-1:], words[at]) {
+				t.Errorf("%q: column %d", line, column)
+			}
+		case m.name == "" || m.name[0] == '-' || strings.HasPrefix(m.user, "-") || m.slots < 0 || m.port < 0 ||
+			m.port > 65535:
+			t.Errorf("%q: %+v", line, m)
+		}
+	})
 }

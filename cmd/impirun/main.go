@@ -1,8 +1,8 @@
 // Command impirun starts the ranks of an MPI job on this machine, joins them to the other clients of a job
 // that spans machines, and is the IMPI server of such a job. mpirun and mpiexec are the same program.
 //
-// Flow: command line -> options.Plan -> one client, or a server and several (job.go) -> boot tells the ranks
-// who they are -> supervise answers for the processes -> exit code.
+// Flow: command line -> options.Plan -> the allocation, if there is one (site.go) -> one client, or a server and
+// several (job.go) -> boot tells the ranks who they are -> supervise answers for the processes -> exit code.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -24,6 +25,10 @@ func init() { runtime.LockOSThread() }
 const codeUsage = 2
 
 func main() {
+	if len(os.Args) == 3 && os.Args[1] == nodeWord && os.Args[2] == sentWord {
+		syscall.CloseOnExec(3) // our own file
+		os.Args = os.Args[:2]
+	}
 	if len(os.Args) == 2 && os.Args[1] == nodeWord {
 		os.Exit(runNode())
 	}
@@ -43,7 +48,14 @@ func main() {
 		complain("%v", err)
 		os.Exit(codeUsage)
 	}
+	if err := settle(plan, surroundings); err != nil {
+		complain("%v", err)
+		os.Exit(codeUsage)
+	}
 	if plan.Verbose {
+		if plan.Site != "" && !plan.Explain {
+			complain("%s: %d machines, by %s", plan.Site, len(plan.Allocated), plan.Launcher)
+		}
 		for _, note := range plan.Notes {
 			complain("%s", note)
 		}

@@ -23,14 +23,20 @@ import (
 	"github.com/libimpi/libimpi/transport/tcp"
 )
 
-// nodeWord makes impirun a node: the launcher starts it so on every machine of a client that has several.
-const nodeWord = "--node"
+// nodeWord makes impirun a node: the launcher starts it so on every machine of a client that has several. sentWord
+// behind it says that the program was sent there, and that descriptor 3 is its file.
+const (
+	nodeWord = "--node"
+	sentWord = "sent"
+)
 
 // node starts the ranks of one machine and reports to the launcher. It does what the launcher does on one machine
 // (client.go, agent.go), except that the launcher joins the other clients for all nodes.
 type node struct {
 	frames *frames
 	start  *startFrame
+	self   *member         // what of it is ours
+	plan   *options.Plan   // likewise: our own ranks
 	feed   *os.File        // the other end of our standard input, if it comes in frames
 	input  chan inputFrame // what has come of standard input; at most one frame, since we ask for each
 
@@ -47,10 +53,18 @@ type node struct {
 // runNode is the whole of a node. It answers the exit code, which the launcher ignores: it has the end frame.
 func runNode() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGQUIT) // a terminal sends it to the launcher too, which ends us
-	n, output, err := newNode()
+	up, start, err := beginNode()
 	if err != nil {
 		complain("%v", err)
 		return codeUsage
+	}
+	if len(start.Members) > 1 {
+		return runRelay(up, start)
+	}
+	n, output, err := newNode(up, start)
+	if err != nil {
+		up.send(frame{End: &endFrame{Code: 1, Text: err.Error()}})
+		return 1
 	}
 	go n.listen()
 	end := endFrame{}
@@ -73,9 +87,8 @@ func exitOf(err error) int {
 	return 1
 }
 
-// newNode reads what to do. It replaces standard output by a pipe, which ranks inherit and whose contents are sent in
-// frames. output waits until all that was written has been sent.
-func newNode() (n *node, output *sync.WaitGroup, err error) {
+// beginNode greets who has started us, and reads what to do. Standard input and output stay free for other purposes.
+func beginNode() (*frames, *startFrame, error) {
 	fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		return nil, nil, err
@@ -84,18 +97,48 @@ func newNode() (n *node, output *sync.WaitGroup, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	n = &node{frames: &frames{in: os.NewFile(uintptr(in), "launcher"), out: os.NewFile(uintptr(fd), "launcher")},
-		told: make(chan jobFrame, 1), input: make(chan inputFrame, 1),
-		asking: map[uint64]chan answerFrame{}, alone: make(chan struct{})}
-	m, err := n.frames.receive()
-	switch {
-	case err != nil:
+	up := &frames{in: os.NewFile(uintptr(in), "launcher"), out: os.NewFile(uintptr(fd), "launcher")}
+	if err := up.send(frame{Hello: &helloFrame{nodeVersion}}); err != nil {
+		return nil, nil, err
+	}
+	m, err := up.receive()
+	if err != nil {
 		return nil, nil, fmt.Errorf("%s is for impirun's own use: %w", nodeWord, err)
-	case m.Start == nil || m.Start.Plan == nil || m.Start.Version != nodeVersion || m.Start.Plan.Size() < 1 ||
-		!rightRanks(m.Start):
+	}
+	if s := m.Start; s == nil || s.Plan == nil || s.Shell == nil || !wellFormed(s.Members, s.Size) {
 		return nil, nil, fmt.Errorf("the launcher is of another release")
 	}
-	n.start = m.Start
+	up.machine = m.Start.Members[0].Number
+	return up, m.Start, nil
+}
+
+// wellFormed says whether a list of machines is one, of a job of so many ranks.
+func wellFormed(list []member, size int) bool {
+	for i, m := range list {
+		if m.Number < 0 || i > 0 && m.Number <= list[i-1].Number || !rightRanks(m.Ranks, size) {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// rightRanks says whether a machine has ranks, in ascending order.
+func rightRanks(ranks []int, size int) bool {
+	for i, r := range ranks {
+		if r < 0 || r >= size || i > 0 && r <= ranks[i-1] {
+			return false
+		}
+	}
+	return len(ranks) > 0
+}
+
+// newNode replaces standard output by a pipe, which ranks inherit and whose contents are sent in frames. output waits
+// until all that was written has been sent.
+func newNode(up *frames, start *startFrame) (n *node, output *sync.WaitGroup, err error) {
+	n = &node{frames: up, start: start, self: &start.Members[0],
+		told: make(chan jobFrame, 1), input: make(chan inputFrame, 1),
+		asking: map[uint64]chan answerFrame{}, alone: make(chan struct{})}
+	n.plan = n.self.own(*start.Plan)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, err
@@ -123,16 +166,6 @@ func newNode() (n *node, output *sync.WaitGroup, err error) {
 	return n, output, nil
 }
 
-// rightRanks says whether a node is told a rank for each of its processes.
-func rightRanks(s *startFrame) bool {
-	for i, r := range s.Ranks {
-		if r < 0 || r >= s.Size || i > 0 && r <= s.Ranks[i-1] {
-			return false
-		}
-	}
-	return len(s.Ranks) == s.Plan.Size()
-}
-
 // output is where lines with prefixes go: into frames of their own, so that they stay whole.
 func (n *node) output() [2]io.Writer {
 	return [2]io.Writer{
@@ -153,15 +186,15 @@ func (send frameWriter) Write(b []byte) (int, error) {
 
 // run starts the ranks and waits for their end.
 func (n *node) run() (*supervise.Cause, error) {
-	s, plan := n.start, n.start.Plan
+	s, plan, ranks := n.start, n.plan, n.self.Ranks
 	if err := os.Chdir(s.Dir); err != nil {
 		complain("warning: %v; staying in the home directory", err)
 	}
-	list, err := processes(plan, s.JobID, []share{{0, plan.Size()}}, launch{base: s.Env, ranks: s.Ranks, size: s.Size})
+	list, err := processes(plan, s.JobID, []share{{0, plan.Size()}}, launch{base: s.Env, ranks: ranks, size: s.Size})
 	if err != nil {
 		return nil, err
 	}
-	if err := bindRanks(plan, list, s.Ranks); err != nil {
+	if err := bindRanks(plan, list, ranks); err != nil {
 		return nil, fmt.Errorf("machine %s: %w", hostname(), err)
 	}
 	at, err := n.address()
@@ -183,12 +216,13 @@ func (n *node) run() (*supervise.Cause, error) {
 	}
 	spawner := newSpawner(plan, s.Env, s.JobID, s.Universe)
 	spawner.above = n
-	p.ranks = s.Ranks
+	p.ranks = ranks
 	p.spawn(spawner, plan)
 	if s.Job != 0 {
 		p.parent, plan.Spawned = s.Parent, s.Job
 	}
-	cause, err := runParts(plan, list, []*part{p}, s.Ranks, n.output(), func(job *supervise.Job) {
+	cause, err := runParts(plan, list, []*part{p}, ranks, n.output(), func(job *supervise.Job) {
+		n.frames.send(frame{Started: true})
 		n.serveInput()
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -203,15 +237,15 @@ func (n *node) run() (*supervise.Cause, error) {
 }
 
 // address is where this machine's ranks listen: as the user says; towards the server; where the launcher's ssh has
-// come in; the name by which the launcher knows us; or what the machine knows best.
+// come in, unless a resource manager has handed that variable on from another machine; or what the machine knows best.
 func (n *node) address() (netip.Addr, error) {
-	if n.start.Bind.IsValid() {
-		return n.start.Bind, nil
+	if n.self.Bind.IsValid() {
+		return n.self.Bind, nil
 	}
-	if n.start.Plan.Mode == options.Client {
-		return addressTowards(n.start.Plan.Address)
+	if n.plan.Mode == options.Client {
+		return addressTowards(n.plan.Address)
 	}
-	if words := strings.Fields(os.Getenv("SSH_CONNECTION")); len(words) == 4 {
+	if words := strings.Fields(os.Getenv("SSH_CONNECTION")); len(words) == 4 && isOurs(words[2]) {
 		if a, err := netip.ParseAddr(words[2]); err == nil {
 			return a.Unmap().WithZone(""), nil
 		}

@@ -76,7 +76,7 @@ func (o *order) take(key, value string, file bool) (err error) {
 	switch strings.ReplaceAll(strings.ToLower(key), "-", "_") {
 	case "host", "hosts", "add_host":
 		for _, h := range strings.Split(value, ",") {
-			if _, err := parseMachine([]string{strings.TrimSpace(h)}); err != nil {
+			if _, _, err := parseMachine([]string{strings.TrimSpace(h)}); err != nil {
 				return err
 			}
 			o.hosts = append(o.hosts, strings.TrimSpace(h))

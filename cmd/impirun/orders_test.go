@@ -110,7 +110,7 @@ func TestPlacesFollowTheCommands(t *testing.T) {
 		{read(inTurn), "a [0 2], b [1 3], "},
 		{read(on(2, "a"), on(0, "b")), "a [0 1], "},
 	} {
-		where, err := placesOf(tt.list)
+		where, err := placesOf(tt.list, &options.Plan{})
 		got := ""
 		for _, m := range where {
 			got += fmt.Sprintf("%s %v, ", m.name, m.ranks)

@@ -140,7 +140,7 @@ func (s *spawner) answer(from *part, i int, r boot.Request) boot.Answer {
 	if err != nil {
 		return boot.Answer{Err: err}
 	}
-	where, err := placesOf(list)
+	where, err := placesOf(list, s.plan)
 	if err != nil {
 		return boot.Answer{Err: boot.Refuse(boot.ErrInfo, "%v", err)}
 	}

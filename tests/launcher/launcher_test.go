@@ -117,6 +117,10 @@ func (j *job) wait() result {
 	r := result{code: status.ExitStatus(), stdout: j.stdout.String(), stderr: j.stderr.String()}
 	if status.Signaled() {
 		r.code = 128 + int(status.Signal())
+		// A launcher that was killed waits for nobody: those on other machines end when they notice.
+		for limit := time.Now().Add(patience); len(marked(j.mark)) > 0 && time.Now().Before(limit); {
+			time.Sleep(10 * time.Millisecond)
+		}
 	}
 	if left := marked(j.mark); len(left) > 0 {
 		j.t.Errorf("%q left processes %v behind", j.cmd.Args, left)

@@ -168,7 +168,7 @@ func TestAMachineThatCannotBeReachedIsNamed(t *testing.T) {
 		}
 	}
 	r := run(t, words("-rsh /no/such/shell -host alpha,beta -n 2 true")...)
-	if r.code != 1 || !strings.Contains(r.stderr, "machine alpha: ") {
+	if r.code != 1 || !strings.Contains(r.stderr, "machines alpha, beta: ") {
 		t.Errorf("code %d, %q", r.code, r.stderr)
 	}
 	if r := run(t, words(machines(t), "/no/such/program")...); r.code != 127 {

@@ -17,8 +17,9 @@ func (p *Plan) String() string {
 	say(p.Explain, "mode explain (%v)", p.Mode)
 	say(p.Mode == Server, "clients %d, listen %q, port %d, auth %q", p.Servers, p.Listen, p.Port, p.Auth)
 	say(p.Mode == Client, "client %d of %s", p.Rank, p.Address)
-	say(p.Limits != Limits{}, "deadlines join %v, gather %v, exchange %v, run %v", p.Limits.Join, p.Limits.Gather,
-		p.Limits.Exchange, p.Limits.Run)
+	say(p.Limits.Start != 0, "deadline start %v", p.Limits.Start)
+	say(p.Limits != Limits{Start: p.Limits.Start}, "deadlines join %v, gather %v, exchange %v, run %v", p.Limits.Join,
+		p.Limits.Gather, p.Limits.Exchange, p.Limits.Run)
 	say(p.Values != Values{}, "values%v", &p.Values)
 	say(p.AppFile != "", "application file %s", p.AppFile)
 	say(p.Via != ViaAuto, "via %v", p.Via)
@@ -33,7 +34,16 @@ func (p *Plan) String() string {
 	say(p.Show.Bindings, "report bindings")
 	say(p.Show.Map || p.Show.RankMap, "display the map")
 	say(p.Show.Only, "run nothing")
-	say(p.Rsh != defaultRsh && p.Rsh != "", "rsh %q", p.Rsh)
+	say(p.Site != "", "allocation: %s", p.Site)
+	for _, h := range p.Allocated {
+		say(true, "  %s, slots %d", h.Name, h.Slots)
+	}
+	say(p.Manager != "", "resource manager %s", p.Manager)
+	say(p.Launcher != "", "launcher %s", p.Launcher)
+	say(p.Rsh != "" && p.Rsh != defaultRsh, "rsh %q", p.Rsh)
+	say(len(p.RshExtra) > 0, "rsh arguments %q", p.RshExtra)
+	say(p.Branches != defaultBranches && p.Branches != 0 || p.Branches == 0 && len(p.Programs) > 0, "branches %d",
+		p.Branches)
 	say(p.Mode == Names, "listen %q, port %d", p.Listen, p.Port)
 	say(p.Universe == UniverseInfinite, "universe without a bound")
 	say(p.Universe > 0, "universe %d", p.Universe)

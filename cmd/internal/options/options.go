@@ -56,8 +56,16 @@ type Plan struct {
 
 	Hosts     []string // given by -host: NAME or NAME:SLOTS
 	HostFiles []string
-	PerHost   int    // ranks on each host, 0: not said
-	Rsh       string // what starts a command on another machine
+	PerHost   int      // ranks on each host, 0: not said
+	Launcher  string   // how a command is started on another machine, one of Launchers; "": as the allocation has it
+	Rsh       string   // the command for that; "": the launcher's own
+	RshExtra  []string // words that follow it
+	Branches  int      // how many machines one process starts; 0: the first launcher starts all
+	Manager   string   // whose allocation is taken, one of Managers; "": that of the one that there is
+
+	AllSlots  bool   // -n was not said: in an allocation that is all of its slots
+	Site      string // filled in by the launcher: the allocation, in a few words; "": there is none
+	Allocated []Host // filled in by the launcher: the machines of it that are taken
 
 	Place placement.Policy // where ranks run: machines, and CPUs of them
 	Show  Show             // what is said of that
@@ -81,6 +89,22 @@ type Plan struct {
 	Spawned    int    // filled in by the launcher: the number of a job that was spawned; 0: it was not
 	Parameters string // Run without Clients: filled in by the launcher, for boot.EnvParameters
 }
+
+// Host is a machine, and how many ranks it has room for.
+type Host struct {
+	Name  string
+	Slots int
+}
+
+// Launchers are the ways to start a command on another machine.
+var Launchers = []string{"ssh", "rsh", "fork", "slurm", "lsf", "sge"}
+
+// Managers are those whose allocations are known; none and user are not to ask any.
+var Managers = []string{"slurm", "pbs", "lsf", "sge", "user", "none"}
+
+// defaultBranches is how many machines a process starts if nobody says it: ssh and its connection take 10 ms of a core
+// and some MiB each.
+const defaultBranches = 32
 
 // Program is one block between colons.
 type Program struct {
@@ -177,6 +201,7 @@ type Limits struct {
 	Gather   time.Duration // until all clients have joined
 	Exchange time.Duration // from then until all have said what they have to say
 	Run      time.Duration // from then until all have finished
+	Start    time.Duration // until all other machines of a job answer; of a launcher, and not of a server
 }
 
 // parser is a Plan in the making. local holds the options of the block that is being read.
@@ -213,7 +238,10 @@ func Parse(args []string, getenv func(string) string) (*Plan, error) {
 	if err := p.plan.Values.fromEnv(getenv); err != nil {
 		return nil, err
 	}
-	p.plan.Rsh = cmp.Or(getenv("IMPI_RSH"), defaultRsh)
+	p.plan.Branches = defaultBranches
+	if err := p.launcherFromEnv(getenv); err != nil {
+		return nil, err
+	}
 	if v := getenv("IMPI_VIA"); v != "" {
 		if err := applyVia(p, []string{v}); err != nil {
 			return nil, fmt.Errorf("IMPI_VIA: %v", err)
@@ -249,7 +277,57 @@ func Parse(args []string, getenv func(string) string) (*Plan, error) {
 	if err := p.settle(); err != nil {
 		return nil, err
 	}
+	p.settleLauncher(getenv)
 	return &p.plan, nil
+}
+
+// launcherFromEnv reads what other launchers, and those who call them, say in variables.
+func (p *parser) launcherFromEnv(getenv func(string) string) error {
+	p.plan.Rsh = cmp.Or(getenv("IMPI_RSH"), getenv("HYDRA_LAUNCHER_EXEC"))
+	p.plan.RshExtra = strings.Fields(cmp.Or(getenv("HYDRA_LAUNCH_EXTRA_ARGS"), getenv("HYDRA_LAUNCHER_EXTRA_ARGS")))
+	if v := getenv("HYDRA_LAUNCHER"); v != "" {
+		if err := applyLauncher(p, []string{v}); err != nil {
+			return fmt.Errorf("HYDRA_LAUNCHER=%s: %v", v, err)
+		}
+	}
+	return nil
+}
+
+// settleLauncher says which command starts others, as far as the command line and the variables have it. A command of
+// the user's is called as ssh is, unless he says otherwise.
+func (p *parser) settleLauncher(getenv func(string) string) {
+	plan := &p.plan
+	if plan.Mode == Server {
+		plan.Rsh = cmp.Or(plan.Rsh, defaultRsh)
+		return
+	}
+	if plan.Launcher == "" && plan.Rsh != "" {
+		plan.Launcher = "ssh"
+	}
+	if len(plan.Programs) > 0 && plan.Clients == 0 && len(plan.Hosts)+len(plan.HostFiles) == 0 {
+		if file := getenv("HYDRA_HOST_FILE"); file != "" {
+			plan.HostFiles = []string{file}
+			plan.Notes = append(plan.Notes, "the machines are those of HYDRA_HOST_FILE="+file)
+		}
+	}
+	plan.AllSlots = len(plan.Programs) == 1 && !p.seen["n"]
+}
+
+// DefaultRsh is what a launcher calls if the user says no command; "" for fork.
+func DefaultRsh(launcher string) string {
+	switch launcher {
+	case "rsh":
+		return "rsh"
+	case "fork":
+		return ""
+	case "slurm":
+		return "srun"
+	case "lsf":
+		return "blaunch"
+	case "sge":
+		return "qrsh -inherit"
+	}
+	return defaultRsh
 }
 
 // options reads options up to the first word that is none, and answers what is left.
@@ -378,11 +456,11 @@ func (p *parser) settle() error {
 			return fmt.Errorf("-%s goes with -server only", only)
 		}
 	}
-	if p.seen["deadline"] && plan.Mode != Client {
-		return fmt.Errorf("-deadline goes with -server or -client")
-	}
-	if l := plan.Limits; l.Gather != 0 || l.Exchange != 0 || l.Run != 0 {
-		return fmt.Errorf("-deadline of a -client: join, the server knows the others")
+	switch l := plan.Limits; {
+	case (l.Join != 0 || l.Gather != 0 || l.Exchange != 0 || l.Run != 0) && plan.Mode != Client:
+		return fmt.Errorf("-deadline goes with -server or -client, but for -deadline start=SECONDS")
+	case l.Gather != 0 || l.Exchange != 0 || l.Run != 0:
+		return fmt.Errorf("-deadline of a -client: join or start, the server knows the others")
 	}
 	if err := errors.Join(p.settleVia(), p.settlePlacement()); err != nil {
 		return err
@@ -451,6 +529,9 @@ func (p *parser) settleServer() error {
 	plan := &p.plan
 	if plan.PortTo > plan.Port {
 		return fmt.Errorf("-server listens at one port, -port gives %d", plan.PortTo-plan.Port+1)
+	}
+	if plan.Limits.Start != 0 {
+		return fmt.Errorf("-deadline start=%v: a server starts no machines", plan.Limits.Start.Seconds())
 	}
 	for _, clients := range []string{"via", "outbound"} {
 		if p.seen[clients] {

@@ -57,7 +57,7 @@ func TestEveryOptionWorksWithOneDashAndTwoAndWithEqualsOrSpace(t *testing.T) {
 	samples := map[string]string{
 		"NAME[=VALUE]": "A=1", "NAME": "A", "VALUE": "b", "HOST:PORT": "h:1", "RANK": "0",
 		"WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT[-PORT]": "5", "HOW": "agent", "COMMAND": "rsh", "LIST": "1",
-		"UNIT[:MODIFIERS]": "core", "UNIT": "core", "CPUS": "0-1", "WHAT": "map",
+		"UNIT[:MODIFIERS]": "core", "UNIT": "core", "CPUS": "0-1", "WHAT": "map", "MANAGER": "none",
 		"FILE": "f", "DIR": "d", "V": "40000", "PHASE=SECONDS": "run=5", "NAMES": "A,B",
 	}
 	for name, o := range byName {
@@ -179,4 +179,27 @@ func FuzzParseNeverPanicsAndNeverAnswersAnEmptyJob(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestVariablesOfOtherLaunchersAreRead(t *testing.T) {
+	env := map[string]string{"HYDRA_HOST_FILE": "/hosts", "HYDRA_LAUNCH_EXTRA_ARGS": "-o ConnectionAttempts=10",
+		"HYDRA_LAUNCHER": "rsh", "HYDRA_LAUNCHER_EXEC": "/bin/rsh"}
+	get := func(name string) string { return env[name] }
+	p, err := Parse(strings.Fields("-n 2 a.out"), get)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.HostFiles) != 1 || p.HostFiles[0] != "/hosts" || len(p.RshExtra) != 2 || p.Launcher != "rsh" ||
+		p.Rsh != "/bin/rsh" || p.AllSlots {
+		t.Errorf("%+v", p)
+	}
+	p, err = Parse(strings.Fields("-host a -launcher ssh -rsh /bin/ssh a.out"), get)
+	if err != nil || len(p.HostFiles) != 0 || p.Launcher != "ssh" || p.Rsh != "/bin/ssh" || !p.AllSlots {
+		t.Errorf("%+v, %v", p, err)
+	}
+	env["HYDRA_LAUNCHER"] = "manual"
+	_, err = Parse(strings.Fields("a.out"), get)
+	if err == nil || !strings.Contains(err.Error(), "HYDRA_LAUNCHER=manual") {
+		t.Error(err)
+	}
 }

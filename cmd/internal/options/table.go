@@ -30,7 +30,8 @@ const maxRanks = 1 << 16
 const maxClients = 32
 
 var table = slices.Concat([]option{
-	{names: []string{"n", "np", "c"}, values: []string{"N"}, help: "start N ranks of the program that follows (default 1)",
+	{names: []string{"n", "np", "c"}, values: []string{"N"}, help: "start N ranks of the program that follows " +
+		"(default 1, or all slots of an allocation)",
 		apply: func(p *parser, v []string) error { return number(&p.local.n, v[0], 1, maxRanks, "ranks") }},
 	{names: []string{"ppn", "N", "npernode", "perhost"}, values: []string{"N"},
 		help: "ranks on each host; the same as -n on one host",
@@ -40,17 +41,36 @@ var table = slices.Concat([]option{
 			return err
 		}},
 	{names: []string{"host", "H", "hosts"}, values: []string{"LIST"},
-		help: "machines to run on, NAME or NAME:SLOTS, in rank order; others than this one by -rsh. With -server: the " +
-			"address to listen at", apply: applyHosts},
+		help: "machines to run on, NAME, NAME:SLOTS or ssh://USER@NAME:PORT, in rank order (default: those that a resource " +
+			"manager has given to this job, or this one). With -server: the address to listen at", apply: applyHosts},
 	{names: []string{"hostfile", "f", "machinefile"}, values: []string{"FILE"},
-		help:  "the same, one a line: NAME, NAME:SLOTS or NAME slots=N, and addr=ADDRESS where its ranks listen",
+		help: "the same, one a line: NAME, NAME:SLOTS or NAME slots=N, and addr=ADDRESS where its ranks listen " +
+			"(HYDRA_HOST_FILE)",
 		apply: func(p *parser, v []string) error { p.plan.HostFiles = append(p.plan.HostFiles, v[0]); return nil }},
-	{names: []string{"rsh", "launcher-exec"}, values: []string{"COMMAND"},
+	{names: []string{"rsh", "launcher-exec", "bootstrap-exec"}, values: []string{"COMMAND"},
 		help: "starts a command on another machine: COMMAND NAME WORDS (default ssh; IMPI_RSH)", apply: func(p *parser,
 			v []string) error {
-			p.plan.Rsh = v[0]
+			if p.plan.Rsh = v[0]; strings.TrimSpace(v[0]) == "" {
+				return fmt.Errorf("a command is needed")
+			}
 			return nil
 		}},
+	{names: []string{"launcher", "bootstrap"}, values: []string{"HOW"}, choices: Launchers,
+		help: "how impirun is started on other machines: ssh, rsh, slurm (srun), lsf (blaunch), sge (qrsh), or fork, which " +
+			"starts all of them here (default: as the allocation has it, or ssh)", apply: applyLauncher},
+	{names: []string{"rmk"}, values: []string{"MANAGER"}, choices: Managers,
+		help: "the resource manager whose allocation is used: slurm, pbs, lsf, sge; none to use none (default: what there " +
+			"is)",
+		apply: func(p *parser, v []string) error {
+			if p.plan.Manager = v[0]; !slices.Contains(Managers, v[0]) {
+				return fmt.Errorf("the resource managers are %s", strings.Join(Managers, ", "))
+			}
+			return nil
+		}},
+	{names: []string{"branch-count"}, values: []string{"N"},
+		help: fmt.Sprintf("how many machines one process starts; beyond that, those that were started start the others "+
+			"(default %d; 0: the first launcher starts all)", defaultBranches),
+		apply: func(p *parser, v []string) error { return number(&p.plan.Branches, v[0], 0, maxRanks, "machines") }},
 	{names: []string{"clients"}, values: []string{"K"},
 		help: "start an IMPI server and K clients on this machine, and divide the ranks among them", apply: func(p *parser,
 			v []string) error {
@@ -92,8 +112,9 @@ var table = slices.Concat([]option{
 		help:  "with -server: start the clients, too, one for each line [MACHINE] [-client RANK $hostport] OPTIONS PROGRAM",
 		apply: func(p *parser, v []string) error { p.plan.AppFile = v[0]; return nil }},
 	{names: []string{"deadline"}, values: []string{"PHASE=SECONDS"},
-		choices: []string{"join=", "gather=", "exchange=", "run="},
-		help: "with -server: end the job if that takes longer (0 never): join (one connection, default 30), gather (all " +
+		choices: []string{"join=", "gather=", "exchange=", "run=", "start="},
+		help: "start: end the job if other machines take longer to answer (default 60); with -server: end the job if that " +
+			"takes longer (0 never): join (one connection, default 30), gather (all " +
 			"clients, 1800), exchange (300), run (0); with -client: join (until the server answers, 30)", apply: applyDeadline},
 
 	{names: []string{"usize"}, values: []string{"N"},
@@ -202,7 +223,7 @@ var table = slices.Concat([]option{
 
 	noEffect(0, "oversubscribe", "allow-run-as-root", "nooversubscribe", "print-all-exitcodes", "get-stack-traces",
 		"report-state-on-timeout"),
-	noEffect(1, "rankmap", "prefix", "launcher", "rmk"),
+	noEffect(1, "rankmap", "prefix"),
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
 	notYet(0, "nolocal"),
 	notYet(1, "configfile", "app", "output-filename", "outfile-pattern", "errfile-pattern",
@@ -254,10 +275,21 @@ func applyHosts(p *parser, v []string) error {
 	return nil
 }
 
-// HostSlots splits NAME:SLOTS, but not the colons of an IPv6 address. slots is 0 if they are not said.
+func applyLauncher(p *parser, v []string) error {
+	switch p.plan.Launcher = v[0]; {
+	case v[0] == "pbs" || v[0] == "pbsdsh":
+		return fmt.Errorf("pbsdsh hands no standard input on, which impirun needs; ssh reaches the machines of the job")
+	case !slices.Contains(Launchers, v[0]):
+		return fmt.Errorf("the launchers are %s", strings.Join(Launchers, ", "))
+	}
+	return nil
+}
+
+// HostSlots splits NAME:SLOTS, but not the colons of an IPv6 address, or of ssh://NAME:PORT. slots is 0 if they are not
+// said.
 func HostSlots(word string) (name string, slots int, err error) {
 	name, n, ok := strings.Cut(word, ":")
-	if !ok || strings.Contains(n, ":") {
+	if !ok || strings.Contains(n, ":") || name == "ssh" && strings.HasPrefix(n, "//") {
 		return word, 0, nil
 	}
 	if slots, err = strconv.Atoi(n); err != nil || slots < 1 || slots > maxRanks {
@@ -273,9 +305,9 @@ func applyDeadline(p *parser, v []string) error {
 	phase, word, _ := strings.Cut(v[0], "=")
 	limits := &p.plan.Limits
 	to := map[string]*time.Duration{"join": &limits.Join, "gather": &limits.Gather, "exchange": &limits.Exchange,
-		"run": &limits.Run}[phase]
+		"run": &limits.Run, "start": &limits.Start}[phase]
 	if to == nil {
-		return fmt.Errorf("the phases are join, gather, exchange and run")
+		return fmt.Errorf("the phases are join, gather, exchange, run and start")
 	}
 	d, err := seconds(word)
 	if d == 0 {

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/libimpi/libimpi/cmd/internal/options"
+)
+
+func membersFor(n int) []member {
+	list := make([]member, n)
+	for i := range list {
+		list[i] = member{Number: i, Name: fmt.Sprint("m", i), Ranks: []int{i}}
+	}
+	return list
+}
+
+// simulate starts machines on a virtual clock: a process starts its groups one after the other, each of which takes it
+// time to start a shell, and the shell time until the other end runs. It answers when the last machine runs, how many
+// rounds of shells that were, and the most machines that one process has started.
+func simulate(list []member, most int, start, shell time.Duration) (last time.Duration, rounds, width, reached int) {
+	var run func(others []member, at time.Duration, round int)
+	run = func(others []member, at time.Duration, round int) {
+		all := groups(others, most)
+		width = max(width, len(all))
+		for i, g := range all {
+			there := at + time.Duration(i+1)*start + shell
+			last, rounds, reached = max(last, there), max(rounds, round), reached+1
+			run(g[1:], there, round+1)
+		}
+	}
+	run(list, 0, 1)
+	return last, rounds, width, reached
+}
+
+func TestTheRoundsOfAStartGrowAsTheLogarithmOfMachines(t *testing.T) {
+	for _, tt := range []struct{ machines, branches, rounds, width int }{
+		{1, 32, 1, 1}, {10, 32, 1, 10}, {32, 32, 1, 32}, {33, 32, 2, 32}, {100, 32, 2, 32}, {1000, 32, 2, 32},
+		{1056, 32, 2, 32}, {1057, 32, 3, 32}, {30000, 32, 3, 32}, {1000, 2, 9, 2}, {1000, 10, 3, 10}, {1000, 0, 1, 1000},
+	} {
+		_, rounds, width, reached := simulate(membersFor(tt.machines), tt.branches, time.Millisecond, time.Second)
+		if rounds != tt.rounds || width != tt.width || reached != tt.machines {
+			t.Errorf("%d machines by %d: %d rounds of at most %d, %d reached; want %d rounds of %d", tt.machines, tt.branches,
+				rounds, width, reached, tt.rounds, tt.width)
+		}
+	}
+}
+
+// With a shell that takes a third of a second, and 10 ms of its launcher, as ssh does, a tree beats one launcher.
+func TestATreeStartsAThousandMachinesFasterThanOneProcess(t *testing.T) {
+	tree, _, _, _ := simulate(membersFor(1000), 32, 10*time.Millisecond, 300*time.Millisecond)
+	flat, _, _, _ := simulate(membersFor(1000), 0, 10*time.Millisecond, 300*time.Millisecond)
+	if tree > flat/5 {
+		t.Errorf("%v, and %v without a tree", tree, flat)
+	}
+}
+
+func TestGroupsAreTheListInItsOrder(t *testing.T) {
+	for n := range 40 {
+		for most := range 7 {
+			var got []member
+			for _, g := range groups(membersFor(n), most) {
+				got = append(got, g...)
+			}
+			if !slices.EqualFunc(got, membersFor(n), func(a, b member) bool { return a.Number == b.Number }) {
+				t.Errorf("%d by %d: %v", n, most, got)
+			}
+		}
+	}
+}
+
+func TestCommandsOfRemoteShells(t *testing.T) {
+	t.Setenv("SLURM_NTASKS_PER_NODE", "4")
+	for _, tt := range []struct {
+		launcher, rsh string
+		m             member
+		want          string
+	}{
+		{"", "", member{Name: "a"}, "ssh -o BatchMode=yes -x a"},
+		{"ssh", "", member{Name: "a", User: "u", Port: 22}, "ssh -o BatchMode=yes -x -p 22 -l u a"},
+		{"ssh", "/my/ssh -4", member{Name: "a"}, "/my/ssh -4 -x a"},
+		{"rsh", "", member{Name: "a", User: "u", Port: 22}, "rsh -x -l u a"},
+		{"lsf", "", member{Name: "a"}, "blaunch -x a"},
+		{"sge", "", member{Name: "a"}, "qrsh -inherit -x a"},
+		{"fork", "", member{Name: "a"}, "/bin/sh -c"},
+		{"slurm", "/no/srun", member{Name: "a"},
+			"/no/srun -x --nodes=1 --ntasks=1 --nodelist=a --mpi=none --cpu-bind=none --quiet /bin/sh -c"},
+	} {
+		s, err := newShell(&options.Plan{Launcher: tt.launcher, Rsh: tt.rsh, RshExtra: []string{"-x"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := s.command(&tt.m, 7)
+		script := cmd.Args[len(cmd.Args)-1]
+		if got := strings.Join(cmd.Args[:len(cmd.Args)-1], " "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.launcher, got, tt.want)
+		}
+		if !strings.Contains(script, nodeWord) || !strings.Contains(script, "head -c 7") {
+			t.Errorf("%s: %q", tt.launcher, script)
+		}
+		if tt.launcher == "slurm" && slices.Contains(cmd.Env, "SLURM_NTASKS_PER_NODE=4") {
+			t.Error("srun is told of the tasks of the job")
+		}
+	}
+	if _, err := newShell(&options.Plan{Rsh: " "}); err != nil {
+		t.Errorf("a command of blanks is as good as none: %v", err)
+	}
+}
+
+func TestOnlyMachinesThatMayComeAreTriedAgain(t *testing.T) {
+	s := &shell{Launcher: "ssh"}
+	for said, want := range map[string]bool{
+		"ssh: Could not resolve hostname pi-worker-0.pi: Name or service not known":            true,
+		"ssh: Could not resolve hostname w: Temporary failure in name resolution":              true,
+		"ssh: connect to host w port 22: Connection refused":                                   true,
+		"kex_exchange_identification: Connection closed by remote host":                        true,
+		"user@w: Permission denied (publickey).":                                               false,
+		"Host key verification failed.":                                                        false,
+		"ssh: connect to host w port 22: No route to host":                                     false,
+		"sh: impirun: not found":                                                               false,
+		"":                                                                                     false,
+		"srun: error: Unable to create step for job 17: Requested nodes are busy":              false,
+		"Warning: Permanently added 'w' to the list of known hosts.\nssh: connection refused.": true,
+	} {
+		if got := s.mayComeLater(said); got != want {
+			t.Errorf("%q: %v", said, got)
+		}
+	}
+}
+
+func TestAllThatAreMissingAreNamed(t *testing.T) {
+	list := []missedNode{{0, "a", "gone"}, {2, "c", "other"}, {3, "d", "gone"}}
+	for _, tt := range []struct {
+		late []string
+		want string
+	}{
+		{nil, "machines a, d: gone; machine c: other"},
+		{[]string{"e", "f"}, "machines a, d: gone; machine c: other; machines e, f: no answer yet"},
+	} {
+		if d := cmp.Diff(tt.want, missingText(slices.Clone(list), tt.late)); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestTheTimeForStarting(t *testing.T) {
+	none := func(string) string { return "" }
+	pod := func(name string) string { return map[string]string{"KUBERNETES_SERVICE_HOST": "10.0.0.1"}[name] }
+	for _, tt := range []struct {
+		said, want time.Duration
+		getenv     func(string) string
+	}{
+		{0, usualLimit, none}, {time.Second, time.Second, none},
+		{0, kubernetesLimit, pod},
+	} {
+		plan := &options.Plan{Limits: options.Limits{Start: tt.said}}
+		if got := startLimit(plan, tt.getenv); got != tt.want {
+			t.Errorf("%v: %v", tt.said, got)
+		}
+	}
+}
+
+// A shell that cannot be started, and one that ends at once, are told as such, and not tried again.
+func TestABranchThatCannotBeStartedSaysWhy(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for rsh, want := range map[string]string{"/no/such/shell": "no such file", "false": "exit status 1",
+		"echo": "not what impirun says"} {
+		s, err := newShell(&options.Plan{Rsh: rsh})
+		if err != nil {
+			t.Fatal(err)
+		}
+		missed := make(chan error, 1)
+		l := &launching{shell: s, time: context.Background(), run: startHere, err: null,
+			missed: func(_ *branch, why error) { missed <- why }}
+		l.newBranch(membersFor(1)).follow()
+		if why := <-missed; !strings.Contains(why.Error(), want) {
+			t.Errorf("%s: %v", rsh, why)
+		}
+	}
+}
+
+// What is put into a mailbox comes out in order, and its end ends the stream.
+func TestAMailboxKeepsTheOrder(t *testing.T) {
+	r, w := io.Pipe()
+	m := newMailbox()
+	for i := range 10 {
+		m.put(letter{i, []byte("{}\n")})
+	}
+	m.begin(&frames{out: w}, w, startFrame{})
+	in := &frames{in: r}
+	if first, err := in.receive(); err != nil || first.Start == nil {
+		t.Fatal(first, err)
+	}
+	m.put(letter{10, []byte("{}\n")})
+	m.finish()
+	m.put(letter{11, []byte("{}\n")})
+	for i := range 11 {
+		if x, err := in.letter(); err != nil || x.machine != i {
+			t.Fatal(i, x, err)
+		}
+	}
+	if _, err := in.letter(); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+}
+
+func TestTheProgressLineGivesWay(t *testing.T) {
+	var out strings.Builder
+	p := &progress{to: &out, active: true}
+	p.update(tally{machines: 3, reached: 1, ranks: 6})
+	p.update(tally{machines: 3, reached: 1, ranks: 6})
+	p.clear()
+	p.update(tally{3, 3, 6, 6, 5})
+	p.update(tally{3, 3, 6, 6, 6})
+	p.update(tally{3, 3, 6, 6, 5})
+	p.begin()
+	p.update(tally{3, 3, 6, 6, 5})
+	want := "impirun: 1 of 3 machines reached, 0 of 6 ranks started, 0 joined\r\x1b[K" +
+		"impirun: 3 of 3 machines reached, 6 of 6 ranks started, 5 joined\r\x1b[K"
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
+	}
+	var none *progress
+	none.clear()
+	none.update(tally{})
+	none.end()
+	if none.due() != nil {
+		t.Error("nobody to tell")
+	}
+}
+
+func startHere(cmd *exec.Cmd) (command, error) { return child{cmd}, cmd.Start() }
