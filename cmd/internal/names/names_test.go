@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -66,26 +67,88 @@ func TestNamesArePublishedOnceFoundByAllAndTakenBackByTheirOwner(t *testing.T) {
 	}
 }
 
-// await repeats what another connection's end decides, for as long as it takes.
-func await(t *testing.T, c *Client, service string, want error) {
-	t.Helper()
-	for range 5000 {
-		if _, err := c.Lookup(service); errors.Is(err, want) {
-			return
-		}
-		time.Sleep(time.Millisecond)
+// lines is a listener without a network: connections are pipes in memory, so that a test may run in a bubble whose time
+// is its own.
+type lines struct {
+	to     chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newLines() *lines { return &lines{to: make(chan net.Conn), closed: make(chan struct{})} }
+
+func (l *lines) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.to:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
 	}
-	t.Errorf("%s: never %v", service, want)
+}
+
+func (l *lines) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
+func (l *lines) Addr() net.Addr { return nil }
+
+func (l *lines) dial(context.Context) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case l.to <- there:
+		return here, nil
+	case <-l.closed:
+		return nil, ErrNoServer
+	}
 }
 
 func TestNamesGoWithWhoHasPublishedThem(t *testing.T) {
-	at := serve(t, Config{})
-	a, b := client(t, at, ""), client(t, at, "")
-	if err := a.Publish("s", "port"); err != nil {
-		t.Fatal(err)
-	}
-	a.Close()
-	await(t, b, "s", ErrNoName)
+	synctest.Test(t, func(t *testing.T) {
+		l := newLines()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go Serve(ctx, l, Config{})
+		a, b := NewClient(l.dial, ""), NewClient(l.dial, "")
+		defer b.Close()
+		if err := a.Publish("s", "port"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Lookup("s"); err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+		synctest.Wait() // the server has seen the end of the connection
+		if _, err := b.Lookup("s"); !errors.Is(err, ErrNoName) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// Time here is that of the bubble: an hour takes none.
+func TestAServerStaysWhileItIsNeededAndEndsWhenItHasBeenIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, ended := newLines(), false
+		go func() {
+			if err := Serve(t.Context(), l, Config{Idle: time.Minute}); err != nil {
+				t.Error(err)
+			}
+			ended = true
+		}()
+		at := func(later time.Duration, want bool) {
+			t.Helper()
+			time.Sleep(later)
+			synctest.Wait()
+			if ended != want {
+				t.Fatalf("ended: %v, want %v", ended, want)
+			}
+		}
+		at(50*time.Second, false)
+		a := NewClient(l.dial, "")
+		if err := a.Publish("s", "port"); err != nil {
+			t.Fatal(err)
+		}
+		at(time.Hour, false)
+		a.Close()
+		at(59*time.Second, false)
+		at(time.Second, true)
+	})
 }
 
 func TestTheSecretIsProvedByBoth(t *testing.T) {
@@ -157,12 +220,6 @@ func TestALocalServerIsAloneAndEndsWhenNobodyNeedsIt(t *testing.T) {
 	info, err := os.Stat(filepath.Join(folder, socketName))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
-	}
-	time.Sleep(60 * time.Millisecond)
-	select {
-	case <-done:
-		t.Error("it ends while it is needed")
-	default:
 	}
 	a.Close()
 	if err := <-done; err != nil {
