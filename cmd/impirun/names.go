@@ -184,10 +184,7 @@ func (b *nameBook) connect(start bool) (*names.Client, error) {
 		}
 		return names.NewClient(names.At(at), m.Secret), nil
 	}
-	folder, err := names.Folder(func(name string) string { return valueIn(b.base, name) })
-	if err != nil {
-		return nil, err
-	}
+	folder := names.Folder(func(name string) string { return valueIn(b.base, name) })
 	if !start {
 		return names.NewClient(names.In(folder, nil), ""), nil
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,19 +126,20 @@ func TestNamesGoWithWhoHasPublishedThem(t *testing.T) {
 // Time here is that of the bubble: an hour takes none.
 func TestAServerStaysWhileItIsNeededAndEndsWhenItHasBeenIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, ended := newLines(), false
+		l := newLines()
+		var ended atomic.Bool
 		go func() {
 			if err := Serve(t.Context(), l, Config{Idle: time.Minute}); err != nil {
 				t.Error(err)
 			}
-			ended = true
+			ended.Store(true)
 		}()
 		at := func(later time.Duration, want bool) {
 			t.Helper()
 			time.Sleep(later)
 			synctest.Wait()
-			if ended != want {
-				t.Fatalf("ended: %v, want %v", ended, want)
+			if ended.Load() != want {
+				t.Fatalf("ended: %v, want %v", !want, want)
 			}
 		}
 		at(50*time.Second, false)
@@ -175,7 +178,7 @@ func TestTheSecretIsProvedByBoth(t *testing.T) {
 }
 
 func TestAServerThatHasGoneIsAnErrorAndOneThatComesBackLearnsTheNames(t *testing.T) {
-	folder := t.TempDir()
+	folder := folderOf(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	start := func() error { go func() { done <- ServeIn(ctx, folder, 0) }(); return nil }
@@ -206,8 +209,11 @@ func TestAServerThatHasGoneIsAnErrorAndOneThatComesBackLearnsTheNames(t *testing
 	<-done
 }
 
+// folderOf is where a test's server makes its folder.
+func folderOf(t *testing.T) string { return filepath.Join(t.TempDir(), "libimpi") }
+
 func TestALocalServerIsAloneAndEndsWhenNobodyNeedsIt(t *testing.T) {
-	folder := t.TempDir()
+	folder := folderOf(t)
 	done := make(chan error, 1)
 	start := func() error { go func() { done <- ServeIn(t.Context(), folder, 20*time.Millisecond) }(); return nil }
 	a := NewClient(In(folder, start), "")
@@ -225,26 +231,93 @@ func TestALocalServerIsAloneAndEndsWhenNobodyNeedsIt(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Join(folder, socketName)); err == nil {
-		t.Error("the socket is left behind")
+	if _, err := os.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its folder is left behind: %v", err)
 	}
 }
 
 func TestAFolderThatOthersMayEnterIsRefused(t *testing.T) {
 	run := t.TempDir()
-	getenv := func(string) string { return run }
-	dir, err := Folder(getenv)
-	if err != nil || dir != filepath.Join(run, "libimpi") {
-		t.Fatal(dir, err)
+	dir := Folder(func(string) string { return run })
+	if dir != filepath.Join(run, "libimpi") {
+		t.Fatal(dir)
 	}
+	refused := func(what string) {
+		t.Helper()
+		start := func() error { t.Errorf("%s: a server is started", what); return nil }
+		if err := NewClient(In(dir, start), "").Publish("s", "port"); err == nil || errors.Is(err, ErrNoServer) {
+			t.Errorf("%s is accepted by a client: %v", what, err)
+		}
+		if err := ServeIn(t.Context(), dir, time.Millisecond); err == nil {
+			t.Errorf("%s is accepted by a server", what)
+		}
+	}
+	os.Mkdir(dir, 0o700)
 	os.Chmod(dir, 0o755)
-	if _, err := Folder(getenv); err == nil {
-		t.Error("mode 0755 is accepted")
-	}
+	refused("mode 0755")
 	os.Remove(dir)
 	os.Symlink(t.TempDir(), dir)
-	if _, err := Folder(getenv); err == nil {
-		t.Error("a symbolic link is accepted")
+	refused("a symbolic link")
+	os.Remove(dir)
+	os.WriteFile(dir, nil, 0o600)
+	refused("a file")
+}
+
+// Servers come and go while clients publish: there is never more than one, each client gets its answers, and nothing is
+// left. Those who look up start no server, and make no folder.
+func TestServersThatComeAndGoLeaveNothing(t *testing.T) {
+	folder := folderOf(t)
+	if _, err := NewClient(In(folder, nil), "").Lookup("s"); !errors.Is(err, ErrNoServer) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("who looks up has made the folder: %v", err)
+	}
+	var servers, clients sync.WaitGroup
+	var serving atomic.Int32
+	start := func() error {
+		for range 3 {
+			servers.Go(func() {
+				lock, err := lockIn(folder)
+				if err != nil || lock == nil {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if n := serving.Add(1); n != 1 {
+					t.Errorf("%d servers have the lock", n)
+				}
+				serving.Add(-1)
+				unlock(lock, folder)
+			})
+			servers.Go(func() {
+				if err := ServeIn(t.Context(), folder, time.Millisecond); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		return nil
+	}
+	for i := range 8 {
+		clients.Go(func() {
+			for round := range 10 {
+				c := NewClient(In(folder, start), "")
+				name := fmt.Sprint(i, round)
+				if err := c.Publish(name, name); err != nil {
+					t.Errorf("client %d: %v", i, err)
+				}
+				if port, err := c.Lookup(name); port != name || err != nil {
+					t.Errorf("client %d: %q, %v", i, port, err)
+				}
+				c.Close()
+			}
+		})
+	}
+	clients.Wait()
+	servers.Wait()
+	if _, err := os.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is left behind: %v", err)
 	}
 }
 
