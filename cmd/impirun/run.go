@@ -109,7 +109,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 func runParts(plan *options.Plan, list []supervise.Process, parts []*part, first int, output [2]io.Writer,
 	started func(*supervise.Job)) (*supervise.Cause, error) {
 	config := supervise.Config{Host: hostname(), First: first, Grace: plan.Grace, Timeout: plan.Timeout,
-		Recovery: plan.Recovery, Prefix: prefixes(plan, first, jobPrefix(plan.Spawned)), Output: output,
+		Recovery: plan.Recovery, Streams: streams(plan, first, plan.Spawned), Output: output,
 		Guard: guardCommand(parts[0].jobID)}
 	if plan.Mode == options.Client {
 		config.Part = fmt.Sprintf(" of client %d", plan.Rank)

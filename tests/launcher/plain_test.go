@@ -44,7 +44,7 @@ func TestAWrongCommandLineIsOneLineAndCode2(t *testing.T) {
 		"-server 2 hostname":              "-server runs no program",
 		"-client 0 nowhere hostname":      "HOST:PORT",
 		"-clients 3 -n 2 hostname":        "more clients than the 2 ranks",
-		"--output-filename o -n 2 true":   "not supported yet",
+		"--output json,tag -n 2 true":     "no prefix goes with it",
 		"--stdin 5 -n 2 hostname":         "ranks are 0 to 1",
 		"-clients 2 -client 0 h:1 -n 2 a": "give one of the two",
 	} {

@@ -43,6 +43,12 @@ func (p *Plan) String() string {
 		first += g.N
 	}
 	say(p.Tag != TagNone || p.Timestamp, "tag %v, timestamp %v", p.Tag, p.Timestamp)
+	say(p.Pattern != "", "before lines %q", p.Pattern)
+	say(p.JSON, "lines are objects")
+	say(p.Merge, "stderr goes where stdout goes")
+	say(p.Out != "", "stdout to %s", p.Out)
+	say(p.Err != "", "stderr to %s", p.Err)
+	say(p.Dir != "", "output to folder %s, and only there: %v", p.Dir, p.DirOnly)
 	say(p.Stdin != StdinOne || p.StdinRank != 0, "stdin %v %d", p.Stdin, p.StdinRank)
 	say(p.Timeout != 0, "timeout %v", p.Timeout)
 	say(p.Grace != defaultGrace, "grace %v", p.Grace)

@@ -59,8 +59,7 @@ type Plan struct {
 	Universe   int    // MPI_UNIVERSE_SIZE; 0: as many as there are slots
 	NameServer string // HOST:PORT of the server that keeps names for several jobs; "": one of this machine
 
-	Tag       Tag
-	Timestamp bool
+	Output
 	Stdin     Stdin
 	StdinRank int           // Stdin == StdinOne: the rank that gets it
 	Timeout   time.Duration // 0: none
@@ -361,6 +360,9 @@ func (p *parser) settle() error {
 		return fmt.Errorf("-deadline of a -client: join, the server knows the others")
 	}
 	if err := p.settleVia(); err != nil {
+		return err
+	}
+	if err := p.settleOutput(); err != nil {
 		return err
 	}
 	if plan.Clients > plan.Size() {

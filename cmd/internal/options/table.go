@@ -156,12 +156,6 @@ var table = slices.Concat([]option{
 			return nil
 		}},
 
-	{names: []string{"l", "prepend-rank"}, help: "put [RANK] before every line of output; lines stay whole",
-		apply: func(p *parser, v []string) error { p.plan.Tag = TagRank; return nil }},
-	{names: []string{"tag-output"}, help: "put [CLIENT,RANK]<stream>: before every line",
-		apply: func(p *parser, v []string) error { p.plan.Tag = TagStream; return nil }},
-	{names: []string{"timestamp-output"}, help: "put the time before every line",
-		apply: func(p *parser, v []string) error { p.plan.Timestamp = true; return nil }},
 	{names: []string{"stdin", "s"}, values: []string{"WHO"}, choices: []string{"all", "none", "0"},
 		help: "who reads standard input: a rank (default 0), all, none", apply: applyStdin},
 
@@ -196,9 +190,8 @@ var table = slices.Concat([]option{
 	noEffect(1, "map-by", "rank-by", "bind-to", "rankmap", "prefix", "launcher", "rmk"),
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
 	notYet(0, "nolocal"),
-	notYet(1, "configfile", "app", "output-filename", "outfile-pattern", "errfile-pattern",
-		"iface", "prepend-pattern", "output"),
-}, valueOptions())
+	notYet(1, "configfile", "app", "iface"),
+}, outputOptions(), valueOptions())
 
 // byName finds an option by any of its names. Filled from the table once, at start.
 var byName = func() map[string]*option {
