@@ -154,7 +154,7 @@ func (h *head) startAll(list []machine) error {
 		start := &startFrame{Version: nodeVersion, Plan: &plan, Env: os.Environ(), Dir: dir, First: first,
 			Size: h.plan.Size(), JobID: jobID, Bind: m.addr, Agent: h.joinPlan != nil && h.joinPlan.agent,
 			Universe: h.spawner.universe, Job: h.job, Parent: h.parent}
-		if m.local && !m.addr.IsValid() && h.joinPlan == nil {
+		if m.local && !m.addr.IsValid() && h.joinPlan == nil && plan.Iface == "" {
 			start.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
 		start.Input = assign(&plan, m, first)

@@ -283,8 +283,8 @@ func serveNames(plan *options.Plan) error {
 	}
 	at := netip.IPv4Unspecified()
 	switch {
-	case plan.Listen != "":
-		if at, err = address(plan.Listen); err != nil {
+	case plan.Listen != "" || plan.Iface != "":
+		if at, err = listenAt(plan); err != nil {
 			return err
 		}
 	case m.Secret == "":

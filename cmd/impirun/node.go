@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/address"
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/client"
 	"github.com/libimpi/libimpi/transport/boot/server"
@@ -189,11 +190,14 @@ func (n *node) run() (*supervise.Cause, error) {
 	return cause, err
 }
 
-// address is where this machine's ranks listen: as the user says; towards the server; where the launcher's ssh has
-// come in; the name by which the launcher knows us; or what the machine knows best.
+// address is where this machine's ranks listen: as the user says of this machine, or of all; towards the server; where
+// the launcher's ssh has come in; or what the machine knows best.
 func (n *node) address() (netip.Addr, error) {
 	if n.start.Bind.IsValid() {
 		return n.start.Bind, nil
+	}
+	if n.start.Plan.Iface != "" {
+		return address.On(n.start.Plan.Iface)
 	}
 	if n.start.Plan.Mode == options.Client {
 		return addressTowards(n.start.Plan.Address)

@@ -16,6 +16,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/cmd/internal/tuned"
+	"github.com/libimpi/libimpi/transport/address"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/server"
 	"github.com/libimpi/libimpi/transport/tcp"
@@ -36,6 +37,11 @@ func run(plan *options.Plan) error {
 	var bind netip.Addr
 	if len(list) > 0 {
 		bind = list[0].addr
+	}
+	if plan.Mode == options.Client && plan.Iface != "" && !bind.IsValid() {
+		if bind, err = address.On(plan.Iface); err != nil {
+			return err
+		}
 	}
 	return runHere(plan, bind)
 }

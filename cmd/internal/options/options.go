@@ -49,7 +49,8 @@ type Plan struct {
 	Values  Values // Client, and Run with Clients
 	Via     Via    // the same
 
-	Outbound bool // Client: nobody can connect to it
+	Outbound bool   // Client: nobody can connect to it
+	Iface    string // where to listen on every machine: an interface's name, or a network; "": not said
 
 	Hosts     []string // given by -host: NAME or NAME:SLOTS
 	HostFiles []string
@@ -164,6 +165,8 @@ type parser struct {
 	local block
 	globE globalEnv
 	seen  map[string]bool
+
+	hostFile string // -default-hostfile
 }
 
 // block is what may be said once for each program.
@@ -330,6 +333,9 @@ func (p *parser) settle() error {
 	case Help, Version:
 		return nil
 	}
+	if p.hostFile != "" && len(plan.Hosts)+len(plan.HostFiles) == 0 {
+		plan.HostFiles = []string{p.hostFile}
+	}
 	if p.seen["server"] {
 		return p.settleServer()
 	}
@@ -391,9 +397,9 @@ func (p *parser) settleVia() error {
 	switch {
 	case p.seen["via"] && !among:
 		return fmt.Errorf("-via goes with -client or -clients: a job of one client has no connections to others")
-	case p.seen["port"] && !p.seen["client"]:
-		return fmt.Errorf("-port goes with -server, or with -client")
-	case p.seen["port"] && plan.Via != ViaDirect:
+	case p.seen["port"] && plan.Clients > 0:
+		return fmt.Errorf("-port goes with -server, with -client, or with machines: the clients of -clients are all here")
+	case p.seen["port"] && plan.Mode == Client && plan.Via != ViaDirect:
 		plan.Via = ViaAgent
 	}
 	return nil

@@ -57,7 +57,8 @@ func TestEveryOptionWorksWithOneDashAndTwoAndWithEqualsOrSpace(t *testing.T) {
 	samples := map[string]string{
 		"NAME[=VALUE]": "A=1", "NAME": "A", "VALUE": "b", "HOST:PORT": "h:1", "RANK": "0",
 		"WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT[-PORT]": "5", "HOW": "agent", "COMMAND": "rsh", "LIST": "1",
-		"FILE": "f", "DIR": "d", "V": "40000", "PHASE=SECONDS": "run=5", "NAMES": "A,B", "TEXT": "%r",
+		"FILE": "f", "DIR": "d", "V": "40000", "PHASE=SECONDS": "run=5", "NAMES": "A,B",
+		"TEXT": "%r", "NETWORK": "eth0", "DIRS": "/bin",
 	}
 	for name, o := range byName {
 		var want string

@@ -189,9 +189,7 @@ var table = slices.Concat([]option{
 		"print-all-exitcodes", "get-stack-traces", "report-state-on-timeout", "use-hwthread-cpus"),
 	noEffect(1, "map-by", "rank-by", "bind-to", "rankmap", "prefix", "launcher", "rmk"),
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
-	notYet(0, "nolocal"),
-	notYet(1, "configfile", "app", "iface"),
-}, outputOptions(), valueOptions())
+}, outputOptions(), otherOptions(), valueOptions())
 
 // byName finds an option by any of its names. Filled from the table once, at start.
 var byName = func() map[string]*option {
@@ -211,12 +209,6 @@ var byName = func() map[string]*option {
 func noEffect(values int, names ...string) option {
 	return option{names: names, values: placeholders(values), idle: true,
 		apply: func(*parser, []string) error { return nil }}
-}
-
-// notYet are options whose silent loss would change what the user gets.
-func notYet(values int, names ...string) option {
-	return option{names: names, values: placeholders(values),
-		apply: func(*parser, []string) error { return fmt.Errorf("not supported yet") }}
 }
 
 func placeholders(n int) []string { return []string{"VALUE", "VALUE"}[:n] }
