@@ -346,8 +346,8 @@ func (p *part) arrive(i int, hello boot.Hello) {
 // maxPID is above all process ids of Linux.
 const maxPID = 1 << 22
 
-// distinct is the number that tells rank i from the others of this machine: its process id, unless another has that, too,
-// because each is in a container with process ids of its own.
+// distinct is the number that tells rank i from the others of this machine: its process id, unless another has that,
+// too, because each is in a container with process ids of its own.
 func distinct(pids []uint32, i int, pid uint32) uint32 {
 	if slices.Contains(pids, pid) {
 		return maxPID + 1 + uint32(i)

@@ -1,10 +1,11 @@
-/* What a rank that has just said hello to all others takes of the machine's memory: its own, and its share of what it has
- * in common with others. It hardly grows with the number of ranks. */
+/* What a rank that has just said hello to all others takes of the machine's memory: its own, and its share of what it
+ * has in common with others. It hardly grows with the number of ranks. */
 /* ranks: 2 32 */
 /* clients: none */
 #include "../check.h"
 
-enum { BUDGET = 16, OF_A_PEER = 100 }; /* MiB of a rank, and KiB more for each other one */
+enum { BUDGET = 16,
+       OF_A_PEER = 100 }; /* MiB of a rank, and KiB more for each other one */
 
 /* Proportional set size, in KiB; -1: the kernel does not say it. */
 static long share(void)

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 enum {
-    PAUSE = 400000,  /* us that rank 0 lets the others wait */
-    ROUNDS = 3000,   /* of a ring, and a reduction */
-    EACH = 500       /* us of processor time in a round: some 20 are needed, and a turn of the scheduler is thousands */
+    PAUSE = 400000, /* us that rank 0 lets the others wait */
+    ROUNDS = 3000, /* of a ring, and a reduction */
+    EACH = 500 /* us of processor time in a round: some 20 are needed, and a turn of the scheduler is thousands */
 };
 
 static double processor_time(void)
@@ -55,7 +55,10 @@ static void in_reduction(int word)
 
 static void waits(void)
 {
-    static const struct { const char *name; void (*wait)(int); } all[] = {
+    static const struct {
+        const char *name;
+        void (*wait)(int);
+    } all[] = {
         {"MPI_Recv", in_recv}, {"MPI_Probe", in_probe}, {"MPI_Waitall", in_wait}, {"MPI_Allreduce", in_reduction}};
     for (int i = 0; i < (int)(sizeof all / sizeof *all); i++) {
         all[i].wait(i); /* what only the first call does */
@@ -82,8 +85,8 @@ static void crowd(void)
         CHECK_EQ(sum, i * check_size);
     }
     used = processor_time() - used;
-    CHECK_SAY(used < 1e-6 * EACH * ROUNDS, "%d rounds among %d ranks on two cores have taken %.0f ms of a processor", ROUNDS,
-              check_size, 1e3 * used);
+    CHECK_SAY(used < 1e-6 * EACH * ROUNDS, "%d rounds among %d ranks on two cores have taken %.0f ms of a processor",
+              ROUNDS, check_size, 1e3 * used);
 }
 
 /* Two of the cores that this process may use, for all of its threads. */

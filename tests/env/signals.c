@@ -14,10 +14,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { STACK = 64 << 10, PAGE = 4096, LONG = 300000 };
+enum { STACK = 64 << 10,
+       PAGE = 4096,
+       LONG = 300000 };
 
-static const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGUSR1, SIGUSR2, SIGPROF, SIGALRM, SIGVTALRM,
-                           SIGCHLD, SIGPIPE, SIGURG, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH, SIGIO};
+static const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGUSR1, SIGUSR2, SIGPROF, SIGALRM,
+                           SIGVTALRM, SIGCHLD, SIGPIPE, SIGURG, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH, SIGIO};
 enum { OURS = sizeof ours / sizeof *ours };
 
 static volatile sig_atomic_t ticks, faults, pokes, off_stack;
@@ -46,7 +48,8 @@ static void poke(int s, siginfo_t *info, void *context)
     __atomic_add_fetch(&pokes, 1, __ATOMIC_RELAXED);
 }
 
-/* A barrier of a garbage collector, as some runtimes have it: the page becomes accessible, and the access is repeated. */
+/* A barrier of a garbage collector, as some runtimes have it: the page becomes accessible, and the access is tried
+ * again. */
 static void fault(int s, siginfo_t *info, void *context)
 {
     (void)s, (void)context;
@@ -84,8 +87,8 @@ static void look(struct state *s)
     CHECK_EQ(sigaltstack(NULL, &s->stack), 0);
 }
 
-/* SIGSEGV, SIGBUS, SIGFPE and SIGPIPE may have got a handler of the Go runtime's, which starts when it wants, but for what
- * the program has set since. */
+/* SIGSEGV, SIGBUS, SIGFPE and SIGPIPE may have got a handler of the Go runtime's, which starts when it wants, but for
+ * what the program has set since. */
 static int may_be_of_go(int s) { return s == SIGSEGV || s == SIGBUS || s == SIGFPE || s == SIGPIPE; }
 
 static void same(const struct state *was, const char *when, int but_go)
@@ -94,9 +97,10 @@ static void same(const struct state *was, const char *when, int but_go)
     look(&is);
     for (int i = 0; i < OURS; i++) {
         if (but_go && may_be_of_go(ours[i])) continue;
-        CHECK_SAY(was->actions[i].sa_sigaction == is.actions[i].sa_sigaction, "%s: signal %d has another handler", when, ours[i]);
-        CHECK_SAY(was->actions[i].sa_flags == is.actions[i].sa_flags, "%s: signal %d has the flags %#x, and had %#x", when,
-                  ours[i], (unsigned)is.actions[i].sa_flags, (unsigned)was->actions[i].sa_flags);
+        const struct sigaction *a = &was->actions[i], *b = &is.actions[i];
+        CHECK_SAY(a->sa_sigaction == b->sa_sigaction, "%s: signal %d has another handler", when, ours[i]);
+        CHECK_SAY(a->sa_flags == b->sa_flags, "%s: signal %d has the flags %#x, and had %#x", when, ours[i],
+                  (unsigned)b->sa_flags, (unsigned)a->sa_flags);
     }
     CHECK_SAY(memcmp(&was->mask, &is.mask, 8) == 0, "%s: another mask", when);
     CHECK_SAY(was->stack.ss_sp == is.stack.ss_sp && was->stack.ss_size == is.stack.ss_size, "%s: another stack", when);

@@ -1,5 +1,6 @@
-/* A program that is not linked with MPI loads it at run time, privately, as Python and Julia do. It has handlers of signals
- * by then: for faults that its garbage collector causes to stop threads, as Julia's does, and for a profiler. */
+/* A program that is not linked with MPI loads it at run time, privately, as Python and Julia do. By then it has
+ * handlers of signals: for faults that its garbage collector causes to stop threads, as Julia's does, and for a
+ * profiler. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,7 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, STACK = 64 << 10, ROUNDS = 200, THREADS = 3 };
+enum { PAGE = 4096,
+       STACK = 64 << 10,
+       ROUNDS = 200,
+       THREADS = 3 };
 
 static char *safepoint;
 static int faults, ticks, stop;
@@ -68,18 +72,27 @@ int main(int argc, char **argv)
     pthread_t workers[THREADS];
     handlers();
     for (int i = 0; i < THREADS; i++) pthread_create(&workers[i], NULL, worker, NULL);
-    if (!collect()) { fprintf(stderr, "faults are not caught before MPI is there\n"); return 1; }
+    if (!collect()) {
+        fprintf(stderr, "faults are not caught before MPI is there\n");
+        return 1;
+    }
     void *lib = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!lib) { fprintf(stderr, "%s\n", argc > 1 ? dlerror() : "usage: dlopen LIBRARY"); return 1; }
+    if (!lib) {
+        fprintf(stderr, "%s\n", argc > 1 ? dlerror() : "usage: dlopen LIBRARY");
+        return 1;
+    }
     int (*init)(int *, char ***) = (int (*)(int *, char ***))dlsym(lib, "MPI_Init");
     int (*version)(int *, int *) = (int (*)(int *, int *))dlsym(lib, "MPI_Abi_get_version");
     int (*finalize)(void) = (int (*)(void))dlsym(lib, "MPI_Finalize");
-    if (!init || !version || !finalize) { fprintf(stderr, "symbols are missing\n"); return 1; }
+    if (!init || !version || !finalize) {
+        fprintf(stderr, "symbols are missing\n");
+        return 1;
+    }
     int major = 0, minor = 0;
     if (!collect() || init(NULL, NULL) || !collect() || version(&major, &minor) || finalize() || !collect()) return 1;
     __atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);
     for (int i = 0; i < THREADS; i++) pthread_join(workers[i], NULL);
-    if (dlclose(lib) || ticks == 0) return 1;   /* -z nodelete: stays, and must not hurt */
+    if (dlclose(lib) || ticks == 0) return 1; /* -z nodelete: stays, and must not hurt */
     printf("abi %d.%d\n", major, minor);
     return 0;
 }

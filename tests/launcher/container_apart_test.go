@@ -41,7 +41,7 @@ func TestContainersThatForbidTheMemoryOfOtherProcessesAreNotNoticed(t *testing.T
 		}
 	}
 	behind(t, nil, words(deny, "memfd", filepath.Join(stage(t), "bin", "impirun"), "-n 2", sizes(t))...).
-		expect(t, 1, "seccomp profile")
+		expect(t, 1, "seccomp profile must allow it")
 }
 
 func TestJobsNeedNoDevShm(t *testing.T) {
@@ -77,7 +77,8 @@ func TestJobsOfOneMachineLookUpNoNames(t *testing.T) {
 	}
 	launcher := filepath.Join(stage(t), "bin", "impirun")
 	rsh := strings.Join(strings.Fields(machines(t))[:2], " ")
-	loopback, tunnel := "ip link set lo up\n", "ip link set lo up\nip addr add 10.99.0.1/32 dev lo\nip route add default dev lo\n"
+	loopback := "ip link set lo up\n"
+	tunnel := loopback + "ip addr add 10.99.0.1/32 dev lo\nip route add default dev lo\n"
 	file := traffic(t)
 	for _, tt := range []struct {
 		network string

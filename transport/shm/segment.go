@@ -74,7 +74,8 @@ func memfd() (int, error) {
 		fd, err = unix.MemfdCreate("libimpi", flags)
 	}
 	if err != nil {
-		return -1, fmt.Errorf("memfd_create: %w (ranks share memory by it: the seccomp profile of a container must allow it)", err)
+		return -1, fmt.Errorf("memfd_create: %w (ranks share memory by it: a container's seccomp profile must allow it)",
+			err)
 	}
 	return fd, nil
 }

@@ -1,5 +1,5 @@
-/* deny CALLS PROGRAM ...: runs a program to which the kernel refuses some system calls, as the filter of a container does.
- * CALLS are memory (reading and writing that of other processes), memfd (memory without a name). */
+/* deny CALLS PROGRAM ...: runs a program to which the kernel refuses some system calls, as the filter of a container
+ * does. CALLS are memory (reading and writing that of other processes), memfd (memory without a name). */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
