@@ -65,7 +65,7 @@ var table = slices.Concat([]option{
 		}},
 	{names: []string{"port", "port-range"}, values: []string{"PORT[-PORT]"},
 		help: "listen there: with -server, or with -client, whose agent, or each rank with -via direct, takes the first " +
-			"free port of a range", apply: applyPort},
+			"free port of a range, as do ranks of a job of several machines", apply: applyPort},
 	{names: []string{"via"}, values: []string{"HOW"}, choices: []string{"direct", "agent", "auto"},
 		help: "with -client and -clients: who is connected to the other clients: direct, every rank; agent, one process " +
 			"for all ranks; auto (default), agent if the server is more than 2 ms away (IMPI_VIA)", apply: applyVia},
