@@ -84,12 +84,7 @@ func TestMeetingsLeaveNothing(t *testing.T) {
 	o := meetingShapes["one and one"]
 	es := makeWorld(t, options{fake: &o})
 	for range 100 {
-		g := gather(es)
-		together(t, es, func(e *Engine) {
-			if c := g.all(t, e); c != nil {
-				must(t, c.Disconnect())
-			}
-		})
+		acrossJobs(t, es, func(e *Engine, c *Comm) { must(t, c.Disconnect()) })
 	}
 	forgotten(t, es)
 	for _, e := range es {
@@ -243,13 +238,8 @@ func TestTheLossOfAGuestEndsWhatNeedsIt(t *testing.T) {
 			len(jobsOf(es)[1]) != 2 {
 			return
 		}
-		g := gather(es)
-		jobs := g.jobs
-		together(t, es, func(e *Engine) {
-			c := g.all(t, e)
-			if c == nil {
-				return
-			}
+		jobs := jobsOf(es)
+		acrossJobs(t, es, func(e *Engine, c *Comm) {
 			n, me := c.Size(), c.Rank()
 			if me != n-1 {
 				must(t, c.Send(at(nil), 0, byteT, n-1, 8, Standard))
@@ -306,13 +296,8 @@ func TestALossWheneverItComesEndsAllThatNeedsIt(t *testing.T) {
 		if len(jobs[len(jobs)-1]) != 1 {
 			return // all of a job end with the first
 		}
-		g := gather(es)
 		rounds := 1 + int(seed)%6
-		together(t, es, func(e *Engine) {
-			c := g.all(t, e)
-			if c == nil {
-				return
-			}
+		acrossJobs(t, es, func(e *Engine, c *Comm) {
 			n, me := c.Size(), c.Rank()
 			for i := 0; ; i++ {
 				if me == n-1 && i == rounds {
@@ -380,12 +365,7 @@ func TestTheEndPartsFromAllGuests(t *testing.T) {
 // A window of processes of several jobs: nobody shares memory with another job's.
 func TestWindowsOfSeveralJobs(t *testing.T) {
 	inMeetings(t, func(t *testing.T, es []*Engine, seed uint64) {
-		g := gather(es)
-		together(t, es, func(e *Engine) {
-			c := g.all(t, e)
-			if c == nil {
-				return
-			}
+		acrossJobs(t, es, func(e *Engine, c *Comm) {
 			n, me := c.Size(), c.Rank()
 			mine := make([]int32, n)
 			w, err := c.NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: intBuf(mine).Base, Size: int64(4 * n),
@@ -416,12 +396,7 @@ func TestWindowsOfSeveralJobs(t *testing.T) {
 // Partitioned messages, and where processes are.
 func TestPartitionedMessagesAndMachinesOfSeveralJobs(t *testing.T) {
 	inMeetings(t, func(t *testing.T, es []*Engine, seed uint64) {
-		g := gather(es)
-		together(t, es, func(e *Engine) {
-			c := g.all(t, e)
-			if c == nil {
-				return
-			}
+		acrossJobs(t, es, func(e *Engine, c *Comm) {
 			n, me := c.Size(), c.Rank()
 			out, in := pattern(4000, me), make([]byte, 4000)
 			recv := c.PrecvInit(at(in), 2, 2000, byteT, (me+n-1)%n, 4)

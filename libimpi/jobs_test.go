@@ -38,9 +38,17 @@ func seeds() uint64 {
 	return 12
 }
 
-// inWorlds runs a test in many worlds.
+// inWorlds runs a test in many worlds of one job, and inMeetings in many of several jobs.
 func inWorlds(t *testing.T, test func(t *testing.T, es []*Engine, seed uint64)) {
-	for name, o := range jobShapes {
+	inShapes(t, jobShapes, test)
+}
+
+func inMeetings(t *testing.T, test func(t *testing.T, es []*Engine, seed uint64)) {
+	inShapes(t, meetingShapes, test)
+}
+
+func inShapes(t *testing.T, shapes map[string]fake.Options, test func(t *testing.T, es []*Engine, seed uint64)) {
+	for name, o := range shapes {
 		for seed := range seeds() {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
 				o.Seed, o.Late = seed, int(seed)*3

@@ -3,7 +3,6 @@ package libimpi
 import (
 	"bytes"
 	stdcontext "context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -46,17 +45,6 @@ func jobsOf(es []*Engine) (jobs [][]*Engine) {
 // jobNumber is the number of an engine's job.
 func jobNumber(jobs [][]*Engine, e *Engine) int {
 	return slices.IndexFunc(jobs, func(es []*Engine) bool { return slices.Contains(es, e) })
-}
-
-func inMeetings(t *testing.T, test func(t *testing.T, es []*Engine, seed uint64)) {
-	for name, o := range meetingShapes {
-		for seed := range seeds() {
-			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
-				o.Seed, o.Late = seed, int(seed)*3
-				test(t, makeWorld(t, options{fake: &o}), seed)
-			})
-		}
-	}
 }
 
 // gathering is a test's plan by which jobs meet one after the other: job 0 is joined by all others, each of which meets
@@ -112,6 +100,17 @@ func (g *gathering) all(t *testing.T, e *Engine) *Comm {
 	return all
 }
 
+// acrossJobs lets all jobs meet, and runs part in each process that has got a communicator of them all.
+func acrossJobs(t *testing.T, es []*Engine, part func(e *Engine, c *Comm)) {
+	t.Helper()
+	g := gather(es)
+	together(t, es, func(e *Engine) {
+		if c := g.all(t, e); c != nil {
+			part(e, c)
+		}
+	})
+}
+
 // forgotten checks that no guest is left, nor anything else.
 func forgotten(t *testing.T, es []*Engine) {
 	t.Helper()
@@ -129,12 +128,7 @@ func forgotten(t *testing.T, es []*Engine) {
 
 func TestJobsMeetAndPart(t *testing.T) {
 	inMeetings(t, func(t *testing.T, es []*Engine, seed uint64) {
-		g := gather(es)
-		together(t, es, func(e *Engine) {
-			all := g.all(t, e)
-			if all == nil {
-				return
-			}
+		acrossJobs(t, es, func(e *Engine, all *Comm) {
 			if all.Size() != len(es) || all.Rank() != placeOf(e).index {
 				t.Errorf("rank %d of %d, want %d of %d", all.Rank(), all.Size(), placeOf(e).index, len(es))
 			}
@@ -148,13 +142,8 @@ func TestJobsMeetAndPart(t *testing.T) {
 // Random traffic of all kinds between all, with receives from any source besides, against what was sent.
 func TestMessagesBetweenJobsArrive(t *testing.T) {
 	inMeetings(t, func(t *testing.T, es []*Engine, seed uint64) {
-		g := gather(es)
 		all := plan(len(es), 20*len(es), seed)
-		together(t, es, func(e *Engine) {
-			c := g.all(t, e)
-			if c == nil {
-				return
-			}
+		acrossJobs(t, es, func(e *Engine, c *Comm) {
 			me := c.Rank()
 			must(t, e.AttachBuffer(1<<24))
 			r := rand.New(rand.NewPCG(seed, uint64(me)+2))
@@ -192,12 +181,7 @@ func TestMessagesBetweenJobsArrive(t *testing.T) {
 
 func TestProbesCancellationsAndAnySourceBetweenJobs(t *testing.T) {
 	inMeetings(t, func(t *testing.T, es []*Engine, seed uint64) {
-		g := gather(es)
-		together(t, es, func(e *Engine) {
-			c := g.all(t, e)
-			if c == nil {
-				return
-			}
+		acrossJobs(t, es, func(e *Engine, c *Comm) {
 			n := c.Size()
 			if c.Rank() != 0 {
 				data := pattern(100*c.Rank(), c.Rank())
@@ -239,12 +223,7 @@ func TestProbesCancellationsAndAnySourceBetweenJobs(t *testing.T) {
 
 func TestCollectivesAndCommunicatorsOfSeveralJobs(t *testing.T) {
 	inMeetings(t, func(t *testing.T, es []*Engine, seed uint64) {
-		g := gather(es)
-		together(t, es, func(e *Engine) {
-			c := g.all(t, e)
-			if c == nil {
-				return
-			}
+		acrossJobs(t, es, func(e *Engine, c *Comm) {
 			work(t, c, seed)
 			d, err := c.Dup()
 			must(t, err)

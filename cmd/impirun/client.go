@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -286,7 +287,7 @@ func (p *part) take(i int, m boot.Message) error {
 		return p.greet(i, m)
 	case boot.Host:
 		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: machineID()},
-			Procs: []client.Proc{{HostID: m.HostID, PID: m.PID}}})
+			Procs: []client.Proc{{HostID: m.HostID, PID: p.pidOf(i)}}})
 	case boot.Finalized:
 		p.set.Finalized(p.first + i)
 		return p.ends[i].Ack()
@@ -334,7 +335,7 @@ func (p *part) greet(i int, hello boot.Hello) error {
 func (p *part) arrive(i int, hello boot.Hello) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pids[i] = uint32(hello.PID)
+	p.pids[i] = distinct(p.pids, i, uint32(hello.PID))
 	p.greeted++
 	switch {
 	case p.trial != nil && !p.plain: // settle decides
@@ -345,6 +346,24 @@ func (p *part) arrive(i int, hello boot.Hello) {
 	case p.greeted == p.n:
 		close(p.welcome)
 	}
+}
+
+// maxPID is above all process ids of Linux.
+const maxPID = 1 << 22
+
+// distinct is the number that tells rank i from the others of this machine: its process id, unless another has that,
+// too, because each is in a container with process ids of its own.
+func distinct(pids []uint32, i int, pid uint32) uint32 {
+	if slices.Contains(pids, pid) {
+		return maxPID + 1 + uint32(i)
+	}
+	return pid
+}
+
+func (p *part) pidOf(i int) uint32 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pids[i]
 }
 
 // onTrial says whether it is not decided yet who belongs to the job.

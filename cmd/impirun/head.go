@@ -184,7 +184,7 @@ func (h *head) startAll(list []machine) error {
 	var others []member
 	for i := range list {
 		m := memberOf(list[i], i)
-		if m.Local && !m.Bind.IsValid() && h.joinPlan == nil {
+		if m.Local && !m.Bind.IsValid() && h.joinPlan == nil && plan.Iface == "" {
 			m.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
 		m.Input = m.assign(&options.Plan{Stdin: plan.Stdin, StdinRank: plan.StdinRank})

@@ -43,7 +43,12 @@ func main() {
 		os.Exit(serveNamesHere(os.Args[2:]))
 	}
 	name := filepath.Base(os.Args[0])
-	plan, err := options.Parse(os.Args[1:], os.Getenv)
+	words, err := options.WithFile(os.Args[1:], os.ReadFile)
+	if err != nil {
+		complain("%v", err)
+		os.Exit(codeUsage)
+	}
+	plan, err := options.Parse(words, os.Getenv)
 	if err != nil {
 		complain("%v", err)
 		os.Exit(codeUsage)

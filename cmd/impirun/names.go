@@ -184,10 +184,7 @@ func (b *nameBook) connect(start bool) (*names.Client, error) {
 		}
 		return names.NewClient(names.At(at), m.Secret), nil
 	}
-	folder, err := names.Folder(func(name string) string { return valueIn(b.base, name) })
-	if err != nil {
-		return nil, err
-	}
+	folder := names.Folder(func(name string) string { return valueIn(b.base, name) })
 	if !start {
 		return names.NewClient(names.In(folder, nil), ""), nil
 	}
@@ -286,8 +283,8 @@ func serveNames(plan *options.Plan) error {
 	}
 	at := netip.IPv4Unspecified()
 	switch {
-	case plan.Listen != "":
-		if at, err = address(plan.Listen); err != nil {
+	case plan.Listen != "" || plan.Iface != "":
+		if at, err = listenAt(plan); err != nil {
 			return err
 		}
 	case m.Secret == "":

@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/address"
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/client"
 	"github.com/libimpi/libimpi/transport/boot/server"
@@ -236,11 +237,15 @@ func (n *node) run() (*supervise.Cause, error) {
 	return cause, err
 }
 
-// address is where this machine's ranks listen: as the user says; towards the server; where the launcher's ssh has
-// come in, unless a resource manager has handed that variable on from another machine; or what the machine knows best.
+// address is where this machine's ranks listen: as the user says of this machine, or of all; towards the server; where
+// the launcher's ssh has come in, unless a resource manager has handed that variable on from another machine; or what
+// the machine knows best.
 func (n *node) address() (netip.Addr, error) {
 	if n.self.Bind.IsValid() {
 		return n.self.Bind, nil
+	}
+	if n.plan.Iface != "" {
+		return address.On(n.plan.Iface)
 	}
 	if n.plan.Mode == options.Client {
 		return addressTowards(n.plan.Address)

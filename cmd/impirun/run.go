@@ -16,6 +16,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/cmd/internal/tuned"
+	"github.com/libimpi/libimpi/transport/address"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/server"
 	"github.com/libimpi/libimpi/transport/tcp"
@@ -39,6 +40,11 @@ func run(plan *options.Plan) error {
 	var bind netip.Addr
 	if len(list) > 0 {
 		bind = list[0].addr
+	}
+	if plan.Mode == options.Client && plan.Iface != "" && !bind.IsValid() {
+		if bind, err = address.On(plan.Iface); err != nil {
+			return err
+		}
 	}
 	return runHere(plan, bind)
 }
@@ -115,7 +121,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks []int, output [2]io.Writer,
 	started func(*supervise.Job)) (*supervise.Cause, error) {
 	config := supervise.Config{Host: hostname(), Ranks: ranks, Grace: plan.Grace, Timeout: plan.Timeout,
-		Recovery: plan.Recovery, Prefix: prefixes(plan, ranks, jobPrefix(plan.Spawned)), Output: output,
+		Recovery: plan.Recovery, Streams: streams(plan, ranks, plan.Spawned), Output: output,
 		Guard: guardCommand(parts[0].jobID)}
 	if plan.Mode == options.Client {
 		config.Part = fmt.Sprintf(" of client %d", plan.Rank)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/address"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/server"
 	"github.com/libimpi/libimpi/transport/tcp"
@@ -42,10 +43,8 @@ func serve(plan *options.Plan) error {
 			return err
 		}
 	}
-	if plan.Listen != "" {
-		if opt.Bind, err = address(plan.Listen); err != nil {
-			return err
-		}
+	if opt.Bind, err = listenAt(plan); err != nil {
+		return err
 	}
 	// A reader that takes the first line and leaves must not end us: writing to a closed pipe is an error, not
 	// a signal.
@@ -73,8 +72,19 @@ func told(err error) error {
 	return &endError{cause: &supervise.Cause{Code: code, Text: err.Error()}, quiet: true}
 }
 
-// address is what -host names: an address, or a name that has one.
-func address(name string) (netip.Addr, error) {
+// listenAt is where a server listens; the zero address is anywhere.
+func listenAt(plan *options.Plan) (netip.Addr, error) {
+	switch {
+	case plan.Listen != "":
+		return addressOf(plan.Listen)
+	case plan.Iface != "":
+		return address.On(plan.Iface)
+	}
+	return netip.Addr{}, nil
+}
+
+// addressOf is what -host names: an address, or a name that has one.
+func addressOf(name string) (netip.Addr, error) {
 	if a, err := netip.ParseAddr(name); err == nil {
 		return a, nil
 	}

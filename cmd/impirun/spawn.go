@@ -261,7 +261,7 @@ func (s *spawner) setConfig(p *part, list []order, slots, run []int, number int)
 		names[k] = fmt.Sprintf(" (%s)", filepath.Base(list[slots[at]].program.Argv[0]))
 	}
 	return supervise.SetConfig{
-		Name: nameOf(number), Names: names, Prefix: prefixes(s.plan, nil, jobPrefix(number)),
+		Name: nameOf(number), Names: names, Streams: streams(s.plan, nil, number),
 		Drain: p.drain,
 		Ended: func(k int, how string) {
 			text := fmt.Sprintf("program %s (rank %d of spawned job %d) ", p.programs[k].Argv[0], k, number)

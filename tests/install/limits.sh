@@ -25,3 +25,32 @@ for how in "-n 30" "-clients 2 -n 4" "-clients 2 -via agent -n 4"; do
     [ "$(wc -l <said)" = 1 ]
     grep -q "ulimit -n" said
 done
+# Memory that may not be had: of a job, and of a window in a rank that has lowered its limit since.
+if (ulimit -f 8; "$stage/bin/mpirun" -n 2 ./program) 2>said; then exit 1; fi
+[ "$(wc -l <said)" = 1 ]
+grep -q "ulimit -f" said
+cat >window.c <<'C'
+#include <mpi.h>
+#include <stdio.h>
+#include <sys/resource.h>
+int main(int argc, char **argv)
+{
+    struct rlimit l = {1 << 20, 1 << 20};
+    char text[MPI_MAX_ERROR_STRING];
+    void *base;
+    MPI_Win w;
+    int n;
+    MPI_Init(&argc, &argv);
+    setrlimit(RLIMIT_FSIZE, &l);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int code = MPI_Win_allocate_shared(2 << 20, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &w);
+    if (code == MPI_SUCCESS) return 1;
+    MPI_Error_string(code, text, &n);
+    printf("%s\n", text);
+    MPI_Finalize();
+    return 0;
+}
+C
+"$stage/bin/mpicc" window.c -o window
+"$stage/bin/mpirun" -n 2 ./window >said
+[ "$(grep -c "no shared memory of" said)" = 2 ] && grep -q "ulimit -f" said || { cat said; exit 1; }

@@ -23,13 +23,20 @@ cc "$source/tests/install/program.c" -o flags $(pkg-config --cflags --libs mpi)
 [ "$(mpiexec -n 2 ./flags)" = "2 ranks, sum 1" ]
 impi-info --check >said || { cat said; exit 1; }
 cat >ranks.py <<'PYTHON'
-import ctypes, os, sys
+import ctypes, os, subprocess, sys
 mpi = ctypes.CDLL(os.path.join(sys.prefix, "lib", "libmpi.so"), os.RTLD_LAZY | os.RTLD_LOCAL)
 world, size, rank = ctypes.c_void_p(0x101), ctypes.c_int(), ctypes.c_int()
 major, minor = ctypes.c_int(), ctypes.c_int()
 assert mpi.MPI_Abi_get_version(ctypes.byref(major), ctypes.byref(minor)) == 0 and major.value == 1
 assert mpi.MPI_Init(None, None) == 0
 assert mpi.MPI_Comm_size(world, ctypes.byref(size)) == 0 and mpi.MPI_Comm_rank(world, ctypes.byref(rank)) == 0
+assert subprocess.check_output(["echo", "child"]) == b"child\n"
+with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as cat:
+    assert cat.communicate(b"in") == (b"in", None)
+child = os.fork()
+if child == 0:
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 assert mpi.MPI_Barrier(world) == 0 and size.value == 2 and rank.value in (0, 1)
 assert mpi.MPI_Finalize() == 0
 PYTHON

@@ -25,3 +25,8 @@ if "$stage/bin/mpicc" -static program.o -o program 2>said; then exit 1; fi
 [ "$(wc -l <said)" = 1 ]
 grep -q "shared library only" said
 "$stage/bin/mpicc" --help | head -1 | grep -q "^mpicc compiles and links MPI programs"
+# What configure scripts try, with CC=mpicc: a function without its prototype, and the header.
+echo 'char MPI_Init(void); int main(void) { return MPI_Init(); }' >conftest.c
+"$stage/bin/mpicc" -o conftest -Wno-builtin-declaration-mismatch conftest.c
+"$stage/bin/mpicc" -o conftest conftest.c -lmpi
+echo '#include <mpi.h>' | "$stage/bin/mpicc" -E - | grep -q MPI_Init_thread

@@ -176,6 +176,18 @@ func TestAMachineThatCannotBeReachedIsNamed(t *testing.T) {
 	}
 }
 
+// The machines here are one, whose addresses are those of its own interfaces.
+func TestRanksOfOtherMachinesListenOnTheInterfaceAndThePortsThatTheUserNames(t *testing.T) {
+	how := strings.Fields(machines(t))
+	rsh := strings.Join(how[:2], " ")
+	for _, iface := range []string{"lo", "127.0.0.0/8"} {
+		run(t, words(rsh, "-host alpha:2,beta:2 -n 4 -port-range 20200-20299 -iface", iface, program(t, "negotiate"))...).
+			expect(t, 0, "")
+	}
+	run(t, words(rsh, "-host alpha:2,beta:2 -n 4 -iface nope0", program(t, "negotiate"))...).
+		expect(t, 1, `this machine has no address on "nope0": there are lo 127.0.0.1`)
+}
+
 func TestAClientOfSeveralMachinesMeetsOthers(t *testing.T) {
 	file := program(t, "negotiate")
 	for _, via := range []string{"direct", "agent"} {

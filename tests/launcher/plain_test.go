@@ -44,7 +44,7 @@ func TestAWrongCommandLineIsOneLineAndCode2(t *testing.T) {
 		"-server 2 hostname":              "-server runs no program",
 		"-client 0 nowhere hostname":      "HOST:PORT",
 		"-clients 3 -n 2 hostname":        "more clients than the 2 ranks",
-		"--output-filename o -n 2 true":   "not supported yet",
+		"--output json,tag -n 2 true":     "no prefix goes with it",
 		"--stdin 5 -n 2 hostname":         "ranks are 0 to 1",
 		"-clients 2 -client 0 h:1 -n 2 a": "give one of the two",
 	} {
@@ -302,15 +302,20 @@ func TestOutputIsTaggedLineByLine(t *testing.T) {
 }
 
 func TestProgramsOfOneJobAreNumberedInOrder(t *testing.T) {
-	r := run(t, words("-genv G g -n 2 -x A=one",
-		sh(`echo $IMPI_RANK/$IMPI_SIZE $PMI_RANK $MPI_LOCALRANKID/$MPI_LOCALNRANKS $A$G`), ": -n 1 -wdir / -x A=two",
-		sh(`echo $IMPI_RANK/$IMPI_SIZE $PWD $A$G`))...)
-	r.expect(t, 0, "")
-	got := strings.Split(strings.TrimSpace(r.stdout), "\n")
-	sort.Strings(got)
-	if want := []string{"0/3 0 0/3 oneg", "1/3 1 1/3 oneg", "2/3 / twog"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	first, second := `echo $IMPI_RANK/$IMPI_SIZE $PMI_RANK $MPI_LOCALRANKID/$MPI_LOCALNRANKS $A$G`,
+		`echo $IMPI_RANK/$IMPI_SIZE $PWD $A$G`
+	file := filepath.Join(t.TempDir(), "programs")
+	lines := "-n 2 -x A=one sh -c '" + first + "'\n# the other\n-n 1 -wdir / -x A=two sh -c '" + second + "'\n"
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
 	}
+	for _, line := range [][]string{words("-genv G g -n 2 -x A=one", sh(first), ": -n 1 -wdir / -x A=two", sh(second)),
+		words("-genv G g -configfile", file), words("-genv G g --app", file)} {
+		r := run(t, line...)
+		r.expect(t, 0, "")
+		r.says(t, "0/3 0 0/3 oneg", "1/3 1 1/3 oneg", "2/3 / twog")
+	}
+	run(t, "-configfile", file+"x").expect(t, 2, "no such file")
 }
 
 func TestHelpAndVersionAnswerOnStdout(t *testing.T) {

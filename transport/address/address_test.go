@@ -2,6 +2,7 @@ package address
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 )
 
@@ -27,5 +28,28 @@ func TestTheBestAddressIsFound(t *testing.T) {
 		if ok != (tt.want != "") || ok && got.String() != tt.want {
 			t.Errorf("%v: %v, %v", tt.list, got, ok)
 		}
+	}
+}
+
+func TestAnInterfaceIsNamedOrTheNetworkThatItIsOn(t *testing.T) {
+	parse := netip.MustParseAddr
+	list := []nic{{"lo", []netip.Addr{parse("127.0.0.1"), parse("::1")}}, {"docker0", []netip.Addr{parse("172.17.0.1")}},
+		{"eth0", []netip.Addr{parse("fe80::1"), parse("2001:db8::5"), parse("10.1.2.3")}}, {"tun0", nil},
+		{"six0", []netip.Addr{parse("fd00::7")}}}
+	for word, want := range map[string]string{
+		"eth0": "10.1.2.3", "lo": "127.0.0.1", "six0": "fd00::7", "10.1.0.0/16": "10.1.2.3", "172.16.0.0/12": "172.17.0.1",
+		"10.1.2.3": "10.1.2.3", "2001:db8::/32": "2001:db8::5", "fe80::/10": "", "10.9.0.0/16": "", "tun0": "", "eth1": "",
+	} {
+		got, err := choose(word, list)
+		if want == "" {
+			if err == nil || !strings.Contains(err.Error(), "there are lo 127.0.0.1, lo ::1, docker0 172.17.0.1") {
+				t.Errorf("%s: %v, %v", word, got, err)
+			}
+		} else if err != nil || got != parse(want) {
+			t.Errorf("%s: %v, %v, want %s", word, got, err, want)
+		}
+	}
+	if a, err := On("127.0.0.0/8"); err == nil && a.String() != "127.0.0.1" {
+		t.Errorf("the loopback network is %v", a)
 	}
 }

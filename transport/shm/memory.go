@@ -16,12 +16,13 @@ import (
 func (s *Segment) Share(n int) (mem []byte, id uint64, err error) {
 	fd, err := memfd()
 	if err != nil {
-		return nil, 0, fmt.Errorf("shm: memfd_create: %w", err)
+		return nil, 0, fmt.Errorf("shm: %w", err)
 	}
-	if err = unix.Ftruncate(fd, int64(n)); err == nil {
-		mem, err = mapAll(fd, n)
+	if err = resize(fd, uint64(n)); err != nil {
+		unix.Close(fd)
+		return nil, 0, fmt.Errorf("shm: memory of %w", err)
 	}
-	if err != nil {
+	if mem, err = mapAll(fd, n); err != nil {
 		unix.Close(fd)
 		return nil, 0, fmt.Errorf("shm: memory of %d bytes: %w", n, err)
 	}

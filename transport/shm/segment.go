@@ -58,7 +58,7 @@ func Create(localSize int) (fd int, err error) {
 	}
 	fd, err = memfd()
 	if err != nil {
-		return -1, fmt.Errorf("shm: memfd_create: %w", err)
+		return -1, fmt.Errorf("shm: %w", err)
 	}
 	if err = initialise(fd, localSize); err != nil {
 		unix.Close(fd)
@@ -73,13 +73,30 @@ func memfd() (int, error) {
 	if err == unix.EINVAL { // Linux before 6.3
 		fd, err = unix.MemfdCreate("libimpi", flags)
 	}
-	return fd, err
+	if err != nil {
+		return -1, fmt.Errorf("memfd_create: %w (ranks share memory by it: a container's seccomp profile must allow it)",
+			err)
+	}
+	return fd, nil
+}
+
+// resize gives a file its size. Where that is more than the user's limit for files the kernel would not only refuse it,
+// but send a signal that ends the program.
+func resize(fd int, size uint64) error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err == nil && size > limit.Cur {
+		return fmt.Errorf("%d bytes: %w (raise ulimit -f, which counts for memory, too)", size, unix.EFBIG)
+	}
+	if err := unix.Ftruncate(fd, int64(size)); err != nil {
+		return fmt.Errorf("%d bytes: %w", size, err)
+	}
+	return nil
 }
 
 func initialise(fd, n int) error {
 	size := segmentBytes(n)
-	if err := unix.Ftruncate(fd, int64(size)); err != nil {
-		return fmt.Errorf("shm: a segment of %d bytes: %w", size, err)
+	if err := resize(fd, uint64(size)); err != nil {
+		return fmt.Errorf("shm: a segment of %w", err)
 	}
 	if err := unix.Fallocate(fd, 0, 0, int64(positionOffset(n))); err != nil {
 		return fmt.Errorf("shm: reserving memory for %d ranks: %w", n, err)

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -66,26 +69,89 @@ func TestNamesArePublishedOnceFoundByAllAndTakenBackByTheirOwner(t *testing.T) {
 	}
 }
 
-// await repeats what another connection's end decides, for as long as it takes.
-func await(t *testing.T, c *Client, service string, want error) {
-	t.Helper()
-	for range 5000 {
-		if _, err := c.Lookup(service); errors.Is(err, want) {
-			return
-		}
-		time.Sleep(time.Millisecond)
+// lines is a listener without a network: connections are pipes in memory, so that a test may run in a bubble whose time
+// is its own.
+type lines struct {
+	to     chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newLines() *lines { return &lines{to: make(chan net.Conn), closed: make(chan struct{})} }
+
+func (l *lines) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.to:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
 	}
-	t.Errorf("%s: never %v", service, want)
+}
+
+func (l *lines) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
+func (l *lines) Addr() net.Addr { return nil }
+
+func (l *lines) dial(context.Context) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case l.to <- there:
+		return here, nil
+	case <-l.closed:
+		return nil, ErrNoServer
+	}
 }
 
 func TestNamesGoWithWhoHasPublishedThem(t *testing.T) {
-	at := serve(t, Config{})
-	a, b := client(t, at, ""), client(t, at, "")
-	if err := a.Publish("s", "port"); err != nil {
-		t.Fatal(err)
-	}
-	a.Close()
-	await(t, b, "s", ErrNoName)
+	synctest.Test(t, func(t *testing.T) {
+		l := newLines()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go Serve(ctx, l, Config{})
+		a, b := NewClient(l.dial, ""), NewClient(l.dial, "")
+		defer b.Close()
+		if err := a.Publish("s", "port"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Lookup("s"); err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+		synctest.Wait() // the server has seen the end of the connection
+		if _, err := b.Lookup("s"); !errors.Is(err, ErrNoName) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// Time here is that of the bubble: an hour takes none.
+func TestAServerStaysWhileItIsNeededAndEndsWhenItHasBeenIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLines()
+		var ended atomic.Bool
+		go func() {
+			if err := Serve(t.Context(), l, Config{Idle: time.Minute}); err != nil {
+				t.Error(err)
+			}
+			ended.Store(true)
+		}()
+		at := func(later time.Duration, want bool) {
+			t.Helper()
+			time.Sleep(later)
+			synctest.Wait()
+			if ended.Load() != want {
+				t.Fatalf("ended: %v, want %v", !want, want)
+			}
+		}
+		at(50*time.Second, false)
+		a := NewClient(l.dial, "")
+		if err := a.Publish("s", "port"); err != nil {
+			t.Fatal(err)
+		}
+		at(time.Hour, false)
+		a.Close()
+		at(59*time.Second, false)
+		at(time.Second, true)
+	})
 }
 
 func TestTheSecretIsProvedByBoth(t *testing.T) {
@@ -112,7 +178,7 @@ func TestTheSecretIsProvedByBoth(t *testing.T) {
 }
 
 func TestAServerThatHasGoneIsAnErrorAndOneThatComesBackLearnsTheNames(t *testing.T) {
-	folder := t.TempDir()
+	folder := folderOf(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	start := func() error { go func() { done <- ServeIn(ctx, folder, 0) }(); return nil }
@@ -143,8 +209,11 @@ func TestAServerThatHasGoneIsAnErrorAndOneThatComesBackLearnsTheNames(t *testing
 	<-done
 }
 
+// folderOf is where a test's server makes its folder.
+func folderOf(t *testing.T) string { return filepath.Join(t.TempDir(), "libimpi") }
+
 func TestALocalServerIsAloneAndEndsWhenNobodyNeedsIt(t *testing.T) {
-	folder := t.TempDir()
+	folder := folderOf(t)
 	done := make(chan error, 1)
 	start := func() error { go func() { done <- ServeIn(t.Context(), folder, 20*time.Millisecond) }(); return nil }
 	a := NewClient(In(folder, start), "")
@@ -158,36 +227,97 @@ func TestALocalServerIsAloneAndEndsWhenNobodyNeedsIt(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	time.Sleep(60 * time.Millisecond)
-	select {
-	case <-done:
-		t.Error("it ends while it is needed")
-	default:
-	}
 	a.Close()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Join(folder, socketName)); err == nil {
-		t.Error("the socket is left behind")
+	if _, err := os.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its folder is left behind: %v", err)
 	}
 }
 
 func TestAFolderThatOthersMayEnterIsRefused(t *testing.T) {
 	run := t.TempDir()
-	getenv := func(string) string { return run }
-	dir, err := Folder(getenv)
-	if err != nil || dir != filepath.Join(run, "libimpi") {
-		t.Fatal(dir, err)
+	dir := Folder(func(string) string { return run })
+	if dir != filepath.Join(run, "libimpi") {
+		t.Fatal(dir)
 	}
+	refused := func(what string) {
+		t.Helper()
+		start := func() error { t.Errorf("%s: a server is started", what); return nil }
+		if err := NewClient(In(dir, start), "").Publish("s", "port"); err == nil || errors.Is(err, ErrNoServer) {
+			t.Errorf("%s is accepted by a client: %v", what, err)
+		}
+		if err := ServeIn(t.Context(), dir, time.Millisecond); err == nil {
+			t.Errorf("%s is accepted by a server", what)
+		}
+	}
+	os.Mkdir(dir, 0o700)
 	os.Chmod(dir, 0o755)
-	if _, err := Folder(getenv); err == nil {
-		t.Error("mode 0755 is accepted")
-	}
+	refused("mode 0755")
 	os.Remove(dir)
 	os.Symlink(t.TempDir(), dir)
-	if _, err := Folder(getenv); err == nil {
-		t.Error("a symbolic link is accepted")
+	refused("a symbolic link")
+	os.Remove(dir)
+	os.WriteFile(dir, nil, 0o600)
+	refused("a file")
+}
+
+// Servers come and go while clients publish: there is never more than one, each client gets its answers, and nothing is
+// left. Those who look up start no server, and make no folder.
+func TestServersThatComeAndGoLeaveNothing(t *testing.T) {
+	folder := folderOf(t)
+	if _, err := NewClient(In(folder, nil), "").Lookup("s"); !errors.Is(err, ErrNoServer) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("who looks up has made the folder: %v", err)
+	}
+	var servers, clients sync.WaitGroup
+	var serving atomic.Int32
+	start := func() error {
+		for range 3 {
+			servers.Go(func() {
+				lock, err := lockIn(folder)
+				if err != nil || lock == nil {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if n := serving.Add(1); n != 1 {
+					t.Errorf("%d servers have the lock", n)
+				}
+				serving.Add(-1)
+				unlock(lock, folder)
+			})
+			servers.Go(func() {
+				if err := ServeIn(t.Context(), folder, time.Millisecond); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		return nil
+	}
+	for i := range 8 {
+		clients.Go(func() {
+			for round := range 10 {
+				c := NewClient(In(folder, start), "")
+				name := fmt.Sprint(i, round)
+				if err := c.Publish(name, name); err != nil {
+					t.Errorf("client %d: %v", i, err)
+				}
+				if port, err := c.Lookup(name); port != name || err != nil {
+					t.Errorf("client %d: %q, %v", i, port, err)
+				}
+				c.Close()
+			}
+		})
+	}
+	clients.Wait()
+	servers.Wait()
+	if _, err := os.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is left behind: %v", err)
 	}
 }
 

@@ -24,7 +24,8 @@ func (p *Plan) String() string {
 	say(p.AppFile != "", "application file %s", p.AppFile)
 	say(p.Via != ViaAuto, "via %v", p.Via)
 	say(p.Outbound, "outbound")
-	say(p.Mode == Client && p.Port != 0, "ports %d-%d", p.Port, p.PortTo)
+	say(p.Iface != "", "listen at %s", p.Iface)
+	say(p.Mode != Server && p.Mode != Names && p.Port != 0, "ports %d-%d", p.Port, p.PortTo)
 	say(p.Clients > 0, "clients %d", p.Clients)
 	say(len(p.Hosts) > 0, "hosts %q", p.Hosts)
 	say(len(p.HostFiles) > 0, "host files %q", p.HostFiles)
@@ -59,6 +60,12 @@ func (p *Plan) String() string {
 		first += g.N
 	}
 	say(p.Tag != TagNone || p.Timestamp, "tag %v, timestamp %v", p.Tag, p.Timestamp)
+	say(p.Pattern != "", "before lines %q", p.Pattern)
+	say(p.JSON, "lines are objects")
+	say(p.Merge, "stderr goes where stdout goes")
+	say(p.Out != "", "stdout to %s", p.Out)
+	say(p.Err != "", "stderr to %s", p.Err)
+	say(p.Dir != "", "output to folder %s, and only there: %v", p.Dir, p.DirOnly)
 	say(p.Stdin != StdinOne || p.StdinRank != 0, "stdin %v %d", p.Stdin, p.StdinRank)
 	say(p.Timeout != 0, "timeout %v", p.Timeout)
 	say(p.ABI != ABIAuto, "programs for the ABI of %s", p.ABI)

@@ -52,7 +52,8 @@ type Plan struct {
 	Values  Values // Client, and Run with Clients
 	Via     Via    // the same
 
-	Outbound bool // Client: nobody can connect to it
+	Outbound bool   // Client: nobody can connect to it
+	Iface    string // where to listen on every machine: an interface's name, or a network; "": not said
 
 	Hosts     []string // given by -host: NAME or NAME:SLOTS
 	HostFiles []string
@@ -73,8 +74,7 @@ type Plan struct {
 	Universe   int    // MPI_UNIVERSE_SIZE; 0: as many as there are slots
 	NameServer string // HOST:PORT of the server that keeps names for several jobs; "": one of this machine
 
-	Tag       Tag
-	Timestamp bool
+	Output
 	Stdin     Stdin
 	StdinRank int           // Stdin == StdinOne: the rank that gets it
 	Timeout   time.Duration // 0: none
@@ -213,6 +213,8 @@ type parser struct {
 
 	pe      int  // cores for each rank; 0: not said
 	unbound bool // -bind-to none
+
+	hostFile string // -default-hostfile
 }
 
 // block is what may be said once for each program.
@@ -433,6 +435,9 @@ func (p *parser) settle() error {
 	case Help, Version:
 		return nil
 	}
+	if p.hostFile != "" && len(plan.Hosts)+len(plan.HostFiles) == 0 {
+		plan.HostFiles = []string{p.hostFile}
+	}
 	if p.seen["server"] {
 		return p.settleServer()
 	}
@@ -465,6 +470,9 @@ func (p *parser) settle() error {
 	if err := errors.Join(p.settleVia(), p.settlePlacement()); err != nil {
 		return err
 	}
+	if err := p.settleOutput(); err != nil {
+		return err
+	}
 	if plan.Clients > plan.Size() {
 		return fmt.Errorf("-clients %d: more clients than the %d ranks", plan.Clients, plan.Size())
 	}
@@ -491,9 +499,9 @@ func (p *parser) settleVia() error {
 	switch {
 	case p.seen["via"] && !among:
 		return fmt.Errorf("-via goes with -client or -clients: a job of one client has no connections to others")
-	case p.seen["port"] && !p.seen["client"]:
-		return fmt.Errorf("-port goes with -server, or with -client")
-	case p.seen["port"] && plan.Via != ViaDirect:
+	case p.seen["port"] && plan.Clients > 0:
+		return fmt.Errorf("-port goes with -server, with -client, or with machines: the clients of -clients are all here")
+	case p.seen["port"] && plan.Mode == Client && plan.Via != ViaDirect:
 		plan.Via = ViaAgent
 	}
 	return nil

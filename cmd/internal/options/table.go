@@ -85,7 +85,7 @@ var table = slices.Concat([]option{
 		}},
 	{names: []string{"port", "port-range"}, values: []string{"PORT[-PORT]"},
 		help: "listen there: with -server, or with -client, whose agent, or each rank with -via direct, takes the first " +
-			"free port of a range", apply: applyPort},
+			"free port of a range, as do ranks of a job of several machines", apply: applyPort},
 	{names: []string{"via"}, values: []string{"HOW"}, choices: []string{"direct", "agent", "auto"},
 		help: "with -client and -clients: who is connected to the other clients: direct, every rank; agent, one process " +
 			"for all ranks; auto (default), agent if the server is more than 2 ms away (IMPI_VIA)", apply: applyVia},
@@ -186,12 +186,6 @@ var table = slices.Concat([]option{
 			return nil
 		}},
 
-	{names: []string{"l", "prepend-rank"}, help: "put [RANK] before every line of output; lines stay whole",
-		apply: func(p *parser, v []string) error { p.plan.Tag = TagRank; return nil }},
-	{names: []string{"tag-output"}, help: "put [CLIENT,RANK]<stream>: before every line",
-		apply: func(p *parser, v []string) error { p.plan.Tag = TagStream; return nil }},
-	{names: []string{"timestamp-output"}, help: "put the time before every line",
-		apply: func(p *parser, v []string) error { p.plan.Timestamp = true; return nil }},
 	{names: []string{"stdin", "s"}, values: []string{"WHO"}, choices: []string{"all", "none", "0"},
 		help: "who reads standard input: a rank (default 0), all, none", apply: applyStdin},
 
@@ -225,10 +219,7 @@ var table = slices.Concat([]option{
 		"report-state-on-timeout"),
 	noEffect(1, "rankmap", "prefix"),
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
-	notYet(0, "nolocal"),
-	notYet(1, "configfile", "app", "output-filename", "outfile-pattern", "errfile-pattern",
-		"iface", "prepend-pattern", "output"),
-}, placementOptions(), valueOptions())
+}, placementOptions(), outputOptions(), otherOptions(), valueOptions())
 
 // byName finds an option by any of its names. Filled from the table once, at start.
 var byName = func() map[string]*option {
@@ -248,12 +239,6 @@ var byName = func() map[string]*option {
 func noEffect(values int, names ...string) option {
 	return option{names: names, values: placeholders(values), idle: true,
 		apply: func(*parser, []string) error { return nil }}
-}
-
-// notYet are options whose silent loss would change what the user gets.
-func notYet(values int, names ...string) option {
-	return option{names: names, values: placeholders(values),
-		apply: func(*parser, []string) error { return fmt.Errorf("not supported yet") }}
 }
 
 func placeholders(n int) []string { return []string{"VALUE", "VALUE"}[:n] }

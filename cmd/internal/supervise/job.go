@@ -36,9 +36,9 @@ type Config struct {
 	Grace    time.Duration
 	Timeout  time.Duration // 0: none
 	Recovery bool
-	// Prefix, if not nil, stands before every line that a rank writes to stream "stdout" or "stderr".
-	Prefix func(rank int, stream string) func(b []byte, now time.Time) []byte
-	// Output is where lines with a prefix go, for stdout and stderr; nil: the launcher's own. A call of Write gets
+	// Streams, if not nil, says where what a rank writes to "stdout" or "stderr" goes.
+	Streams func(rank int, name string) Stream
+	// Output is where lines with a stamp go, for stdout and stderr; nil: the launcher's own. A call of Write gets
 	// whole lines.
 	Output [2]io.Writer
 	// Guard, if not nil, is a command that runs beside the ranks and is killed at the end of the job. If its standard
@@ -68,15 +68,17 @@ type Job struct {
 	outcomes   outcomes // ends and aborts that are not in the job table yet
 	guard      int      // its pid; 0: there is none, or none any more
 
-	pipe    *os.File       // whose other end the guard reads; it stays open
-	changed chan struct{}  // the job table may have changed
-	work    chan func()    // what only the thread that stays may do: start processes
-	waited  chan struct{}  // closed when Wait has returned
-	signals chan os.Signal // to the launcher
-	reaped  chan batch     // children that ended
-	relays  sync.WaitGroup // the output that is still under way
-	outputs [2]*sink       // stdout, stderr, if relayed
-	look    func() error   // returns when a child is dead, or ECHILD if there is none
+	pipe    *os.File        // whose other end the guard reads; it stays open
+	changed chan struct{}   // the job table may have changed
+	work    chan func()     // what only the thread that stays may do: start processes
+	waited  chan struct{}   // closed when Wait has returned
+	signals chan os.Signal  // to the launcher
+	reaped  chan batch      // children that ended
+	relays  sync.WaitGroup  // the output that is still under way
+	outputs [2]*sink        // stdout, stderr, if relayed
+	opened  []*sink         // files to which output is relayed
+	created map[string]bool // files for output, by name
+	look    func() error    // returns when a child is dead, or ECHILD if there is none
 }
 
 // batch is what was found dead at one moment.
@@ -112,7 +114,7 @@ func Start(config Config, processes []Process) (*Job, error) {
 		waited:  make(chan struct{}),
 		signals: make(chan os.Signal, 16),
 		reaped:  make(chan batch, 1),
-		outputs: [2]*sink{{out: os.Stdout}, {out: os.Stderr}},
+		outputs: [2]*sink{{name: "standard output", out: os.Stdout}, {name: "standard error", out: os.Stderr}},
 		look:    look,
 	}
 	for i, w := range config.Output {
@@ -129,7 +131,7 @@ func Start(config Config, processes []Process) (*Job, error) {
 	for i, r := range config.Ranks {
 		j.table.entries[i].number = r
 	}
-	first := &Set{job: j, table: j.table, config: SetConfig{Prefix: config.Prefix, Drain: config.Drain}}
+	first := &Set{job: j, table: j.table, config: SetConfig{Streams: config.Streams, Drain: config.Drain}}
 	j.initial, j.sets = first, []*Set{first}
 	j.listen()
 	j.startGuard() // before the ranks: we may be killed as soon as one of them runs
@@ -212,14 +214,9 @@ func (j *Job) startOne(set *Set, rank int, p *Process, null *os.File) (copied *o
 		}
 		files[0], copied, closing = r.Fd(), w, append(closing, r)
 	}
-	if set.config.Prefix != nil {
-		for i, stream := range []string{"stdout", "stderr"} {
-			w, err := j.relayFrom(set.config.Prefix(rank, stream), j.outputs[i])
-			if err != nil {
-				return nil, err
-			}
-			files[1+i], closing = w.Fd(), append(closing, w)
-		}
+	writers, err := j.connect(set, rank, &files)
+	if closing = append(closing, writers...); err != nil {
+		return nil, err
 	}
 	j.mu.Lock() // the process is not reaped before it is known
 	defer j.mu.Unlock()
@@ -257,20 +254,6 @@ func (j *Job) startGuard() {
 		return
 	}
 	j.guard, j.pipe = pid, w
-}
-
-// relayFrom starts the relay of one stream of one rank and answers the end that the rank writes to.
-func (j *Job) relayFrom(prefix stamp, to *sink) (*os.File, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	j.relays.Add(1)
-	go func() {
-		defer j.relays.Done()
-		relay(r, to, prefix)
-	}()
-	return w, nil
 }
 
 func isTerminal(fd int) bool {
@@ -381,16 +364,6 @@ func (j *Job) enter(dead []ending) {
 		}
 		e.set.ended(e.rank, e.status)
 	}
-}
-
-// lostOutput is the cause of a job that went well, except that output could not be written; nil if all was written.
-func (j *Job) lostOutput() *Cause {
-	for i, name := range []string{"standard output", "standard error"} {
-		if err := j.outputs[i].lost; err != nil {
-			return &Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %s: %v", name, err)}
-		}
-	}
-	return nil
 }
 
 // forward passes a signal on to the ranks. A signal from the terminal has reached the ranks in our process group

@@ -10,19 +10,20 @@ import (
 	"time"
 )
 
-// Relay carries the output of ranks to the launcher's own, a whole number of lines at a time, with a prefix
-// before each. It exists only when prefixes are asked for: otherwise ranks write to the launcher's stdout
-// and stderr themselves.
+// Relay carries the output of ranks to where it is to go (Stream), a whole number of lines at a time, each in the form
+// that its stamp gives it. It exists only when something else is asked for than what is there without it: ranks that
+// write to the launcher's stdout and stderr, or to a file, themselves.
 //
-// A line longer than maxLine is cut; a last line without a newline gets one, after noNewline.
+// A line longer than maxLine is cut.
 
 const (
 	maxLine   = 1 << 20
 	noNewline = " [no newline]"
 )
 
-// sink is one of the launcher's own outputs, shared by all ranks.
+// sink is one of the launcher's own outputs, shared by all ranks, or a file.
 type sink struct {
+	name string // for messages
 	mu   sync.Mutex
 	out  io.Writer
 	lost error // why some output is lost; nil: none is
@@ -42,13 +43,52 @@ func (s *sink) write(b []byte) bool {
 	return true
 }
 
-// stamp puts the prefix of one line, written now, at the end of b.
-type stamp func(b []byte, now time.Time) []byte
+// LineEnd is how a line ends.
+type LineEnd int
 
-// relay copies from to the sink until the end of from. When the sink is gone (a closed pipe), from is
+const (
+	LineWhole LineEnd = iota // with a newline, which is not in the line
+	LineCut                  // it goes on: it is too long to wait for its end
+	LineOpen                 // without one, because the output ends there
+)
+
+// Stamp appends to b a line as it is to be shown, which was written now.
+type Stamp func(b []byte, now time.Time, line []byte, end LineEnd) []byte
+
+// Prefixed is the form of lines behind a prefix, which prefix appends. Each is a line of its own.
+func Prefixed(prefix func(b []byte, now time.Time) []byte) Stamp {
+	return func(b []byte, now time.Time, line []byte, end LineEnd) []byte {
+		b = append(prefix(b, now), line...)
+		if end == LineOpen {
+			b = append(b, noNewline...)
+		}
+		return append(b, '\n')
+	}
+}
+
+// asItIs leaves lines as they are.
+func asItIs(b []byte, _ time.Time, line []byte, end LineEnd) []byte {
+	if b = append(b, line...); end == LineWhole {
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// Stream says where one stream of a rank goes. The zero Stream is the launcher's own, which the rank inherits.
+type Stream struct {
+	Stamp  Stamp  // the form of its lines; nil: bytes as they are
+	File   string // where it goes instead
+	Copied bool   // it goes to the launcher's own as well as to the file
+	Merged bool   // stderr: it goes where stdout goes
+}
+
+// direct says whether the rank itself writes.
+func (s *Stream) direct() bool { return s.Stamp == nil && !s.Copied }
+
+// relay copies from to the sinks until the end of from. When a sink is gone (a closed pipe), from is
 // closed, so that the rank learns it as it would without a relay. Other errors, such as a full disk, do not end the
 // rank: its output is lost, and the job's outcome says so.
-func relay(from io.ReadCloser, to *sink, prefix stamp) {
+func relay(from io.ReadCloser, to []*sink, stamp Stamp) {
 	defer from.Close()
 	in := make([]byte, 0, 64<<10)
 	var out []byte
@@ -60,18 +100,20 @@ func relay(from io.ReadCloser, to *sink, prefix stamp) {
 		n, err := from.Read(in[old:cap(in)])
 		in, out = in[:old+n], out[:0]
 		if end := bytes.LastIndexByte(in[old:], '\n') + 1; end > 0 {
-			out = stampLines(out, in[:old+end], prefix)
+			out = stampLines(out, in[:old+end], stamp)
 			in = append(in[:0], in[old+end:]...)
 		}
 		if len(in) >= maxLine {
-			out = append(append(prefix(out, time.Now()), in...), '\n')
+			out = stamp(out, time.Now(), in, LineCut)
 			in = in[:0]
 		}
 		if err != nil && len(in) > 0 {
-			out = append(append(append(prefix(out, time.Now()), in...), noNewline...), '\n')
+			out = stamp(out, time.Now(), in, LineOpen)
 		}
-		if len(out) > 0 && !to.write(out) {
-			return
+		for _, s := range to {
+			if len(out) > 0 && !s.write(out) {
+				return
+			}
 		}
 		if err != nil {
 			return
@@ -79,13 +121,13 @@ func relay(from io.ReadCloser, to *sink, prefix stamp) {
 	}
 }
 
-// stampLines appends whole lines to out, each with its prefix.
-func stampLines(out, lines []byte, prefix stamp) []byte {
+// stampLines appends whole lines to out.
+func stampLines(out, lines []byte, stamp Stamp) []byte {
 	now := time.Now()
 	for len(lines) > 0 {
-		end := bytes.IndexByte(lines, '\n') + 1
-		out = append(prefix(out, now), lines[:end]...)
-		lines = lines[end:]
+		end := bytes.IndexByte(lines, '\n')
+		out = stamp(out, now, lines[:end], LineWhole)
+		lines = lines[end+1:]
 	}
 	return out
 }

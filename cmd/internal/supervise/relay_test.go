@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-func mark(s string) stamp {
-	return func(b []byte, _ time.Time) []byte { return append(b, s...) }
+func mark(s string) Stamp {
+	return Prefixed(func(b []byte, _ time.Time) []byte { return append(b, s...) })
 }
 
 // relayed runs one relay over in and answers what arrived.
-func relayed(t *testing.T, in io.Reader) string {
+func relayed(t *testing.T, in io.Reader, stamp Stamp) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	relay(io.NopCloser(in), &sink{out: file}, mark("> "))
+	relay(io.NopCloser(in), []*sink{{out: file}}, stamp)
 	got, err := os.ReadFile(file.Name())
 	if err != nil {
 		t.Fatal(err)
@@ -44,18 +44,27 @@ func TestPrefixesStandAtTrueLineStartsOnly(t *testing.T) {
 		"a\x00b\xff\n":                     "> a\x00b\xff\n",
 		strings.Repeat("x", 200000) + "\n": "> " + strings.Repeat("x", 200000) + "\n",
 	} {
-		if got := relayed(t, strings.NewReader(in)); got != want {
+		if got := relayed(t, strings.NewReader(in), mark("> ")); got != want {
 			t.Errorf("%.20q: %.60q, want %.60q", in, got, want)
 		}
-		if got := relayed(t, iotest.OneByteReader(strings.NewReader(in))); got != want {
+		if got := relayed(t, iotest.OneByteReader(strings.NewReader(in)), mark("> ")); got != want {
 			t.Errorf("%.20q byte by byte: %.60q, want %.60q", in, got, want)
+		}
+	}
+}
+
+// Without a stamp bytes arrive as they are, whole lines at a time.
+func TestWithoutAStampOutputIsTheSameByteForByte(t *testing.T) {
+	for _, in := range []string{"", "a\n", "a", "\n\na\x00b\xff\nc", strings.Repeat("y", 5*maxLine/2) + "\nz"} {
+		if got := relayed(t, iotest.HalfReader(strings.NewReader(in)), asItIs); got != in {
+			t.Errorf("%.20q: %.60q", in, got)
 		}
 	}
 }
 
 func TestALineWithoutEndIsCutAndNothingIsLost(t *testing.T) {
 	in := strings.Repeat("y", 5*maxLine/2) + "\n"
-	got := relayed(t, strings.NewReader(in))
+	got := relayed(t, strings.NewReader(in), mark("> "))
 	if n := strings.Count(got, "y"); n != 5*maxLine/2 {
 		t.Errorf("%d of %d bytes arrived", n, 5*maxLine/2)
 	}
@@ -80,7 +89,7 @@ func TestLinesOfManyRanksNeverMix(t *testing.T) {
 		for i := range lines {
 			fmt.Fprintf(&in, "%s %d\n", strings.Repeat(string(rune('a'+r)), 1+i%97), i)
 		}
-		done.Go(func() { relay(io.NopCloser(iotest.HalfReader(&in)), to, mark(fmt.Sprint(r, " "))) })
+		done.Go(func() { relay(io.NopCloser(iotest.HalfReader(&in)), []*sink{to}, mark(fmt.Sprint(r, " "))) })
 	}
 	done.Wait()
 	got, _ := os.ReadFile(file.Name())

@@ -27,11 +27,11 @@ type Set struct {
 type SetConfig struct {
 	Name  string   // follows a rank in messages, such as " of spawned job 2"
 	Names []string // by rank: follows that, such as " (worker)"
-	// Prefix, if not nil, stands before every line that a rank writes to stream "stdout" or "stderr".
-	Prefix func(rank int, stream string) func(b []byte, now time.Time) []byte
-	Drain  func(rank int)             // as that of Config
-	Ended  func(rank int, how string) // a process has ended during the trial: how, as in "exited with code 3"
-	Over   func()                     // no process is left
+	// Streams is as that of Config.
+	Streams func(rank int, name string) Stream
+	Drain   func(rank int)             // as that of Config
+	Ended   func(rank int, how string) // a process has ended during the trial: how, as in "exited with code 3"
+	Over    func()                     // no process is left
 }
 
 // member is a process of a set.
