@@ -132,17 +132,22 @@ func idle(l *library) ([]sample, error) {
 	return parseSamples(out)
 }
 
-// start is the time from the launcher's start to its end for two ranks that do nothing else: the median of five.
+// start is the time from the launcher's start to its end for ranks that do nothing else, the median of some: two, and
+// 64, which share the cores.
 func start(l *library) ([]sample, error) {
-	var times []float64
-	for range 5 {
-		_, took, err := l.run(job{ranks: 2, path: l.hello})
-		if err != nil {
-			return nil, err
+	var samples []sample
+	for _, c := range []struct{ ranks, times int }{{2, 5}, {64, 3}} {
+		var times []float64
+		for range c.times {
+			_, took, err := l.run(job{ranks: c.ranks, path: l.hello, over: c.ranks > runtime.NumCPU()})
+			if err != nil {
+				return nil, err
+			}
+			times = append(times, took)
 		}
-		times = append(times, took)
+		samples = append(samples, sample{fmt.Sprintf("start/%d", c.ranks), median(times), "s"})
 	}
-	return []sample{{"start", median(times), "s"}}, nil
+	return samples, nil
 }
 
 // memory is the peak resident set of a rank of hello, one of two: each rank is this program again, which runs

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void give_up(const char *why)
@@ -15,15 +16,17 @@ static void give_up(const char *why)
     _exit(1);
 }
 
-/* Go reserves some 600 MiB of address space when it starts, nearly none of which it uses. This runs before that. */
-__attribute__((constructor(101))) static void look_for_room(void)
+/* Go reserves some 600 MiB of address space when it starts, nearly none of which it uses. This runs before that, and
+ * while there is one thread: a process of several that registers for membarrier (shm/bell.go) waits 10 ms for it. */
+__attribute__((constructor(101))) static void before_go(void)
 {
-    const size_t room = (size_t)768 << 20;
-    void *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    enum { ROOM = 768 << 20, REGISTER_GLOBAL_EXPEDITED = 4 };
+    void *p = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         give_up("the limit of address space (ulimit -v) leaves less than 768 MiB, which Go's memory needs; "
                 "raise it, to 4 GiB say");
-    munmap(p, room);
+    munmap(p, ROOM);
+    syscall(SYS_membarrier, REGISTER_GLOBAL_EXPEDITED, 0, 0); /* Attach looks whether it works */
 }
 
 /* cgo tries 20 times before it aborts the process, if there is no room for a thread for the moment. */
@@ -42,12 +45,10 @@ static void thread_made(int err)
 }
 
 /* sysmon, Go's monitor thread, gets a timer slack of SLACK, so that its looks after a call into Go do not disturb what
- * computes (docs/decisions.md, 7). Slack belongs to a thread and is inherited by those it makes, and only sysmon is to
- * have it. Go makes its threads with pthread_create, which the linker wraps for this library (main.go). The first is
- * the one that starts the runtime, and the first that this one makes, before any other, is sysmon (runtime.main,
- * proc.go). Where the kernel or a sandbox has no slack to give, everything works as it does without. */
+ * computes (docs/decisions.md, 7), where the kernel has slack to give. It belongs to a thread and is inherited by those
+ * it makes, and only sysmon is to have it. Go makes its threads with pthread_create, which the linker wraps for this
+ * library (main.go): the first starts the runtime, and the first that this one makes is sysmon (runtime.main). */
 typedef void *start_function(void *);
-
 /* Weak: only the library is linked with the wrapper, not the tests of this package. */
 __attribute__((weak)) int __real_pthread_create(pthread_t *, const pthread_attr_t *, start_function *, void *);
 int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, start_function *, void *);

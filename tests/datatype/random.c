@@ -2,7 +2,8 @@
  * ends, packing in one go, and nothing touched between the pieces.
  *
  *   random [seed [types]]
- */
+ *
+ * ranks: 1 2 3 */
 #include "typemap.h"
 
 enum { ROOM = 1 << 20, MIDDLE = 1 << 19, TYPES = 300 };

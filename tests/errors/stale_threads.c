@@ -1,6 +1,6 @@
 /* Two threads that free one handle, or receive one message: one of them has it, and the other gets an error. Only
  * libimpi promises that; elsewhere nothing is tested. */
-/* ranks: 1 2 */
+/* ranks: 1 */ /* each does the same, by itself */
 /* clients: none */
 #include "stale_kinds.h"
 #include <pthread.h>

@@ -8,7 +8,7 @@
  * not; the result is defined then without atomic mode (MPI 5.0, 14.6.1), and each byte that is read, and at last the
  * whole file, must be what it is in the oracle. */
 enum { FILE_BYTES = 40000, MEMORY = 20000, RANKS = 16, STEPS = 24, PENDING = 3 };
-static const double LIMIT = 1.5; /* seconds, after which no new file is begun */
+static const double LIMIT = 0.5; /* seconds, after which no new file is begun */
 
 typedef struct {
     io_type filetype;

@@ -1,10 +1,14 @@
 package supervise
 
 import (
+	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Process is one rank, ready to be started.
@@ -50,23 +54,51 @@ func (p *Process) start(files [3]uintptr, ownGroup bool) (pid int, err error) {
 	})
 }
 
-// children lists the processes whose parent is parent: with a subreaper, that is every descendant whose own
-// parents are gone. Processes that end meanwhile are left out.
-func children(parent int) []int {
-	dir, err := os.Open("/proc")
+// children lists our children that live: with a subreaper, that is every descendant whose own parents are gone. The
+// kernel lists them by the thread that they hang on; where it has no such list (CONFIG_PROC_CHILDREN), all processes of
+// the machine are looked at. The caller lets nobody reap meanwhile, so that none is passed over.
+func children() []int {
+	found, ok := listedChildren()
+	if !ok {
+		found = namesOf("/proc")
+	}
+	self := os.Getpid()
+	return slices.DeleteFunc(found, func(pid int) bool {
+		st, ok := readStat(pid)
+		return !ok || st.parent != self || st.zombie()
+	})
+}
+
+// listedChildren are the children that the kernel lists, dead ones included.
+func listedChildren() (found []int, ok bool) {
+	for _, tid := range namesOf("/proc/self/task") {
+		b, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(tid) + "/children")
+		if errors.Is(err, unix.ESRCH) {
+			continue // the thread has ended, and another has its children
+		}
+		if err != nil {
+			return nil, false
+		}
+		for _, name := range strings.Fields(string(b)) {
+			if pid, err := strconv.Atoi(name); err == nil {
+				found = append(found, pid)
+			}
+		}
+	}
+	return found, true
+}
+
+// namesOf are the entries of a folder that are numbers.
+func namesOf(folder string) (found []int) {
+	dir, err := os.Open(folder)
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
-	var found []int
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if st, ok := readStat(pid); ok && st.parent == parent && !st.zombie() {
-			found = append(found, pid)
+		if n, err := strconv.Atoi(name); err == nil {
+			found = append(found, n)
 		}
 	}
 	return found

@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"os"
 	"slices"
 	"syscall"
 	"time"
@@ -128,7 +127,7 @@ func (s *shutdown) sweep() bool {
 	}
 	s.job.mu.Lock()
 	defer s.job.mu.Unlock()
-	left := slices.DeleteFunc(children(os.Getpid()), func(pid int) bool { return slices.Contains(s.job.staying, pid) })
+	left := slices.DeleteFunc(children(), func(pid int) bool { return slices.Contains(s.job.staying, pid) })
 	for _, pid := range left {
 		if pid != s.job.guard {
 			syscall.Kill(pid, sig)
