@@ -5,6 +5,6 @@
 /* 37e649244e0424a8 gobridge/executor/fast_ring.h */
 /* 364fafd3d0d4a6b6 gobridge/executor/types.h */
 /* 957df78970cae06a gobridge/kernel/kernels.h */
-/* 244b68833a377363 libimpi/z_layout.h */
+/* 7ae0622cc1a6ab1b libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* ad3fb500b9b8f6d4 transport/shm/z_layout.h */
