@@ -146,7 +146,7 @@ func meetAt(fn string, port_name, info uintptr, root int32, comm, newcomm uintpt
 }
 
 // accept waits at a port for somebody who connects.
-func (k *check) accept(name string, limit patience) (line transport.Line, err error) {
+func (k *check) accept(name string, limit patience) (transport.Line, error) {
 	ports.Lock()
 	p := ports.open[name]
 	ports.Unlock()
@@ -157,13 +157,13 @@ func (k *check) accept(name string, limit patience) (line transport.Line, err er
 	return acceptAt(p, limit)
 }
 
-func acceptAt(p *meet.Port, limit patience) (line transport.Line, err error) {
+func acceptAt(p *meet.Port, limit patience) (transport.Line, error) {
 	ctx, cancel := limit.context()
 	defer cancel()
-	if err := whileOthersGoOn(cancel, func() { line, err = p.Accept(ctx) }); err != nil {
-		return nil, err
-	}
+	line, err, lost := aside(ctx, p.Accept)
 	switch {
+	case lost != nil:
+		return nil, lost
 	case err == nil:
 		return line, nil
 	case errors.Is(err, context.DeadlineExceeded):
@@ -175,17 +175,19 @@ func acceptAt(p *meet.Port, limit patience) (line transport.Line, err error) {
 }
 
 // connect dials a port.
-func (k *check) connect(name string, limit patience) (line transport.Line, err error) {
+func (k *check) connect(name string, limit patience) (transport.Line, error) {
 	if limit == 0 {
 		limit = started().connectTime
 	}
 	ctx, cancel := limit.context()
 	defer cancel()
-	if err := whileOthersGoOn(cancel, func() { line, err = meet.Dial(ctx, name, started().meeting) }); err != nil {
-		return nil, err
-	}
+	line, err, lost := aside(ctx, func(ctx context.Context) (transport.Line, error) {
+		return meet.Dial(ctx, name, started().meeting)
+	})
 	var bad *meet.NameError
 	switch {
+	case lost != nil:
+		return nil, lost
 	case err == nil:
 		return line, nil
 	case errors.As(err, &bad):
@@ -225,13 +227,14 @@ func impi_Comm_join(fd int32, intercomm uintptr) int32 {
 }
 
 // join makes a line of the program's socket.
-func join(fd int32, limit patience) (line transport.Line, err error) {
+func join(fd int32, limit patience) (transport.Line, error) {
 	ctx, cancel := limit.context()
 	defer cancel()
-	if err := whileOthersGoOn(cancel, func() { line, err = meet.Over(ctx, int(fd)) }); err != nil {
-		return nil, err
-	}
-	if err != nil {
+	line, err, lost := aside(ctx, func(ctx context.Context) (transport.Line, error) { return meet.Over(ctx, int(fd)) })
+	switch {
+	case lost != nil:
+		return nil, lost
+	case err != nil:
 		return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "argument fd (%d) does not lead to a process that joins: %v", fd, err)
 	}
 	return line, nil
@@ -276,28 +279,13 @@ func (k *check) announce(root int, limit patience, codes []int32) (patience, []i
 	return patienceOf(head[0]), codes, nil
 }
 
-// whileOthersGoOn runs f, which may block for long, on a goroutine, while this thread continues what the process has to
-// do for others. An error is that of the job, which has lost somebody; then give is called, which ends f.
-func whileOthersGoOn(give func(), f func()) error {
-	e, done := engine(), make(chan struct{})
-	id := e.StartGeneral(nothingMore{})
-	started := id
-	go func() {
-		f()
-		close(done)
-		e.CompleteGeneral(started)
-	}()
-	err := e.Wait(&id, nil)
-	if err != nil {
-		give()
+// aside runs f, which may block for long, on another thread, while this one continues what the process has to do for
+// others. lost says that a process of the job is lost; then f may still be under way, and answers nobody.
+func aside[T any](ctx context.Context, f func(context.Context) (T, error)) (result T, err, lost error) {
+	var found T // the other thread's until it is done
+	var failed error
+	if lost := engine().Aside(ctx, func(ctx context.Context) { found, failed = f(ctx) }); lost != nil {
+		return result, nil, lost
 	}
-	<-done
-	return err
+	return found, failed, nil
 }
-
-// nothingMore is a generalized request of our own.
-type nothingMore struct{}
-
-func (nothingMore) Query(*libimpi.CStatus) error { return nil }
-func (nothingMore) Free() error                  { return nil }
-func (nothingMore) Cancel(bool) error            { return nil }

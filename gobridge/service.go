@@ -38,21 +38,22 @@ func serviceArgs(fn string, service_name, info uintptr) (k service) {
 	return k
 }
 
-// ask asks the launcher. unknown is the error class of a name that nobody has published.
-func (k *service) ask(unknown int, question func(context.Context, *boot.Link) error) error {
+// ask asks the launcher, and answers the port that it says. unknown is the error class of a name that nobody has
+// published.
+func (k *service) ask(unknown int, question func(context.Context, *boot.Link) (string, error)) (string, error) {
 	link, err := started().launcher()
 	if err != nil {
-		return libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err)
+		return "", libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	ctx, cancel := started().connectTime.context()
 	defer cancel()
-	if lost := whileOthersGoOn(cancel, func() { err = question(ctx, link) }); lost != nil {
-		return lost
-	}
+	port, err, lost := aside(ctx, func(ctx context.Context) (string, error) { return question(ctx, link) })
 	class := abi.MPI_ERR_OTHER
 	switch {
+	case lost != nil:
+		return "", lost
 	case err == nil:
-		return nil
+		return port, nil
 	case errors.Is(err, boot.ErrNoName):
 		class = unknown
 	case errors.Is(err, boot.ErrNameExists):
@@ -60,48 +61,45 @@ func (k *service) ask(unknown int, question func(context.Context, *boot.Link) er
 	case errors.Is(err, boot.ErrInfo):
 		class = abi.MPI_ERR_INFO_VALUE
 	case errors.Is(err, context.DeadlineExceeded):
-		return libimpi.Errorf(class, "the launcher has not answered within %v", started().connectTime)
+		return "", libimpi.Errorf(class, "the launcher has not answered within %v", started().connectTime)
 	}
-	return libimpi.Errorf(class, "argument service_name (%.100q): %v", k.name, err)
+	return "", libimpi.Errorf(class, "argument service_name (%.100q): %v", k.name, err)
 }
 
 //export impi_Publish_name
 func impi_Publish_name(service_name, info, port_name uintptr) int32 {
-	k := serviceArgs("MPI_Publish_name", service_name, info)
-	port := k.portArg(port_name)
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.ask(abi.MPI_ERR_SERVICE, func(ctx context.Context, l *boot.Link) error {
-		return l.Publish(ctx, k.name, port, k.with)
-	}))
+	return changeNames("MPI_Publish_name", service_name, info, port_name, (*boot.Link).Publish)
 }
 
 //export impi_Unpublish_name
 func impi_Unpublish_name(service_name, info, port_name uintptr) int32 {
-	k := serviceArgs("MPI_Unpublish_name", service_name, info)
-	port := k.portArg(port_name)
+	return changeNames("MPI_Unpublish_name", service_name, info, port_name, (*boot.Link).Unpublish)
+}
+
+// change is a request to a launcher that changes its list of names.
+type change func(l *boot.Link, ctx context.Context, service, port string, info [][2]string) error
+
+// changeNames makes a call that publishes a name or takes it back.
+func changeNames(fn string, service_name, info, port_name uintptr, change change) int32 {
+	k := serviceArgs(fn, service_name, info)
+	port := k.portName(port_name)
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.done(k.ask(abi.MPI_ERR_SERVICE, func(ctx context.Context, l *boot.Link) error {
-		return l.Unpublish(ctx, k.name, port, k.with)
-	}))
+	_, err := k.ask(abi.MPI_ERR_SERVICE, func(ctx context.Context, l *boot.Link) (string, error) {
+		return "", change(l, ctx, k.name, port, k.with)
+	})
+	return k.done(err)
 }
 
 //export impi_Lookup_name
 func impi_Lookup_name(service_name, info, port_name uintptr) int32 {
 	k := serviceArgs("MPI_Lookup_name", service_name, info)
-	if !(started() == nil) {
-		k.result(port_name, "port_name")
-	}
-	if k.err != nil {
+	if k.result(port_name, "port_name"); k.err != nil {
 		return k.fail()
 	}
-	var port string
-	err := k.ask(abi.MPI_ERR_NAME, func(ctx context.Context, l *boot.Link) (err error) {
-		port, err = l.Lookup(ctx, k.name, k.with)
-		return err
+	port, err := k.ask(abi.MPI_ERR_NAME, func(ctx context.Context, l *boot.Link) (string, error) {
+		return l.Lookup(ctx, k.name, k.with)
 	})
 	if err == nil && len(port) >= abi.MPI_MAX_PORT_NAME {
 		err = libimpi.Errorf(abi.MPI_ERR_NAME, "the port of %.100q has a name of %d characters", k.name, len(port))
@@ -111,12 +109,4 @@ func impi_Lookup_name(service_name, info, port_name uintptr) int32 {
 	}
 	putText(port_name, port, abi.MPI_MAX_PORT_NAME)
 	return 0
-}
-
-// portArg reads the port of a name that is published or taken back.
-func (k *service) portArg(p uintptr) string {
-	if k.err != nil {
-		return ""
-	}
-	return k.portName(p)
 }

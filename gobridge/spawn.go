@@ -187,11 +187,8 @@ func (k *check) start(commands []boot.Command) (transport.Line, []int32, error) 
 		return nil, nil, libimpi.Errorf(abi.MPI_ERR_SPAWN, "no port can be opened: %v", err)
 	}
 	defer port.Close()
-	var s boot.Spawned
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	lost := whileOthersGoOn(cancel, func() {
-		s, err = link.Spawn(ctx, boot.Spawn{Commands: commands, Parent: port.Name(), Errhandler: handler})
+	s, err, lost := aside(context.Background(), func(ctx context.Context) (boot.Spawned, error) {
+		return link.Spawn(ctx, boot.Spawn{Commands: commands, Parent: port.Name(), Errhandler: handler})
 	})
 	switch {
 	case lost != nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/libimpi/libimpi/onesided"
 )
 
-// The Go side of windows in C (executor/window.h): what C sees of a window, and the waits of C.
+// The Go side of windows in C (executor/window.h): what C sees of a window, and how C wakes others.
 
 // newView is room in C memory for what C sees of a window of n processes.
 func (m *making) newView(n int) *onesided.View {
@@ -54,17 +54,6 @@ func (w *window) closeFast() {
 	if slot := handle.Slot(w.handle); slot < C.IMPI_WINDOWS && w.view.Handle != 0 {
 		atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(&C.impi_windows.of[slot])), nil)
 	}
-}
-
-// impi_window_wait returns when a word of a window is at least so large.
-//
-//export impi_window_wait
-func impi_window_wait(word uintptr, least int64, win uintptr) int32 {
-	k := winQuery("MPI_Win_fence", win)
-	if k.err != nil {
-		return k.fail()
-	}
-	return k.done(k.w.Await(ref[uint64](word), uint64(least)))
 }
 
 // impi_window_wake wakes the other members of a window that sleep.

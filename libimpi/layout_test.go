@@ -49,10 +49,11 @@ func constants(b *bytes.Buffer) {
 		{"PERSISTENT", "INACTIVE SENT POSTED ENGINE",
 			[]uint64{persistentInactive, persistentSent, persistentPosted, persistentEngine}},
 		{"STATUS", "CANCELLED EXTERNAL", []uint64{statusCancelled, statusExternal}},
-		{"WINDOW", "CLOSED FENCED IN_FENCE IN_LOCKS IN_LOCK_ALL", []uint64{uint64(onesided.NoAccess),
-			uint64(onesided.Fenced), uint64(onesided.InFence), uint64(onesided.InLocks), uint64(onesided.InLockAll)}},
-		{"WINDOW", "NOT_HELD SHARED EXCLUSIVE", []uint64{uint64(onesided.NotHeld), uint64(onesided.Shared),
-			uint64(onesided.Exclusive)}},
+		{"WINDOW", "CLOSED FENCED IN_FENCE IN_START IN_LOCKS IN_LOCK_ALL", []uint64{uint64(onesided.NoAccess),
+			uint64(onesided.Fenced), uint64(onesided.InFence), uint64(onesided.InStart), uint64(onesided.InLocks),
+			uint64(onesided.InLockAll)}},
+		{"WINDOW", "NOT_HELD OPEN SHARED EXCLUSIVE", []uint64{uint64(onesided.NotHeld), uint64(onesided.Open),
+			uint64(onesided.Shared), uint64(onesided.Exclusive)}},
 	} {
 		var list []string
 		for i, name := range strings.Fields(e.names) {
@@ -92,6 +93,8 @@ func declared(of reflect.Type, f reflect.StructField, name string) string {
 			return "struct " + to + " *" + name
 		}
 		return "void *" + name
+	case reflect.Pointer:
+		return typ.Elem().Kind().String() + "_t *" + name
 	}
 	return typ.Kind().String() + "_t " + name
 }

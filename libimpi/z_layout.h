@@ -13,8 +13,8 @@ enum { IMPI_PERSISTENT_SLOTS = 1024 };
 enum { IMPI_PERSISTENT_SEND = 0, IMPI_PERSISTENT_RECEIVE = 1, IMPI_PERSISTENT_COLLECTIVE = 2 };
 enum { IMPI_PERSISTENT_INACTIVE = 0, IMPI_PERSISTENT_SENT = 1, IMPI_PERSISTENT_POSTED = 2, IMPI_PERSISTENT_ENGINE = 3 };
 enum { IMPI_STATUS_CANCELLED = 1, IMPI_STATUS_EXTERNAL = 2 };
-enum { IMPI_WINDOW_CLOSED = 0, IMPI_WINDOW_FENCED = 1, IMPI_WINDOW_IN_FENCE = 2, IMPI_WINDOW_IN_LOCKS = 4, IMPI_WINDOW_IN_LOCK_ALL = 5 };
-enum { IMPI_WINDOW_NOT_HELD = 0, IMPI_WINDOW_SHARED = 2, IMPI_WINDOW_EXCLUSIVE = 3 };
+enum { IMPI_WINDOW_CLOSED = 0, IMPI_WINDOW_FENCED = 1, IMPI_WINDOW_IN_FENCE = 2, IMPI_WINDOW_IN_START = 3, IMPI_WINDOW_IN_LOCKS = 4, IMPI_WINDOW_IN_LOCK_ALL = 5 };
+enum { IMPI_WINDOW_NOT_HELD = 0, IMPI_WINDOW_OPEN = 1, IMPI_WINDOW_SHARED = 2, IMPI_WINDOW_EXCLUSIVE = 3 };
 #define IMPI_QUICK_BIT ((uintptr_t)0x40000000)
 #define IMPI_SENT_REQUEST ((uintptr_t)0x100000001)
 
@@ -104,6 +104,10 @@ struct impi_window_target {
 	uint64_t ticket;
 	uint32_t hold;
 	uint32_t pad;
+	uint64_t started;
+	uint64_t exposed;
+	uint64_t *completes;
+	uint64_t *completed;
 };
 
 struct impi_window {
@@ -187,7 +191,11 @@ _Static_assert(offsetof(struct impi_window_target, unit) == 32, "layout");
 _Static_assert(offsetof(struct impi_window_target, ticket) == 40, "layout");
 _Static_assert(offsetof(struct impi_window_target, hold) == 48, "layout");
 _Static_assert(offsetof(struct impi_window_target, pad) == 52, "layout");
-_Static_assert(sizeof(struct impi_window_target) == 56, "layout");
+_Static_assert(offsetof(struct impi_window_target, started) == 56, "layout");
+_Static_assert(offsetof(struct impi_window_target, exposed) == 64, "layout");
+_Static_assert(offsetof(struct impi_window_target, completes) == 72, "layout");
+_Static_assert(offsetof(struct impi_window_target, completed) == 80, "layout");
+_Static_assert(sizeof(struct impi_window_target) == 88, "layout");
 _Static_assert(offsetof(struct impi_window, handle) == 0, "layout");
 _Static_assert(offsetof(struct impi_window, targets) == 8, "layout");
 _Static_assert(offsetof(struct impi_window, access) == 16, "layout");

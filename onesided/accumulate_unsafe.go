@@ -68,7 +68,7 @@ func CheckOp(handle int, target, origin *datatype.Type) (*datatype.Type, error) 
 
 // pieceBytes is how much of an accumulate takes place in one holding of the lock: long enough for the kernels, and
 // short for those that wait.
-const pieceBytes = 64 << 10
+const pieceBytes = 256 << 10
 
 // vector answers where b lies as consecutive elements, nil if it does not.
 func vector(b Buf, element *datatype.Type) unsafe.Pointer {

@@ -26,6 +26,11 @@ type Target struct {
 	Ticket     uint64 // the number with which this process has locked it
 	Hold       uint32
 	Pad        uint32
+
+	Started   uint64  // how often MPI_Win_start has named it
+	Exposed   uint64  // how often MPI_Win_post has
+	Completes *uint64 // in shared memory: how often this process is done with it
+	Completed *uint64 // and how often it is done with this process
 }
 
 // NewView is the state of a window of n processes, in memory of Go.

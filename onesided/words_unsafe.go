@@ -26,12 +26,10 @@ type Words struct {
 	me, n   int
 	members []Member
 
-	posted, completed []uint64 // n*n: by who waits, then by who raises
+	posted []uint64 // n*n: by who waits, then by who raises
 
 	view    *View
 	targets []Target
-	started []uint64 // by target: how often MPI_Win_start has named it
-	exposed []uint64 // by origin: how often MPI_Win_post has named it
 }
 
 // Member is what one member has in the memory: each line is written by the member, or by others, and not by both.
@@ -55,15 +53,16 @@ func NewWords(mem []byte, me int, v *View, targets []Target, m Machine) *Words {
 	n := len(targets)
 	_ = mem[WordsBytes(n)-1]
 	w := &Words{machine: m, me: me, n: n, view: v, targets: targets}
-	w.started, w.exposed = make([]uint64, n), make([]uint64, n)
 	p := unsafe.Pointer(unsafe.SliceData(mem))
 	w.members = unsafe.Slice((*Member)(p), n)
-	for r := range targets {
-		targets[r].Words = unsafe.Pointer(&w.members[r])
-	}
 	const each = int(unsafe.Sizeof(Member{}))
 	w.posted = unsafe.Slice((*uint64)(unsafe.Add(p, n*each)), n*n)
-	w.completed = unsafe.Slice((*uint64)(unsafe.Add(p, n*each+8*n*n)), n*n)
+	completed := unsafe.Slice((*uint64)(unsafe.Add(p, n*each+8*n*n)), n*n)
+	for r := range targets {
+		t := &targets[r]
+		t.Words = unsafe.Pointer(&w.members[r])
+		t.Completes, t.Completed = &completed[r*n+me], &completed[me*n+r]
+	}
 	return w
 }
 
@@ -100,8 +99,8 @@ func (w *Words) Fence() error {
 // Post lets the members of a group access this process.
 func (w *Words) Post(group []int) {
 	for _, r := range group {
-		w.exposed[r]++
-		atomic.StoreUint64(&w.posted[r*w.n+w.me], w.exposed[r])
+		w.targets[r].Exposed++
+		atomic.StoreUint64(&w.posted[r*w.n+w.me], w.targets[r].Exposed)
 		w.machine.Wake(r)
 	}
 }
@@ -109,11 +108,11 @@ func (w *Words) Post(group []int) {
 // Start returns when all members of a group have let this process in; unasked: it is known that they have.
 func (w *Words) Start(group []int, unasked bool) error {
 	for _, r := range group {
-		w.started[r]++
+		w.targets[r].Started++
 		if unasked {
 			continue
 		}
-		if err := w.await(&w.posted[w.me*w.n+r], w.started[r]); err != nil {
+		if err := w.await(&w.posted[w.me*w.n+r], w.targets[r].Started); err != nil {
 			return err
 		}
 	}
@@ -123,7 +122,7 @@ func (w *Words) Start(group []int, unasked bool) error {
 // Complete tells the group of Start that this process is done.
 func (w *Words) Complete(group []int) {
 	for _, r := range group {
-		atomic.StoreUint64(&w.completed[r*w.n+w.me], w.started[r])
+		atomic.StoreUint64(w.targets[r].Completes, w.targets[r].Started)
 		w.machine.Wake(r)
 	}
 }
@@ -131,7 +130,7 @@ func (w *Words) Complete(group []int) {
 // Wait returns when all of the group of Post are done.
 func (w *Words) Wait(group []int) error {
 	for _, r := range group {
-		if err := w.await(&w.completed[w.me*w.n+r], w.exposed[r]); err != nil {
+		if err := w.await(w.targets[r].Completed, w.targets[r].Exposed); err != nil {
 			return err
 		}
 	}
@@ -141,7 +140,7 @@ func (w *Words) Wait(group []int) error {
 // Test says whether Wait would return at once.
 func (w *Words) Test(group []int) bool {
 	for _, r := range group {
-		if atomic.LoadUint64(&w.completed[w.me*w.n+r]) < w.exposed[r] {
+		if atomic.LoadUint64(w.targets[r].Completed) < w.targets[r].Exposed {
 			return false
 		}
 	}

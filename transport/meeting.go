@@ -62,7 +62,6 @@ type Guest struct {
 	Number int32
 	By     Transport // takes packets to that number; the same value for all whom it serves
 	Near   bool      // By is Links.Local
-	Native bool      // data looks the same in that process's memory and in this one's, and is not converted
 }
 
 // Parter is a Transport to which Join has added processes, or that Join has made: it lets them go. Without it they stay

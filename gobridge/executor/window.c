@@ -45,18 +45,16 @@ HOT int move(int get, const void *addr, MPI_Count count, MPI_Datatype datatype, 
     return MPI_SUCCESS;
 }
 
-int impi_exec_Put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                  MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+int impi_exec_Put(const void *from, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Count there,
+                  MPI_Datatype type, MPI_Win win)
 {
-    return move(0, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
-                win);
+    return move(0, from, count, datatype, rank, disp, there, type, win);
 }
 
-int impi_exec_Get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                  MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+int impi_exec_Get(void *to, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Count there,
+                  MPI_Datatype type, MPI_Win win)
 {
-    return move(1, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
-                win);
+    return move(1, to, count, datatype, rank, disp, there, type, win);
 }
 
 /* The accumulate lock of a target. 0: it is held for long, and Go has to look why. */
@@ -106,45 +104,41 @@ HOT int accumulate(const void *origin, void *result, int64_t count, MPI_Datatype
     return MPI_SUCCESS;
 }
 
-int impi_exec_Accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                         int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
-                         MPI_Op op, MPI_Win win)
+int impi_exec_Accumulate(const void *from, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp,
+                         MPI_Count there, MPI_Datatype type, MPI_Op op, MPI_Win win)
 {
-    if (UNLIKELY(origin_count != target_count || origin_datatype != target_datatype || op == MPI_NO_OP))
-        return IMPI_IN_GO;
-    return accumulate(origin_addr, NULL, origin_count, origin_datatype, target_rank, target_disp, op, win);
+    if (UNLIKELY(count != there || datatype != type || op == MPI_NO_OP)) return IMPI_IN_GO;
+    return accumulate(from, NULL, count, datatype, rank, disp, op, win);
 }
 
-int impi_exec_Get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                             void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
-                             MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                             MPI_Win win)
+int impi_exec_Get_accumulate(const void *from, MPI_Count count, MPI_Datatype datatype, void *result,
+                             MPI_Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
+                             MPI_Count there, MPI_Datatype type, MPI_Op op, MPI_Win win)
 {
-    const int alike = origin_count == target_count && origin_datatype == target_datatype;
-    if (UNLIKELY(result_count != target_count || result_datatype != target_datatype)) return IMPI_IN_GO;
-    if (UNLIKELY((uintptr_t)result_addr < 4096 || (!alike && op != MPI_NO_OP))) return IMPI_IN_GO;
-    return accumulate(origin_addr, result_addr, target_count, target_datatype, target_rank, target_disp, op, win);
+    if (UNLIKELY(result_count != there || result_type != type || (uintptr_t)result < 4096)) return IMPI_IN_GO;
+    if (UNLIKELY((count != there || datatype != type) && op != MPI_NO_OP)) return IMPI_IN_GO;
+    return accumulate(from, result, there, type, rank, disp, op, win);
 }
 
-int impi_exec_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
-                           MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+int impi_exec_Fetch_and_op(const void *from, void *result, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op,
+                           MPI_Win win)
 {
-    if (UNLIKELY((uintptr_t)result_addr < 4096)) return IMPI_IN_GO;
-    return accumulate(origin_addr, result_addr, 1, datatype, target_rank, target_disp, op, win);
+    if (UNLIKELY((uintptr_t)result < 4096)) return IMPI_IN_GO;
+    return accumulate(from, result, 1, datatype, rank, disp, op, win);
 }
 
-int impi_exec_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
-                               MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
+int impi_exec_Compare_and_swap(const void *from, const void *compare, void *result, MPI_Datatype datatype, int rank,
+                               MPI_Aint disp, MPI_Win win)
 {
-    struct impi_window_target *t = accessed(win, target_rank);
-    int64_t n = bytes(origin_addr, 1, datatype);
-    char *at = LIKELY(t) ? lies(t, target_disp, n) : NULL;
-    if (UNLIKELY(!at || (uintptr_t)compare_addr < 4096 || (uintptr_t)result_addr < 4096)) return IMPI_IN_GO;
+    struct impi_window_target *t = accessed(win, rank);
+    int64_t n = bytes(from, 1, datatype);
+    char *at = LIKELY(t) ? lies(t, disp, n) : NULL;
+    if (UNLIKELY(!at || (uintptr_t)compare < 4096 || (uintptr_t)result < 4096)) return IMPI_IN_GO;
     if (UNLIKELY(!impi_windows.swappable[(uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL])) return IMPI_IN_GO;
     if (UNLIKELY(!hold(t->words))) return IMPI_IN_GO;
-    const int same = !memcmp(at, compare_addr, (size_t)n);
-    copy_payload(result_addr, at, (uint64_t)n);
-    if (same) copy_payload(at, origin_addr, (uint64_t)n);
+    const int same = !memcmp(at, compare, (size_t)n);
+    copy_payload(result, at, (uint64_t)n);
+    if (same) copy_payload(at, from, (uint64_t)n);
     drop(t->words);
     return MPI_SUCCESS;
 }
@@ -190,22 +184,18 @@ int impi_exec_Win_unlock(int rank, MPI_Win win)
 }
 
 /* All communication is done when its call returns. What follows a flush must not be seen before it. */
-static inline int flushed(const struct impi_window *w, uint32_t hold)
+static inline int flushed(const struct impi_window *w, int all, int rank)
 {
-    if (UNLIKELY(!w || !hold || w->access < IMPI_WINDOW_IN_LOCKS)) return IMPI_IN_GO;
+    if (UNLIKELY(!w || w->access < IMPI_WINDOW_IN_LOCKS)) return IMPI_IN_GO;
+    if (UNLIKELY(!all && ((uint32_t)rank >= w->count || !w->targets[rank].hold))) return IMPI_IN_GO;
     __atomic_thread_fence(__ATOMIC_ACQ_REL);
     return MPI_SUCCESS;
 }
 
-static inline uint32_t held(const struct impi_window *w, int rank)
-{
-    return w && (uint32_t)rank < w->count ? w->targets[rank].hold : IMPI_WINDOW_NOT_HELD;
-}
-
-int impi_exec_Win_flush(int rank, MPI_Win win) { return flushed(window_of(win), held(window_of(win), rank)); }
-int impi_exec_Win_flush_local(int rank, MPI_Win win) { return flushed(window_of(win), held(window_of(win), rank)); }
-int impi_exec_Win_flush_all(MPI_Win win) { return flushed(window_of(win), 1); }
-int impi_exec_Win_flush_local_all(MPI_Win win) { return flushed(window_of(win), 1); }
+int impi_exec_Win_flush(int rank, MPI_Win win) { return flushed(window_of(win), 0, rank); }
+int impi_exec_Win_flush_local(int rank, MPI_Win win) { return flushed(window_of(win), 0, rank); }
+int impi_exec_Win_flush_all(MPI_Win win) { return flushed(window_of(win), 1, 0); }
+int impi_exec_Win_flush_local_all(MPI_Win win) { return flushed(window_of(win), 1, 0); }
 
 int impi_exec_Win_sync(MPI_Win win)
 {
@@ -214,29 +204,57 @@ int impi_exec_Win_sync(MPI_Win win)
     return MPI_SUCCESS;
 }
 
-/* Waits until all members have called as many fences. */
-static inline int fence(struct impi_window *w, uint64_t fences)
+/* Is a word large enough, or will it soon be? To wait for long is Go's. */
+static inline int soon(const uint64_t *word, uint64_t least, uint32_t *looks)
 {
-    int err, asleep = 0;
-    __atomic_store_n(&w->targets[w->me].words->fence, fences, __ATOMIC_SEQ_CST);
-    for (uint32_t r = 0; r < w->count; r++) asleep |= sleeps(impi_fast.shm, w->targets[r].control);
-    if (UNLIKELY(asleep)) impi_window_wake(w->handle);
-    for (uint32_t r = 0; r < w->count; r++) {
-        const uint64_t *word = &w->targets[r].words->fence;
-        uint32_t looks = engine_busy() ? 0 : impi_boards.looks;
-        for (; looks && __atomic_load_n(word, __ATOMIC_ACQUIRE) < fences; looks--) between_looks(looks);
-        if (UNLIKELY(!looks) && (err = impi_window_wait((uintptr_t)word, (int64_t)fences, w->handle))) return err;
-    }
-    return MPI_SUCCESS;
+    for (; __atomic_load_n(word, __ATOMIC_ACQUIRE) < least; --*looks)
+        if (UNLIKELY(*looks == 0)) return 0;
+        else between_looks(*looks);
+    return 1;
 }
 
+/* If not all members come, nothing has been done: Go stores the same number of fences once more. */
 int impi_exec_Win_fence(int assert, MPI_Win win)
 {
     struct impi_window *w = window_of(win);
     const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+    uint32_t asleep = 0, looks = engine_busy() ? 0 : impi_boards.looks;
     if (UNLIKELY(!w || !w->may_lock || w->posted || assert & ~known || w->access > IMPI_WINDOW_IN_FENCE))
         return IMPI_IN_GO;
-    int err = fence(w, ++w->fences), last = (assert &MPI_MODE_NOSUCCEED) != 0;
-    if (LIKELY(!err)) w->access = last ? IMPI_WINDOW_CLOSED : IMPI_WINDOW_FENCED;
-    return err;
+    __atomic_store_n(&w->targets[w->me].words->fence, w->fences + 1, __ATOMIC_SEQ_CST);
+    for (uint32_t r = 0; r < w->count; r++) asleep |= (uint32_t)sleeps(impi_fast.shm, w->targets[r].control);
+    if (UNLIKELY(asleep)) impi_window_wake(w->handle);
+    for (uint32_t r = 0; r < w->count; r++)
+        if (UNLIKELY(!soon(&w->targets[r].words->fence, w->fences + 1, &looks))) return IMPI_IN_GO;
+    w->fences++;
+    w->access = MPI_MODE_NOSUCCEED & assert ? IMPI_WINDOW_CLOSED : IMPI_WINDOW_FENCED;
+    return MPI_SUCCESS;
+}
+
+int impi_exec_Win_complete(MPI_Win win)
+{
+    struct impi_window *w = window_of(win);
+    int asleep = 0;
+    if (UNLIKELY(!w || !w->may_lock || w->access != IMPI_WINDOW_IN_START)) return IMPI_IN_GO;
+    for (struct impi_window_target *t = w->targets; t < w->targets + w->count; t++) {
+        if (t->hold != IMPI_WINDOW_OPEN) continue;
+        t->hold = IMPI_WINDOW_NOT_HELD;
+        __atomic_store_n(t->completes, t->started, __ATOMIC_SEQ_CST);
+        asleep |= sleeps(impi_fast.shm, t->control);
+    }
+    w->access = IMPI_WINDOW_CLOSED;
+    if (UNLIKELY(asleep)) impi_window_wake(w->handle);
+    return MPI_SUCCESS;
+}
+
+/* Origins that are not of the epoch have completed all that was posted to them. */
+int impi_exec_Win_wait(MPI_Win win)
+{
+    struct impi_window *w = window_of(win);
+    uint32_t looks = engine_busy() ? 0 : impi_boards.looks;
+    if (UNLIKELY(!w || !w->may_lock || !w->posted)) return IMPI_IN_GO;
+    for (struct impi_window_target *t = w->targets; t < w->targets + w->count; t++)
+        if (UNLIKELY(!soon(t->completed, t->exposed, &looks))) return IMPI_IN_GO;
+    w->posted = 0;
+    return MPI_SUCCESS;
 }

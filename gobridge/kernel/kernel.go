@@ -5,8 +5,8 @@ package kernel
 // #include <stddef.h>
 // #include "kernels.h"
 // enum { offsetof_unpack = offsetof(struct impi_nest, unpack), offsetof_block = offsetof(struct impi_nest, block) };
-// #cgo noescape impi_move_nest
-// #cgo nocallback impi_move_nest
+// #cgo noescape impi_move_loops
+// #cgo nocallback impi_move_loops
 // #cgo noescape impi_move_listed
 // #cgo nocallback impi_move_listed
 import "C"
@@ -22,7 +22,8 @@ import (
 // or of memory that does not move, and what lies at mem alone may be nothing at all.
 
 func moveNest(mem, buf unsafe.Pointer, at, to int64, nest datatype.Nest) {
-	C.impi_move_nest(number(mem, at), number(buf, to), (*C.struct_impi_nest)(unsafe.Pointer(&nest)))
+	n := (*C.struct_impi_nest)(unsafe.Pointer(&nest))
+	C.impi_move_loops(number(mem, at), number(buf, to), &n.dims[0], n.depth, n.block, C.int(flag(nest.Unpack)))
 	runtime.KeepAlive(mem)
 	runtime.KeepAlive(buf)
 }

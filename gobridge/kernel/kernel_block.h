@@ -4,7 +4,7 @@
 
 #include "kernel_words.h"
 
-enum { WIDE = 256, LONG_RUN = 64 << 10 }; /* a block of more bytes is a run, and one that is worth a call */
+enum { WIDE = 256, LONG_RUN = 64 << 10, MOST = 256 << 10 }; /* a block of more is a run; worth a call; or several */
 
 /* A block as K words from its beginning and K before its end, which may overlap. */
 #define ENDS(NAME, T, K)                                                                                             \

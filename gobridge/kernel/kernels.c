@@ -13,10 +13,7 @@ INLINE void fetch(const char *p, int64_t away, int64_t b)
 
 #define KERNEL(NAME, LOOP)                                                                                            \
     CLONED static void NAME(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n) \
-    {                                                                                                                 \
-        (void)b;                                                                                                      \
-        LOOP                                                                                                          \
-    }
+    { (void)b; LOOP }
 /* Blocks may follow each other faster than memory brings them, so those that come later are fetched in advance, on both
  * sides: the processor's own prefetchers stop at each page, and see no pattern in blocks that are far apart. */
 #define EACH_AHEAD(COPY)                                             \
@@ -42,14 +39,15 @@ KERNEL(blocks_128, EACH_AHEAD(upto_128))
 KERNEL(blocks_256, EACH_AHEAD(upto_256))
 KERNEL(runs, if (b < LONG_RUN) EACH(run_32) else EACH(impi_move_run))
 
-/* From LONG_RUN on, the C library's copy is as good as any. */
 CLONED static void short_run(char *restrict dst, const char *restrict src, int64_t n) { run_32(dst, src, n); }
 
+/* From LONG_RUN on, the C library's copy is as good as any, of no more at once than fits a second-level cache: there it
+ * takes string instructions if they are quick, and no longer for more (1 MiB: 65 GB/s against 56). */
 void impi_move_run(void *dst, const void *src, int64_t n)
 {
-    if (n == 0) return; /* nothing may lie nowhere */
+    for (; n >= 2 * MOST; n -= MOST, dst = (char *)dst + MOST, src = (const char *)src + MOST) memcpy(dst, src, MOST);
     if (n > WIDE && n < LONG_RUN) short_run(dst, src, n);
-    else memcpy(dst, src, (size_t)n);
+    else if (n > 0) memcpy(dst, src, (size_t)n); /* nothing may lie nowhere */
 }
 
 /* Blocks one after the other. */
@@ -228,9 +226,4 @@ void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, 
         l[missing + i] = unpack ? (struct loop){dims[i].n, dims[i].mem, dims[i].buf}
                                 : (struct loop){dims[i].n, dims[i].buf, dims[i].mem};
     loops(dst, src, l, depth + missing, block);
-}
-
-void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest)
-{
-    impi_move_loops(mem, buf, nest->dims, nest->depth, nest->block, nest->unpack);
 }

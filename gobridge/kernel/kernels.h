@@ -20,9 +20,7 @@ struct impi_nest {
     int64_t block;
 };
 
-void impi_move_nest(uintptr_t mem, uintptr_t buf, const struct impi_nest *nest);
-
-/* The same by its parts; `depth` dims. */
+/* `depth` loops around a block. */
 void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, int depth, int64_t block, int unpack);
 
 /* n bytes. */

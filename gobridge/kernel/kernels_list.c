@@ -68,15 +68,11 @@ INLINE void varied(char *mem, char *buf, const struct impi_list *l, int wide, in
 }
 
 /* Functions of their own: in one that does all, the loops would run out of registers. */
-#define LIST(NAME, MOVE, WIDE_ENTRIES)                                                         \
-    CLONED static void NAME(char *mem, char *buf, const struct impi_list *l, int unpack)       \
-    {                                                                                          \
-        MOVE(mem, buf, l, WIDE_ENTRIES, unpack);                                               \
-    }
-LIST(equal_4, equal, 0)
-LIST(equal_8, equal, 1)
-LIST(varied_4, varied, 0)
-LIST(varied_8, varied, 1)
+#define PARTS char *mem, char *buf, const struct impi_list *l, int unpack
+CLONED static void equal_4(PARTS) { equal(mem, buf, l, 0, unpack); }
+CLONED static void equal_8(PARTS) { equal(mem, buf, l, 1, unpack); }
+CLONED static void varied_4(PARTS) { varied(mem, buf, l, 0, unpack); }
+CLONED static void varied_8(PARTS) { varied(mem, buf, l, 1, unpack); }
 
 void impi_move_list(uintptr_t mem, uintptr_t buf, const struct impi_list *l, int unpack)
 {

@@ -5,16 +5,9 @@
 static void move_loops(const struct impi_plan *p, uintptr_t mem, uintptr_t buf, int64_t count, int unpack)
 {
     const struct impi_nest *nest = &p->nest;
-    const struct impi_dim *dims = nest->dims;
-    int depth = nest->depth;
-    struct impi_dim more[IMPI_MAX_DIMS];
-    if (count > 1) {
-        more[0] = (struct impi_dim){count, p->extent, p->size};
-        for (int i = 0; i < depth; i++) more[i + 1] = dims[i];
-        dims = more;
-        depth++;
-    }
-    impi_move_loops(mem, buf, dims, depth, nest->block, unpack);
+    struct impi_dim more[IMPI_MAX_DIMS + 1] = {{count, p->extent, p->size}};
+    for (int i = 0; i < nest->depth && count > 1; i++) more[i + 1] = nest->dims[i];
+    impi_move_loops(mem, buf, count > 1 ? more : nest->dims, nest->depth + (count > 1), nest->block, unpack);
 }
 
 void impi_plan_move(const struct impi_plan *p, const void *typed, const void *packed, int64_t n, int unpack)
@@ -39,8 +32,7 @@ void impi_plan_move_rows(const struct impi_plan *p, const void *typed, const voi
                          int unpack)
 {
     struct impi_nest nest = p->nest;
-    nest.unpack = unpack;
     nest.dims[0].n = n / p->row;
-    impi_move_nest((uintptr_t)typed + (uintptr_t)(p->at + from / p->row * nest.dims[0].mem),
-                   (uintptr_t)packed + (uintptr_t)from, &nest);
+    impi_move_loops((uintptr_t)typed + (uintptr_t)(p->at + from / p->row * nest.dims[0].mem),
+                    (uintptr_t)packed + (uintptr_t)from, nest.dims, nest.depth, nest.block, unpack);
 }

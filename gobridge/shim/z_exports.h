@@ -27,7 +27,6 @@ extern void impi_ring(GoInt32 local);
 extern GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype,
         GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status, GoInt32 replace);
 extern GoInt32 impi_startall_rest(GoInt32 count, GoUintptr array_of_requests, GoInt32 first);
-extern GoInt32 impi_window_wait(GoUintptr word, GoInt64 least, GoUintptr win);
 extern void impi_window_wake(GoUintptr win);
 
 extern GoInt32 impi_Abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true,

@@ -470,8 +470,11 @@ int PMPI_Win_complete(MPI_Win win)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_complete");
     impi_call.names = "MPI_Win_complete"
         "\0";
-    impi_err = impi_Win_complete((uintptr_t)win);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_exec_Win_complete(win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Win_complete((uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -858,8 +861,11 @@ int PMPI_Win_wait(MPI_Win win)
     if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_wait");
     impi_call.names = "MPI_Win_wait"
         "\0";
-    impi_err = impi_Win_wait((uintptr_t)win);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_exec_Win_wait(win);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Win_wait((uintptr_t)win);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

@@ -418,16 +418,20 @@ void counts(unsigned long *entered, unsigned long *adopted)
     unlock(shm);
 }
 
+static uint64_t *posts; /* by who waits for them */
+
 static void open_windows(struct memory *memory, MPI_Win windows[WINDOWS])
 {
     static struct impi_window_target targets[WINDOWS][RANKS];
     static struct impi_window views[WINDOWS];
+    posts = memory->posted;
     impi_windows.swappable[(uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL] = 1;
     for (int i = 0; i < WINDOWS; i++) {
         for (int r = 0; r < RANKS; r++)
             targets[i][r] = (struct impi_window_target){.base = memory->cells[i][r], .words = &memory->words[i][r],
                 .control = r == me ? (struct impi_shm_control *)shm->segment : shm->peers[r].out.ctl,
                 .size = sizeof memory->cells[i][r], .unit = sizeof(int),
+                .completes = &memory->completed[r], .completed = &memory->completed[me],
                 .hold = i == ALL ? IMPI_WINDOW_SHARED : IMPI_WINDOW_NOT_HELD};
         views[i] = (struct impi_window){.handle = IMPI_FIRST_HANDLE + (uint64_t)i, .targets = targets[i],
             .count = RANKS, .me = (uint32_t)me, .direct = 1, .may_lock = i == ONE,
@@ -437,16 +441,55 @@ static void open_windows(struct memory *memory, MPI_Win windows[WINDOWS])
     }
 }
 
-GoInt32 impi_window_wait(GoUintptr word, GoInt64 least, GoUintptr win)
-{
-    (void)win;
-    return impi_board_wait(word, least, 0, NULL);
-}
-
 void impi_window_wake(GoUintptr win)
 {
     (void)win;
     impi_ring(1 - me);
+}
+
+static GoInt32 await(const uint64_t *word, uint64_t least)
+{
+    return impi_board_wait((uintptr_t)word, (int64_t)least, 0, NULL);
+}
+
+/* A fence that lasts: the number is stored once more. */
+GoInt32 impi_Win_fence(GoInt32 assert, GoUintptr win)
+{
+    struct impi_window *w = impi_windows.of[win - IMPI_FIRST_HANDLE];
+    __atomic_store_n(&w->targets[me].words->fence, ++w->fences, __ATOMIC_SEQ_CST);
+    impi_window_wake(win);
+    for (int r = 0; r < RANKS; r++) await(&w->targets[r].words->fence, w->fences);
+    w->access = assert ? IMPI_WINDOW_CLOSED : IMPI_WINDOW_FENCED;
+    return 0;
+}
+
+/* Epochs between the two ranks; the groups are not looked at. */
+GoInt32 impi_Win_post(GoUintptr group, GoInt32 assert, GoUintptr win)
+{
+    struct impi_window *w = impi_windows.of[win - IMPI_FIRST_HANDLE];
+    w->posted = 1;
+    __atomic_store_n(&posts[1 - me], ++w->targets[1 - me].exposed, __ATOMIC_SEQ_CST);
+    impi_window_wake(win);
+    return 0;
+}
+
+GoInt32 impi_Win_start(GoUintptr group, GoInt32 assert, GoUintptr win)
+{
+    struct impi_window *w = impi_windows.of[win - IMPI_FIRST_HANDLE];
+    struct impi_window_target *t = &w->targets[1 - me];
+    await(&posts[me], ++t->started);
+    w->access = IMPI_WINDOW_IN_START;
+    t->hold = IMPI_WINDOW_OPEN;
+    return 0;
+}
+
+/* An epoch that lasts. */
+GoInt32 impi_Win_wait(GoUintptr win)
+{
+    struct impi_window *w = impi_windows.of[win - IMPI_FIRST_HANDLE];
+    await(w->targets[1 - me].completed, w->targets[1 - me].exposed);
+    w->posted = 0;
+    return 0;
 }
 
 /* A lock that is not free. */
@@ -528,7 +571,7 @@ NEVER(GoInt32 impi_Put(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr or
                        GoInt64 target_disp, GoInt64 target_count, GoUintptr target_datatype, GoUintptr win))
 NEVER(GoInt32 impi_Get(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype, GoInt32 target_rank,
                        GoInt64 target_disp, GoInt64 target_count, GoUintptr target_datatype, GoUintptr win))
-NEVER(GoInt32 impi_Win_fence(GoInt32 assert, GoUintptr win))
+NEVER(GoInt32 impi_Win_complete(GoUintptr win))
 NEVER(GoInt32 impi_Win_unlock(GoInt32 rank, GoUintptr win))
 NEVER(GoInt32 impi_missing(char *function, GoInt32 kind, GoUintptr handle))
 NEVER(GoInt32 impi_Sendrecv_replace(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 sendtag,

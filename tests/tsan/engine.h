@@ -8,10 +8,12 @@
 
 enum { RANKS = 2, THREADS = 4, COMMS = THREADS + 1, RING = 1 << 14, MAX_PAYLOAD = 4096, EAGER = 2048 };
 
-/* Two windows: ONE of which a thread of each rank fences and locks, and one that ALL threads have locked. */
+/* Two windows: ONE of which a thread of each rank fences, locks, and begins and ends other epochs, and one that ALL
+ * threads have locked. Words of epochs are by who waits for them. */
 enum { ONE, ALL, WINDOWS, CELLS = 4 };
 struct memory {
     _Alignas(64) struct impi_window_member words[WINDOWS][RANKS];
+    _Alignas(64) uint64_t posted[RANKS], completed[RANKS];
     int cells[WINDOWS][RANKS][CELLS];
 };
 

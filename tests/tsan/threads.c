@@ -1,8 +1,8 @@
 /* The bridge's C under the thread sanitizer: two ranks in one process, each a copy of the bridge's C over a small
- * engine (engine.c), on rings and boards in memory that they share. Some threads of each rank send, post, wait and test
- * at the same time, and each has a communicator of its own for collectives. All threads accumulate to windows, and one
- * of each rank fences and locks. Others ask for attributes while these change. The sanitizer ends the program with 66
- * if two of them race.
+ * engine (engine.c), on rings and boards in memory that they share. Some threads of each rank send, post, wait and
+ * test at the same time, and each has a communicator of its own for collectives. All threads accumulate to windows,
+ * and one of each rank fences, locks, and begins and ends other epochs. Others ask for attributes while these change.
+ * The sanitizer ends the program with 66 if two of them race.
  *
  *   threads RANK0.so RANK1.so */
 #define _GNU_SOURCE
@@ -18,7 +18,8 @@ enum { STEPS = 250, MANY = 8 };
 /* The functions under test. */
 #define FUNCTIONS(F) F(Send) F(Isend) F(Sendrecv) F(Recv) F(Irecv) F(Wait) F(Waitall) F(Test) F(Testall) \
     F(Comm_rank) F(Comm_size) F(Type_size) F(Get_count) F(Barrier) F(Bcast) F(Reduce) F(Allreduce) \
-        F(Put) F(Get) F(Accumulate) F(Fetch_and_op) F(Compare_and_swap) F(Win_lock) F(Win_unlock) F(Win_fence)
+        F(Put) F(Get) F(Accumulate) F(Fetch_and_op) F(Compare_and_swap) F(Win_lock) F(Win_unlock) F(Win_fence) \
+            F(Win_post) F(Win_start) F(Win_complete) F(Win_wait)
 #define DECLARE(name) __typeof__(&MPI_##name) name;
 
 struct rank {
@@ -221,6 +222,12 @@ static void windows(struct thread *t, int step)
         r->Get(&in, 1, MPI_INT, peer, 2, 1, MPI_INT, r->windows[ONE]);
         r->Win_fence(MPI_MODE_NOSUCCEED, r->windows[ONE]);
         CHECK(in == value);
+        r->Win_post(MPI_GROUP_EMPTY, 0, r->windows[ONE]);
+        r->Win_start(MPI_GROUP_EMPTY, 0, r->windows[ONE]);
+        r->Put(&value, 1, MPI_INT, peer, 3, 1, MPI_INT, r->windows[ONE]);
+        r->Win_complete(r->windows[ONE]);
+        r->Win_wait(r->windows[ONE]);
+        CHECK(mine[3] == value);
         r->Win_lock(i % 3 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, to, 0, r->windows[ONE]);
         r->Get(&in, 1, MPI_INT, to, 0, 1, MPI_INT, r->windows[ONE]);
         in++;

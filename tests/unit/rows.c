@@ -56,7 +56,7 @@ static void parts_are_the_whole(void)
         unsigned char *base = memory + ROOM / 2, *to = malloc((size_t)size);
         CHECK(row * rows == size);
         fill(memory, ROOM, (unsigned)k);
-        impi_move_nest((uintptr_t)base + 5, (uintptr_t)want, &p.nest);
+        impi_move_loops((uintptr_t)base + 5, (uintptr_t)want, p.nest.dims, p.nest.depth, p.nest.block, 0);
         for (int64_t first = 0; first < rows; first++)
             for (int64_t n = 1; n <= rows - first; n += 1 + n / 3) {
                 memset(packed, 0x77, (size_t)size + 8);
@@ -72,7 +72,7 @@ static void parts_are_the_whole(void)
             if (n > size - done) n = size - done;
             impi_plan_move_rows(&p, base, want, done, n, 1);
         }
-        impi_move_nest((uintptr_t)base + 5, (uintptr_t)to, &p.nest);
+        impi_move_loops((uintptr_t)base + 5, (uintptr_t)to, p.nest.dims, p.nest.depth, p.nest.block, 0);
         CHECK(!memcmp(to, want, (size_t)size));
         free(to);
     }

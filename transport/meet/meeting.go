@@ -193,7 +193,7 @@ func (a *assembly) part(number int32) {
 // guests are all links that have been made.
 func (a *assembly) guests(by transport.Transport) (list []transport.Guest) {
 	for i, w := range a.ways {
-		g := transport.Guest{Number: a.Number[i], By: by, Near: w == near, Native: a.cards[i].native(&a.cards[a.Me])}
+		g := transport.Guest{Number: a.Number[i], By: by, Near: w == near}
 		switch w {
 		case near:
 			g.By = a.conf.Memory

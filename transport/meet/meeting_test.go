@@ -266,8 +266,7 @@ func TestJobsMeetOnOneMachineOnSeveralAndOnBoth(t *testing.T) {
 							t.Fatalf("%d has no link to %d", i, k)
 						}
 						g := p.guests[at]
-						if near := p.conf.Machine == q.conf.Machine; g.Near != near || (g.By == transport.Transport(p.memory)) != near ||
-							!g.Native {
+						if near := p.conf.Machine == q.conf.Machine; g.Near != near || (g.By == transport.Transport(p.memory)) != near {
 							t.Errorf("%d has the link %+v to %d", i, g, k)
 						}
 					}
