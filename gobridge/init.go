@@ -212,7 +212,7 @@ func (p *process) describe() {
 	if n, err := strconv.ParseInt(environment(boot.EnvAppNum), 10, 32); err == nil {
 		v.appnum = int32(n)
 	} else if p.manager != nil {
-		v.appnum = p.manager.Identity().AppNum
+		v.appnum = max(0, p.manager.Identity().AppNum)
 	}
 	v.universe = max(p.universe, int32(p.engine.World().Size()))
 	if onOneMachine(p.engine.Job()) {

@@ -9,13 +9,14 @@ import (
 
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/manager"
+	"github.com/libimpi/libimpi/transport/boot/manager/pmi"
 	"golang.org/x/sys/unix"
 )
 
 // Processes that another process manager has started (transport/boot/manager).
 
 // managers are the ways to find it, in the order in which they are asked.
-var managers = []manager.Opener{}
+var managers = []manager.Opener{pmi.Open}
 
 // findManager answers the manager that has started this process; nil: none has, or the user wants the process alone.
 func findManager(env manager.Env) (manager.Manager, error) {
@@ -53,7 +54,7 @@ func (p *process) startManaged(m manager.Manager) error {
 		unix.Exit(1)
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", m.Name(), err)
+		return err
 	}
 	if listener != nil {
 		defer listener.Close()
@@ -70,7 +71,7 @@ func (p *process) finishManaged() error {
 	}
 	p.manager = nil
 	if err := m.Finalize(context.Background()); err != nil {
-		return fmt.Errorf("%s: %w", m.Name(), err)
+		return err
 	}
 	return m.Close()
 }
