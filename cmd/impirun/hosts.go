@@ -2,8 +2,6 @@ package main
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"net"
 	"net/netip"
@@ -11,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	addresses "github.com/libimpi/libimpi/transport/address"
 )
 
 // machine is where some of a client's ranks run: n that follow one another.
@@ -171,16 +169,8 @@ func isLocal(name string) bool {
 	return ip.IsLoopback()
 }
 
-// machineID tells this machine from all others, whatever their addresses: from a number that the system draws when it
-// boots, which containers share as they share the cores. 0: the system does not say.
-var machineID = sync.OnceValue(func() uint64 {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return 0
-	}
-	digest := sha256.Sum256(append([]byte("libimpi machine "), boot...))
-	return binary.BigEndian.Uint64(digest[:])
-})
+// machineID tells this machine from all others.
+func machineID() uint64 { return addresses.Machine() }
 
 func hostname() string {
 	name, err := os.Hostname()
