@@ -57,7 +57,7 @@ func (r result) expectLines(t *testing.T, want ...string) {
 }
 
 func TestAnotherManagersRanksAreOneJobThatSharesMemory(t *testing.T) {
-	file := program(t, "managed")
+	file := program(t, "shares")
 	for _, m := range hydras(t) {
 		t.Run(m, func(t *testing.T) {
 			under(t, m, "-n 1", file).expectLines(t, "0/1 app 0 shares 0")
@@ -71,12 +71,12 @@ func TestAnotherManagersRanksAreOneJobThatSharesMemory(t *testing.T) {
 
 // PMI_JOBID is how Slurm says that it speaks PMI-2; MPICH's manager speaks that, too.
 func TestAManagerIsSpokenWithByPMI2(t *testing.T) {
-	under(t, hydra(t), "-genv PMI_JOBID 7 -n 2", program(t, "managed"), ": -n 1", program(t, "managed")).expectLines(t,
+	under(t, hydra(t), "-genv PMI_JOBID 7 -n 2", program(t, "shares"), ": -n 1", program(t, "shares")).expectLines(t,
 		"0/3 app 0 shares 0 1 2", "1/3 app 0 shares 0 1 2", "2/3 app 1 shares 0 1 2")
 }
 
 func TestAManagerIsFoundAtAPort(t *testing.T) {
-	under(t, hydra(t), "-pmi-port -n 2", program(t, "managed")).expectLines(t, "0/2 app 0 shares 0 1",
+	under(t, hydra(t), "-pmi-port -n 2", program(t, "shares")).expectLines(t, "0/2 app 0 shares 0 1",
 		"1/2 app 0 shares 0 1")
 }
 
@@ -145,8 +145,17 @@ func TestProgramsOfSessionsRunUnderAnotherManager(t *testing.T) {
 
 // IMPI_SINGLETON=ok is the user's word, whatever the manager says.
 func TestRanksOfAnotherManagerAreAloneIfTheUserSaysSo(t *testing.T) {
-	under(t, hydra(t), "-genv IMPI_SINGLETON ok -n 2", program(t, "managed")).expectLines(t, "0/1 app 0 shares 0",
+	under(t, hydra(t), "-genv IMPI_SINGLETON ok -n 2", program(t, "shares")).expectLines(t, "0/1 app 0 shares 0",
 		"0/1 app 0 shares 0")
+}
+
+// Processes that do not know each other by their pids, as in containers, do without shared memory.
+func TestAnotherManagersRanksInNamespacesAreOneJob(t *testing.T) {
+	if out, err := exec.Command("unshare", "-p", "-f", "true").CombinedOutput(); err != nil {
+		t.Skipf("no process namespaces: %v, %s", err, out)
+	}
+	under(t, hydra(t), "-n 3 unshare -p -f", program(t, "shares")).expectLines(t, "0/3 app 0 shares 0",
+		"1/3 app 0 shares 1", "2/3 app 0 shares 2")
 }
 
 // Two machines, each a network namespace: ranks go to them by turns, so those of a machine do not follow one another.
@@ -161,7 +170,7 @@ func TestAnotherManagersRanksOnTwoMachinesAreOneJob(t *testing.T) {
 		})
 		return r
 	}
-	start(program(t, "managed")).expectLines(t, "0/4 app 0 shares 0 2", "1/4 app 0 shares 1 3", "2/4 app 0 shares 0 2",
+	start(program(t, "shares")).expectLines(t, "0/4 app 0 shares 0 2", "1/4 app 0 shares 1 3", "2/4 app 0 shares 0 2",
 		"3/4 app 0 shares 1 3")
 	start(program(t, "../pt2pt/order")).expect(t, 0, "")
 }

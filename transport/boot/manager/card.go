@@ -55,16 +55,17 @@ func newCard(at where) (c card) {
 	return c
 }
 
-// here is where this process is. Abstract Unix sockets belong to a network namespace. A process that cannot find out
-// shares its place with nobody.
+// here is where this process is. Abstract Unix sockets belong to a network namespace, and those who share memory know
+// each other by pids, which belong to a process namespace. A process that cannot find out shares its place with nobody.
 func here() (w where) {
 	w.machine = address.Machine()
-	net, err := os.Readlink("/proc/self/ns/net")
-	if err != nil || w.machine == 0 {
+	net, failed := os.Readlink("/proc/self/ns/net")
+	pids, err := os.Readlink("/proc/self/ns/pid")
+	if failed != nil || err != nil || w.machine == 0 {
 		rand.Read(w.place[:])
 		return w
 	}
-	copy(w.place[:], digest("place", fmt.Sprintf("%d %s %d", w.machine, net, os.Geteuid())))
+	copy(w.place[:], digest("place", fmt.Sprintf("%d %s %s %d", w.machine, net, pids, os.Geteuid())))
 	return w
 }
 

@@ -1,4 +1,4 @@
-/* managed: each rank prints "RANK/SIZE app MPI_APPNUM shares RANKS", the last in order: those with which it shares
+/* shares: each rank prints "RANK/SIZE app MPI_APPNUM shares RANKS", the last in order: those with which it shares
  * memory, which all of them write and read. */
 #include <mpi.h>
 #include <stdio.h>
