@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// board is a manager in memory, of a job of any size. Each process has its end of it (desk).
+// board is a manager in memory, of a job of any size. Each process has its end of it (member).
 type board struct {
 	size int
 

@@ -89,11 +89,11 @@ func (j *joining) settle(err error) error {
 
 // run joins a job of several processes. The listener is the caller's, also if there is an error.
 func (j *joining) run(ctx context.Context, w *boot.Welcome) (*tcp.Listener, error) {
-	desk, err := openDesk(j.mine.unix)
+	near, err := listenNear(j.mine.unix)
 	if err != nil {
 		return nil, err
 	}
-	defer desk.Close()
+	defer near.Close()
 	listener, err := j.listen()
 	if err != nil {
 		return listener, err
@@ -112,7 +112,7 @@ func (j *joining) run(ctx context.Context, w *boot.Welcome) (*tcp.Listener, erro
 		return listener, err
 	}
 	w.JobID = jobID(j.id.Job, j.cards)
-	w.Shared, err = j.share(ctx, desk, w.Local)
+	w.Shared, err = j.share(ctx, near, w.Local)
 	return listener, err
 }
 

@@ -345,27 +345,27 @@ func TestProcessesOfOnePidHaveDifferentNames(t *testing.T) {
 }
 
 // pairOf are two cards of one place, and the sharing of the first.
-func pairOf(t *testing.T) (s *sharing, desk *net.UnixListener) {
+func pairOf(t *testing.T) (s *sharing, near *net.UnixListener) {
 	t.Helper()
 	at := here()
 	a, b := newCard(at), newCard(at)
 	j := &joining{Manager: &member{}, id: Identity{Size: 2}, mine: a, cards: []card{a, b}}
-	desk, err := openDesk(a.unix)
+	near, err := listenNear(a.unix)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { desk.Close() })
-	return &sharing{joining: j, key: secret(j.cards, "memory")}, desk
+	t.Cleanup(func() { near.Close() })
+	return &sharing{joining: j, key: secret(j.cards, "memory")}, near
 }
 
 // Whoever does not know the cards gets nothing, and does not keep those from coming who do.
-func TestStrangersAtTheDeskGetNothing(t *testing.T) {
-	s, desk := pairOf(t)
+func TestStrangersAtTheSocketGetNothing(t *testing.T) {
+	s, near := pairOf(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	mine := make(chan int)
 	go func() {
-		fd, err := s.handOut(ctx, desk, []int32{1})
+		fd, err := s.handOut(ctx, near, []int32{1})
 		if err != nil {
 			t.Error(err)
 		}
@@ -402,16 +402,16 @@ func TestStrangersAtTheDeskGetNothing(t *testing.T) {
 	unix.Close(fd)
 }
 
-// Somebody else who has the name of the desk is not believed.
-func TestADeskThatDoesNotKnowTheCardsIsNotBelieved(t *testing.T) {
+// Somebody else who has the name of the socket is not believed.
+func TestAListenerThatDoesNotKnowTheCardsIsNotBelieved(t *testing.T) {
 	for say, want := range map[string]string{
 		strings.Repeat("x", nonceSize+32) + "\x01": "it does not know the cards",
 		"x": "it has gone",
 	} {
-		s, desk := pairOf(t)
+		s, near := pairOf(t)
 		s.id.Rank = 1
 		go func() {
-			c, err := desk.Accept()
+			c, err := near.Accept()
 			if err == nil {
 				io.WriteString(c, say)
 				c.(*net.UnixConn).CloseWrite()

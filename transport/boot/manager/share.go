@@ -21,9 +21,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The memory of a machine. The lowest of its ranks makes it; the others come for it to the desk, an abstract Unix
-// socket of a random name that is in that rank's card. Both ends prove that they know the cards, without saying what is
-// in them, and that they are processes of one user:
+// The memory of a machine. The lowest of its ranks makes it; the others connect to an abstract Unix socket of a random
+// name that is in that rank's card. Both ends prove that they know the cards, without saying what is in them, and that
+// they are processes of one user:
 //
 //	comes for it  -> magic 8, rank 4, nonce 32
 //	              <- nonce 32, proof 32
@@ -33,7 +33,7 @@ import (
 const (
 	shareMagic = "IMPIJOIN"
 	nonceSize  = 32
-	greetTime  = 10 * time.Second // for one who has come to the desk to say who it is
+	greetTime  = 10 * time.Second // for one who has connected to say who it is
 	retryTime  = 10 * time.Millisecond
 )
 
@@ -41,12 +41,12 @@ const (
 // have to do is to get the cards of all. Tests have less.
 var shareTime = func(size int) time.Duration { return time.Minute + time.Duration(size)*50*time.Millisecond }
 
-// socketName is the address of a desk.
+// socketName is the address of that socket.
 func socketName(random [16]byte) *net.UnixAddr {
 	return &net.UnixAddr{Net: "unix", Name: "@libimpi-" + hex.EncodeToString(random[:])}
 }
 
-func openDesk(random [16]byte) (*net.UnixListener, error) {
+func listenNear(random [16]byte) (*net.UnixListener, error) {
 	l, err := net.ListenUnix("unix", socketName(random))
 	if err != nil {
 		return nil, fmt.Errorf("a Unix socket for the processes of this machine: %w", err)
@@ -55,7 +55,7 @@ func openDesk(random [16]byte) (*net.UnixListener, error) {
 }
 
 // share answers the descriptor of the memory that the members of this machine share; -1: there are no others.
-func (j *joining) share(ctx context.Context, desk *net.UnixListener, members []int32) (fd int, err error) {
+func (j *joining) share(ctx context.Context, near *net.UnixListener, members []int32) (fd int, err error) {
 	if len(members) == 1 {
 		return -1, nil
 	}
@@ -64,9 +64,9 @@ func (j *joining) share(ctx context.Context, desk *net.UnixListener, members []i
 	defer cancel()
 	s := &sharing{joining: j, key: secret(j.cards, "memory")}
 	if int(members[0]) == j.id.Rank {
-		return s.handOut(ctx, desk, members[1:])
+		return s.handOut(ctx, near, members[1:])
 	}
-	desk.Close()
+	near.Close()
 	return s.fetch(ctx, int(members[0]))
 }
 
@@ -92,7 +92,7 @@ const (
 const helloSize = len(shareMagic) + 4 + nonceSize
 
 // handOut makes the memory, and gives it to all who are awaited.
-func (s *sharing) handOut(ctx context.Context, desk *net.UnixListener, awaited []int32) (int, error) {
+func (s *sharing) handOut(ctx context.Context, near *net.UnixListener, awaited []int32) (int, error) {
 	fd, err := shm.CreateUnder(os.Getppid(), 1+len(awaited))
 	if err != nil {
 		return -1, err
@@ -100,7 +100,7 @@ func (s *sharing) handOut(ctx context.Context, desk *net.UnixListener, awaited [
 	served := make(chan int32)
 	over, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
-	all.Go(func() { s.accept(over, desk, fd, served, &all) })
+	all.Go(func() { s.accept(over, near, fd, served, &all) })
 	missing := slices.Clone(awaited)
 	for len(missing) > 0 && err == nil {
 		select {
@@ -113,7 +113,7 @@ func (s *sharing) handOut(ctx context.Context, desk *net.UnixListener, awaited [
 		}
 	}
 	stop()
-	desk.Close()
+	near.Close()
 	all.Wait()
 	if err != nil {
 		unix.Close(fd)
@@ -139,11 +139,11 @@ func notCome(ranks []int32) string {
 	return "ranks " + strings.Join(names[:last], ", ") + " and " + names[last] + " have not come"
 }
 
-// accept serves whoever comes, until the desk is closed.
-func (s *sharing) accept(ctx context.Context, desk *net.UnixListener, fd int, served chan<- int32,
+// accept serves whoever comes, until the socket is closed.
+func (s *sharing) accept(ctx context.Context, near *net.UnixListener, fd int, served chan<- int32,
 	all *sync.WaitGroup) {
 	for {
-		c, err := desk.AcceptUnix()
+		c, err := near.AcceptUnix()
 		switch {
 		case err == nil:
 			all.Go(func() {
