@@ -208,39 +208,50 @@ func TestEachStartHasAnotherName(t *testing.T) {
 // Those who are alive end with an error, whenever another dies, and say whom they have waited for.
 func TestADeathAtAnyStepEndsTheWaitOfTheOthers(t *testing.T) {
 	defer func(f func(int) time.Duration) { shareTime = f }(shareTime)
-	shareTime = func(int) time.Duration { return 100 * time.Millisecond }
-	for _, step := range []string{"put", "fence", "get", "watch"} {
-		for dead := range 3 {
-			list := onMachines(0, 0, 0)
-			list[dead].diesAt = step
-			ctx, cancel := context.WithCancelCause(context.Background())
-			var all sync.WaitGroup
-			for _, j := range list {
-				all.Go(func() {
-					j.w, j.listener, j.err = join(ctx, &j.member, nil, j.at)
-					if j.diesAt == "put" || j.diesAt == "fence" {
-						cancel(errors.New("the manager has seen a death")) // as it ends fences
-					}
+	shareTime = func(int) time.Duration { return time.Second }
+	t.Run("at", func(t *testing.T) { // returns when all have
+		for _, step := range []string{"put", "fence", "get", "watch"} {
+			for dead := range 3 {
+				t.Run(fmt.Sprint(step, dead), func(t *testing.T) {
+					t.Parallel()
+					dieAt(t, step, dead)
 				})
 			}
-			all.Wait()
-			cancel(nil)
-			for r, j := range list {
-				if j.err == nil && (dead == 0 || step != "watch" && r == 0) {
-					t.Errorf("rank %d dies at %s, and rank %d has joined", dead, step, r)
-				}
-				if r == 0 && dead != 0 && (step == "get" || step == "watch") {
-					if want := fmt.Sprintf("rank %d has not come", dead); !strings.Contains(fmt.Sprint(j.err), want) {
-						t.Errorf("rank %d dies at %s; rank 0 says %v", dead, step, j.err)
-					}
-				}
-				if r != 0 && dead == 0 && step == "get" && !strings.Contains(fmt.Sprint(j.err), "from rank 0: it has gone") {
-					t.Errorf("rank 0 dies at %s; rank %d says %v", step, r, j.err)
-				}
-				if j.err == nil && j.w.Shared >= 0 {
-					unix.Close(j.w.Shared)
-				}
+		}
+	})
+}
+
+// dieAt lets one of three join and die at a step.
+func dieAt(t *testing.T, step string, dead int) {
+	list := onMachines(0, 0, 0)
+	list[dead].diesAt = step
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for _, j := range list {
+		all.Go(func() {
+			j.w, j.listener, j.err = join(ctx, &j.member, nil, j.at)
+			if j.diesAt == "put" || j.diesAt == "fence" {
+				cancel(errors.New("the manager has seen a death")) // as it ends fences
 			}
+		})
+	}
+	all.Wait()
+	exchanged := step == "get" || step == "watch"
+	for r, j := range list {
+		said := fmt.Sprint(j.err)
+		switch {
+		case r == dead && !errors.Is(j.err, errDead):
+			t.Errorf("the dead rank says %s", said)
+		case r != dead && !exchanged && !strings.Contains(said, "the manager has seen a death"):
+			t.Errorf("rank %d says %s", r, said)
+		case r == 0 && dead != 0 && exchanged && !strings.Contains(said, fmt.Sprintf("rank %d has not come", dead)):
+			t.Errorf("rank 0 says %s", said)
+		case r != 0 && dead == 0 && exchanged && !strings.Contains(said, "from rank 0: it has gone"):
+			t.Errorf("rank %d says %s", r, said)
+		}
+		if j.err == nil && j.w.Shared >= 0 {
+			unix.Close(j.w.Shared)
 		}
 	}
 }
