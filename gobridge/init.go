@@ -21,6 +21,7 @@ import (
 	"github.com/libimpi/libimpi/gobridge/kernel"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/boot/manager"
 	"github.com/libimpi/libimpi/transport/meet"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
@@ -46,6 +47,7 @@ type process struct {
 	engine      *libimpi.Engine
 	world, self atomic.Pointer[communicator] // between MPI_Init and MPI_Finalize
 	link        *boot.Link                   // nil in a process of its own, and after the end
+	manager     manager.Manager              // of somebody else, who has started us; nil: there is none, or after the end
 	segment     *shm.Segment
 	thread      int32 // level of thread support
 	main        int   // the thread that called MPI_Init
@@ -209,6 +211,8 @@ func (p *process) describe() {
 	v.tagUB, v.io, v.host = p.engine.TagUB(), abi.MPI_ANY_SOURCE, abi.MPI_PROC_NULL
 	if n, err := strconv.ParseInt(environment(boot.EnvAppNum), 10, 32); err == nil {
 		v.appnum = int32(n)
+	} else if p.manager != nil {
+		v.appnum = max(0, p.manager.Identity().AppNum)
 	}
 	v.universe = max(p.universe, int32(p.engine.World().Size()))
 	if onOneMachine(p.engine.Job()) {
@@ -240,6 +244,9 @@ func (p *process) end(meet bool) error {
 		}
 		p.link.Close()
 		p.link = nil
+	}
+	if err := p.finishManaged(); err != nil {
+		return libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	return nil
 }
@@ -357,8 +364,8 @@ func lost(err *libimpi.Error) { endJob(boot.Abort{Code: 1, Text: err.Error(), An
 // ending is set by the first thread that ends the job.
 var ending atomic.Bool
 
-// endJob ends every process of the job; it does not return. The launcher says why, in one line for all ranks,
-// and ends this process, too; only without a launcher the process speaks for itself.
+// endJob ends every process of the job; it does not return. Our launcher says why, in one line for all ranks, and ends
+// this process, too. Without it the process speaks for itself; another manager may have to end the others.
 func endJob(why boot.Abort) {
 	if !ending.CompareAndSwap(false, true) {
 		select {}
@@ -370,17 +377,20 @@ func endJob(why boot.Abort) {
 	if why.Answer = why.Answer || p.lostPeer() != nil; why.Answer {
 		why.Client = p.lostClient()
 	}
-	if p == nil || p.link == nil || p.link.Abort(why) != nil {
+	status := why.Code & 0xff
+	if status == 0 {
+		status = 1
+	}
+	p.awaitManager(why.Answer)
+	told := p != nil && p.link != nil && p.link.Abort(why) == nil
+	if !told {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), why.Text)
-	} else {
+	}
+	if p.abortManaged(status, why.Text) || told {
 		time.Sleep(abortTime)
 	}
 	if p != nil && p.engine != nil {
 		p.engine.Abort()
-	}
-	status := why.Code & 0xff
-	if status == 0 {
-		status = 1
 	}
 	unix.Exit(status)
 }

@@ -40,8 +40,8 @@ const joinTime = 60 * time.Second
 // start finds the job and joins it.
 func (p *process) start() error {
 	link, w, err := boot.Attach(lookupEnv)
-	if errors.Is(err, boot.ErrSingleton) {
-		return p.startAlone()
+	if foreign := (*boot.ForeignError)(nil); errors.Is(err, boot.ErrSingleton) || errors.As(err, &foreign) {
+		return p.startWithout(err)
 	}
 	if err != nil {
 		return err

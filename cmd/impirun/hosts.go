@@ -2,8 +2,6 @@ package main
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"net"
 	"net/netip"
@@ -12,11 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
+	addresses "github.com/libimpi/libimpi/transport/address"
 )
 
 // machine is where some of a client's ranks run.
@@ -237,16 +235,8 @@ func isOurs(addr string) bool {
 	return false
 }
 
-// machineID tells this machine from all others, whatever their addresses: from a number that the system draws when it
-// boots, which containers share as they share the cores. 0: the system does not say.
-var machineID = sync.OnceValue(func() uint64 {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return 0
-	}
-	digest := sha256.Sum256(append([]byte("libimpi machine "), boot...))
-	return binary.BigEndian.Uint64(digest[:])
-})
+// machineID tells this machine from all others.
+func machineID() uint64 { return addresses.Machine() }
 
 func hostname() string {
 	name, err := os.Hostname()

@@ -1,4 +1,4 @@
-// Package address finds out at which address others can reach this machine.
+// Package address finds out at which address others can reach this machine, and which machine it is.
 package address
 
 import (

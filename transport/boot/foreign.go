@@ -8,8 +8,9 @@ import (
 // Env looks a variable up: os.LookupEnv, or a test's own.
 type Env func(name string) (value string, ok bool)
 
-// ForeignError: a launcher that we cannot join has started this process together with others. Going on alone
-// would make each of them rank 0 of 1.
+// ForeignError: another launcher has started this process together with others, and nothing in the environment leads to
+// it. Going on alone would make each of them rank 0 of 1. Those that can be joined are the business of package manager,
+// which is asked when Attach has answered this.
 type ForeignError struct {
 	Launcher string
 	Var      string // the variable that gave it away
@@ -22,10 +23,16 @@ func (e *ForeignError) Error() string {
 	if e.Size > 0 {
 		n = strconv.Itoa(e.Size)
 	}
-	return fmt.Sprintf("this process was started by %s (%s=%s), which libimpi cannot join: every process would be rank "+
-		"0 of 1. "+"Start the program with libimpi's own launcher, `impirun -n %s PROGRAM` (also installed as mpirun and "+
-		"mpiexec), or set %s=ok "+"if each process is to run alone", e.Launcher, e.Var, e.Value, n, EnvSingleton)
+	instead := ""
+	if e.Launcher == slurm {
+		instead = "`srun --mpi=pmi2`, or with "
+	}
+	return fmt.Sprintf("this process was started by %s (%s=%s) without a way to join the others: every process would be "+
+		"rank 0 of 1. Start the program with %slibimpi's own launcher, `impirun -n %s PROGRAM` (also installed as mpirun "+
+		"and mpiexec), or set %s=ok if each process is to run alone", e.Launcher, e.Var, e.Value, instead, n, EnvSingleton)
 }
+
+const slurm = "Slurm's srun"
 
 // The variables that launchers set, the most telling first. size is compared with 1; rank must be there too if
 // it is named.
@@ -33,7 +40,7 @@ var launchers = []struct{ name, size, rank string }{
 	{"impirun, but its connection did not get here (a wrapper may have closed it)", EnvSize, EnvRank},
 	{"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", ""},
 	{"Flux", "FLUX_JOB_SIZE", ""},
-	{"Slurm's srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+	{slurm, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
 	{"a PMI launcher (mpiexec of MPICH or Intel MPI)", "PMI_SIZE", "PMI_RANK"},
 	{"a PMI launcher (mpiexec of MPICH or Intel MPI)", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
 }
@@ -77,7 +84,7 @@ func slurmTask(env Env) *ForeignError {
 	_, task := env("SLURM_PROCID")
 	v, _ := env("SLURM_NTASKS")
 	if n, err := strconv.Atoi(v); task && err == nil && n > 1 {
-		return &ForeignError{Launcher: "Slurm's srun", Var: "SLURM_NTASKS", Value: v, Size: n}
+		return &ForeignError{Launcher: slurm, Var: "SLURM_NTASKS", Value: v, Size: n}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func TestProcessesOfForeignLaunchersStop(t *testing.T) {
 		{"SLURM_PROCID=0 SLURM_NTASKS=1", ""},
 		{"SLURM_NTASKS=4", ""},                               // salloc's shell
 		{"SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4", ""}, // a batch script
-		{"SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4", "Slurm's srun"},
+		{"SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4", "`srun --mpi=pmi2`"},
 		{"SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=1", ""},
 		{"FLUX_JOB_SIZE=8 FLUX_TASK_RANK=1", "Flux"},
 		{"FLUX_JOB_SIZE=1", ""},

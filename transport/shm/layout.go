@@ -25,7 +25,7 @@ import (
 //	12  u32  n, the number of local ranks
 //	16  u64  size of the segment in bytes
 //	24  u32  size of one ring in bytes
-//	28  u32  pid of the creator
+//	28  u32  pid of the creator, or of another process that all ranks descend from
 //	32  u32  number of cores that the creator may use
 //	40  u64  when a rank last looked whether the others live, in nanoseconds of the machine's clock, see alive.go
 //	48  u32  how many of them were found dead

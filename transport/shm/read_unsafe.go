@@ -159,10 +159,10 @@ func (c *copier) copy(call uintptr, pid int, addr uint64, here []byte) bool {
 	return true
 }
 
-// allowReading lets the creator of the segment and its descendants read this process where Yama restricts that to
-// a process's own ancestors. Elsewhere the call fails and means nothing.
-func allowReading(creator int) {
-	if creator > 1 {
-		unix.Prctl(unix.PR_SET_PTRACER, uintptr(creator), 0, 0, 0)
+// allowReading lets the ancestor of the segment's ranks and its descendants read this process where Yama restricts that
+// to a process's own ancestors. Elsewhere the call fails and means nothing.
+func allowReading(ancestor int) {
+	if ancestor > 1 {
+		unix.Prctl(unix.PR_SET_PTRACER, uintptr(ancestor), 0, 0, 0)
 	}
 }

@@ -52,7 +52,11 @@ var errNoSegment = errors.New("shm: descriptor is not a job segment")
 // Create makes the segment for localSize ranks (1..MaxLocal) and answers its descriptor, which is
 // close-on-exec: the launcher dups it into each rank. Memory is reserved for the header and the control
 // blocks only; rings get theirs when they are first used. Errors are those of the kernel.
-func Create(localSize int) (fd int, err error) {
+func Create(localSize int) (fd int, err error) { return CreateUnder(os.Getpid(), localSize) }
+
+// CreateUnder is Create by one who is not the ancestor of all ranks: that process is. Where Yama restricts who may read
+// another process's memory, they let it and its descendants read theirs.
+func CreateUnder(ancestor, localSize int) (fd int, err error) {
 	if localSize < 1 || localSize > MaxLocal {
 		return -1, fmt.Errorf("shm: %d local ranks: 1 to %d are possible", localSize, MaxLocal)
 	}
@@ -60,7 +64,7 @@ func Create(localSize int) (fd int, err error) {
 	if err != nil {
 		return -1, fmt.Errorf("shm: %w", err)
 	}
-	if err = initialise(fd, localSize); err != nil {
+	if err = initialise(fd, ancestor, localSize); err != nil {
 		unix.Close(fd)
 		return -1, err
 	}
@@ -93,7 +97,7 @@ func resize(fd int, size uint64) error {
 	return nil
 }
 
-func initialise(fd, n int) error {
+func initialise(fd, ancestor, n int) error {
 	size := segmentBytes(n)
 	if err := resize(fd, uint64(size)); err != nil {
 		return fmt.Errorf("shm: a segment of %w", err)
@@ -106,7 +110,7 @@ func initialise(fd, n int) error {
 	}
 	var b [headerBytes]byte
 	*headerOf(b[:]) = header{magic: magic, version: version, localSize: uint32(n), bytes: uint64(size),
-		ringBytes: uint32(ringSize(n)), creator: uint32(os.Getpid()), cores: uint32(runtime.NumCPU())}
+		ringBytes: uint32(ringSize(n)), creator: uint32(ancestor), cores: uint32(runtime.NumCPU())}
 	if k, err := unix.Pwrite(fd, b[:], 0); err != nil || k != len(b) {
 		return fmt.Errorf("shm: writing the header: %d bytes, %w", k, err)
 	}

@@ -11,6 +11,13 @@ package manager
 
 import "context"
 
+// Env looks a variable of the environment up: os.LookupEnv, or a test's own.
+type Env = func(name string) (value string, ok bool)
+
+// An Opener finds the manager of one kind that has started this process, as the environment says. It answers nil if
+// there is none, and an error if there is one that cannot be used. It is called once.
+type Opener func(env Env) (Manager, error)
+
 // Identity is what a manager says of a process at once.
 type Identity struct {
 	Rank, Size int    // in MPI_COMM_WORLD

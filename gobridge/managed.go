@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/boot/manager"
+	"github.com/libimpi/libimpi/transport/boot/manager/pmi"
+	"golang.org/x/sys/unix"
+)
+
+// Processes that another process manager has started (transport/boot/manager).
+
+// managers are the ways to find it, in the order in which they are asked.
+var managers = []manager.Opener{pmi.Open}
+
+// findManager answers the manager that has started this process; nil: none has, or the user wants the process alone.
+func findManager(env manager.Env) (manager.Manager, error) {
+	if alone, _ := env(boot.EnvSingleton); alone == "ok" {
+		return nil, nil
+	}
+	for _, open := range managers {
+		if m, err := open(env); m != nil || err != nil {
+			return m, err
+		}
+	}
+	return nil, nil
+}
+
+// startWithout joins the job of another manager, or makes one of this process alone. none is why there is no launcher
+// of ours.
+func (p *process) startWithout(none error) error {
+	m, err := findManager(lookupEnv)
+	switch {
+	case err != nil:
+		return err
+	case m != nil:
+		return p.startManaged(m)
+	case errors.Is(none, boot.ErrSingleton):
+		return p.startAlone()
+	}
+	return none
+}
+
+// startManaged joins the job of a manager.
+func (p *process) startManaged(m manager.Manager) error {
+	p.manager = m
+	w, listener, err := manager.Join(context.Background(), m, func(err error) {
+		fmt.Fprintf(os.Stderr, "%s: %s is lost: %v\n", whoAmI(), m.Name(), err)
+		unix.Exit(1)
+	})
+	if err != nil {
+		return err
+	}
+	if listener != nil {
+		defer listener.Close()
+	}
+	p.universe = w.Universe
+	return p.join(w.Job, w, listener, nil)
+}
+
+// finishManaged tells the manager that this process ends in order.
+func (p *process) finishManaged() error {
+	m := p.manager
+	if m == nil {
+		return nil
+	}
+	p.manager = nil
+	if err := m.Finalize(context.Background()); err != nil {
+		return err
+	}
+	return m.Close()
+}
+
+// lossTime is how long a process that has lost another waits for the manager, which may know better why the job ends.
+const lossTime = time.Second
+
+// awaitManager gives the manager time to end the job, and this process with it, if another is lost.
+func (p *process) awaitManager(loss bool) {
+	if loss && p != nil && p.manager != nil {
+		time.Sleep(lossTime)
+	}
+}
+
+// abortManaged has the manager end the job. It answers false if there is none, or none that listens.
+func (p *process) abortManaged(code int, text string) bool {
+	return p != nil && p.manager != nil && p.manager.Abort(code, text) == nil
+}
