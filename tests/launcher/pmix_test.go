@@ -57,10 +57,22 @@ func TestRanksOfAPMIxLauncherAreOneJobThatSharesMemory(t *testing.T) {
 	})
 }
 
+// A wrapper of the system's must not lead to the system's library.
+func TestAShellMayStandBetweenAPMIxLauncherAndARank(t *testing.T) {
+	pmixLaunchers(t, func(t *testing.T, start pmixLauncher) {
+		r := start(nil, words("-n 2", sh(program(t, "places")+"; exit $?"))...).wait()
+		r.expect(t, 0, "")
+		r.says(t, "rank 0 of 2, program 0, 2 share memory", "rank 1 of 2, program 0, 2 share memory")
+	})
+}
+
 func TestProgramsRunUnderPMIxLaunchers(t *testing.T) {
 	pmixLaunchers(t, func(t *testing.T, start pmixLauncher) {
-		for _, ranks := range []string{"-n 2", "-n 4"} {
-			for _, name := range []string{"pt2pt/traffic", "pt2pt/order", "coll/reduce"} {
+		for ranks, names := range map[string][]string{
+			"-n 2": {"pt2pt/order", "coll/reduce", "env/fork", "session/after"},
+			"-n 4": {"pt2pt/traffic", "coll/reduce"},
+		} {
+			for _, name := range names {
 				r := start(nil, words(ranks, program(t, "../"+name))...).wait()
 				r.expect(t, 0, "")
 				if r.stdout != "" {
