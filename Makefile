@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test test-long quick fuzz lint portability bench bench-wan guidelines tune install deb wheel clean
+verbs := all build run test test-long test-sites quick fuzz lint portability bench bench-wan guidelines tune install deb wheel clean
 .PHONY: $(verbs)
 all: build
 
@@ -34,6 +34,13 @@ test: build
 # What takes minutes and seldom finds anything: all of 2^24 generations of a handle, simulations of 10^5 ranks.
 test-long: build
 	ctest --test-dir $(build) --output-on-failure -L '^long$$'
+
+# Jobs that other launchers start: a Slurm of our own on this machine, and Open MPI's mpirun. What is missing is installed
+# if that can be, and else the tests of it are skipped.
+test-sites: build
+	@tools/bootstrap sites
+	@tools/peers build/peers
+	ctest --test-dir $(build) --output-on-failure -L '^sites$$'
 
 # A part of the tests that takes less than a minute where nothing else runs.
 quick: configure

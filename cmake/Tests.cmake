@@ -212,7 +212,8 @@ endforeach()
 
 # launcher/*: bad input, deaths and signals, clients on machines of their own. A Go program that needs the stage; each Test
 # function is one test. Where there are no network namespaces, those of *apart_test.go are skipped, and those of
-# managed_test.go where there is no mpiexec of MPICH.
+# managed_test.go where there is no mpiexec of MPICH, of pmix_test.go where there is no mpirun of Open MPI,
+# and of *slurm_test.go where there is no Slurm.
 file(GLOB launcher_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/launcher/*_test.go)
 foreach(source IN LISTS launcher_tests)
   file(STRINGS ${source} lines REGEX "^func Test[A-Za-z0-9_]+\\(t ")
@@ -225,6 +226,13 @@ foreach(source IN LISTS launcher_tests)
     if(source MATCHES "[/_](apart|managed)_test\\.go$")
       set_tests_properties(launcher/${function} PROPERTIES LABELS "launcher;${CMAKE_MATCH_1}"
         FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+[/ ]")
+    endif()
+    if(source MATCHES "[/_](pmix|slurm)_test\\.go$")
+      set_tests_properties(launcher/${function} PROPERTIES LABELS "launcher;sites"
+        FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+ ")
+    endif()
+    if(source MATCHES "[/_]slurm_test\\.go$") # a Slurm and its jobs take a while: make test-sites, make test-long
+      set_tests_properties(launcher/${function} PROPERTIES LABELS "launcher;sites;long" TIMEOUT 300)
     endif()
   endforeach()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})

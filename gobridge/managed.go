@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/libimpi/libimpi/gobridge/pmix"
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/manager"
 	"github.com/libimpi/libimpi/transport/boot/manager/pmi"
@@ -16,7 +17,7 @@ import (
 // Processes that another process manager has started (transport/boot/manager).
 
 // managers are the ways to find it, in the order in which they are asked.
-var managers = []manager.Opener{pmi.Open}
+var managers = []manager.Opener{pmi.Open, pmix.Open}
 
 // findManager answers the manager that has started this process; nil: none has, or the user wants the process alone.
 func findManager(env manager.Env) (manager.Manager, error) {

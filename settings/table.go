@@ -97,6 +97,9 @@ var All = []Setting{
 		Meaning: "the compiler that `mpicc` runs; `MPICH_CC`, `OMPI_CC` and `I_MPI_CC` do the same"},
 	{Name: "IMPI_CXX", Default: "c++", Group: "launcher",
 		Meaning: "the compiler that `mpicxx` runs; `MPICH_CXX`, `OMPI_CXX` and `I_MPI_CXX` do the same"},
+	{Name: "IMPI_PMIX", Default: "unset", Group: "launcher",
+		Meaning: "the file of the PMIx library, `libpmix.so.2`, for processes that Open MPI's `mpirun`, `prterun` or " +
+			"`srun --mpi=pmix` starts; unset, the launcher's own, or the system's"},
 	{Name: "IMPI_RANK", Default: "unset", Group: "rank", Detail: Internal,
 		Meaning: "rank in this client's part of `MPI_COMM_WORLD`"},
 	{Name: "IMPI_SIZE", Default: "unset", Group: "rank", Detail: Internal,

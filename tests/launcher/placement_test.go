@@ -34,12 +34,6 @@ func dealt(want string) (lines []string) {
 	return lines
 }
 
-func sortedLines(text string) []string {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	slices.Sort(lines)
-	return lines
-}
-
 func TestRanksOfMachinesThatTakeTurnsAreOneJob(t *testing.T) {
 	file, shell := program(t, "interleaved"), remote(t)
 	for how, want := range map[string]string{
