@@ -14,4 +14,4 @@
 /* 5811cacb7d6aba55 gobridge/shim/z_shim.h */
 /* 244b68833a377363 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 1d0115b7fd476c14 transport/shm/z_layout.h */
+/* 9017239eeb0ea21d transport/shm/z_layout.h */

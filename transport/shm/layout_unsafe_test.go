@@ -249,7 +249,7 @@ func cHeader() []byte {
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
 		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},
 		{"BOARD_WORD_SHIFT", boardWordShift}, {"BOARD_LANES", boardLanes}, {"BOARD_LANE_SLOTS", boardLaneSlots},
-		{"BOARD_WIDE_SLOTS", boardWideSlots}, {"BOARD_WIDE_PAYLOAD", boardWidePayload},
+		{"BOARD_WIDE_SLOTS", boardWideSlots}, {"BOARD_WIDE_PAYLOAD", boardWidePayload}, {"BOARD_LONGEST", boardLongest},
 		{"BOARD_WIDE_SHIFT", boardWideShift},
 		{"LOCK_FREE", futex.Free}, {"LOCK_HELD", futex.Held}, {"LOCK_SLEEP", futex.Sleep},
 	} {
