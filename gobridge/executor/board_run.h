@@ -113,7 +113,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     const int64_t free = wide ? (int64_t)*user : (int64_t)s - SLOTS; /* when so many are done */
     const char *own = t->own;
     uint64_t result[PAYLOAD / 8];
-    void *combined = wide ? t->to : result; /* of long parts the own one has been shown, and is read there */
+    void *combined = wide ? t->to : result;
     int err, problem = MPI_SUCCESS;
     if (UNLIKELY(engine_busy())) impi_board_turn();
     if (l && UNLIKELY(l->known + LANE_SLOTS <= s)) return IMPI_IN_GO; /* which looks whether the slot is free */
@@ -122,7 +122,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     if (t->publish || l) {
         const struct shown mine = part_of(b, l, wide, b->rank, turn);
         show(t, mine, s << shift, wide);
-        if (t->own_plan || (wide && t->combine)) own = (const char *)mine.payload;
+        if (t->own_plan || t->combine) own = (const char *)mine.payload;
         if (t->end - t->first > 1) wake(b); /* else it is done soon enough */
     }
     for (int r = t->first; r < t->end; r++) {
