@@ -358,12 +358,12 @@ func (t *Turn) Allreduce(b Board, send, recv Buf, op Op) *Turn {
 	return t
 }
 
-// boardSlices is the vector, in bytes, from which more than two ranks combine a slice each.
-const boardSlices = 1 << 10
+// BoardSlicesFrom is the vector, in bytes, from which more than two ranks combine a slice each.
+const BoardSlicesFrom = 1 << 10
 
 // BoardSlices says whether an Allreduce is better made by slices.
 func BoardSlices(b Board, vector Buf) bool {
-	return b.Size() > 2 && vector.Size() >= boardSlices && vector.Count >= int64(b.Size())
+	return b.Size() > 2 && vector.Size() >= BoardSlicesFrom && vector.Count >= int64(b.Size())
 }
 
 // ReduceSlices is the first of two operations that are an Allreduce by slices: each rank combines its own.

@@ -25,7 +25,7 @@ func onBlockingBoards(t *testing.T, f func(c *colltest.Comm, b *colltest.Board, 
 
 func onSomeBoards(t *testing.T, blocks bool, f func(c *colltest.Comm, b *colltest.Board, p int) error) {
 	for p := 1; p <= 9; p++ {
-		boards := colltest.NewBoards(p, 3, 1<<14, blocks)
+		boards := colltest.NewBoards(p, 3, 1<<14+64, blocks)
 		if err := colltest.New(p).Run(func(c *colltest.Comm) error { return f(c, boards[c.Rank()], p) }); err != nil {
 			t.Fatalf("p=%d, blocks=%v: %v", p, blocks, err)
 		}

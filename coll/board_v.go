@@ -26,7 +26,7 @@ const AnyLength = -1
 
 const (
 	longBlock  = 8 << 10  // in bytes; from there on both cores had better copy at the same time, as with messages
-	mostRoom   = 16 << 10 // of a part
+	mostRoom   = 16 << 10 // of a part, without a line
 	leastRoom  = 56       // a part that is not longer is cheaper
 	blockAlign = 64       // of blocks that are not shorter
 	entryBytes = 8
@@ -43,8 +43,9 @@ type listing struct {
 	written  int // entries
 	used     int // bytes
 	s        *Scratch
-	entries  int  // of a part
-	others   bool // an entry for each rank, with no block for the own one
+	entries  int   // of a part
+	long     int64 // blocks that are longer are messages
+	others   bool  // an entry for each rank, with no block for the own one
 	seen     byte
 	expected int // the request of the receive that has been posted first, of those whose entries have not been read
 }
@@ -57,7 +58,7 @@ func (l *listing) begin(entries int, blocks func(i int) Buf) error {
 		need += (blocks(i).Size() + entryBytes - 1) &^ (entryBytes - 1)
 	}
 	if need > leastRoom {
-		need = mostRoom
+		need = mostRoom + blockAlign
 	}
 	mem, err := l.b.Put(need)
 	if err != nil {
@@ -81,7 +82,7 @@ func (l *listing) add(block Buf, to, tag int) error {
 	switch {
 	case to < 0:
 		n = 0
-	case size <= longBlock && size <= int64(len(l.mem)-at) && l.mem != nil:
+	case size <= l.long && size <= int64(len(l.mem)-at) && l.mem != nil:
 		n = int(size)
 		if err := Pack(l.mem[at:at+n], block, 0); err != nil {
 			return err
@@ -110,7 +111,7 @@ func (l *listing) messages() *Scratch {
 // expect starts to receive a block that is so long that it comes as a message. Blocks are taken in the order in which
 // they are expected.
 func (l *listing) expect(to Buf, from, tag int) error {
-	if to.Size() <= longBlock {
+	if to.Size() <= l.long {
 		return nil
 	}
 	s := l.messages()
@@ -157,7 +158,7 @@ func entryOf(part []byte, i int) uint64 { return binary.NativeEndian.Uint64(part
 
 func (l *listing) unload(part []byte, to Buf, from, i, tag int) error {
 	size := to.Size()
-	long := size > longBlock
+	long := size > l.long
 	if size >= blockAlign && !long {
 		l.foresee(part, from, i, int(size))
 	}
@@ -227,9 +228,9 @@ func (l *listing) end(err error) error {
 	return err
 }
 
-// BoardGatherv is Gatherv.
+// BoardGatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there.
 func BoardGatherv(c Comm, b Board, send Buf, recv *VBuf, root int) error {
-	l := listing{c: c, b: b, entries: 1}
+	l := listing{c: c, b: b, entries: 1, long: mostRoom}
 	b.Begin(AnyLength)
 	return l.end(l.gatherv(send, recv, root))
 }
@@ -266,7 +267,7 @@ func (l *listing) gatherv(send Buf, recv *VBuf, root int) error {
 
 // BoardScatterv is Scatterv.
 func BoardScatterv(c Comm, b Board, send *VBuf, recv Buf, root int) error {
-	l := listing{c: c, b: b, entries: b.Size(), others: true}
+	l := listing{c: c, b: b, entries: b.Size(), others: true, long: longBlock}
 	b.Begin(AnyLength)
 	return l.end(l.scatterv(send, recv, root))
 }
@@ -312,7 +313,7 @@ func (l *listing) addAll(blocks *Blocks, tag int) error {
 
 // BoardAlltoallv is Alltoallv and Alltoallw, not in place.
 func BoardAlltoallv(c Comm, b Board, send, recv *Blocks) error {
-	l := listing{c: c, b: b, entries: b.Size(), others: true}
+	l := listing{c: c, b: b, entries: b.Size(), others: true, long: longBlock}
 	b.Begin(AnyLength)
 	return l.end(l.alltoallv(send, recv))
 }
@@ -346,7 +347,7 @@ func (l *listing) alltoallv(send, recv *Blocks) error {
 
 // BoardNeighbors is Neighbors.
 func BoardNeighbors(c Comm, b Board, e *Edges, send, recv *Blocks) error {
-	l := listing{c: c, b: b, entries: len(e.Out)}
+	l := listing{c: c, b: b, entries: len(e.Out), long: longBlock}
 	b.Begin(AnyLength)
 	return l.end(l.neighbors(e, send, recv))
 }

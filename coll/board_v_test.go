@@ -11,7 +11,7 @@ import (
 
 // Counts on both sides of what a board takes: of a part at hand, of a long block, and of all blocks together.
 var vShapes = []shape{{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}, {20, colltest.Mixed},
-	{300, colltest.Double}, {900, colltest.Double}, {5000, colltest.Gapped}}
+	{300, colltest.Double}, {900, colltest.Double}, {2048, colltest.Double}, {5000, colltest.Gapped}}
 
 func TestBoardsMoveUnevenBlocks(t *testing.T) {
 	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {

@@ -29,7 +29,7 @@ type board struct {
 // openBoards fills the tables.
 func openBoards(e *libimpi.Engine) {
 	b := &C.impi_boards
-	b.looks = C.uint32_t(looksBeforeGo(e))
+	b.looks, b.slices = C.uint32_t(looksBeforeGo(e)), coll.BoardSlicesFrom
 	for handle, code := range kernel.OpCodes {
 		b.ops[handle-abi.MPI_OP_NULL] = C.uint8_t(code)
 	}
@@ -78,20 +78,26 @@ func (c *communicator) agreeOnBoard() error {
 		return err
 	}
 	p := started()
-	local, controls := make([]int32, c.Size()), make([]unsafe.Pointer, c.Size())
-	for i := range local {
-		r := p.engine.LocalRank(c.Group().World(i))
-		local[i], controls[i] = int32(r), p.segment.Control(r)
-	}
-	b := C.impi_board_new(C.uintptr_t(c.handle), shared.(*shm.Board).Memory(), C.int(c.Rank()), C.int(len(local)),
-		(*C.int32_t)(&local[0]), &controls[0])
+	b := (*C.struct_impi_board)(C.calloc(1, C.sizeof_struct_impi_board))
 	if c.board.c = b; b == nil {
 		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
+	}
+	memory := shared.(*shm.Board)
+	b.comm, b.rank, b.size = C.uintptr_t(c.handle), C.int32_t(c.Rank()), C.int32_t(c.Size())
+	b.members = (*C.struct_impi_shm_board_member)(memory.Members())
+	b.wide = (*C.struct_impi_shm_board_wide)(memory.Wide())
+	for i := range c.Size() {
+		r := p.engine.LocalRank(c.Group().World(i))
+		b.peers[i].local = C.int32_t(r)
+		if i != c.Rank() {
+			b.peers[i].ctl = (*C.struct_impi_shm_control)(p.segment.Control(r))
+		}
 	}
 	c.board.users = new(atomic.Int32)
 	c.board.users.Add(1)
 	c.UseBoard(libimpi.BoardCounters{Begun: (*uint64)(&b.begun), Known: (*uint64)(&b.known),
-		Tasks: (*uint32)(&b.tasks), Left: (*uint64)(&b.left), Lay: c.board.lay})
+		Tasks: (*uint32)(&b.tasks), Left: (*uint64)(&b.left), WideTurns: (*uint64)(&b.wide_turns),
+		WideUsers: unsafe.Slice((*uint64)(&b.wide_users[0]), len(b.wide_users)), Lay: c.board.lay})
 	return nil
 }
 
@@ -110,11 +116,11 @@ func (b *board) lay(lane int, turn *coll.Turn) (laid libimpi.LaidLane) {
 		return laid
 	}
 	l.board, l.number = b.c, C.int32_t(lane)
-	if l.n, l.own = C.int32_t(r.N), r.Own; r.Own == nil {
-		l.own = unsafe.Pointer(l)
+	if r.Own == nil {
+		r.Own = unsafe.Pointer(l)
 	}
-	l.turn = C.struct_impi_turn{request: &l.over, n: C.int(turn.Most()), first: C.int(r.First), end: C.int(r.End),
-		at: C.int(r.At), take: C.int(r.Take), combine: combine, count: C.int64_t(r.Count), to: r.To,
+	l.turn = C.struct_impi_turn{request: &l.over, own: r.Own, n: C.int(turn.Most()), first: C.int(r.First),
+		end: C.int(r.End), at: C.int(r.At), take: C.int(r.Take), combine: combine, count: C.int64_t(r.Count), to: r.To,
 		stride: C.int64_t(r.Stride)}
 	if r.Shows {
 		l.turn.publish = 1

@@ -10,7 +10,7 @@ import (
 	"github.com/libimpi/libimpi/transport/futex"
 )
 
-// Boards: memory of a machine on which the members of a communicator meet for short collective operations. The shortest
+// Boards: memory of a machine on which the members of a communicator meet for short collective operations. Simple
 // ones the bridge's C carries out there (gobridge/executor/board.h), the others package coll; both follow one protocol
 // (transport/shm/layout.go) and share the counters of operations. Which operations take place on the board is decided
 // by what is the same at all members.
@@ -29,6 +29,9 @@ type BoardCounters struct {
 	Known *uint64 // all members have completed so many, as far as is known
 	Tasks *uint32 // how many nonblocking ones are under way
 	Left  *uint64 // the last one that C has begun and left to the engine
+
+	WideTurns *uint64  // operations that have used wide slots
+	WideUsers []uint64 // the last one to use each wide slot
 
 	// Lay lays a persistent operation's turn out for C, which then may start it; nil: nothing is for C. It is called
 	// once for each lane.
@@ -51,9 +54,7 @@ type commBoard struct {
 	local []int32 // local ranks of the members
 	none  bool    // there is none, for good
 
-	wideTurns uint64   // operations that have used wide slots
-	wideUsers []uint64 // the last one to use each wide slot
-	lanes     int      // that were given to persistent operations
+	lanes int // that were given to persistent operations
 
 	blocking boardPlace // of the blocking operation under way
 	tasks    []*Task    // nonblocking ones under way, by their numbers
@@ -117,8 +118,13 @@ func (c *Comm) UseBoard(counters BoardCounters) {
 	for r := range b.local {
 		b.local[r] = int32(c.engine.LocalRank(c.group.World(r)))
 	}
-	slots, _, _ := b.shared.Slots(true)
-	b.wideUsers = make([]uint64, slots)
+}
+
+// NewBoardCounters are those of a member whose operations the engine alone carries out.
+func NewBoardCounters(board transport.Board) BoardCounters {
+	slots, _, _ := board.Slots(true)
+	return BoardCounters{Begun: new(uint64), Known: new(uint64), Tasks: new(uint32), Left: new(uint64),
+		WideTurns: new(uint64), WideUsers: make([]uint64, slots)}
 }
 
 // NoBoard ends the operations on the communicator's board, before the memory of its counters goes. It returns when
@@ -253,9 +259,9 @@ func (p *boardPlace) Begin(n int64) {
 		return
 	}
 	_, _, p.shift = b.shared.Slots(true)
-	p.slot = int(b.wideTurns % uint64(len(b.wideUsers)))
-	b.wideTurns++
-	p.free, b.wideUsers[p.slot] = b.wideUsers[p.slot], p.number
+	p.slot = int(*b.WideTurns % uint64(len(b.WideUsers)))
+	*b.WideTurns++
+	p.free, b.WideUsers[p.slot] = b.WideUsers[p.slot], p.number
 }
 
 // mayBlock gives what is under way its turn, and returns when no operation of this board is.
@@ -283,7 +289,7 @@ func (p *boardPlace) Put(n int64) ([]byte, error) {
 	wide, slot := p.wide, p.slot
 	if _, bytes, _ := p.shared.Slots(false); p.each && n > int64(bytes) {
 		wide, slot, p.longer = true, p.wideSlot(), true
-		p.free, p.wideUsers[slot] = max(p.free, p.wideUsers[slot]), p.number
+		p.free, p.WideUsers[slot] = max(p.free, p.WideUsers[slot]), p.number
 	}
 	switch b := p.commBoard; {
 	case *b.Known >= p.free:
@@ -299,7 +305,7 @@ func (p *boardPlace) Put(n int64) ([]byte, error) {
 }
 
 // wideSlot is where a long part of this operation stands, if each member says how long its part is.
-func (p *boardPlace) wideSlot() int { return int(p.number % uint64(len(p.wideUsers))) }
+func (p *boardPlace) wideSlot() int { return int(p.number % uint64(len(p.WideUsers))) }
 
 // elsewhere is the length that is said of a part that stands in a wide slot; its own stands in its place. So the line
 // of the wide slot's word is not read.

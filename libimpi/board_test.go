@@ -131,10 +131,11 @@ func TestALostPeerEndsTheWaitForAWord(t *testing.T) {
 // onBoards lets a rank's world have a board.
 func onBoards(e *Engine) *Comm {
 	e.openBoard = func(c *Comm) error {
-		if b, err := c.OpenBoard(); b == nil {
+		b, err := c.OpenBoard()
+		if b == nil {
 			return err
 		}
-		c.UseBoard(BoardCounters{Begun: new(uint64), Known: new(uint64), Tasks: new(uint32), Left: new(uint64)})
+		c.UseBoard(NewBoardCounters(b))
 		return nil
 	}
 	e.World().Bridge = e

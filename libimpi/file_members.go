@@ -126,7 +126,7 @@ func (m *fileMembers) open() (err error) {
 			return err
 		}
 		if board != nil {
-			m.comm.UseBoard(BoardCounters{Begun: new(uint64), Known: new(uint64), Tasks: new(uint32), Left: new(uint64)})
+			m.comm.UseBoard(NewBoardCounters(board))
 		}
 	}
 	if err := m.number(); err != nil {

@@ -105,9 +105,15 @@ func assign(functions []table.Function, calls []table.Call, found implementation
 	return impl, nil
 }
 
+// sameExecutor are functions whose simple cases are another's.
+var sameExecutor = map[string]string{"Rsend": "Send"}
+
 // executorOf names the executor of a function, "" if there is none: its own, or that of the nonblocking form if the
 // blocking one has none. Then both share it.
 func (found implementations) executorOf(name string) (executor string, shared bool) {
+	if same, ok := sameExecutor[name]; ok {
+		name = same
+	}
 	has := func(name string) bool { return found.executors[name] != "" && found.exports[name].where != "" }
 	if later := "I" + strings.ToLower(name[:1]) + name[1:]; !has(name) && has(later) {
 		return later, true

@@ -1,25 +1,8 @@
 /* MPI functions on boards (board.h). Order: a board, who may use it, reductions, what moves blocks, the functions. */
 #define _GNU_SOURCE
-#include <stdlib.h>
 #include "board_run.h"
 
 struct impi_boards impi_boards;
-
-struct impi_board *impi_board_new(uintptr_t comm, void *memory, int rank, int size, const int32_t *local,
-                                  void *const *controls)
-{
-    struct impi_board *b = calloc(1, sizeof *b);
-    if (!b) return NULL;
-    b->comm = comm;
-    b->rank = rank;
-    b->size = size;
-    b->members = ((struct impi_shm_board *)memory)->members;
-    for (int r = 0; r < size; r++) {
-        b->peers[r].local = local[r];
-        if (r != rank) b->peers[r].ctl = controls[r];
-    }
-    return b;
-}
 
 enum { ALL = -1, OTHERS = -2 }; /* beside the rank of a root */
 
@@ -52,7 +35,7 @@ static inline int paired(MPI_Datatype datatype, MPI_Op op, struct pair *p)
 }
 
 /* Do so many bytes fit a slot, and are there any? */
-static inline int is_short(int64_t n) { return (uint64_t)(n - 1) < PAYLOAD; }
+static inline int is_short(int64_t n) { return (uint64_t)(n - 1) < LONGEST; }
 
 static inline int readable(const void *buf) { return (uintptr_t)buf >= 4096; } /* else it is NULL, or a sentinel */
 
@@ -87,13 +70,15 @@ HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sen
     const void *in = sendbuf == MPI_IN_PLACE && result ? recvbuf : sendbuf;
     if (UNLIKELY(!is_short(t.n) || !readable(in))) return IMPI_IN_GO;
     if (UNLIKELY(result && (!readable(recvbuf) || sendbuf == recvbuf))) return IMPI_IN_GO;
-    struct part own = {{0}};
-    copy_part(&own, in, t.n);
+    const int wide = t.n > PAYLOAD, slices = kind == WHOLE && root == ALL && b->size > 2; /* coll.BoardSlices */
+    if (UNLIKELY(slices && t.n >= impi_boards.slices && count >= b->size)) return IMPI_IN_GO;
+    if (UNLIKELY(wide && ((request && in == recvbuf) || (uintptr_t)recvbuf % (uint64_t)p.size))) return IMPI_IN_GO;
+    t.own = in;
     t.combine = p.combine;
     t.at = kind == MY_PIECE ? b->rank * t.take : 0;
     t.end = !result ? 0 : kind == UP_TO_ME ? b->rank + 1 : kind == BEFORE_ME ? b->rank : b->size;
-    t.publish = root != ALL ? !result : kind == WHOLE || kind == MY_PIECE || b->rank < b->size - 1;
-    return operate(b, NULL, &t, &own);
+    t.publish = 1; /* the own vector, too, is combined where it was shown: the program's may lie anywhere */
+    return operate(b, NULL, &t);
 }
 
 struct blocks {
@@ -124,36 +109,31 @@ HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks s
     if (gives && is_short(send.count)) in = laid_out(&send.at, send.count * many, send.type, &plan);
     if (!gets) out = in / many;
     if (UNLIKELY(!is_short(out) || !is_short(out * many) || (gives && in != out * many))) return IMPI_IN_GO;
-    struct part own = {{0}};
-    if (gives && LIKELY(!plan)) copy_part(&own, send.at, (int)in);
-    else if (gives) impi_plan_move(plan, send.at, &own, in, 0);
+    t.own = send.at;
+    t.own_plan = plan;
     t.take = (int)out;
     t.n = t.take * many;
-    t.publish = gives && b->rank != to;
+    t.publish = gives && (b->rank != to || plan);
     t.first = root ? from : 0;
     t.end = !gets ? t.first : root ? from + 1 : b->size;
     t.at = pieces ? b->rank * t.take : 0;
     t.to = (void *)(uintptr_t)recv.at;
-    return operate(b, NULL, &t, &own);
+    return operate(b, NULL, &t);
 }
 
 int impi_lane_start(struct impi_lane *l)
 {
-    struct part own = {{0}};
-    if (UNLIKELY(!l)) return IMPI_IN_GO;
-    copy_part(&own, l->own, l->n);
-    return operate(l->board, l, &l->turn, &own);
+    return LIKELY(l) ? operate(l->board, l, &l->turn) : IMPI_IN_GO;
 }
 
 int impi_exec_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b = board_of(c, ALL);
-    struct part nothing = {{0}};
     if (UNLIKELY(alone(c))) return over(MPI_SUCCESS, request);
     if (UNLIKELY(!b)) return IMPI_IN_GO;
-    struct impi_turn t = {.request = request, .publish = 1, .end = b->size};
-    return operate(b, NULL, &t, &nothing);
+    struct impi_turn t = {.request = request, .own = b, .publish = 1, .end = b->size};
+    return operate(b, NULL, &t);
 }
 
 int impi_exec_Ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,

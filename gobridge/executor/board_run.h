@@ -8,20 +8,20 @@
 enum {
     SLOTS = IMPI_SHM_BOARD_SLOTS,
     PAYLOAD = IMPI_SHM_BOARD_PAYLOAD,
-    SHIFT = IMPI_SHM_BOARD_WORD_SHIFT,
     LANE_SLOTS = IMPI_SHM_BOARD_LANE_SLOTS,
-    LENGTH_MASK = (1 << SHIFT) - 1
+    SHIFT = IMPI_SHM_BOARD_WORD_SHIFT, /* behind the length */
+    WIDE_SLOTS = IMPI_SHM_BOARD_WIDE_SLOTS,
+    LONGEST = IMPI_SHM_BOARD_LONGEST,
+    WIDE_SHIFT = IMPI_SHM_BOARD_WIDE_SHIFT
 };
 
-/* What a member contributes or gets. All of it is copied faster than as much as there is. */
-struct part { uint64_t words[PAYLOAD / 8]; };
-
-/* Copies what the program sees of a part. */
-static inline void copy_part(void *to, const void *from, int n)
+/* Copies a part, or a piece of one. */
+static inline void copy_part(void *to, const void *from, int64_t n)
 {
     if (LIKELY(n == 8)) memcpy(to, from, 8);
     else if (n == 4) memcpy(to, from, 4);
-    else memcpy(to, from, (size_t)n);
+    else if (LIKELY((uint64_t)n < impi_fast.strings)) impi_move_run(to, from, n);
+    else copy_payload(to, from, (uint64_t)n);
 }
 
 /* Answers the code of a call whose operation is over, and its request, if it has one. */
@@ -73,54 +73,83 @@ RARE int all_done(struct impi_board *b, uint64_t least, const struct impi_turn *
     return MPI_SUCCESS;
 }
 
-/* Where a member's part of operation s stands, or that of start s of a lane. */
-static inline struct impi_shm_board_slot *slot_of(const struct impi_board *b, const struct impi_lane *l, int r,
-                                                  uint64_t s)
+/* A member's part, and the word before it, which has the number of the operation and the length. */
+struct shown {
+    uint64_t *word;
+    unsigned char *payload;
+};
+
+/* Where that of an operation, of so many wide ones, or of a start of a lane's stands. */
+static inline struct shown part_of(const struct impi_board *b, const struct impi_lane *l, int wide, int r, uint64_t at)
 {
     struct impi_shm_board_member *m = &b->members[r];
-    return l ? &m->lanes[l->number][s % LANE_SLOTS] : &m->slots[s % SLOTS];
+    struct impi_shm_board_wide *w = &b->wide[(uint64_t)r * WIDE_SLOTS + at % WIDE_SLOTS];
+    if (wide) return (struct shown){&w->word, w->payload};
+    struct impi_shm_board_slot *slot = l ? &m->lanes[l->number][at % LANE_SLOTS] : &m->slots[at % SLOTS];
+    return (struct shown){&slot->word, slot->payload};
+}
+
+/* Shows the own part to the others. Those who have a piece for each do not need the own one, if it takes long. */
+static inline void show(const struct impi_turn *t, struct shown own, uint64_t word, int wide)
+{
+    if (LIKELY(t->publish)) {
+        const int pieces = wide && !t->combine && t->take < t->n && !t->own_plan;
+        const int before = pieces ? t->at : t->n, after = before + t->take;
+        if (UNLIKELY(t->own_plan)) impi_plan_move(t->own_plan, t->own, own.payload, t->n, 0);
+        else copy_part(own.payload, t->own, before);
+        if (after < t->n) copy_part(own.payload + after, (const char *)t->own + after, t->n - after);
+        word |= (uint64_t)t->n;
+    }
+    __atomic_store_n(own.word, word, __ATOMIC_RELEASE);
 }
 
 /* The operation that comes next, or the next start of a lane's, of which each member publishes a part, if an empty one.
  * What others wrote is another process's: no length or place is taken from there. */
-HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_turn *t, const struct part *own)
+HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_turn *t)
 {
-    const uint64_t s = (l ? l->starts : b->begun) + 1;
-    struct part result;
+    const int wide = !l && t->n > PAYLOAD, shift = wide ? WIDE_SHIFT : SHIFT;
+    const uint64_t s = (l ? l->starts : b->begun) + 1, turn = wide ? b->wide_turns : s;
+    uint64_t *const user = &b->wide_users[b->wide_turns % WIDE_SLOTS]; /* of the wide slot */
+    const int64_t free = wide ? (int64_t)*user : (int64_t)s - SLOTS; /* when so many are done */
+    const char *own = t->own;
+    uint64_t result[PAYLOAD / 8];
+    void *combined = wide ? t->to : result;
     int err, problem = MPI_SUCCESS;
     if (UNLIKELY(engine_busy())) impi_board_turn();
     if (l && UNLIKELY(l->known + LANE_SLOTS <= s)) return IMPI_IN_GO; /* which looks whether the slot is free */
-    if (!l && t->publish && UNLIKELY(b->known + SLOTS < s) && (err = all_done(b, s - SLOTS, t))) return err;
+    if (!l && t->publish && UNLIKELY((int64_t)b->known < free) && (err = all_done(b, (uint64_t)free, t))) return err;
     if (!l) b->begun = s;
     if (t->publish || l) {
-        struct impi_shm_board_slot *slot = slot_of(b, l, b->rank, s);
-        *(struct part *)slot->payload = *own;
-        __atomic_store_n(&slot->word, s << SHIFT | (t->publish ? (uint64_t)t->n : 0), __ATOMIC_RELEASE);
+        const struct shown mine = part_of(b, l, wide, b->rank, turn);
+        show(t, mine, s << shift, wide);
+        if (t->own_plan || t->combine) own = (const char *)mine.payload;
         if (t->end - t->first > 1) wake(b); /* else it is done soon enough */
     }
     for (int r = t->first; r < t->end; r++) {
-        const char *piece = (const char *)own + t->at;
+        const char *piece = own;
         if (r != b->rank) {
-            const struct impi_shm_board_slot *slot = slot_of(b, l, r, s);
-            err = LIKELY(raised(&slot->word, s << SHIFT)) ? MPI_SUCCESS : await(b, &slot->word, s << SHIFT, t);
-            int got = (int)(__atomic_load_n(&slot->word, __ATOMIC_RELAXED) & LENGTH_MASK);
+            const struct shown theirs = part_of(b, l, wide, r, turn);
+            err = LIKELY(raised(theirs.word, s << shift)) ? MPI_SUCCESS : await(b, theirs.word, s << shift, t);
+            int got = (int)(__atomic_load_n(theirs.word, __ATOMIC_RELAXED) & (((uint64_t)1 << shift) - 1));
             int wrong = got > t->n || (t->take < t->n && got < t->n);
             if (UNLIKELY(err || (wrong && t->request))) {
                 if (!l) b->left = s; /* if Go carries on: it does all of this again, and MPI_Wait says what is wrong */
                 return err ? err : IMPI_IN_GO;
             }
             if (wrong) problem = impi_board_truncated(b->comm, (char *)(uintptr_t)impi_call.names, r, got, t->n);
-            piece = (const char *)slot->payload + t->at;
+            piece = (const char *)theirs.payload;
         }
+        piece += t->at;
         void *to = (char *)t->to + (r - t->first) * t->stride;
-        if (t->combine && r > t->first) t->combine(&result, piece, t->count);
-        else if (LIKELY(!t->plan && t->take)) copy_part(t->combine ? &result : to, piece, t->take);
+        if (t->combine && r > t->first) t->combine(combined, piece, t->count);
+        else if (LIKELY(!t->plan && t->take)) copy_part(t->combine ? combined : to, piece, t->take);
         else if (t->plan) impi_plan_move(t->plan, to, piece, t->take, 1);
     }
+    if (wide) b->wide_turns++, *user = s;
     if (l) l->starts = s, l->known = t->end - t->first == b->size ? s : l->known;
     else __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     wake(b);
-    if (t->combine && t->first < t->end && LIKELY(!problem)) copy_part(t->to, &result, t->take);
+    if (t->combine && !wide && t->first < t->end && LIKELY(!problem)) copy_part(t->to, result, t->take);
     return over(problem, t->request);
 }
 

@@ -90,11 +90,6 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
     return MPI_SUCCESS;
 }
 
-int impi_exec_Rsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    return impi_exec_Send(buf, count, datatype, dest, tag, comm);
-}
-
 int impi_exec_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                     MPI_Request *request)
 {

@@ -20,8 +20,12 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// Combine is op.LongKernel: the kernels in C.
+// Combine is op.LongKernel: the kernels in C, which want elements where the processor does. Those of a program may lie
+// anywhere.
 func Combine(handle int, t *datatype.Type, left, right unsafe.Pointer, count int64) bool {
+	if size := t.Size(); size > 0 && (uintptr(left)|uintptr(right))%uintptr(size) != 0 {
+		return false
+	}
 	done := C.impi_reduce(C.int(opCodes[handle-abi.MPI_OP_NULL]), C.int(ElementOf(t)), number(left, 0), number(right, 0),
 		C.int64_t(count)) != 0
 	runtime.KeepAlive(left)

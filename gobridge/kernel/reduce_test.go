@@ -130,3 +130,17 @@ func BenchmarkCombine(b *testing.B) {
 	b.Run("Go", run(nil))
 	b.Run("C", run(Combine))
 }
+
+func TestElementsThatLieAnywhereHaveNoKernelInC(t *testing.T) {
+	words := make([]uint64, 4)
+	left, right := unsafe.Pointer(&words[0]), unsafe.Pointer(&words[2])
+	double := datatype.Named(abi.MPI_DOUBLE)
+	for _, at := range []struct{ left, right int }{{1, 0}, {0, 4}} {
+		if Combine(abi.MPI_SUM, double, unsafe.Add(left, at.left), unsafe.Add(right, at.right), 1) {
+			t.Errorf("combined what begins %d and %d bytes behind a word", at.left, at.right)
+		}
+	}
+	if !Combine(abi.MPI_SUM, double, left, right, 1) {
+		t.Error("did not combine words")
+	}
+}

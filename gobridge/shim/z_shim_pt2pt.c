@@ -976,7 +976,7 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     impi_call.names = "MPI_Rsend"
         "\0buf\0";
     impi_call.at[0] = buf;
-    impi_err = impi_exec_Rsend(buf, count, datatype, dest, tag, comm);
+    impi_err = impi_exec_Send(buf, count, datatype, dest, tag, comm);
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
@@ -994,7 +994,7 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     impi_call.names = "MPI_Rsend_c"
         "\0buf\0";
     impi_call.at[0] = buf;
-    impi_err = impi_exec_Rsend(buf, count, datatype, dest, tag, comm);
+    impi_err = impi_exec_Send(buf, count, datatype, dest, tag, comm);
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();

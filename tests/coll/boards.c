@@ -25,7 +25,7 @@ static void adopt(int i, MPI_Comm comm, uint64_t seed)
 static long value(int i, int rank, int k) { return (rank * 37L + on[i].step * 11 + k * 5 + i) % 101; }
 
 /* Where element k of a block for or from a rank lies, and how long the memory for so many is. */
-enum { GAP = 2, BLOCK = 9 * GAP, MANY_BLOCKS = 64 * BLOCK };
+enum { GAP = 2, FEW = 9, MOST = 1200, MANY_BLOCKS = 64 * MOST * GAP };
 
 /* Gather, Scatter, Allgather and Alltoall of n elements a block; with gaps between them on one side or both; in place
  * or not. */
@@ -40,7 +40,7 @@ static void blocks(int i, int what, int root, int n, int gaps, int in_place)
         MPI_Type_commit(&gapped);
     }
     MPI_Datatype a = gaps % 2 ? gapped : MPI_LONG, b = gaps / 2 ? gapped : MPI_LONG;
-    for (int k = 0; k < p * BLOCK; k++) out[k] = in[k] = -1;
+    for (int k = 0; k < p * n * GAP; k++) out[k] = in[k] = -1;
     for (int k = 0; k < p * n; k++) in[k * from] = value(i, me, k);
     int mine = what == 1 || what == 3 ? n : 0; /* the piece for this rank lies so far behind the one before */
     if (what < 2 && me != root) in_place = 0;
@@ -85,9 +85,9 @@ static void step(int i)
     if (on[i].comm == MPI_COMM_NULL) return;
     MPI_Comm comm = on[i].comm;
     int what = check_below(&on[i].next, 15), root = check_below(&on[i].next, on[i].size);
-    int n = 1 + check_below(&on[i].next, 9);
+    int n = 1 + check_below(&on[i].next, check_below(&on[i].next, 8) ? FEW : MOST);
     int way = check_below(&on[i].next, 4), in_place = check_below(&on[i].next, 2);
-    long in[9], out[9], sum[9];
+    static long in[MOST], out[MOST], sum[MOST];
     on[i].step++;
     if (what >= 12) {
         prefixes(i, what - 12, n, in_place);
@@ -108,7 +108,7 @@ static void step(int i)
         MPI_Barrier(comm);
         return;
     case 1: case 2:
-        if (on[i].rank == root) memcpy(out, in, sizeof out);
+        if (on[i].rank == root) memcpy(out, in, (size_t)n * sizeof *out);
         MPI_Bcast(out, n, MPI_LONG, root, comm);
         for (int k = 0; k < n; k++) CHECK_EQ(out[k], value(i, root, k));
         return;

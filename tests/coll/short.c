@@ -1,5 +1,6 @@
 /* Short vectors: every operation on every type, at lengths up to and beyond those that processes of a machine exchange
- * on a board (56 bytes); Reduce to every root, in place and not, by both forms of the functions, which ranks mix. */
+ * on a line of a board (56 bytes); Reduce to every root, in place and not, by both forms of the functions, which ranks
+ * mix. */
 #include "ops.h"
 
 enum { MOST = 60 };
@@ -73,18 +74,24 @@ static void one(const ops_case *c)
     length(c, 1 + turn % last);
     length(c, last - 1 > 0 ? last - 1 : 1);
     length(c, last);
+    length(c, MOST);
 }
 
 /* Elements may lie anywhere in the program's memory. */
-static void unaligned(void)
+static void unaligned(int n)
 {
-    char memory[2][64];
+    char memory[2][(MOST + 1) * 8];
     for (int at = 0; at < 8; at++) {
-        double x = check_rank + at, sum = 0;
-        memcpy(memory[0] + at, &x, sizeof x);
-        MPI_Allreduce(memory[0] + at, memory[1] + 7 - at, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        memcpy(&sum, memory[1] + 7 - at, sizeof sum);
-        CHECK(sum == check_size * (check_size - 1) / 2 + at * check_size);
+        for (int k = 0; k < n; k++) {
+            double x = check_rank + at + k;
+            memcpy(memory[0] + at + k * 8, &x, sizeof x);
+        }
+        MPI_Allreduce(memory[0] + at, memory[1] + 7 - at, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        for (int k = 0; k < n; k++) {
+            double sum;
+            memcpy(&sum, memory[1] + 7 - at + k * 8, sizeof sum);
+            CHECK(sum == check_size * (check_size - 1) / 2 + (at + k) * check_size);
+        }
     }
 }
 
@@ -104,7 +111,8 @@ int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
     ops_each(one);
-    unaligned();
+    unaligned(1);
+    unaligned(MOST);
     same_bits();
     return check_end();
 }

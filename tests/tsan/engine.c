@@ -396,14 +396,20 @@ void impi_board_turn(void)
 /* Boards, where the collectives of each communicator meet. */
 static void open_boards(void *memory[COMMS])
 {
-    static const int32_t local[RANKS] = {0, 1};
-    void *const controls[RANKS] = {shm->peers[0].out.ctl, shm->peers[1].out.ctl};
+    static struct impi_board boards[COMMS];
     uintptr_t type = (uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL;
     for (int i = 0; i < COMMS; i++) {
         struct impi_fast_comm *c = &impi_fast.comms[i];
-        c->board = impi_board_new(c->handle, memory[i], c->rank, c->size, local, controls);
+        struct impi_board *b = c->board = &boards[i];
+        b->comm = c->handle, b->rank = c->rank, b->size = c->size;
+        b->members = ((struct impi_shm_board *)memory[i])->members;
+        b->wide = (struct impi_shm_board_wide *)&b->members[RANKS];
+        for (int r = 0; r < RANKS; r++) {
+            b->peers[r].local = r;
+            if (r != me) b->peers[r].ctl = shm->peers[r].out.ctl;
+        }
     }
-    impi_boards.looks = 50;
+    impi_boards.looks = 50, impi_boards.slices = INT32_MAX;
     impi_boards.ops[(uintptr_t)MPI_SUM - (uintptr_t)MPI_OP_NULL] = IMPI_OP_SUM;
     impi_boards.types[type].ops = 1 << IMPI_OP_SUM;
     impi_boards.types[type].element = IMPI_ELEMENT_SIGNED + 2;
@@ -545,6 +551,7 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
         impi_quick.slots[i].generation = 1, impi_quick.slots[i].next = (uint32_t)(i + 2) % (IMPI_QUICK_SLOTS + 1);
     impi_quick.idle = 1;
     impi_fast.tag_ub = 1 << 20, impi_fast.eager = impi_fast.growing = EAGER, impi_fast.looks = 50;
+    impi_fast.strings = UINT64_MAX;
     impi_fast.dense[(uintptr_t)MPI_INT - 0x200] = 4;
     impi_types.named[(uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL].size = 4;
     for (int i = 0; i < COMMS; i++) {

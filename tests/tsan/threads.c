@@ -168,17 +168,18 @@ static void whatever(struct thread *t, int step, int posted)
     pthread_barrier_wait(&everybody);
 }
 
-/* More operations than a board has slots, of those who wait for nobody first. */
+/* More operations than a board has slots, of those who wait for nobody first. Parts take a line, or a wide slot. */
 static void collectives(struct thread *t, int step)
 {
-    enum { TURNS = 80 };
+    enum { TURNS = 80, MOST = 200 };
     struct rank *r = t->r;
     MPI_Comm comm = r->comms[t->k + 1];
-    int root = step / 7 % RANKS, sum[3], data[3];
+    int root = step / 7 % RANKS, sum[MOST], data[MOST];
     for (int i = 0; i < TURNS; i++) {
-        for (int k = 0; k < 3; k++) data[k] = r->me == root ? i + k : -1;
-        r->Bcast(data, 3, MPI_INT, root, comm);
-        for (int k = 0; k < 3; k++) CHECK(data[k] == i + k);
+        int n = i % 8 ? 3 : MOST;
+        for (int k = 0; k < n; k++) data[k] = r->me == root ? i + k : -1;
+        r->Bcast(data, n, MPI_INT, root, comm);
+        for (int k = 0; k < n; k++) CHECK(data[k] == i + k);
     }
     for (int i = 0; i < TURNS; i++) {
         int one = i + r->me;
@@ -186,9 +187,10 @@ static void collectives(struct thread *t, int step)
         CHECK(r->me != root || sum[0] == 2 * i + 1);
     }
     for (int i = 0; i < TURNS; i++) {
-        for (int k = 0; k < 3; k++) data[k] = i + k + r->me;
-        r->Allreduce(data, sum, 3, MPI_INT, MPI_SUM, comm);
-        for (int k = 0; k < 3; k++) CHECK(sum[k] == 2 * (i + k) + 1);
+        int n = i % 8 ? 3 : MOST;
+        for (int k = 0; k < n; k++) data[k] = i + k + r->me;
+        r->Allreduce(data, sum, n, MPI_INT, MPI_SUM, comm);
+        for (int k = 0; k < n; k++) CHECK(sum[k] == 2 * (i + k) + 1);
         r->Barrier(comm);
     }
 }
@@ -290,7 +292,10 @@ static void *symbol(void *library, const char *name)
 
 static void load(struct rank *r, const char *path, struct impi_shm_private *shm)
 {
-    enum { BYTES = sizeof(struct impi_shm_board) + RANKS * sizeof(struct impi_shm_board_member) };
+    enum {
+        WIDE = IMPI_SHM_BOARD_WIDE_SLOTS * sizeof(struct impi_shm_board_wide),
+        BYTES = sizeof(struct impi_shm_board) + RANKS * (sizeof(struct impi_shm_board_member) + WIDE)
+    };
     static _Alignas(64) unsigned char memory[COMMS][BYTES];
     void *boards[COMMS];
     for (int i = 0; i < COMMS; i++) boards[i] = memory[i];

@@ -83,7 +83,7 @@ import (
 //	2112       lanes of 16 slots like those, of which start s of a lane's operation, counted from 1, uses number s%16;
 //	           the word has the number of the start
 //	         for each member 4 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
-//	         payload of at most 16 KiB follows
+//	         payload of at most 16 KiB and a line follows
 //
 // A member writes the slot of operation s when all members have completed operation s-BoardSlots. Operations with more
 // data use the wide slots in turn, each when all members have completed the operation that had it before. A lane
@@ -136,7 +136,7 @@ import (
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 8
+	version = 9
 
 	// MaxLocal is the largest number of ranks that share a segment. Rings of pairs that never talk take addresses, and
 	// no memory: 35 TiB of 128 for so many ranks.
@@ -167,7 +167,8 @@ const (
 	boardMemberSize = (1 + boardSlots + boardLanes*boardLaneSlots) * lineBytes
 
 	boardWideSlots   = 4
-	boardWidePayload = 16 << 10
+	boardLongest     = 16 << 10 // of one part; a list of blocks may have a line beside it
+	boardWidePayload = lineBytes + boardLongest
 	boardWideShift   = 16
 	boardWideSize    = lineBytes + boardWidePayload
 

@@ -219,6 +219,11 @@ struct impi_shm_board_member {
 	struct impi_shm_board_slot lanes[IMPI_SHM_BOARD_LANES][IMPI_SHM_BOARD_LANE_SLOTS];
 };
 
+struct impi_shm_board_wide {
+	uint64_t word, pad[7];
+	unsigned char payload[IMPI_SHM_BOARD_WIDE_PAYLOAD];
+};
+
 struct impi_shm_board {
 	uint32_t present, pad[15];
 	struct impi_shm_board_member members[];
@@ -244,6 +249,8 @@ func cHeader() []byte {
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
 		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},
 		{"BOARD_WORD_SHIFT", boardWordShift}, {"BOARD_LANES", boardLanes}, {"BOARD_LANE_SLOTS", boardLaneSlots},
+		{"BOARD_WIDE_SLOTS", boardWideSlots}, {"BOARD_WIDE_PAYLOAD", boardWidePayload}, {"BOARD_LONGEST", boardLongest},
+		{"BOARD_WIDE_SHIFT", boardWideShift},
 		{"LOCK_FREE", futex.Free}, {"LOCK_HELD", futex.Held}, {"LOCK_SLEEP", futex.Sleep},
 	} {
 		fmt.Fprintf(&b, "#define IMPI_SHM_%s UINT64_C(%#x)\n", c.name, c.value)

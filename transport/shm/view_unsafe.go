@@ -174,11 +174,11 @@ func (s *Segment) boardAt(i int) (int, *board) {
 	return off, (*board)(unsafe.Pointer(&s.mem[off]))
 }
 
-// Memory is where the board begins.
-func (b *Board) Memory() unsafe.Pointer {
-	_, at := b.segment.boardAt(b.number)
-	return unsafe.Pointer(at)
-}
+// Members is where the blocks of the members begin.
+func (b *Board) Members() unsafe.Pointer { return unsafe.Pointer(&b.members[0]) }
+
+// Wide is where the wide slots of the board begin.
+func (b *Board) Wide() unsafe.Pointer { return unsafe.Pointer(&b.segment.mem[b.wide]) }
 
 // membersOf are the blocks of all members that a board can have.
 func (s *Segment) membersOf(b *board) []boardMember {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define IMPI_SHM_MAGIC UINT64_C(0x314d485349504d49)
-#define IMPI_SHM_VERSION UINT64_C(0x8)
+#define IMPI_SHM_VERSION UINT64_C(0x9)
 #define IMPI_SHM_MAX_LOCAL UINT64_C(0x10000)
 #define IMPI_SHM_LINE_BYTES UINT64_C(0x40)
 #define IMPI_SHM_INLINE_BYTES UINT64_C(0x28)
@@ -28,6 +28,10 @@
 #define IMPI_SHM_BOARD_WORD_SHIFT UINT64_C(0x8)
 #define IMPI_SHM_BOARD_LANES UINT64_C(0x10)
 #define IMPI_SHM_BOARD_LANE_SLOTS UINT64_C(0x10)
+#define IMPI_SHM_BOARD_WIDE_SLOTS UINT64_C(0x4)
+#define IMPI_SHM_BOARD_WIDE_PAYLOAD UINT64_C(0x4040)
+#define IMPI_SHM_BOARD_LONGEST UINT64_C(0x4000)
+#define IMPI_SHM_BOARD_WIDE_SHIFT UINT64_C(0x10)
 #define IMPI_SHM_LOCK_FREE UINT64_C(0x0)
 #define IMPI_SHM_LOCK_HELD UINT64_C(0x1)
 #define IMPI_SHM_LOCK_SLEEP UINT64_C(0x2)
@@ -122,6 +126,11 @@ struct impi_shm_board_member {
 	uint64_t done, pad[7];
 	struct impi_shm_board_slot slots[IMPI_SHM_BOARD_SLOTS];
 	struct impi_shm_board_slot lanes[IMPI_SHM_BOARD_LANES][IMPI_SHM_BOARD_LANE_SLOTS];
+};
+
+struct impi_shm_board_wide {
+	uint64_t word, pad[7];
+	unsigned char payload[IMPI_SHM_BOARD_WIDE_PAYLOAD];
 };
 
 struct impi_shm_board {
