@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test test-long test-sites quick fuzz lint portability bench bench-wan guidelines tune install deb wheel clean
+verbs := all build run test test-long test-sites quick fuzz lint portability real bench bench-wan guidelines tune install deb wheel clean
 .PHONY: $(verbs)
 all: build
 
@@ -50,6 +50,10 @@ quick: configure
 # What make test checks of the sources without running them; nothing needs to be built.
 lint:
 	@tools/lint
+
+# Programs that were compiled elsewhere with other MPIs: Debian's and PyPI's (docs/other-mpis.md).
+real: build
+	@tools/real $(build)/stage $(build)/real
 
 # With clang, and for other processors, of which one stores numbers the other way round; what can be run, under qemu.
 portability:
