@@ -22,8 +22,8 @@ static void fault(int s, siginfo_t *info, void *context)
 {
     (void)s, (void)context;
     if ((char *)info->si_addr < safepoint || (char *)info->si_addr >= safepoint + PAGE) _exit(77);
+    mprotect(safepoint, PAGE, PROT_READ); /* first: who opens the page for a second time tells the next round */
     __atomic_add_fetch(&faults, 1, __ATOMIC_SEQ_CST);
-    mprotect(safepoint, PAGE, PROT_READ);
 }
 
 static void tick(int s) { (void)s, __atomic_add_fetch(&ticks, 1, __ATOMIC_SEQ_CST); }
