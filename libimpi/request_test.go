@@ -467,7 +467,7 @@ func TestBufferedSendsNeedRoom(t *testing.T) {
 			wantClass(t, bsend(100<<10), abi.MPI_ERR_BUFFER)
 			wantClass(t, c.Bsend(at(out), 1<<62, intT, dest, 6), abi.MPI_ERR_BUFFER) // more than a number holds
 			wantClass(t, c.Bsend(at(out), 1<<63-1, byteT, dest, 6), abi.MPI_ERR_BUFFER)
-			const n = 100<<10 - abi.MPI_BSEND_OVERHEAD
+			const n = 100<<10 - bsendOverhead
 			must(t, bsend(n))
 			wantClass(t, bsend(1), abi.MPI_ERR_BUFFER)
 			for i := range out {
