@@ -145,7 +145,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if p.link != nil {
 		p.watchLauncher()
 	}
-	return nil
+	return p.report(len(world))
 }
 
 // meetConfig is how this process meets those of other jobs: at the address that the launcher has chosen, unless it is

@@ -64,6 +64,10 @@ var All = []Setting{
 		Meaning: "1: in every collective operation all ranks first compare what they are about to do (operation, " +
 			"root, operator, amount and types of data), and an error names the ranks that do not agree; the " +
 			"same at all clients"},
+	{Name: "IMPI_REPORT", Default: "0", Group: "machine",
+		Kind: Choose, Choices: offOn, Scope: Local, Written: Before,
+		Meaning: "1: rank 0 says on stderr, in MPI_Init, by what ranks talk, machine by machine: shared memory, TCP, " +
+			"TLS or an agent (`-v`)"},
 	{Name: "IMPI_SINGLETON", Default: "unset", Group: "machine", Scope: Local, Written: Before, Detail: Detailed,
 		Meaning: "`ok`: run alone, whatever launcher has started this process"},
 	{Name: "IMPI_REPRODUCIBLE", Default: "0", Group: "collective",
@@ -115,7 +119,8 @@ var All = []Setting{
 	{Name: "IMPI_INITIAL_ERRHANDLER", Default: "unset", Group: "rank", Detail: Internal,
 		Meaning: "error handler until the program sets another (`-initial-errhandler`)"},
 	{Name: "IMPI_VERBOSE", Default: "unset", Group: "rank", Detail: Internal,
-		Meaning: "1 if `-v` was given: rank 0 says in MPI_Finalize which algorithms collective operations took"},
+		Meaning: "1 if `-v` was given: rank 0 says in MPI_Init by what ranks talk, and in MPI_Finalize which algorithms " +
+			"collective operations took"},
 	{Name: "IMPI_PARAMETERS", Default: "unset", Group: "rank", Detail: Internal,
 		Meaning: "parameters of collective algorithms, and the file that they come from; unset where those that " +
 			"are built in hold"},

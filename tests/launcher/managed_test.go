@@ -191,3 +191,10 @@ func (n *network) hydraShell(t *testing.T) string {
 	}
 	return file
 }
+
+func TestAReportUnderAnotherManager(t *testing.T) {
+	r := under(t, hydra(t), "-n 2 -genv IMPI_REPORT 1", program(t, "negotiate"))
+	if r.code != 0 || strings.Count(r.stderr, "libimpi: 2 ranks on ") != 1 || strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}

@@ -51,7 +51,8 @@ const (
 	// EnvErrhandler is the initial error handler, one of Errhandlers; not set: mpi_errors_are_fatal (MPI 5.0, 11.5).
 	EnvErrhandler = "IMPI_INITIAL_ERRHANDLER"
 
-	// EnvVerbose, set by impirun -v, lets rank 0 tell at the end which algorithms collective operations took.
+	// EnvVerbose, set by impirun -v, lets rank 0 tell by what ranks talk, and at the end which algorithms collective
+	// operations took.
 	EnvVerbose = "IMPI_VERBOSE"
 
 	// EnvParameters has the parameters by which ranks choose collective algorithms (coll.Parameters.Told), if a file says

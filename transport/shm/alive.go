@@ -61,6 +61,9 @@ func (c *control) present() bool {
 	return state == stateAttached || state == stateDead
 }
 
+// Arrived says whether local rank i has attached by now, whatever has become of it since.
+func (s *Segment) Arrived(i int) bool { return atomic.LoadUint32(&s.control(i).state) != stateAbsent }
+
 // The kernel keeps all locks of the file in one list, so that to ask about each of n ranks takes n² steps. If each of
 // them did that once a second, a thousand ranks would do nothing else. So one looks for all of them, whoever first
 // finds that the last look is long enough ago, and writes down whom it has found dead. The others believe that only
