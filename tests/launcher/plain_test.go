@@ -262,26 +262,55 @@ func TestAKilledLauncherTakesItsRanksAlong(t *testing.T) {
 }
 
 func TestStandardInputGoesWhereItIsSentByteForByte(t *testing.T) {
-	data := make([]byte, 32<<20)
+	data := make([]byte, 100<<20)
 	for i := range data {
 		data[i] = byte(i * 2654435761 >> 13)
 	}
-	sum := fmt.Sprintf("%x", sha256.Sum256(data))
-	empty := fmt.Sprintf("%x", sha256.Sum256(nil))
+	few := data[:8<<20]
+	sum, sumOfFew, empty := sha256.Sum256(data), sha256.Sum256(few), sha256.Sum256(nil)
+	hex := func(sum [32]byte) string { return fmt.Sprintf(" %x", sum) }
 	for who, want := range map[string][]string{
-		"":             {"0 " + sum, "1 " + empty, "2 " + empty},
-		"--stdin 2":    {"0 " + empty, "1 " + empty, "2 " + sum},
-		"--stdin all":  {"0 " + sum, "1 " + sum, "2 " + sum},
-		"--stdin none": {"0 " + empty, "1 " + empty, "2 " + empty},
+		"":             {"0" + hex(sum), "1" + hex(empty), "2" + hex(empty)},
+		"--stdin 2":    {"0" + hex(empty), "1" + hex(empty), "2" + hex(sumOfFew)},
+		"--stdin all":  {"0" + hex(sumOfFew), "1" + hex(sumOfFew), "2" + hex(sumOfFew)},
+		"--stdin none": {"0" + hex(empty), "1" + hex(empty), "2" + hex(empty)},
 	} {
-		j := startWith(t, []option{stdin(bytes.NewReader(data))},
-			words(who, "-n 3", sh(`s=$(sha256sum); echo "$IMPI_RANK ${s%% *}"`))...)
+		in := few
+		if who == "" {
+			in = data
+		}
+		j := startWith(t, []option{stdin(bytes.NewReader(in))},
+			words(who, "-n 3", sh(`s=$(cat | sha256sum); echo "$IMPI_RANK ${s%% *}"`))...)
 		r := j.wait()
 		r.expect(t, 0, "")
 		got := strings.Split(strings.TrimSpace(r.stdout), "\n")
 		sort.Strings(got)
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", who, got, want)
+		}
+	}
+}
+
+// A shell with job control runs a job in the background of its terminal. What is typed is the shell's: the job neither
+// takes it nor is stopped, wherever its ranks are that would read it.
+func TestAJobInTheBackgroundOfATerminalLeavesItToTheShell(t *testing.T) {
+	impirun := filepath.Join(stage(t), "bin", "impirun")
+	for _, how := range []string{"-n 2", "-stdin all -n 2", machines(t), "-stdin all " + machines(t)} {
+		master, slave := pty(t)
+		if _, err := master.WriteString("for the shell\n"); err != nil { // before anybody can read it
+			t.Fatal(err)
+		}
+		script := fmt.Sprintf(`set -m; "%s" %s sh -c 'cat; echo over' & wait $!; echo code $?; read line; echo "$line"`,
+			impirun, how)
+		j := startProgram(t, []option{stdin(slave), func(c *exec.Cmd) {
+			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+		}}, "sh", "-c", script)
+		slave.Close()
+		r := j.wait()
+		master.Close()
+		r.expect(t, 0, "")
+		if want := "code 0\nfor the shell\n"; !strings.HasSuffix(r.stdout, want) || strings.Count(r.stdout, "over\n") < 2 {
+			t.Errorf("%s: %q does not end with %q", how, r.stdout, want)
 		}
 	}
 }
