@@ -93,7 +93,11 @@ func (c *Comm) MayHaveBoard() bool {
 func (c *Comm) OpenBoard() (transport.Board, error) {
 	number := []uint64{none}
 	if c.rank == 0 {
-		if taken := c.engine.home.Boards.TakeBoard(c.group.Size()); taken >= 0 {
+		members := make([]int32, c.group.Size())
+		for r := range members {
+			members[r] = int32(c.engine.LocalRank(c.group.World(r)))
+		}
+		if taken := c.engine.home.Boards.TakeBoard(members); taken >= 0 {
 			number[0] = uint64(taken)
 		}
 	}

@@ -66,9 +66,9 @@ type Attention interface {
 type Boards interface {
 	// BoardMembers is the largest number of members that a board has.
 	BoardMembers() int
-	// TakeBoard takes a board for so many members, of which the caller is one, and answers its number, which the caller
-	// tells the others; -1 if all are taken.
-	TakeBoard(members int) int
+	// TakeBoard takes a board for members, by their local ranks and in the order of the communicator, of whom the caller
+	// is one, and answers its number, which the caller tells the others; -1 if all are taken.
+	TakeBoard(members []int32) int
 	// OpenBoard is called by each member, once. Errors: there is no such board, or no memory.
 	OpenBoard(number int) (Board, error)
 }

@@ -24,9 +24,9 @@ var errNoBoard = errors.New("shm: there is no board of this number")
 // BoardMembers is the largest number of members that a board has.
 func (s *Segment) BoardMembers() int { return BoardMembers }
 
-// TakeBoard takes a board for so many members, of which the caller is one, and answers its number; -1 if all are taken,
-// or there is no memory for one more.
-func (s *Segment) TakeBoard(members int) int {
+// TakeBoard takes a board for members, by their local ranks, of whom the caller is one, and answers its number; -1 if
+// all are taken, or there is no memory for one more.
+func (s *Segment) TakeBoard(members []int32) int {
 	words := s.boardMap()
 	for w := range words {
 		for used := atomic.LoadUint64(&words[w]); used != ^uint64(0); used = atomic.LoadUint64(&words[w]) {
@@ -35,12 +35,15 @@ func (s *Segment) TakeBoard(members int) int {
 				continue
 			}
 			number := w*64 + bits.TrailingZeros64(bit)
+			if !s.reserved[number].Load() {
+				s.placeBoard(number, members)
+			}
 			if s.reserveBoard(number) != nil {
 				atomic.AndUint64(&words[w], ^bit)
 				return -1
 			}
 			_, b := s.boardAt(number)
-			atomic.StoreUint32(&b.present, uint32(members))
+			atomic.StoreUint32(&b.present, uint32(len(members)))
 			return number
 		}
 	}

@@ -56,7 +56,7 @@ func TestBoardsLieBehindTheRings(t *testing.T) {
 
 func TestAllMembersSeeTheSameBoard(t *testing.T) {
 	all := members(t, 3)
-	number := all[1].TakeBoard(3)
+	number := all[1].TakeBoard([]int32{0, 1, 2})
 	for i, s := range all {
 		_, m := opened(t, s, number).view()
 		atomic.StoreUint64(&m[i].slots[7].word, uint64(i)+1)
@@ -71,7 +71,7 @@ func TestAllMembersSeeTheSameBoard(t *testing.T) {
 
 func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 	all := members(t, 3)
-	number := all[0].TakeBoard(3)
+	number := all[0].TakeBoard([]int32{0, 1, 2})
 	var boards []*Board
 	for i, s := range all {
 		b := opened(t, s, number)
@@ -88,14 +88,14 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 	if m[0].done != 9 || m[2].slots[1].word != 9 {
 		t.Error("cleared while a member was there")
 	}
-	if other := all[0].TakeBoard(3); other == number {
+	if other := all[0].TakeBoard([]int32{0, 1, 2}); other == number {
 		t.Error("taken while a member was there")
 	}
 	boards[1].Leave()
 	if *at != (board{}) || slices.ContainsFunc(m, func(m boardMember) bool { return m != boardMember{} }) {
 		t.Error("not cleared")
 	}
-	if again := all[2].TakeBoard(2); again != number {
+	if again := all[2].TakeBoard([]int32{0, 2}); again != number {
 		t.Errorf("took board %d, not %d", again, number)
 	}
 }
@@ -104,17 +104,17 @@ func TestBoardsRunOutAndComeBack(t *testing.T) {
 	all := members(t, 2)
 	seen := map[int]bool{}
 	for range Boards {
-		n := all[len(seen)%2].TakeBoard(1)
+		n := all[len(seen)%2].TakeBoard([]int32{0})
 		if n < 0 || n >= Boards || seen[n] {
 			t.Fatalf("took board %d after %d others", n, len(seen))
 		}
 		seen[n] = true
 	}
-	if n := all[0].TakeBoard(1); n != -1 {
+	if n := all[0].TakeBoard([]int32{0}); n != -1 {
 		t.Fatalf("took board %d when all were taken", n)
 	}
 	opened(t, all[1], 200).Leave()
-	if n := all[0].TakeBoard(1); n != 200 {
+	if n := all[0].TakeBoard([]int32{0}); n != 200 {
 		t.Errorf("took board %d, and 200 alone was free", n)
 	}
 }
@@ -133,7 +133,7 @@ func TestABoardIsTakenOnce(t *testing.T) {
 					mine = mine[:len(mine)-1]
 					users[b.number].Add(-1)
 					b.Leave()
-				} else if n := s.TakeBoard(1); n >= 0 {
+				} else if n := s.TakeBoard([]int32{0}); n >= 0 {
 					if users[n].Add(1) != 1 {
 						t.Errorf("board %d is taken twice", n)
 					}

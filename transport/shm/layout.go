@@ -41,6 +41,7 @@ import (
 //	 80  u64  what a reader must find there
 //	 88  u32  attention: whom a sender of a long message should wake while no thread of the rank is in MPI, see
 //	          attention.go
+//	 92  u32  the NUMA node that the rank is bound to, and 1; 0: none
 //	128  u64  [bitmapWords(n)] bit s%64 of word s/64: rank s has opened its ring to this rank
 //
 // Position line of a ring:

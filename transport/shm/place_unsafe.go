@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -10,7 +11,8 @@ import (
 // Place says where the ranks of a new segment run, before they do. cores is how many CPUs they have together, by which
 // they know whether they have to take turns. nodes are their NUMA nodes, by local rank, -1 where a rank has none of its
 // own, nil where none has: the rings to a rank then stand in the memory of its node, from which it polls them, whoever
-// touches them first. The system may refuse that, which costs time and is no error.
+// touches them first, and so will what it writes on boards. The system may refuse that, which costs time and is no
+// error.
 func Place(fd, cores int, nodes []int) error { return placeRings(fd, cores, nodes, prefer) }
 
 // placeRings is Place. prefer asks for memory of a node.
@@ -28,6 +30,13 @@ func placeRings(fd, cores int, nodes []int, prefer func(mem []byte, node int) er
 	if len(nodes) != n {
 		return nil
 	}
+	for rank, node := range nodes {
+		bound := uint32(node + 1)
+		at := controlOffset + rank*controlBytes(n) + int(unsafe.Offsetof(control{}.node))
+		if k, err := unix.Pwrite(fd, unsafe.Slice((*byte)(unsafe.Pointer(&bound)), 4), int64(at)); err != nil || k != 4 {
+			return fmt.Errorf("shm: writing the node of local rank %d: %d bytes, %w", rank, k, err)
+		}
+	}
 	mem, err := unix.Mmap(fd, int64(ringOffset(n)), n*n*ringSize(n), unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_SHARED|unix.MAP_NORESERVE)
 	if err != nil {
@@ -41,6 +50,27 @@ func placeRings(fd, cores int, nodes []int, prefer func(mem []byte, node int) er
 		}
 	}
 	return nil
+}
+
+// placeBoard asks for memory of the members' nodes for the pages of a board that one of them alone writes: most of its
+// slots. It does nothing where members are bound to no node, and comes before there is memory behind the board.
+func (s *Segment) placeBoard(number int, members []int32) {
+	off, _ := s.boardAt(number)
+	for m, local := range members {
+		node := int(atomic.LoadUint32(&s.control(int(local)).node)) - 1
+		if node < 0 {
+			continue
+		}
+		for _, block := range [...]struct{ at, size int }{
+			{off + lineBytes + m*boardMemberSize, boardMemberSize},
+			{off + boardWideOffset(s.n) + m*boardWideSlots*boardWideSize, boardWideSlots * boardWideSize},
+		} {
+			first, end := alignPage(block.at), (block.at+block.size)&^(pageBytes-1)
+			if s.prefer(s.mem[first:end], node) != nil {
+				return // nor will it grant the next
+			}
+		}
+	}
 }
 
 // prefer asks the kernel to take memory of a node for mem, if it has some. What is said of shared memory holds for all

@@ -41,6 +41,8 @@ type Segment struct {
 	reserved  [Boards]atomic.Bool // boards behind which this rank has found memory
 	clock     func() uint64       // machineTime, but in tests
 
+	prefer func(mem []byte, node int) error // asks for memory of a node
+
 	guests []*guest     // by index among the peers less n; nil: nobody
 	rooms  []*addresses // where they are mapped, likewise
 	vacant []int        // guests that are nil, in the order in which they left
@@ -147,7 +149,7 @@ func Attach(fd, localRank int) (*Segment, error) {
 	}
 	unix.CloseOnExec(fd)
 	s := &Segment{fd: fd, id: id, n: n, rank: localRank, ringBytes: ringSize(n), cores: int(h.cores), maxWait: longestWait,
-		clock: machineTime}
+		clock: machineTime, prefer: prefer}
 	if err := s.mapMemory(); err != nil {
 		return nil, err
 	}

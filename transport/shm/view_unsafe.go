@@ -31,7 +31,8 @@ type control struct {
 	probeAddr  uint64
 	probeValue uint64
 	attention  uint32
-	_          [9]uint32
+	node       uint32
+	_          [8]uint32
 }
 
 type position struct {
