@@ -1,11 +1,11 @@
 package libimpi
 
 import (
-	"bytes"
 	"fmt"
 	"net/netip"
 	"strings"
 
+	"github.com/libimpi/libimpi/topology/hardware"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -187,21 +187,11 @@ func (r reach) between(a, b *reachRow) string {
 // relayed says whether an agent carries what the ranks of a row say to others.
 func (r reach) relayed(row *reachRow) bool { return row.near && r.agent || row.host.Others > 0 }
 
-// spans is a list of ascending numbers, as in 0-3,5.
+// spans is a list of numbers, as in 0-3,5.
 func spans(list []int32) string {
-	var b bytes.Buffer
-	for i := 0; i < len(list); {
-		k := i
-		for k+1 < len(list) && list[k+1] == list[k]+1 {
-			k++
-		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if b.WriteString(fmt.Sprint(list[i])); k > i {
-			fmt.Fprintf(&b, "-%d", list[k])
-		}
-		i = k + 1
+	set := hardware.Set{} // of any numbers
+	for _, n := range list {
+		set[int(n)] = true
 	}
-	return b.String()
+	return set.String()
 }

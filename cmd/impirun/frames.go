@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -34,7 +35,7 @@ import (
 //	                             <-  ask {id, spawn or name}: what a rank asks for (spawn.go)
 //	answer {id, ...}             ->
 //	end {}                       ->  at any time: the job is over, end your ranks; as does the end of the stream
-//	                             <-  end {code, text}: the last frame; no rank is left
+//	                             <-  end {code, text, how ranks ended}: the last frame; no rank is left
 
 // maxFrame is the longest frame, in bytes.
 const maxFrame = 64 << 20
@@ -138,6 +139,8 @@ type endFrame struct {
 
 	Blamed *int32 `json:",omitempty"` // supervise.Cause
 	Answer bool   `json:",omitempty"`
+
+	Exits []syscall.WaitStatus `json:",omitempty"` // of a node's ranks, in order
 }
 
 // letter is a frame on its way.

@@ -37,6 +37,8 @@ type head struct {
 	unstart  context.CancelCauseFunc // ends the time for starting
 	turns    chan func()             // what is done by the goroutine of serve
 	left     int                     // branches that are not over
+	exits    exits                   // nil: nobody asks for them
+	first    int                     // its first world rank, once that is known
 	hosted   int
 	cause    *supervise.Cause
 	session  *client.Session
@@ -120,6 +122,9 @@ func runMachines(plan *options.Plan, list []machine) error {
 	h := &head{plan: plan, joinPlan: joins[0], turns: make(chan func()), joined: make(chan outcome, 1),
 		lost: make(chan *client.LostError, 1), work: make(chan func()), served: make(chan struct{}),
 		wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1)}
+	if plan.Exits {
+		h.exits = exits{}
+	}
 	h.spawner = newSpawner(plan, os.Environ(), "", universe(plan))
 	h.spawner.head = h
 	defer h.spawner.names.close()
@@ -153,6 +158,9 @@ func runMachines(plan *options.Plan, list []machine) error {
 		} else {
 			h.session.Fini()
 		}
+	}
+	if plan.Exits {
+		h.exits.say(h.first, plan.Size(), complain)
 	}
 	if h.cause != nil {
 		return &endError{h.cause, plan.Quiet}
@@ -355,6 +363,9 @@ func (h *head) take(r *nodeLink, m frame) {
 		h.pour()
 	case m.End != nil && !r.ended:
 		r.end()
+		if h.exits != nil && len(m.End.Exits) == len(r.Ranks) {
+			h.exits.add(r.Ranks, m.End.Exits)
+		}
 		h.pour()
 		if m.End.Code == 0 && h.job != 0 && !h.begun {
 			h.fail(&supervise.Cause{Code: 1, Text: "a process has ended without calling MPI_Init"})
@@ -491,6 +502,7 @@ func (h *head) tell(o outcome) {
 			}
 		})
 	}
+	h.first = o.first
 	if h.job != 0 && h.cause == nil {
 		h.begun = true
 		close(h.settled)

@@ -72,7 +72,10 @@ func runNode() int {
 	if cause, err := n.run(); err != nil {
 		end = endFrame{Code: exitOf(err), Text: err.Error()}
 	} else if cause != nil {
-		end = endFrame{cause.Code, cause.Text, cause.Blamed, cause.Answer}
+		end = endFrame{Code: cause.Code, Text: cause.Text, Blamed: cause.Blamed, Answer: cause.Answer}
+	}
+	if n.job != nil {
+		_, end.Exits = n.job.Exits()
 	}
 	unix.Close(1) // no rank is left: the end of the pipe
 	output.Wait()

@@ -103,12 +103,19 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 		}
 		parts[i].spawn(spawner, plan)
 	}
-	cause, err := runParts(plan, ranks, parts, nil, [2]io.Writer{}, func(*supervise.Job) {})
+	var job *supervise.Job
+	cause, err := runParts(plan, ranks, parts, nil, [2]io.Writer{}, func(j *supervise.Job) { job = j })
 	if err != nil {
 		return err
 	}
 	cause = spawner.finish(cause)
 	finishAll(parts, cause)
+	if plan.Exits {
+		ends := exits{}
+		first, list := job.Exits()
+		ends.add(nil, list)
+		ends.say(first, len(list), complain)
+	}
 	if cause != nil {
 		return &endError{cause, plan.Quiet}
 	}

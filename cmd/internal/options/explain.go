@@ -73,6 +73,7 @@ func (p *Plan) String() string {
 	say(p.Recovery, "recovery")
 	say(p.Verbose, "verbose")
 	say(p.Quiet, "quiet")
+	say(p.Exits, "exit codes of all ranks")
 	for _, n := range p.Notes {
 		say(true, "note: %s", n)
 	}

@@ -82,6 +82,7 @@ type Plan struct {
 	Recovery  bool          // leave the others alone when a rank dies
 	Verbose   bool
 	Quiet     bool
+	Exits     bool     // say at the end how each rank has ended
 	Notes     []string // options that were accepted and have no effect, for -v
 
 	ABI string // of the programs: one of ABIs

@@ -50,7 +50,8 @@ type entry struct {
 	of     string // its program, in messages, such as " (worker)"
 	phase  phase
 	ended  bool
-	own    bool // it leads a process group of its own
+	status syscall.WaitStatus // if it has ended
+	own    bool               // it leads a process group of its own
 
 	aborted bool // it has said that it ends the job
 	dropped bool // it is not a part of its set any more

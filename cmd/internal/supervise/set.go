@@ -61,6 +61,16 @@ func (m member) kill(pid int, s syscall.Signal) {
 	}
 }
 
+// Exits are how the processes of the initial set have ended, after Wait, and which world rank the first of them has.
+func (j *Job) Exits() (first int, list []syscall.WaitStatus) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := range j.table.entries {
+		list = append(list, j.table.entries[i].status)
+	}
+	return j.table.first, list
+}
+
 // Initial is the set with which the job began.
 func (j *Job) Initial() *Set { return j.initial }
 
@@ -186,6 +196,7 @@ func (s *Set) ended(rank int, status syscall.WaitStatus) {
 	trial := false
 	s.job.note(func(*jobTable) {
 		e := &s.table.entries[rank]
+		e.status = status
 		if trial = s.table.trial; !trial && !e.dropped {
 			s.job.add(outcome{set: s, rank: rank, status: status})
 			return
@@ -194,12 +205,12 @@ func (s *Set) ended(rank int, status syscall.WaitStatus) {
 		s.job.dismiss()
 	})
 	if trial && s.config.Ended != nil {
-		s.config.Ended(rank, how(status))
+		s.config.Ended(rank, How(status))
 	}
 }
 
-// how says how a process has ended.
-func how(status syscall.WaitStatus) string {
+// How says how a process has ended.
+func How(status syscall.WaitStatus) string {
 	switch {
 	case status.Signaled():
 		return fmt.Sprintf("was killed by signal %d (%s)", int(status.Signal()), unix.SignalName(status.Signal()))
@@ -277,7 +288,7 @@ func (j *Job) Accompany(cmd *exec.Cmd) (*Companion, error) {
 func (c *Companion) Wait() error {
 	status := <-c.ended
 	if status.Signaled() || status.ExitStatus() != 0 {
-		return errors.New(how(status))
+		return errors.New(How(status))
 	}
 	return nil
 }
