@@ -51,10 +51,14 @@ type node struct {
 	alone  chan struct{}               // closed when the launcher says no more
 }
 
-// runNode is the whole of a node. It answers the exit code, which the launcher ignores: it has the end frame.
+// runNode is the whole of a node. It answers the exit code, which is not that of the ranks: the launcher has that in
+// the end frame, and a remote shell, such as srun, would have its own words about it.
 func runNode() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGQUIT) // a terminal sends it to the launcher too, which ends us
 	up, start, err := beginNode()
+	if errors.Is(err, io.EOF) {
+		return 0 // the job was over before there was anything to do here
+	}
 	if err != nil {
 		complain("%v", err)
 		return codeUsage
@@ -64,8 +68,7 @@ func runNode() int {
 	}
 	n, output, err := newNode(up, start)
 	if err != nil {
-		up.send(frame{End: &endFrame{Code: 1, Text: err.Error()}})
-		return 1
+		return codeOf(up.send(frame{End: &endFrame{Code: 1, Text: err.Error()}}))
 	}
 	go n.listen()
 	end := endFrame{}
@@ -79,8 +82,15 @@ func runNode() int {
 	}
 	unix.Close(1) // no rank is left: the end of the pipe
 	output.Wait()
-	n.frames.send(frame{End: &end})
-	return end.Code
+	return codeOf(n.frames.send(frame{End: &end}))
+}
+
+// codeOf is the exit code of a node whose last frame has been sent, or not.
+func codeOf(err error) int {
+	if err != nil {
+		return 1
+	}
+	return 0
 }
 
 func exitOf(err error) int {

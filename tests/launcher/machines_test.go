@@ -127,6 +127,30 @@ func TestSIGQUITEndsEveryKindOfLauncher(t *testing.T) {
 	}
 }
 
+// A remote shell that, as srun does, has a word about every command that fails. Of one that has told the launcher how
+// its ranks ended, it is not the user's business, and it is if the command could not do that.
+func TestRemoteShellsHaveNoWordAboutNodesThatEndInOrder(t *testing.T) {
+	shell := filepath.Join(t.TempDir(), "shell")
+	text := `#!/bin/sh
+to=$1
+shift
+sh -c "$*" || echo "shell: error: $to: exited with code $?" >&2
+`
+	if err := os.WriteFile(shell, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	job := func(script string) result {
+		return run(t, words("-rsh", shell, "-host localhost,alpha,beta -branch-count 1 -n 3", sh(script))...)
+	}
+	job("[ $IMPI_RANK = 0 ] || exit 17").expect(t, 17, " exited with code 17")
+	job("[ $IMPI_RANK = 1 ] && kill -9 $$; exec sleep 1000").expect(t, 137, "rank 1 ")
+	r := job("[ $IMPI_RANK = 2 ] && kill -9 $PPID; exec sleep 1000")
+	if r.code != 1 || !strings.Contains(r.stderr, "shell: error: beta: exited with code 137\n") ||
+		!strings.Contains(r.stderr, "impirun: machine beta: ") {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}
+
 func TestADeathOnOneMachineEndsAllAndIsTheCause(t *testing.T) {
 	file, how := program(t, "misbehave"), machines(t)
 	for do, want := range map[string]struct {
@@ -146,7 +170,6 @@ func TestADeathOnOneMachineEndsAllAndIsTheCause(t *testing.T) {
 		}
 	}
 }
-
 func TestSignalsReachAllMachines(t *testing.T) {
 	file, how := program(t, "misbehave"), machines(t)
 	for s, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGKILL: 137} {

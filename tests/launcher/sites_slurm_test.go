@@ -53,7 +53,7 @@ func TestImpirunInAnAllocationOfSlurm(t *testing.T) {
 	t.Run("ends", func(t *testing.T) {
 		for do, code := range map[string]int{"abort 1 17": 17, "raise 2 9": 137} {
 			r := s.settled(t, s.allocated(t, nil, "-N 3 -n 3", words(program(t, "misbehave"), do)...))
-			if r.code != code || strings.Count(r.stderr, "impirun: ") != 1 {
+			if r.code != code || strings.Count(r.stderr, "impirun: ") != 1 || strings.Contains(r.stderr, "srun: ") {
 				t.Errorf("%s: code %d, %s", do, r.code, r.stderr)
 			}
 		}
