@@ -63,6 +63,40 @@ func TestTheLossOfASealedHostIsNoticed(t *testing.T) {
 	es[0].until(t, "loss", func() bool { return es[0].lost[1] != nil })
 }
 
+// Who is in the middle of proving who he is when the job ends is none of the user's business.
+func TestTheEndOfAJobTurnsNobodyAwayAloud(t *testing.T) {
+	for _, sealed := range []bool{false, true} {
+		lay := layout{{1}, {1}}
+		ls, at := listen(t, lay)
+		warned := make(chan string, 100)
+		ctx, cancel := context.WithCancel(deadline(t))
+		ended := make(chan error)
+		e := newEngine()
+		go func() {
+			_, err := Connect(ctx, makeJob(lay, at, keyed(1, sealed)), 0, ls[0], e, e.wake,
+				Options{Warn: func(s string) { warned <- s }})
+			ended <- err
+		}()
+		c := strange(t, at[0], rank(1))
+		c.SetReadDeadline(time.Now().Add(patience))
+		if !sealed { // the challenge has come
+			if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+				t.Error(err)
+			}
+		}
+		cancel()
+		if err := <-ended; err == nil {
+			t.Error("a host without its peer is connected")
+		}
+		io.Copy(io.Discard, c) // until the other end has done with it
+		select {
+		case s := <-warned:
+			t.Errorf("sealed %v: warned: %s", sealed, s)
+		default:
+		}
+	}
+}
+
 // Nobody is let in who does not know the key, and he does not keep out the one who does.
 func TestImpostorsAreTurnedAway(t *testing.T) {
 	for _, sealed := range []bool{false, true} {

@@ -482,7 +482,7 @@ func (m *mesh) greet(ctx context.Context, s *stranger) {
 			return
 		}
 	}
-	if err := m.meetAs(ctx, host, k, c, false); err != nil {
+	if err := m.meetAs(ctx, host, k, c, false); err != nil && ctx.Err() == nil { // else it is we who have ended it
 		m.turnAway(from, "%v", err)
 	}
 }
