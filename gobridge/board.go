@@ -24,6 +24,7 @@ type board struct {
 	decided bool
 	c       *C.struct_impi_board // nil if there is none
 	users   *atomic.Int32        // of c: the communicator, and lanes
+	long    unsafe.Pointer       // the long lanes of its first member
 }
 
 // openBoards fills the tables.
@@ -93,7 +94,7 @@ func (c *communicator) agreeOnBoard() error {
 			b.peers[i].ctl = (*C.struct_impi_shm_control)(p.segment.Control(r))
 		}
 	}
-	c.board.users = new(atomic.Int32)
+	c.board.users, c.board.long = new(atomic.Int32), memory.LongLanes()
 	c.board.users.Add(1)
 	c.UseBoard(libimpi.BoardCounters{Begun: (*uint64)(&b.begun), Known: (*uint64)(&b.known),
 		Tasks: (*uint32)(&b.tasks), Left: (*uint64)(&b.left), WideTurns: (*uint64)(&b.wide_turns),
@@ -102,11 +103,13 @@ func (c *communicator) agreeOnBoard() error {
 }
 
 // lay implements libimpi.BoardCounters.
-func (b *board) lay(lane int, turn *coll.Turn) (laid libimpi.LaidLane) {
+func (b *board) lay(lane int, long bool, turn *coll.Turn) (laid libimpi.LaidLane) {
 	r, simple := turn.Runs()
 	var combine *C.impi_combine
 	if r.Op != nil && simple {
 		combine, simple = kernelOf(r.Op, r.Of)
+		// C combines long vectors where the result belongs, and Go may have to begin anew.
+		simple = simple && !(long && (r.Own == r.To || uintptr(r.To)%uintptr(r.Of.Size()) != 0))
 	}
 	if !simple {
 		return laid
@@ -115,7 +118,9 @@ func (b *board) lay(lane int, turn *coll.Turn) (laid libimpi.LaidLane) {
 	if l == nil {
 		return laid
 	}
-	l.board, l.number = b.c, C.int32_t(lane)
+	if l.board, l.number = b.c, C.int32_t(lane); long {
+		l.longs = (*C.struct_impi_shm_board_longs)(b.long)
+	}
 	if r.Own == nil {
 		r.Own = unsafe.Pointer(l)
 	}

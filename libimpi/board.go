@@ -35,7 +35,7 @@ type BoardCounters struct {
 
 	// Lay lays a persistent operation's turn out for C, which then may start it; nil: nothing is for C. It is called
 	// once for each lane.
-	Lay func(lane int, turn *coll.Turn) LaidLane
+	Lay func(lane int, long bool, turn *coll.Turn) LaidLane
 }
 
 // LaidLane is what C has of a lane. It counts there, too.
@@ -54,7 +54,7 @@ type commBoard struct {
 	local []int32 // local ranks of the members
 	none  bool    // there is none, for good
 
-	lanes int // that were given to persistent operations
+	lanes lanes // that were given to persistent operations
 
 	blocking boardPlace // of the blocking operation under way
 	tasks    []*Task    // nonblocking ones under way, by their numbers
@@ -152,16 +152,12 @@ func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 	if n <= 0 || n > longestOnBoard/int64(blocks) {
 		return nil, nil
 	}
-	b, err := v.board()
-	if b != nil && v.persistent() && n > b.longestInLane()/int64(blocks) {
-		return nil, nil
-	}
-	return b, err
+	return v.board(n * int64(blocks))
 }
 
-// board is boardFor an operation that is short enough. Where nobody knows yet whether there is one, it is opened, by an
-// operation that may wait for the other members: not by a nonblocking one.
-func (v Collectives) board() (*commBoard, error) {
+// board is boardFor an operation that is short enough, with parts of n bytes. Where nobody knows yet whether there is
+// one, it is opened, by an operation that may wait for the other members: not by a nonblocking one.
+func (v Collectives) board(n int64) (*commBoard, error) {
 	c := v.c
 	if c.engine.noBoards {
 		return nil, nil
@@ -191,7 +187,7 @@ func (v Collectives) board() (*commBoard, error) {
 			return nil, nil
 		}
 	}
-	if v.persistent() && !c.board.hasLane() {
+	if v.persistent() && !c.board.hasLane(n) {
 		return nil, nil
 	}
 	return &c.board, nil
@@ -217,8 +213,7 @@ func (v Collectives) onBoard(b *commBoard, t *coll.Turn) error {
 		return t.Do(&b.blocking)
 	case v.persistent():
 		t.Keep(new(coll.Turn))
-		v.task.takeLane(b, *t)
-		return nil
+		return v.task.takeLane(b, *t)
 	}
 	t.Keep(&v.task.turn)
 	v.task.turn, v.task.place = *t, boardPlace{commBoard: b}
@@ -231,7 +226,7 @@ func (v Collectives) boardUnless(inPlace bool) (*boardPlace, error) {
 	if inPlace || v.task != nil {
 		return nil, nil
 	}
-	b, err := v.board()
+	b, err := v.board(0)
 	if b == nil || err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ func (v Collectives) Barrier() error {
 	if err := v.verify(func() coll.Call { return coll.Call{Routine: coll.OpBarrier} }); err != nil {
 		return err
 	}
-	board, err := v.board()
+	board, err := v.board(0)
 	switch {
 	case err != nil:
 		return err

@@ -11,7 +11,8 @@ import (
 // Lanes: where persistent operations meet on their communicator's board. Members may start those in different orders
 // (MPI 5.0, 6.13), so that they cannot have the numbers of the board's other operations. The first ones that are short
 // enough get a lane each when they are made, which all members do in the same order, and so nobody is asked: a lane is
-// counted, and never given a second time. Later ones go by messages.
+// counted, and never given a second time. Later ones go by messages. There are lanes for parts of a line, and fewer, of
+// fewer slots, for longer ones (transport/shm/layout.go).
 //
 //	X_init    -> takes a lane, and keeps its turn as it was laid out
 //	MPI_Start -> C carries a simple one out (gobridge/executor/board.h), or has done nothing that matters
@@ -27,6 +28,7 @@ type lane struct {
 	*commBoard           // nil: the operation has none
 	laid       coll.Turn // the turn before it begins
 	number     int       // of the lane on the board
+	long       bool      // it is one for long parts
 	starts     *uint64   // how many there were, and the one under way
 	known      *uint64   // all others have published so many, as far as is known
 	shown      bool      // the part of the one under way
@@ -35,29 +37,49 @@ type lane struct {
 
 func (v Collectives) persistent() bool { return v.task != nil && v.task.form == coll.Persistent }
 
-// hasLane says whether there is a lane for one more operation.
-func (b *commBoard) hasLane() bool {
-	lanes, _ := b.shared.Lanes()
-	return b.lanes < lanes
+// lanes are how many were given to persistent operations.
+type lanes struct{ short, long int }
+
+// of answers the count of those for parts of at most n bytes.
+func (l *lanes) of(long bool) *int {
+	if long {
+		return &l.long
+	}
+	return &l.short
 }
 
-// longestInLane is the largest part, in bytes, of an operation that has a lane.
-func (b *commBoard) longestInLane() int64 {
-	_, bytes, _ := b.shared.Slots(false)
-	return int64(bytes)
+// isLong says whether parts of at most n bytes are for a long lane.
+func (b *commBoard) isLong(n int64) bool {
+	_, _, bytes, _ := b.shared.Lanes(false)
+	return n > int64(bytes)
+}
+
+// hasLane says whether there is a lane for one more operation, whose parts have at most n bytes.
+func (b *commBoard) hasLane(n int64) bool {
+	long := b.isLong(n)
+	lanes, _, bytes, _ := b.shared.Lanes(long)
+	return n <= int64(bytes) && *b.lanes.of(long) < lanes
 }
 
 // takeLane gives a task the next lane.
-func (t *Task) takeLane(b *commBoard, turn coll.Turn) {
-	t.lane = lane{commBoard: b, laid: turn, number: b.lanes}
+func (t *Task) takeLane(b *commBoard, turn coll.Turn) error {
+	long := b.isLong(turn.Most())
+	given := b.lanes.of(long)
+	*given++ // whatever comes of it here
+	if long {
+		if err := b.shared.ReserveLong(); err != nil {
+			return err
+		}
+	}
+	t.lane = lane{commBoard: b, laid: turn, number: *given - 1, long: long}
 	l := &t.lane
 	if b.Lay != nil {
-		l.inC = b.Lay(l.number, &l.laid)
+		l.inC = b.Lay(l.number, long, &l.laid)
 	}
 	if l.starts, l.known = l.inC.Starts, l.inC.Known; l.starts == nil {
 		l.starts, l.known = new(uint64), new(uint64)
 	}
-	b.lanes++
+	return nil
 }
 
 // letGo gives up what C has of the lane.
@@ -109,8 +131,8 @@ func (t *Task) goOnLane(e *Engine) bool {
 
 // slot is a member's of a start.
 func (l *lane) slot(member int, start uint64) (word *uint64, payload []byte) {
-	_, slots := l.shared.Lanes()
-	return l.shared.Lane(member, l.number, int(start%uint64(slots)))
+	_, slots, _, _ := l.shared.Lanes(l.long)
+	return l.shared.Lane(l.long, member, l.number, int(start%uint64(slots)))
 }
 
 // Begin implements coll.Board.
@@ -124,7 +146,7 @@ func (l *lane) End() {}
 
 // Put implements coll.Board.
 func (l *lane) Put(n int64) ([]byte, error) {
-	_, slots := l.shared.Lanes()
+	_, slots, _, _ := l.shared.Lanes(l.long)
 	if starts := *l.starts; starts > *l.known+uint64(slots)-1 && !l.haveStarted(starts+1-uint64(slots)) {
 		return nil, nil
 	}
@@ -155,7 +177,7 @@ func (l *lane) haveStarted(least uint64) bool {
 
 // word is what the word of a start's slot is at least.
 func (l *lane) word(start uint64) uint64 {
-	_, _, shift := l.shared.Slots(false)
+	_, _, _, shift := l.shared.Lanes(l.long)
 	return start << shift
 }
 

@@ -2,6 +2,7 @@ package libimpi
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -20,22 +21,22 @@ func kept(t *testing.T, c *Comm, operation func(v Collectives) error) uint64 {
 	return task.Keep()
 }
 
-// keptAllgather is a persistent operation to which each member contributes 8 bytes.
+// keptAllgather is a persistent operation to which each member contributes as many bytes.
 type keptAllgather struct {
 	id      uint64
 	in, out []byte
 }
 
-func newKeptAllgather(t *testing.T, c *Comm) *keptAllgather {
-	k := &keptAllgather{in: make([]byte, 8), out: make([]byte, 8*c.Size())}
+func newKeptAllgather(t *testing.T, c *Comm, n int) *keptAllgather {
+	k := &keptAllgather{in: make([]byte, n), out: make([]byte, n*c.Size())}
 	k.id = kept(t, c, func(v Collectives) error {
-		return v.Allgather(coll.Bytes(k.in), coll.Bytes(k.out[:8]))
+		return v.Allgather(coll.Bytes(k.in), coll.Bytes(k.out[:n]))
 	})
 	return k
 }
 
 func (k *keptAllgather) start(t *testing.T, e *Engine, round int) {
-	copy(k.in, pattern(8, int(e.Me())+round))
+	copy(k.in, pattern(len(k.in), int(e.Me())+round))
 	clear(k.out)
 	if err := e.Start(k.id); err != nil {
 		t.Error(err)
@@ -44,8 +45,9 @@ func (k *keptAllgather) start(t *testing.T, e *Engine, round int) {
 
 func (k *keptAllgather) wait(t *testing.T, e *Engine, round int) {
 	must(t, e.Wait(&k.id, nil))
-	for r := range len(k.out) / 8 {
-		if got := k.out[8*r : 8*r+8]; !bytes.Equal(got, pattern(8, r+round)) {
+	n := len(k.in)
+	for r := range len(k.out) / n {
+		if got := k.out[n*r : n*r+n]; !bytes.Equal(got, pattern(n, r+round)) {
 			t.Errorf("start %d: rank %d got %v of rank %d", round, e.Me(), got, r)
 		}
 	}
@@ -58,13 +60,17 @@ func TestPersistentOperationsAreStartedInAnyOrderOnABoard(t *testing.T) {
 	together(t, es, func(e *Engine) {
 		c := onBoards(e)
 		must(t, c.Barrier()) // opens the board
-		lanes, _ := c.board.shared.Lanes()
-		all := make([]*keptAllgather, lanes+5)
-		for i := range all {
-			all[i] = newKeptAllgather(t, c)
+		short, _, most, _ := c.board.shared.Lanes(false)
+		long, _, longest, _ := c.board.shared.Lanes(true)
+		all := []*keptAllgather{newKeptAllgather(t, c, longest+1)} // by messages
+		for i := range short + 5 {
+			all = append(all, newKeptAllgather(t, c, most-i))
 		}
-		if c.board.lanes != lanes {
-			t.Errorf("%d lanes were given", c.board.lanes)
+		for i := range long + 5 {
+			all = append(all, newKeptAllgather(t, c, longest-i*(longest-most-1)/(long+4)))
+		}
+		if c.board.lanes != (lanes{short, long}) {
+			t.Errorf("%v lanes were given", c.board.lanes)
 		}
 		random := rand.New(rand.NewPCG(uint64(e.Me()), 1))
 		for round := range 200 {
@@ -95,12 +101,12 @@ func TestAPersistentOperationOpensTheBoard(t *testing.T) {
 	together(t, es, func(e *Engine) {
 		c := onBoards(e)
 		for range 3 {
-			k := newKeptAllgather(t, c)
+			k := newKeptAllgather(t, c, 8)
 			k.start(t, e, 1)
 			k.wait(t, e, 1)
 		}
-		if c.board.lanes != 3 {
-			t.Errorf("%d lanes were given", c.board.lanes)
+		if c.board.lanes != (lanes{short: 3}) {
+			t.Errorf("%v lanes were given", c.board.lanes)
 		}
 		must(t, c.Barrier())
 		c.NoBoard()
@@ -110,19 +116,25 @@ func TestAPersistentOperationOpensTheBoard(t *testing.T) {
 
 // Members whose part nobody needs, or that need nobody's, run ahead of the others as far as the lane lets them.
 func TestMembersOfALaneRunAhead(t *testing.T) {
+	for _, n := range []int{8, 1000} {
+		t.Run(fmt.Sprintf("%d bytes", n), func(t *testing.T) { runAhead(t, n) })
+	}
+}
+
+func runAhead(t *testing.T, n int) {
 	es := world(t, 3)
 	together(t, es, func(e *Engine) {
 		c, me := onBoards(e), int(e.Me())
 		must(t, c.Barrier())
-		data, sum, all := make([]byte, 8), make([]byte, 8), make([]byte, 24)
+		data, sum, all := make([]byte, n), make([]byte, n), make([]byte, 3*n)
 		bcast := kept(t, c, func(v Collectives) error { return v.Bcast(coll.Bytes(data), 1) })
-		gather := kept(t, c, func(v Collectives) error { return v.Gather(coll.Bytes(data), coll.Bytes(all[:8]), 2) })
+		gather := kept(t, c, func(v Collectives) error { return v.Gather(coll.Bytes(data), coll.Bytes(all[:n]), 2) })
 		reduce := kept(t, c, func(v Collectives) error {
 			return v.Reduce(coll.Bytes(data), coll.Bytes(sum), op.Predefined(abi.MPI_BOR), 0)
 		})
 		for round := range 500 {
 			if me == 1 {
-				copy(data, pattern(8, round))
+				copy(data, pattern(n, round))
 			}
 			for _, id := range []uint64{bcast, gather, reduce} {
 				if err := e.Start(id); err != nil {
@@ -130,7 +142,7 @@ func TestMembersOfALaneRunAhead(t *testing.T) {
 				}
 				must(t, e.Wait(&id, nil))
 			}
-			want := pattern(8, round)
+			want := pattern(n, round)
 			if !bytes.Equal(data, want) || me == 0 && !bytes.Equal(sum, want) ||
 				me == 2 && !bytes.Equal(all, bytes.Repeat(want, 3)) {
 				t.Errorf("start %d: rank %d has %v, %v, %v", round, me, data, sum, all)
@@ -152,9 +164,9 @@ func TestABoardIsThereAsLongAsItsLanes(t *testing.T) {
 			must(t, err)
 			c.Bridge = e
 			must(t, c.Barrier())
-			k := newKeptAllgather(t, c)
-			if c.board.lanes != 1 {
-				t.Fatalf("communicator %d has %d lanes in use", round, c.board.lanes)
+			k := newKeptAllgather(t, c, 8)
+			if c.board.lanes != (lanes{short: 1}) {
+				t.Fatalf("communicator %d has %v lanes in use", round, c.board.lanes)
 			}
 			k.start(t, e, 1)
 			c.NoBoard()
@@ -211,7 +223,7 @@ func TestALostPeerEndsTheWaitInALane(t *testing.T) {
 	together(t, es, func(e *Engine) {
 		c := onBoards(e)
 		must(t, c.Barrier())
-		k := newKeptAllgather(t, c)
+		k := newKeptAllgather(t, c, 8)
 		if e.Me() != 0 {
 			return
 		}
@@ -232,7 +244,7 @@ func TestStartsOfALaneAllocateNothing(t *testing.T) {
 	together(t, es, func(e *Engine) {
 		c := onBoards(e)
 		must(t, c.Barrier())
-		k := newKeptAllgather(t, c)
+		k := newKeptAllgather(t, c, 8)
 		start := func() {
 			_ = e.Start(k.id)
 			_ = e.Wait(&k.id, nil)

@@ -81,10 +81,12 @@ type Board interface {
 	// low bits of a slot's word are the length of what it holds; above them is the number of the operation.
 	Slots(wide bool) (slots, bytes int, shift uint)
 	Slot(wide bool, member, i int) (word *uint64, payload []byte)
-	// Lanes is how many lanes each member has, and of how many slots: such as narrow ones, but apart from those. Lane is a
-	// slot of one.
-	Lanes() (lanes, slots int)
-	Lane(member, lane, i int) (word *uint64, payload []byte)
+	// Lanes is how many lanes each member has, for short parts or long ones, and what Slots tells of the slots of each.
+	// Lane is a slot of one.
+	Lanes(long bool) (lanes, slots, bytes int, shift uint)
+	// ReserveLong sees to the memory of long lanes. Each member calls it before it uses one.
+	ReserveLong() error
+	Lane(long bool, member, lane, i int) (word *uint64, payload []byte)
 	// Done is a member's count of completed operations.
 	Done(member int) *uint64
 	// Wake wakes a process of the machine, by its local rank, if it sleeps.

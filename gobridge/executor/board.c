@@ -121,10 +121,7 @@ HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks s
     return operate(b, NULL, &t);
 }
 
-int impi_lane_start(struct impi_lane *l)
-{
-    return LIKELY(l) ? operate(l->board, l, &l->turn) : IMPI_IN_GO;
-}
+int impi_lane_start(struct impi_lane *l) { return LIKELY(l) ? operate(l->board, l, &l->turn) : IMPI_IN_GO; }
 
 int impi_exec_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {

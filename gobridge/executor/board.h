@@ -60,6 +60,7 @@ struct impi_turn {
 /* A persistent operation that C starts. */
 struct impi_lane {
     struct impi_board *board;
+    struct impi_shm_board_longs *longs; /* all members' lanes for long parts, if it is one of those; else NULL */
     int32_t number;  /* on the board */
     uint64_t starts; /* that are over, or under way in Go, which counts here, too */
     uint64_t known;  /* all others have published so many, as far as is known */

@@ -84,7 +84,8 @@ static inline struct shown part_of(const struct impi_board *b, const struct impi
 {
     struct impi_shm_board_member *m = &b->members[r];
     struct impi_shm_board_wide *w = &b->wide[(uint64_t)r * WIDE_SLOTS + at % WIDE_SLOTS];
-    if (wide) return (struct shown){&w->word, w->payload};
+    struct impi_shm_board_long *n = wide && l ? &l->longs[r].lanes[l->number][at % IMPI_SHM_BOARD_LONG_SLOTS] : NULL;
+    if (wide) return n ? (struct shown){&n->word, n->payload} : (struct shown){&w->word, w->payload};
     struct impi_shm_board_slot *slot = l ? &m->lanes[l->number][at % LANE_SLOTS] : &m->slots[at % SLOTS];
     return (struct shown){&slot->word, slot->payload};
 }
@@ -107,8 +108,8 @@ static inline void show(const struct impi_turn *t, struct shown own, uint64_t wo
  * What others wrote is another process's: no length or place is taken from there. */
 HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_turn *t)
 {
-    const int wide = !l && t->n > PAYLOAD, shift = wide ? WIDE_SHIFT : SHIFT;
-    const uint64_t s = (l ? l->starts : b->begun) + 1, turn = wide ? b->wide_turns : s;
+    const int wide = l ? l->longs != NULL : t->n > PAYLOAD, shift = wide ? WIDE_SHIFT : SHIFT;
+    const uint64_t s = (l ? l->starts : b->begun) + 1, turn = wide && !l ? b->wide_turns : s;
     uint64_t *const user = &b->wide_users[b->wide_turns % WIDE_SLOTS]; /* of the wide slot */
     const int64_t free = wide ? (int64_t)*user : (int64_t)s - SLOTS; /* when so many are done */
     const char *own = t->own;
@@ -116,7 +117,10 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     void *combined = wide ? t->to : result;
     int err, problem = MPI_SUCCESS;
     if (UNLIKELY(engine_busy())) impi_board_turn();
-    if (l && UNLIKELY(l->known + LANE_SLOTS <= s)) return IMPI_IN_GO; /* which looks whether the slot is free */
+    const int far = l && l->known + (wide ? IMPI_SHM_BOARD_LONG_SLOTS : LANE_SLOTS) <= s;
+    for (int r = 0; UNLIKELY(far) && r < b->size; r++)
+        if (!raised(part_of(b, l, wide, r, s - 1).word, (s - 1) << shift)) return IMPI_IN_GO; /* which looks closer */
+    if (UNLIKELY(far)) l->known = s - 1;
     if (!l && t->publish && UNLIKELY((int64_t)b->known < free) && (err = all_done(b, (uint64_t)free, t))) return err;
     if (!l) b->begun = s;
     if (t->publish || l) {
@@ -145,7 +149,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
         else if (LIKELY(!t->plan && t->take)) copy_part(t->combine ? combined : to, piece, t->take);
         else if (t->plan) impi_plan_move(t->plan, to, piece, t->take, 1);
     }
-    if (wide) b->wide_turns++, *user = s;
+    if (wide && !l) b->wide_turns++, *user = s;
     if (l) l->starts = s, l->known = t->end - t->first == b->size ? s : l->known;
     else __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     wake(b);

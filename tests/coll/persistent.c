@@ -250,23 +250,23 @@ static void short_ones_in_any_order(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
-/* Each operation by the shortest way there is, in place and not, each rank once the root, also when the communicator's
- * handle is gone. */
-static void every_short_one(void)
+/* Each operation by the shortest way there is for so many elements, in place and not, each rank once the root, also
+ * when the communicator's handle is gone. Each time another one is the first: the last ones may find no such way. */
+static void every_short_one(int least, int more, int rounds)
 {
     for (int variant = 0; variant < 2 * check_size; variant++) {
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         forms_world w = forms_world_of(comm, 0);
         MPI_Barrier(comm);
-        for (int i = 0; i < FORMS_OPS; i++) {
-            int in_place = variant % 2 && forms_may_be_in_place(i);
-            forms_make(&cases[i], &w, i, 1 + variant % 3, 0, variant / 2, in_place, variant % 5 == 4);
+        for (int k = 0; k < FORMS_OPS; k++) {
+            int i = (k + 5 * variant) % FORMS_OPS, in_place = variant % 2 && forms_may_be_in_place(i);
+            forms_make(&cases[i], &w, i, least + more * (variant % 3), 0, variant / 2, in_place, variant % 5 == 4);
             forms_fill(&cases[i], 0);
             forms_call(&cases[i].args, i, FORMS_PERSISTENT, &q[i]);
         }
-        for (int round = 0; round < 60; round++) {
-            if (round == 40) MPI_Comm_free(&comm);
+        for (int round = 0; round < rounds; round++) {
+            if (round == rounds * 2 / 3) MPI_Comm_free(&comm);
             for (int i = 0; i < FORMS_OPS; i++) forms_fill(&cases[i], round);
             if (round % 20 == check_rank) compute(100000);
             for (int i = 0; i < FORMS_OPS; i++) {
@@ -348,7 +348,8 @@ int main(int argc, char **argv)
     active_ones();
     communicator_goes_first();
     short_ones_in_any_order();
-    every_short_one();
+    every_short_one(1, 1, 60);
+    every_short_one(20, 73, 24);
     nothing_grows(&w);
     forms_world_free(&w);
     return check_end();

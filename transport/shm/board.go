@@ -17,6 +17,7 @@ type Board struct {
 	number  int
 	members []boardMember
 	wide    int // where the wide slots begin in the segment
+	long    []boardLong
 }
 
 var errNoBoard = errors.New("shm: there is no board of this number")
@@ -59,20 +60,30 @@ func (s *Segment) OpenBoard(number int) (transport.Board, error) {
 		return nil, err
 	}
 	off, at := s.boardAt(number)
-	return &Board{s, number, s.membersOf(at), off + boardWideOffset(s.n)}, nil
+	return &Board{s, number, s.membersOf(at), off + boardWideOffset(s.n), s.longLanesOf(off)}, nil
 }
 
-// reserveBoard makes sure that memory stands behind a board. Another rank may have done that, or says so; once is
-// enough for this one.
+// reserveBoard makes sure that memory stands behind a board, but for its long lanes. Another rank may have done that,
+// or says so; once is enough for this one.
 func (s *Segment) reserveBoard(number int) error {
 	if s.reserved[number].Load() {
 		return nil
 	}
 	off, _ := s.boardAt(number)
-	if err := s.reserve(off, boardBytes(s.n)); err != nil {
+	if err := s.reserve(off, boardLongOffset(s.n)); err != nil {
 		return err
 	}
 	s.reserved[number].Store(true)
+	return nil
+}
+
+// ReserveLong implements transport.Board.
+func (b *Board) ReserveLong() error {
+	off, at := b.segment.boardAt(b.number)
+	if err := b.segment.reserve(off+boardLongOffset(b.segment.n), len(b.long)*boardLongSize); err != nil {
+		return err
+	}
+	atomic.StoreUint32(&at.long, 1)
 	return nil
 }
 
@@ -94,10 +105,19 @@ func (b *Board) Slot(wide bool, member, i int) (word *uint64, payload []byte) {
 }
 
 // Lanes implements transport.Board.
-func (b *Board) Lanes() (lanes, slots int) { return boardLanes, boardLaneSlots }
+func (b *Board) Lanes(long bool) (lanes, slots, bytes int, shift uint) {
+	if long {
+		return boardLongLanes, boardLongSlots, boardLongPayload, boardWideShift
+	}
+	return boardLanes, boardLaneSlots, boardPayload, boardWordShift
+}
 
 // Lane implements transport.Board.
-func (b *Board) Lane(member, lane, i int) (word *uint64, payload []byte) {
+func (b *Board) Lane(long bool, member, lane, i int) (word *uint64, payload []byte) {
+	if long {
+		slot := &b.long[member].lanes[lane][i]
+		return &slot.word, slot.payload[:]
+	}
 	slot := &b.members[member].lanes[lane][i]
 	return &slot.word, slot.payload[:]
 }
@@ -123,6 +143,9 @@ func (b *Board) Leave() {
 	for i := range len(b.members) * boardWideSlots {
 		word, _ := s.wideSlot(b.wide + i*boardWideSize)
 		atomic.StoreUint64(word, 0)
+	}
+	if atomic.SwapUint32(&at.long, 0) != 0 {
+		clear(b.long)
 	}
 	atomic.AndUint64(&s.boardMap()[b.number/64], ^(uint64(1) << (b.number % 64)))
 }

@@ -77,9 +77,14 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 		b := opened(t, s, number)
 		_, m := b.view()
 		m[i].done, m[i].slots[1].word, m[i].slots[1].payload[55] = 9, 9, 9
-		lanes, slots := b.Lanes()
-		last, _ := b.Lane(i, lanes-1, slots-1)
-		*last = 9
+		if err := b.ReserveLong(); err != nil {
+			t.Fatal(err)
+		}
+		for _, long := range []bool{false, true} {
+			lanes, slots, _, _ := b.Lanes(long)
+			last, _ := b.Lane(long, i, lanes-1, slots-1)
+			*last = 9
+		}
 		boards = append(boards, b)
 	}
 	boards[2].Leave()
@@ -94,6 +99,9 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 	boards[1].Leave()
 	if *at != (board{}) || slices.ContainsFunc(m, func(m boardMember) bool { return m != boardMember{} }) {
 		t.Error("not cleared")
+	}
+	if slices.ContainsFunc(boards[1].long, func(l boardLong) bool { return l != boardLong{} }) {
+		t.Error("long lanes are not cleared")
 	}
 	if again := all[2].TakeBoard([]int32{0, 2}); again != number {
 		t.Errorf("took board %d, not %d", again, number)

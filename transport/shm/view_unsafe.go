@@ -83,6 +83,18 @@ type boardSlot struct {
 	payload [boardPayload]byte
 }
 
+// boardLongSlot is what it publishes in one start of a persistent operation that does not fit a line.
+type boardLongSlot struct {
+	word    uint64
+	_       [7]uint64
+	payload [boardLongPayload]byte
+}
+
+// boardLong are the long lanes of a member.
+type boardLong struct {
+	lanes [boardLongLanes][boardLongSlots]boardLongSlot
+}
+
 type boardMember struct {
 	done  uint64
 	_     [7]uint64
@@ -93,7 +105,8 @@ type boardMember struct {
 // board is the first line of a board; its members' blocks follow.
 type board struct {
 	present uint32
-	_       [15]uint32
+	long    uint32
+	_       [14]uint32
 }
 
 type pointerPad [8 - unsafe.Sizeof(uintptr(0))]byte
@@ -180,6 +193,14 @@ func (b *Board) Members() unsafe.Pointer { return unsafe.Pointer(&b.members[0]) 
 
 // Wide is where the wide slots of the board begin.
 func (b *Board) Wide() unsafe.Pointer { return unsafe.Pointer(&b.segment.mem[b.wide]) }
+
+// LongLanes is where the long lanes of the first member begin.
+func (b *Board) LongLanes() unsafe.Pointer { return unsafe.Pointer(&b.long[0]) }
+
+// longLanesOf are those of all members of a board at an offset.
+func (s *Segment) longLanesOf(off int) []boardLong {
+	return unsafe.Slice((*boardLong)(unsafe.Pointer(&s.mem[off+boardLongOffset(s.n)])), min(s.n, BoardMembers))
+}
 
 // membersOf are the blocks of all members that a board can have.
 func (s *Segment) membersOf(b *board) []boardMember {
