@@ -89,5 +89,41 @@ func (p *process) awaitManager(loss bool) {
 
 // abortManaged has the manager end the job. It answers false if there is none, or none that listens.
 func (p *process) abortManaged(code int, text string) bool {
-	return p != nil && p.manager != nil && p.manager.Abort(code, text) == nil
+	if p == nil || p.manager == nil {
+		return false
+	}
+	awaitReader(unix.Stderr, relayTime)
+	return p.manager.Abort(code, text) == nil
+}
+
+// relayTime is how long a manager may take to read why a process ends the job: what it has not read when it is told to,
+// it drops.
+const relayTime = 200 * time.Millisecond
+
+// awaitReader waits until another process has read all that was written to a pipe or a socket, or limit is over.
+func awaitReader(fd int, limit time.Duration) {
+	for end := time.Now().Add(limit); unread(fd) > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// unread is how many bytes wait in a pipe or a socket for the process at its other end. Of anything else it is 0.
+func unread(fd int) int {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return 0
+	}
+	request := uint(unix.TIOCINQ) // of both ends of a pipe
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFIFO:
+	case unix.S_IFSOCK:
+		request = unix.SIOCOUTQ
+	default:
+		return 0
+	}
+	n, err := unix.IoctlGetInt(fd, request)
+	if err != nil {
+		return 0
+	}
+	return n
 }
