@@ -117,7 +117,10 @@ func (j *job) wait() result {
 	r := result{code: status.ExitStatus(), stdout: j.stdout.String(), stderr: j.stderr.String()}
 	if status.Signaled() {
 		r.code = 128 + int(status.Signal())
-		// A launcher that was killed waits for nobody: those on other machines end when they notice.
+	}
+	// A launcher that was killed waits for nobody, and others' launchers do not wait for all that they have started: these
+	// end when they notice.
+	if status.Signaled() || !strings.HasPrefix(j.cmd.Path, stage(j.t)) {
 		for limit := time.Now().Add(patience); len(marked(j.mark)) > 0 && time.Now().Before(limit); {
 			time.Sleep(10 * time.Millisecond)
 		}
