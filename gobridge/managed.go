@@ -55,6 +55,7 @@ func (p *process) startManaged(m manager.Manager) error {
 		unix.Exit(1)
 	})
 	if err != nil {
+		p.awaitManager(true) // if others have gone meanwhile, it ends the job and knows why
 		return err
 	}
 	if listener != nil {
@@ -78,7 +79,7 @@ func (p *process) finishManaged() error {
 }
 
 // lossTime is how long a process that has lost another waits for the manager, which may know better why the job ends.
-const lossTime = time.Second
+const lossTime = 3 * time.Second
 
 // awaitManager gives the manager time to end the job, and this process with it, if another is lost.
 func (p *process) awaitManager(loss bool) {
