@@ -117,7 +117,7 @@ func lengthOf(f table.Function, p table.Param) (string, error) {
 	return "", fmt.Errorf("front: %s: how long is %s?", f.Name, p.Name)
 }
 
-// frontTypes are the C types of abi/front for those of MPI, in prototypes that programs see.
+// frontType is the C type of abi/front for one of MPI, in prototypes that programs see.
 func frontType(t string) string {
 	switch short := strings.TrimPrefix(t, "MPI_"); {
 	case t == "MPI_Aint":

@@ -94,10 +94,7 @@ func (j *joining) run(ctx context.Context, w *boot.Welcome) (*tcp.Listener, erro
 		return nil, err
 	}
 	defer near.Close()
-	listener, err := j.listen()
-	if err != nil {
-		return listener, err
-	}
+	listener := j.listen()
 	if err := j.exchange(ctx); err != nil {
 		return listener, err
 	}
@@ -117,17 +114,18 @@ func (j *joining) run(ctx context.Context, w *boot.Welcome) (*tcp.Listener, erro
 }
 
 // listen opens a listener for other machines, at the address by which others probably reach this one. A process that
-// can listen nowhere may yet share memory with all others.
-func (j *joining) listen() (*tcp.Listener, error) {
+// can listen nowhere (nil) may yet share memory with all others.
+func (j *joining) listen() *tcp.Listener {
 	bind := address.Usable()
 	l, err := tcp.ListenBetween(bind, 0, 0)
 	if errors.Is(err, unix.EADDRNOTAVAIL) {
 		l, err = tcp.ListenBetween(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0, 0)
 	}
-	if err == nil {
-		j.mine.addr = l.Addr()
+	if err != nil {
+		return nil
 	}
-	return l, nil
+	j.mine.addr = l.Addr()
+	return l
 }
 
 // exchange puts the card, and gets those of all.
