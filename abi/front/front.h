@@ -30,6 +30,9 @@ struct n_status {
 HIDDEN int front_code_in(int theirs);
 HIDDEN int front_code_out(int ours);
 
+/* The kinds of handles that are converted alike: all but files, which are pointers in both ABIs. */
+#define FRONT_KINDS(X) X(Comm) X(Datatype) X(Errhandler) X(Group) X(Info) X(Message) X(Op) X(Request) X(Session) X(Win)
+
 #ifdef FRONT_MPICH
 #include "z_mpich.h"
 #include "mpich.h"

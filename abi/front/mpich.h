@@ -82,16 +82,7 @@ static inline int front_out(int kind, uintptr_t ours)
 #define FRONT_CONVERT(kind) \
     static inline uintptr_t front_##kind##_in(F_##kind h) { return front_in(KIND_##kind, h); } \
     static inline F_##kind front_##kind##_out(uintptr_t h) { return front_out(KIND_##kind, h); }
-FRONT_CONVERT(Comm)
-FRONT_CONVERT(Datatype)
-FRONT_CONVERT(Errhandler)
-FRONT_CONVERT(Group)
-FRONT_CONVERT(Info)
-FRONT_CONVERT(Message)
-FRONT_CONVERT(Op)
-FRONT_CONVERT(Request)
-FRONT_CONVERT(Session)
-FRONT_CONVERT(Win)
+FRONT_KINDS(FRONT_CONVERT)
 #undef FRONT_CONVERT
 
 /* A file is a pointer, which nobody follows, and 0 is none. */

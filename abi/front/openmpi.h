@@ -63,17 +63,8 @@ static inline const void *front_out(uintptr_t h)
 #define FRONT_CONVERT(kind) \
     static inline uintptr_t front_##kind##_in(F_##kind h) { return front_in(h); } \
     static inline F_##kind front_##kind##_out(uintptr_t h) { return (F_##kind)front_out(h); }
-FRONT_CONVERT(Comm)
-FRONT_CONVERT(Datatype)
-FRONT_CONVERT(Errhandler)
+FRONT_KINDS(FRONT_CONVERT)
 FRONT_CONVERT(File)
-FRONT_CONVERT(Group)
-FRONT_CONVERT(Info)
-FRONT_CONVERT(Message)
-FRONT_CONVERT(Op)
-FRONT_CONVERT(Request)
-FRONT_CONVERT(Session)
-FRONT_CONVERT(Win)
 #undef FRONT_CONVERT
 
 static inline int front_is_status(const F_Status *s)
