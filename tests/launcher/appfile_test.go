@@ -45,3 +45,18 @@ func TestAnApplicationFileWhoseClientFailsEnds(t *testing.T) {
 	run(t, words("-server 3 -file", list+".not")...).expect(t, 1, "no such file")
 	run(t, words("-file", list, "true")...).expect(t, 2, "-server only")
 }
+
+// Nobody waits for a client that has ended.
+func TestClientsOfAnApplicationFileThatDoNotJoinAreNotWaitedFor(t *testing.T) {
+	r := run(t, words("-server 2 -host 127.0.0.1 -file", appFile(t, "-np 2 echo one", "-np 1 echo two"))...)
+	r.expect(t, 0, "")
+	if lines := strings.Fields(r.stdout); len(lines) != 3 {
+		t.Errorf("%q", lines)
+	}
+	list := appFile(t, "-np 1 "+program(t, "negotiate"), "-np 1 true")
+	r = run(t, words("-server 2 -host 127.0.0.1 -file", list)...)
+	if want := list + ", line 2: the client has ended without joining the others"; r.code != 1 ||
+		!strings.HasPrefix(r.stderr, "impirun: error: "+want) {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}

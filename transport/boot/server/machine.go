@@ -101,6 +101,7 @@ type machine struct {
 	out     []action
 	errs    []error
 	lines   strangers.Lines // about connections that have not joined
+	absent  []error         // gathering: why clients will never join
 }
 
 type expects uint8
@@ -395,6 +396,7 @@ func (m *machine) join(c *conn, b []byte) {
 	c.stage, c.rank, c.front = joined, rank, 0
 	m.clients[rank] = c
 	if slices.Contains(m.clients, nil) {
+		m.countAbsent()
 		return
 	}
 	m.phase = exchanging

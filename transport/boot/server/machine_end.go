@@ -62,6 +62,27 @@ func (m *machine) Stop(why error) []action {
 	return m.take()
 }
 
+// Absent says that one of the clients will never join, whichever it is. The job ends: badly as soon as another client
+// waits for it, and in order when none of all can join.
+func (m *machine) Absent(why error) []action {
+	if m.phase == gathering {
+		m.absent = append(m.absent, why)
+		m.countAbsent()
+	}
+	return m.take()
+}
+
+func (m *machine) countAbsent() {
+	switch {
+	case len(m.absent) == 0:
+	case slices.ContainsFunc(m.clients, func(c *conn) bool { return c != nil }):
+		m.explain(m.absent[0])
+		m.abort(m.absent[0])
+	case len(m.absent) >= len(m.clients):
+		m.terminate()
+	}
+}
+
 // Remind tells the user whom the job waits for, if it still waits for clients.
 func (m *machine) Remind(patience string) []action {
 	if m.phase == gathering {

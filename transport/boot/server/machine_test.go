@@ -689,6 +689,50 @@ func TestWhoIsMissingWhenTimeIsUp(t *testing.T) {
 	b.take(b.m.Stop(why)) // nothing more comes
 }
 
+func TestAClientThatNeverComesEndsTheJobAsSoonAsAnotherWaitsForIt(t *testing.T) {
+	why := errors.New("it has ended")
+	for name, order := range map[string][]func(*bench){
+		"before": {func(b *bench) { b.take(b.m.Absent(why)) }, func(b *bench) { b.in(1, authKey, rightKey, impi(1)) }},
+		"after":  {func(b *bench) { b.in(1, authKey, rightKey, impi(1)) }, func(b *bench) { b.take(b.m.Absent(why)) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, rules{Clients: 3})
+			b.open(1)
+			order[0](b)
+			if b.over {
+				t.Error("over before anybody waits")
+			}
+			order[1](b)
+			b.wantEnd(false)
+			if !errors.Is(b.m.Err(), why) || !b.hung || !b.logged("error: it has ended") {
+				t.Errorf("%v, hung %v, log %q", b.m.Err(), b.hung, b.logs)
+			}
+		})
+	}
+}
+
+func TestAJobThatNobodyJoinsIsOverWhenNobodyCanCome(t *testing.T) {
+	why := errors.New("it has ended")
+	b := newBench(t, rules{Clients: 2})
+	b.open(5) // a stranger is no client
+	b.take(b.m.Absent(why))
+	if b.over {
+		t.Error("over while one may come")
+	}
+	b.take(b.m.Absent(why))
+	b.wantEnd(true)
+	b.take(b.m.Absent(why)) // nothing more comes
+}
+
+func TestAClientThatHasEndedAfterAllHadJoinedIsNotAbsent(t *testing.T) {
+	b := newBench(t, rules{Clients: 2})
+	b.join(2)
+	b.take(b.m.Absent(errors.New("it has ended")))
+	b.in(0, done, fini)
+	b.in(1, done, fini)
+	b.wantEnd(true)
+}
+
 func TestLateConnectionsAreClosed(t *testing.T) {
 	b := newBench(t, rules{Clients: 1})
 	b.join(1)
