@@ -179,7 +179,7 @@ func (b *branch) launch() error {
 		cmd.Stderr, b.errors.pipe = w, r
 	}
 	if b.cmd, err = b.l.run(cmd); err != nil {
-		b.errors.close()
+		b.errors.drop()
 		in.Close()
 		out.Close()
 		return err
@@ -372,6 +372,13 @@ func (h *heldErrors) close() {
 	case <-time.After(time.Second):
 	}
 	h.pipe.Close()
+}
+
+// drop closes the pipe of a command that does not run: nobody reads it, and nothing will come.
+func (h *heldErrors) drop() {
+	if h.pipe != nil {
+		h.pipe.Close()
+	}
 }
 
 // mailbox is what is to be sent down a branch, in order, so that nobody who sends has to wait for it.

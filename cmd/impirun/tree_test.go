@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -191,6 +192,24 @@ func TestABranchThatCannotBeStartedSaysWhy(t *testing.T) {
 			t.Errorf("%s: %v", rsh, why)
 		}
 	}
+}
+
+// On the clock of a bubble time passes only when all wait for it.
+func TestACommandThatDoesNotRunIsNotWaitedFor(t *testing.T) {
+	s, err := newShell(&options.Plan{Rsh: "/no/such/shell"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		b := (&launching{shell: s, time: context.Background(), run: startHere}).newBranch(membersFor(1))
+		if err := b.launch(); err == nil {
+			t.Error("it runs")
+		}
+		if waited := time.Since(begun); waited != 0 {
+			t.Errorf("it was waited for, for %v", waited)
+		}
+	})
 }
 
 // What is put into a mailbox comes out in order, and its end ends the stream.
