@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -38,23 +38,16 @@ type appLine struct {
 
 // readAppFile reads an application file; # begins a comment line.
 func readAppFile(file string) ([]appLine, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("-file: %v", err)
-	}
-	defer f.Close()
 	var list []appLine
-	number := 0
-	s := bufio.NewScanner(f)
-	for s.Scan() {
-		number++
-		text := strings.TrimSpace(s.Text())
+	err := eachLine(file, func(number int, text string) error {
+		text = strings.TrimSpace(text)
 		if text == "" || text[0] == '#' {
-			continue
+			return nil
 		}
 		l := appLine{number: number, words: text}
 		if text[0] != '-' {
-			l.machine, l.words, _ = strings.Cut(text, " ")
+			end := strings.IndexFunc(text+" ", unicode.IsSpace)
+			l.machine, l.words = text[:end], text[end:]
 		}
 		l.words = "-rmk none " + l.words // a client is where its line says, and not on all machines of our job
 		words := strings.Fields(l.words)
@@ -67,8 +60,12 @@ func readAppFile(file string) ([]appLine, error) {
 			}
 		}
 		list = append(list, l)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("-file: %w", err)
 	}
-	return list, s.Err()
+	return list, nil
 }
 
 // command starts a client.

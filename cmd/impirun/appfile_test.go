@@ -3,8 +3,44 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
+
+func TestAMachineOfAnApplicationFileEndsAtAnyWhiteSpace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "app")
+	if err := os.WriteFile(file, []byte("bar\t-client 1 $hostport a.out\n-np 2 b.out\nbaz"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := readAppFile(file)
+	if err != nil || len(list) != 3 {
+		t.Fatal(list, err)
+	}
+	var got []string
+	for _, l := range list {
+		got = append(got, l.machine)
+	}
+	if want := []string{"bar", "", "baz"}; !slices.Equal(got, want) || list[0].client != 1 || list[1].client != 1 {
+		t.Errorf("%+v, want machines %q", list, want)
+	}
+}
+
+// Such as a program that was given instead of a list.
+func TestAFileWithALineWithoutAnEndIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "long")
+	if err := os.WriteFile(file, []byte("# one\n"+strings.Repeat("x", 1<<17)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, hosts := readHostFile(file)
+	_, clients := readAppFile(file)
+	info := new(order).readFile(file)
+	for what, err := range map[string]error{"host file: ": hosts, "-file: ": clients, "": info} {
+		if want := what + file + ", line 2: it has more than "; err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
 
 func TestWhatLetsClientsJoinReachesOtherMachines(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"net"
 	"net/netip"
@@ -101,26 +100,24 @@ func deal(lines []machine, plan *options.Plan) []machine {
 // readHostFile reads one machine a line: a name, perhaps with :slots, and words such as slots=4 and addr=10.0.0.7
 // behind it; # begins a comment.
 func readHostFile(file string) ([]machine, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("host file: %v", err)
-	}
-	defer f.Close()
 	var list []machine
-	line := 0
-	s := bufio.NewScanner(f)
-	for s.Scan() {
-		line++
-		text, _, _ := strings.Cut(s.Text(), "#")
-		if words := strings.Fields(text); len(words) > 0 {
-			m, at, err := parseMachine(words)
-			if err != nil {
-				return nil, fmt.Errorf("host file %s, line %d, column %d: %v", file, line, columnOf(text, at), err)
-			}
-			list = append(list, m)
+	err := eachLine(file, func(number int, line string) error {
+		text, _, _ := strings.Cut(line, "#")
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			return nil
 		}
+		m, at, err := parseMachine(words)
+		if err != nil {
+			return fmt.Errorf("%s, line %d, column %d: %w", file, number, columnOf(text, at), err)
+		}
+		list = append(list, m)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("host file: %w", err)
 	}
-	return list, s.Err()
+	return list, nil
 }
 
 // columnOf is where a word of a line begins, in bytes from 1.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -158,26 +156,20 @@ func truth(value string) bool {
 
 // readFile reads further keys, one "key = value" a line; # begins a comment line.
 func (o *order) readFile(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	s := bufio.NewScanner(f)
-	for line := 1; s.Scan(); line++ {
-		text := strings.TrimSpace(s.Text())
+	return eachLine(name, func(number int, text string) error {
+		text = strings.TrimSpace(text)
 		if text == "" || text[0] == '#' {
-			continue
+			return nil
 		}
 		key, value, ok := strings.Cut(text, "=")
 		if !ok {
-			return fmt.Errorf("%s, line %d: %q is not key = value", name, line, text)
+			return fmt.Errorf("%s, line %d: %q is not key = value", name, number, text)
 		}
 		if err := o.read([][2]string{{strings.TrimSpace(key), strings.TrimSpace(value)}}, false); err != nil {
-			return fmt.Errorf("%s, line %d: %w", name, line, err)
+			return fmt.Errorf("%s, line %d: %w", name, number, err)
 		}
-	}
-	return s.Err()
+		return nil
+	})
 }
 
 // choose says, by process, in the order of the commands, which rank each gets that has not failed; -1: none. It answers
