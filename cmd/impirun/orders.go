@@ -71,7 +71,8 @@ func (o *order) read(info [][2]string, file bool) error {
 }
 
 func (o *order) take(key, value string, file bool) (err error) {
-	switch strings.ReplaceAll(strings.ToLower(key), "-", "_") {
+	key = strings.ReplaceAll(strings.ToLower(key), "-", "_")
+	switch key {
 	case "host", "hosts", "add_host":
 		for _, h := range strings.Split(value, ",") {
 			if _, _, err := parseMachine([]string{strings.TrimSpace(h)}); err != nil {

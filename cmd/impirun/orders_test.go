@@ -82,6 +82,16 @@ func TestRanksCountThroughTheProcessesThatAreLeft(t *testing.T) {
 	}
 }
 
+func TestKeysCountInAnySpelling(t *testing.T) {
+	for _, key := range []string{"map_bynode", "map-bynode", "MAP_BYNODE"} {
+		c := boot.Command{Program: "p", Procs: 1, Info: [][2]string{{key, "true"}}}
+		list, err := readOrders(&boot.Spawn{Commands: []boot.Command{c}}, &options.Program{}, nil)
+		if err != nil || !list[0].inTurn {
+			t.Errorf("%s: %+v, %v", key, list, err)
+		}
+	}
+}
+
 func TestPlacesFollowTheCommands(t *testing.T) {
 	read := func(commands ...boot.Command) []order {
 		list, err := readOrders(&boot.Spawn{Commands: commands}, &options.Program{}, nil)
