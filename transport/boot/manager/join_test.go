@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -411,6 +412,45 @@ func TestStrangersAtTheSocketGetNothing(t *testing.T) {
 		unix.Close(given)
 	}
 	unix.Close(fd)
+}
+
+// A stranger that says nothing does not put off the end of the others' waiting.
+func TestAStrangerThatComesWhenAllIsOverIsNotHeard(t *testing.T) {
+	s, near := pairOf(t)
+	c, err := net.DialUnix("unix", nil, socketName(s.mine.unix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	near.SetDeadline(time.Now().Add(time.Minute))
+	accepted, err := near.AcceptUnix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer accepted.Close()
+	begun := make(chan struct{})
+	ended := &deadlines{Conn: accepted, past: begun}
+	defer limited(ctx, ended, time.Hour)()
+	<-begun
+	if _, err := accepted.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+// deadlines is a connection that says when its deadline is in the past.
+type deadlines struct {
+	net.Conn
+	past chan struct{}
+}
+
+func (d *deadlines) SetDeadline(at time.Time) error {
+	err := d.Conn.SetDeadline(at)
+	if at.Before(time.Now()) {
+		close(d.past)
+	}
+	return err
 }
 
 // Somebody else who has the name of the socket is not believed.

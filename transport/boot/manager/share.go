@@ -148,7 +148,7 @@ func (s *sharing) accept(ctx context.Context, near *net.UnixListener, fd int, se
 		case err == nil:
 			all.Go(func() {
 				defer c.Close()
-				defer interrupt(ctx, c)()
+				defer limited(ctx, c, greetTime)()
 				if r, err := s.serve(c, fd); err == nil {
 					select {
 					case served <- r:
@@ -164,8 +164,10 @@ func (s *sharing) accept(ctx context.Context, near *net.UnixListener, fd int, se
 	}
 }
 
-// interrupt ends what waits for a connection when ctx is done. The answer undoes it.
-func interrupt(ctx context.Context, c net.Conn) func() bool {
+// limited ends what waits for a connection when ctx is done, or after d. The answer undoes the first of these. The
+// deadline is set before: it must not put off the end of a ctx that is done already.
+func limited(ctx context.Context, c net.Conn, d time.Duration) func() bool {
+	c.SetDeadline(time.Now().Add(d))
 	return context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
 }
 
@@ -181,7 +183,6 @@ func (s *sharing) serve(c *net.UnixConn, fd int) (rank int32, err error) {
 	if err := sameUser(c); err != nil {
 		return -1, err
 	}
-	c.SetDeadline(time.Now().Add(greetTime))
 	var hello [helloSize]byte
 	if _, err := io.ReadFull(c, hello[:]); err != nil {
 		return -1, err
@@ -262,7 +263,7 @@ func told(err error) error {
 
 // receive proves who we are, makes sure of the other end, and takes the descriptor.
 func (s *sharing) receive(ctx context.Context, c *net.UnixConn) (fd int, err error) {
-	defer interrupt(ctx, c)()
+	defer limited(ctx, c, shareTime(s.id.Size))()
 	if err := sameUser(c); err != nil {
 		return -1, err
 	}
