@@ -145,7 +145,7 @@ func within(ctx context.Context, what string, call func() error) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", what, ctx.Err())
+		return fmt.Errorf("%s: %w", what, context.Cause(ctx))
 	}
 }
 

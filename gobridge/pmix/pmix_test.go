@@ -52,14 +52,14 @@ func TestTheVersionStandsInTheName(t *testing.T) {
 }
 
 func TestACallThatBlocksIsNotWaitedForLongerThanTheContextAllows(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	forever := make(chan error)
 	defer close(forever)
-	called := make(chan bool)
-	go func() { <-called; cancel() }()
+	called, why := make(chan bool), errors.New("nothing within a minute")
+	go func() { <-called; cancel(why) }()
 	err := within(ctx, "PMIx_Fence", func() error { called <- true; return <-forever })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+	if !errors.Is(err, why) {
+		t.Errorf("%v, want %v", err, why)
 	}
 }
 
