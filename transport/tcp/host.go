@@ -3,7 +3,11 @@
 // A host owns the sockets of some processes of its client to all hosts of other clients, one each. In a job
 // of `direct` clients every process is a host of its own; an agent is a host that serves several.
 //
-//	mesh.go       start-up: who connects to whom, and how strangers are kept out (2.3.8)
+//	connect.go    start-up: a listener, and a Host of the sockets that are connected
+//	mesh.go       who connects to whom (2.3.8)
+//	accept.go     who is let in, and how strangers are kept out
+//	greeting.go   how both ends prove who they are
+//	monitor.go    hosts that go before all are connected
 //	host.go       the Transport: Send, SendFrom, Poll
 //	link.go       one socket: writing, reading, blocking
 //	inbound.go    bytes in, checked packets out; a pure state machine

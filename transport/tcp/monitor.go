@@ -79,8 +79,8 @@ func (v *monitor) end(sockets [][]int) {
 	v.file.Close()
 }
 
-// keepVigil ends the forming of the mesh when a host that is connected goes.
-func (m *mesh) keepVigil() {
+// watchAdmitted ends the forming of the mesh when a host that is connected goes.
+func (m *mesh) watchAdmitted() {
 	host, ok := m.monitor.next()
 	if !ok {
 		return
