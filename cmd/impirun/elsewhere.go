@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 
@@ -249,29 +248,14 @@ func (h *head) run(cmd *exec.Cmd) (command, error) {
 func (h *head) answer(r *nodeLink, a *askFrame) {
 	reply := answerFrame{ID: a.ID}
 	defer func() { r.send(frame{Answer: &reply}) }()
-	s := h.spawner
-	if a.Name != nil {
-		port, err := s.names.serve(nil, a.Name)
-		reply.Answer = boot.Answer{Port: port, Err: err}
-		return
-	}
-	if a.Spawn == nil || a.Like == nil {
+	if a.Name == nil && (a.Spawn == nil || a.Like == nil) {
 		reply.Answer = boot.Answer{Err: boot.Refuse(boot.ErrRefused, "the node asks for nothing")}
 		return
 	}
-	list, err := readOrders(a.Spawn, a.Like, os.Environ())
-	if err != nil {
-		reply.Answer = boot.Answer{Err: err}
-		return
-	}
-	where, err := placesOf(list, s.plan)
-	switch {
-	case err != nil:
-		reply.Answer = boot.Answer{Err: boot.Refuse(boot.ErrInfo, "%v", err)}
-	case where == nil:
-		reply.Here = s.number()
-	default:
-		reply.Answer = answerOf(s.elsewhere(nil, a.Spawn, list, where))
+	answer, list := h.spawner.decide(boot.Request{Spawn: a.Spawn, Name: a.Name}, nil, nil, a.Like,
+		func(where []machine) bool { return where == nil })
+	if reply.Answer = answer; list != nil {
+		reply.Here = h.spawner.number()
 	}
 }
 

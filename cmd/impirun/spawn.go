@@ -116,38 +116,53 @@ func (p *part) request(i int, r boot.Request) error {
 	return nil
 }
 
+// answer answers a request of rank i of a part.
 func (s *spawner) answer(from *part, i int, r boot.Request) boot.Answer {
-	if s.above != nil {
-		if r.Name != nil {
-			a, _ := s.above.ask(r, nil)
-			return a
+	like := from.programs[i]
+	if s.above == nil {
+		a, list := s.decide(r, from, from.left[i], like, func(where []machine) bool {
+			return where == nil || allLocal(where)
+		})
+		if list != nil {
+			a = answerOf(s.here(from, i, r.Spawn, list, s.number()))
 		}
-		a, here := s.above.ask(r, from.programs[i])
-		if here == 0 {
-			return a
-		}
-		list, err := readOrders(r.Spawn, from.programs[i], s.base)
-		if err != nil {
-			return boot.Answer{Err: err}
-		}
-		return answerOf(s.here(from, i, r.Spawn, list, here))
+		return a
 	}
 	if r.Name != nil {
-		port, err := s.names.serve(from, r.Name)
-		return boot.Answer{Port: port, Err: err}
+		like = nil
 	}
-	list, err := readOrders(r.Spawn, from.programs[i], s.base)
+	a, number := s.above.ask(r, like)
+	if number == 0 {
+		return a
+	}
+	list, err := readOrders(r.Spawn, like, s.base)
 	if err != nil {
 		return boot.Answer{Err: err}
 	}
+	return answerOf(s.here(from, i, r.Spawn, list, number))
+}
+
+// decide answers, in the first launcher, a request of a process that runs like a program: from is its part, nil if that
+// is a node's, and gone is closed when the process has ended. If list is not nil, it is what is to be spawned on the
+// process's own machine, as beside says of the machines that the request names (nil: it names none).
+func (s *spawner) decide(r boot.Request, from *part, gone <-chan struct{}, like *options.Program,
+	beside func(where []machine) bool) (a boot.Answer, list []order) {
+	if r.Name != nil {
+		port, err := s.names.serve(from, r.Name)
+		return boot.Answer{Port: port, Err: err}, nil
+	}
+	list, err := readOrders(r.Spawn, like, s.base)
+	if err != nil {
+		return boot.Answer{Err: err}, nil
+	}
 	where, err := placesOf(list, s.plan)
 	if err != nil {
-		return boot.Answer{Err: boot.Refuse(boot.ErrInfo, "%v", err)}
+		return boot.Answer{Err: boot.Refuse(boot.ErrInfo, "%v", err)}, nil
 	}
-	if where != nil && !allLocal(where) {
-		return answerOf(s.elsewhere(from.left[i], r.Spawn, list, where))
+	if beside(where) {
+		return boot.Answer{}, list
 	}
-	return answerOf(s.here(from, i, r.Spawn, list, s.number()))
+	return answerOf(s.elsewhere(gone, r.Spawn, list, where)), nil
 }
 
 func answerOf(s boot.Spawned) boot.Answer { return boot.Answer{Spawned: &s} }
