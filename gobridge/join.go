@@ -82,47 +82,18 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if p.segment, err = shm.Attach(fd, int(w.LocalRank)); err != nil {
 		return err
 	}
-	silence, err := tcp.ParseSilence(environment("IMPI_SILENCE"))
+	set, err := p.settings(job)
 	if err != nil {
 		return err
-	}
-	help, err := libimpi.ParseHelp(environment("IMPI_PROGRESS"))
-	if err != nil {
-		return err
-	}
-	verify, err := parseSwitch("IMPI_CHECK")
-	if err != nil {
-		return err
-	}
-	if err := coll.Choose(environment("IMPI_ALGORITHM")); err != nil {
-		return fmt.Errorf("IMPI_ALGORITHM: %v", err)
-	}
-	if reproduce, err := parseSwitch("IMPI_REPRODUCIBLE"); err != nil {
-		return err
-	} else if reproduce {
-		coll.Reproduce()
-	}
-	if job.Clients == 1 {
-		parameters, _, err := coll.ReadTold(environment(boot.EnvParameters))
-		if err != nil {
-			return fmt.Errorf("%s, which a launcher sets: %v", boot.EnvParameters, err)
-		}
-		coll.Tune(parameters)
-	}
-	if environment(boot.EnvVerbose) != "" {
-		coll.Count(true)
 	}
 	world, err := localRanks(job, w)
 	if err != nil {
 		return err
 	}
-	if p.connectTime, err = parseConnectTime(environment("IMPI_CONNECT_TIMEOUT")); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), joinTime)
 	defer cancel()
 	reach := links.Config{
-		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent, Silence: silence,
+		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent, Silence: set.silence,
 		NoRead: environment("IMPI_SINGLE_COPY") == "0",
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
 	}
@@ -130,8 +101,8 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	p.meeting = reach.Meet
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, JobID: jobID(job, w), Home: p.segment.Home(world), Open: reach.Open,
-		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Help: help, Verify: verify, OnLost: lost, Shared: fastShared(),
-		Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
+		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Help: set.help, Verify: set.verify, OnLost: lost,
+		Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
 		OnGone: func(c *libimpi.Comm) {
 			if b, ok := c.Bridge.(*communicator); ok { // the program has it already
 				b.showLocal(p.engine)
@@ -146,6 +117,47 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		p.watchLauncher()
 	}
 	return p.report(len(world))
+}
+
+// joinSettings are the settings that join hands on.
+type joinSettings struct {
+	silence time.Duration
+	help    libimpi.Help
+	verify  bool
+}
+
+// settings reads the settings of a job that is about to begin, and does what those want that concern the process as a
+// whole.
+func (p *process) settings(job *transport.Job) (set joinSettings, err error) {
+	if set.silence, err = tcp.ParseSilence(environment("IMPI_SILENCE")); err != nil {
+		return set, err
+	}
+	if set.help, err = libimpi.ParseHelp(environment("IMPI_PROGRESS")); err != nil {
+		return set, err
+	}
+	if set.verify, err = parseSwitch("IMPI_CHECK"); err != nil {
+		return set, err
+	}
+	if err := coll.Choose(environment("IMPI_ALGORITHM")); err != nil {
+		return set, fmt.Errorf("IMPI_ALGORITHM: %v", err)
+	}
+	if reproduce, err := parseSwitch("IMPI_REPRODUCIBLE"); err != nil {
+		return set, err
+	} else if reproduce {
+		coll.Reproduce()
+	}
+	if job.Clients == 1 {
+		parameters, _, err := coll.ReadTold(environment(boot.EnvParameters))
+		if err != nil {
+			return set, fmt.Errorf("%s, which a launcher sets: %v", boot.EnvParameters, err)
+		}
+		coll.Tune(parameters)
+	}
+	if environment(boot.EnvVerbose) != "" {
+		coll.Count(true)
+	}
+	p.connectTime, err = parseConnectTime(environment("IMPI_CONNECT_TIMEOUT"))
+	return set, err
 }
 
 // meetConfig is how this process meets those of other jobs: at the address that the launcher has chosen, unless it is
