@@ -180,6 +180,7 @@ func (h *head) startAll(list []machine) error {
 	}
 	plan := *h.plan
 	plan.Hosts, plan.HostFiles, plan.Allocated, plan.Site = nil, nil, nil, ""
+	plan.StdinLater = false // what comes in frames is waited for here
 	start := startFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: newJobID(),
 		Agent: h.joinPlan != nil && h.joinPlan.agent, Universe: h.spawner.universe, Job: h.job, Parent: h.parent,
 		Shell: shell}
@@ -195,7 +196,7 @@ func (h *head) startAll(list []machine) error {
 		if m.Local && !m.Bind.IsValid() && h.joinPlan == nil && plan.Iface == "" {
 			m.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
-		m.Input = m.assign(&options.Plan{Stdin: plan.Stdin, StdinRank: plan.StdinRank})
+		m.Input = m.assign(&options.Plan{Stdin: plan.Stdin, StdinRank: plan.StdinRank, StdinLater: h.plan.StdinLater})
 		h.nodes = append(h.nodes, &nodeLink{member: m})
 		if m.Local {
 			h.grow([]member{m})

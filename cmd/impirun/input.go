@@ -8,12 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
 
 // The launcher's standard input on several machines. The rank that reads it, or all ranks, may be anywhere. A rank on
 // the launcher's own machine inherits it as it is; to others it travels in frames: a node asks for some, writes it into
 // the pipe that its ranks read, and asks again when they have taken it, so that a rank which does not read costs no
 // memory. If all ranks read, the launcher goes at the pace of the slowest node.
+
+// stdin is that input.
+var stdin = supervise.Foreground(os.Stdin)
 
 // inputPiece is how much travels at a time, in bytes.
 const inputPiece = 64 << 10
@@ -26,7 +30,7 @@ func (m *member) assign(plan *options.Plan) inputKind {
 		return inputFrames
 	case plan.Stdin == options.StdinOne && local >= 0:
 		plan.StdinRank = local
-		if m.Local {
+		if m.Local && !plan.StdinLater {
 			return inputOwn
 		}
 		return inputFrames
@@ -55,22 +59,13 @@ func (h *head) pour() {
 	}
 	go func() {
 		b := make([]byte, inputPiece)
-		n := 0
-		if !inBackground(0) {
-			n, _ = os.Stdin.Read(b)
-		}
+		n, _ := stdin.Read(b)
 		var sent sync.WaitGroup
 		for _, r := range to {
 			sent.Go(func() { r.send(frame{Input: &inputFrame{b[:n]}}) })
 		}
 		sent.Wait()
 	}()
-}
-
-// inBackground says whether fd is a terminal that is not ours to read: whoever tries is stopped.
-func inBackground(fd int) bool {
-	owner, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
-	return err == nil && owner != unix.Getpgrp()
 }
 
 // takeInput makes a node's standard input what its ranks are to inherit.

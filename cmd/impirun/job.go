@@ -96,10 +96,12 @@ func stdinOf(plan *options.Plan, rank int) supervise.StdinKind {
 	switch {
 	case plan.Stdin == options.StdinAll:
 		return supervise.StdinRelay
-	case plan.Stdin == options.StdinOne && plan.StdinRank == rank:
-		return supervise.StdinInherit
+	case plan.Stdin != options.StdinOne || plan.StdinRank != rank:
+		return supervise.StdinNull
+	case plan.StdinLater:
+		return supervise.StdinRelay
 	}
-	return supervise.StdinNull
+	return supervise.StdinInherit
 }
 
 // newJobID names a job on this machine: in IMPI_JOB, for people who look for its processes.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
 
 // The line that counts machines and ranks while a job starts, for somebody who sits at a terminal: at once with -v, or
@@ -35,7 +36,7 @@ func (c tally) String() string {
 
 // newProgress is the line of a job, nil if nobody would see it.
 func newProgress(plan *options.Plan) *progress {
-	if _, err := unix.IoctlGetTermios(2, unix.TCGETS); err != nil || plan.Quiet || inBackground(2) {
+	if _, err := unix.IoctlGetTermios(2, unix.TCGETS); err != nil || plan.Quiet || supervise.InBackground(2) {
 		return nil
 	}
 	p := &progress{to: os.Stderr, active: plan.Verbose}

@@ -24,9 +24,7 @@ import (
 
 // run starts the plan's ranks as one client, or as several with a server among them, and waits for their end.
 func run(plan *options.Plan) error {
-	if inBackground(0) { // the shell's user types for the shell: whoever else reads that is stopped, with all of the job
-		plan.Stdin, plan.StdinRank = options.StdinNone, 0
-	}
+	plan.StdinLater = supervise.InBackground(0)
 	list, err := machines(plan)
 	if err != nil {
 		return err

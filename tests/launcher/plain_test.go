@@ -291,17 +291,21 @@ func TestStandardInputGoesWhereItIsSentByteForByte(t *testing.T) {
 	}
 }
 
-// A shell with job control runs a job in the background of its terminal. What is typed is the shell's: the job neither
-// takes it nor is stopped, wherever its ranks are that would read it.
+// A shell with job control runs a job in the background of its terminal. What is typed is the shell's, and the job
+// waits, wherever its ranks are that would read it, until it is brought to the foreground.
 func TestAJobInTheBackgroundOfATerminalLeavesItToTheShell(t *testing.T) {
 	impirun := filepath.Join(stage(t), "bin", "impirun")
-	for _, how := range []string{"-n 2", "-stdin all -n 2", machines(t), "-stdin all " + machines(t)} {
+	for _, tt := range []struct {
+		how            string
+		ranks, readers int
+	}{{"-n 2", 2, 1}, {"-stdin 1 -n 2", 2, 1}, {"-stdin all -n 2", 2, 2}, {machines(t), 5, 1},
+		{"-stdin all " + machines(t), 5, 5}} {
 		master, slave := pty(t)
-		if _, err := master.WriteString("for the shell\n"); err != nil { // before anybody can read it
+		script := fmt.Sprintf(`set -m; "%s" %s sh -c 'cat; echo over' & read line; echo "shell $line"; fg >/dev/null
+			echo code $?`, impirun, tt.how)
+		if _, err := master.WriteString("one\ntwo\n\x04"); err != nil { // before anybody can read it
 			t.Fatal(err)
 		}
-		script := fmt.Sprintf(`set -m; "%s" %s sh -c 'cat; echo over' & wait $!; echo code $?; read line; echo "$line"`,
-			impirun, how)
 		j := startProgram(t, []option{stdin(slave), func(c *exec.Cmd) {
 			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 		}}, "sh", "-c", script)
@@ -309,8 +313,10 @@ func TestAJobInTheBackgroundOfATerminalLeavesItToTheShell(t *testing.T) {
 		r := j.wait()
 		master.Close()
 		r.expect(t, 0, "")
-		if want := "code 0\nfor the shell\n"; !strings.HasSuffix(r.stdout, want) || strings.Count(r.stdout, "over\n") < 2 {
-			t.Errorf("%s: %q does not end with %q", how, r.stdout, want)
+		before, after, _ := strings.Cut(r.stdout, "shell one\n")
+		if strings.Contains(before, "two") || !strings.HasSuffix(after, "code 0\n") ||
+			strings.Count(r.stdout, "two\n") != tt.readers || strings.Count(r.stdout, "over\n") != tt.ranks {
+			t.Errorf("%s: %q", tt.how, r.stdout)
 		}
 	}
 }

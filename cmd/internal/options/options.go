@@ -89,6 +89,7 @@ type Plan struct {
 
 	Spawned    int    // filled in by the launcher: the number of a job that was spawned; 0: it was not
 	Parameters string // Run without Clients: filled in by the launcher, for boot.EnvParameters
+	StdinLater bool   // filled in by the launcher: standard input is a terminal of which it is in the background
 }
 
 // Host is a machine, and how many ranks it has room for.

@@ -186,7 +186,7 @@ func (j *Job) startAll(set *Set, processes []Process) error {
 		}
 	}
 	if copies != nil {
-		go spread(os.Stdin, copies)
+		go spread(Foreground(os.Stdin), copies)
 	}
 	return nil
 }
