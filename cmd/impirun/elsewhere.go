@@ -163,6 +163,9 @@ func (s *spawner) enlist(h *head) error {
 func (s *spawner) leave(h *head) {
 	s.mu.Lock()
 	delete(s.remote, h)
+	if h.mild != nil && (s.cause == nil || h.mild.Outranks(s.cause)) {
+		s.cause = h.mild
+	}
 	main := s.head
 	s.mu.Unlock()
 	s.away.Done()

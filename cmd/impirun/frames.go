@@ -139,6 +139,7 @@ type endFrame struct {
 
 	Blamed *int32 `json:",omitempty"` // supervise.Cause
 	Answer bool   `json:",omitempty"`
+	Mild   bool   `json:",omitempty"` // likewise
 
 	Exits []syscall.WaitStatus `json:",omitempty"` // of a node's ranks, in order
 }

@@ -41,6 +41,7 @@ type head struct {
 	first    int                     // its first world rank, once that is known
 	hosted   int
 	cause    *supervise.Cause
+	mild     *supervise.Cause // why the job has not gone well, if it goes on all the same
 	session  *client.Session
 	joining  bool // join is running, and has not answered on joined yet
 	joined   chan outcome
@@ -139,7 +140,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 	h.progress.end()
 	h.printing.Unlock()
 	close(h.served)
-	h.cause = h.spawner.finish(h.cause)
+	h.cause = h.spawner.finish(cmp.Or(h.cause, h.mild))
 	if h.cause == nil && h.unwritten != nil {
 		h.cause = &supervise.Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %v", h.unwritten)}
 	}
@@ -368,13 +369,7 @@ func (h *head) take(r *nodeLink, m frame) {
 			h.exits.add(r.Ranks, m.End.Exits)
 		}
 		h.pour()
-		if m.End.Code == 0 && h.job != 0 && !h.begun {
-			h.fail(&supervise.Cause{Code: 1, Text: "a process has ended without calling MPI_Init"})
-		}
-		if m.End.Code != 0 {
-			h.fail(&supervise.Cause{Code: max(1, m.End.Code&0xff),
-				Text: m.End.Text, Blamed: m.End.Blamed, Answer: m.End.Answer})
-		}
+		h.judge(m.End)
 	case m.Hosts != nil && r.hosts == nil:
 		hosts, err := r.take(m.Hosts)
 		if err != nil {
@@ -387,6 +382,23 @@ func (h *head) take(r *nodeLink, m frame) {
 			go h.join()
 		}
 		h.show()
+	}
+}
+
+// judge makes of a node's end what it means for the others.
+func (h *head) judge(m *endFrame) {
+	c := &supervise.Cause{Code: max(1, m.Code&0xff), Text: m.Text, Blamed: m.Blamed, Answer: m.Answer, Mild: m.Mild}
+	trial := h.job != 0 && !h.begun // all of its processes are needed
+	switch {
+	case m.Code == 0 && trial:
+		h.fail(&supervise.Cause{Code: 1, Text: "a process has ended without calling MPI_Init"})
+	case m.Code == 0:
+	case m.Mild && !trial:
+		if c.Outranks(h.mild) {
+			h.mild = c
+		}
+	default:
+		h.fail(c)
 	}
 }
 

@@ -75,7 +75,8 @@ func runNode() int {
 	if cause, err := n.run(); err != nil {
 		end = endFrame{Code: exitOf(err), Text: err.Error()}
 	} else if cause != nil {
-		end = endFrame{Code: cause.Code, Text: cause.Text, Blamed: cause.Blamed, Answer: cause.Answer}
+		end = endFrame{Code: cause.Code, Text: cause.Text, Blamed: cause.Blamed, Answer: cause.Answer,
+			Mild: cause.Mild}
 	}
 	if n.job != nil {
 		_, end.Exits = n.job.Exits()

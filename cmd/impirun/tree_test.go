@@ -212,6 +212,24 @@ func TestACommandThatDoesNotRunIsNotWaitedFor(t *testing.T) {
 	})
 }
 
+// A rank that has finalized may end as it likes; so may any with -enable-recovery. The job goes on, and says so at its
+// end. A job that is being spawned needs all.
+func TestAMildEndOfANodeEndsNobody(t *testing.T) {
+	for _, tt := range []struct {
+		end        endFrame
+		job        int
+		mild, ends bool
+	}{{endFrame{}, 0, false, false}, {endFrame{Code: 4, Mild: true}, 0, true, false}, {endFrame{Code: 4}, 0, false, true},
+		{endFrame{Code: 4, Mild: true}, 1, false, true}} {
+		h := &head{plan: &options.Plan{}, job: tt.job, settled: make(chan struct{})}
+		h.spawner = newSpawner(h.plan, nil, "", 0)
+		h.judge(&tt.end)
+		if (h.mild != nil) != tt.mild || (h.cause != nil) != tt.ends {
+			t.Errorf("%+v: mild %v, cause %v", tt, h.mild, h.cause)
+		}
+	}
+}
+
 // What is put into a mailbox comes out in order, and its end ends the stream.
 func TestAMailboxKeepsTheOrder(t *testing.T) {
 	r, w := io.Pipe()

@@ -137,6 +137,16 @@ func TestRecoveryLeavesTheOthersAlone(t *testing.T) {
 	if r.stdout != "done\n" {
 		t.Errorf("rank 0 said %q", r.stdout)
 	}
+	// On several machines, of which one has no other rank; its launcher has ended, and has been waited for, before the
+	// others go on.
+	gone := filepath.Join(t.TempDir(), "gone")
+	r = run(t, words("--enable-recovery", machines(t), sh(`[ $IMPI_RANK = 2 ] && echo $PPID >`+gone+`.new && mv `+gone+
+		`.new `+gone+` && exit 4; until [ -e `+gone+` ]; do sleep 0.01; done
+		while kill -0 $(cat `+gone+`) 2>&-; do sleep 0.01; done; sleep 0.1; echo done`))...)
+	r.expect(t, 4, "rank 2 on")
+	if r.stdout != strings.Repeat("done\n", 4) {
+		t.Errorf("the others said %q", r.stdout)
+	}
 }
 
 func TestTimeoutIsCode124(t *testing.T) {

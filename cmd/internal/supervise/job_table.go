@@ -28,6 +28,7 @@ type Cause struct {
 
 	Blamed *int32 // the other client whose loss was the reason; nil: none
 	Answer bool   // it is a consequence of an end that we have not heard of
+	Mild   bool   // the others need not end: the rank had finalized, or Config.Recovery spares them
 }
 
 // Outranks says whether c replaces the cause so far, old. old is nil if there was none.
@@ -74,7 +75,18 @@ type jobTable struct {
 type verdict struct {
 	cause  *Cause
 	doomed bool
+	fatal  bool // it is doomed for a reason, and not because it is over
 	spare  bool // --enable-recovery: the death of a rank does not doom the others
+}
+
+func (v *verdict) doom() { v.doomed, v.fatal = true, true }
+
+// outcome is the cause when all have ended.
+func (v *verdict) outcome() *Cause {
+	if v.cause != nil {
+		v.cause.Mild = !v.fatal
+	}
+	return v.cause
 }
 
 func newJobTable(host string, ranks int, recovery bool) *jobTable {
@@ -120,7 +132,7 @@ func (l *jobTable) aborted(rank, code int, text string, answer bool, blamed *int
 		first, _, _ := strings.Cut(text, "\n")
 		l.blame(rank, c, true, "gave up: %s", first)
 	}
-	l.doomed = true // MPI_Abort means everybody, with --enable-recovery too
+	l.doom() // MPI_Abort means everybody, with --enable-recovery too
 }
 
 func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
@@ -155,7 +167,7 @@ func (l *jobTable) failed(c Cause) {
 	if l.cause == nil {
 		l.cause = &c
 	}
-	l.doomed = true
+	l.doom()
 }
 
 func (l *jobTable) timedOut(after time.Duration) {
@@ -176,7 +188,7 @@ func (l *jobTable) blame(rank int, c Cause, dooms bool, format string, args ...a
 		l.cause = &c
 	}
 	if dooms && !l.spare {
-		l.doomed = true
+		l.doom()
 	}
 }
 
