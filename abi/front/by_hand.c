@@ -62,11 +62,21 @@ int64_t front_at_root(int root, F_Comm comm, int count)
     return front_ranks(comm) && !front_native.Comm_rank(front_Comm_in(comm), &rank) && rank == root ? count : 0;
 }
 
-int64_t front_processes(int count, const int *maxprocs, int root, F_Comm comm)
+/* A call spawns at most this many (libimpi's limit). A code that no call sets stands behind the last. */
+enum { MOST_SPAWNED = 1 << 16,
+       NO_CODE = INT32_MIN };
+
+int *front_codes_for(const int *theirs)
 {
-    int64_t n = 0;
-    for (int64_t i = 0, commands = maxprocs ? front_at_root(root, comm, count) : 0; i < commands; i++) n += maxprocs[i];
-    return n;
+    int *ours = theirs ? malloc((MOST_SPAWNED + 1) * sizeof *ours) : NULL;
+    for (int i = 0; ours && i <= MOST_SPAWNED; i++) ours[i] = NO_CODE;
+    return ours;
+}
+
+void front_codes_out(int *theirs, int *ours)
+{
+    for (int i = 0; ours && ours[i] != NO_CODE; i++) theirs[i] = front_error_out(ours[i]);
+    free(ours);
 }
 
 void front_text_out(char *theirs, const char *ours, int limit, int *length)

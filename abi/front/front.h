@@ -134,7 +134,11 @@ static inline void *front_pvar_in(void *handle)
 HIDDEN int64_t front_ranks(F_Comm comm);
 HIDDEN int64_t front_edges(F_Comm comm, int out);
 HIDDEN int64_t front_at_root(int root, F_Comm comm, int count);
-HIDDEN int64_t front_processes(int count, const int *maxprocs, int root, F_Comm comm);
+
+/* Memory for the codes of processes that are spawned, of which the root alone knows the number; NULL: none are wanted,
+ * or there is no memory. front_codes_out hands on those that the call has set, and frees it. */
+HIDDEN int *front_codes_for(const int *theirs);
+HIDDEN void front_codes_out(int *theirs, int *ours);
 
 /* A text for which the program has limit bytes. */
 HIDDEN void front_text_out(char *theirs, const char *ours, int limit, int *length);

@@ -755,9 +755,11 @@ WEAK(MPI_Comm_size);
 int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, F_Info info, int root, F_Comm comm, F_Comm *intercomm, int array_of_errcodes[])
 {
     uintptr_t n_intercomm = 0;
-    int code = front_native.Comm_spawn(command, argv, maxprocs, front_Info_in(info), front_rank_in(root), front_Comm_in(comm), intercomm ? &n_intercomm : NULL, array_of_errcodes);
+    int *n_array_of_errcodes = front_codes_for(array_of_errcodes);
+    if (array_of_errcodes && !n_array_of_errcodes) return F_MPI_ERR_NO_MEM;
+    int code = front_native.Comm_spawn(command, argv, maxprocs, front_Info_in(info), front_rank_in(root), front_Comm_in(comm), intercomm ? &n_intercomm : NULL, n_array_of_errcodes);
     if (intercomm && n_intercomm) *intercomm = front_Comm_out(n_intercomm);
-    FRONT_NUMBERS_OUT(error, array_of_errcodes, code ? 0 : maxprocs);
+    front_codes_out(array_of_errcodes, n_array_of_errcodes);
     return front_error_out(code);
 }
 WEAK(MPI_Comm_spawn);
@@ -766,10 +768,12 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
 {
     FRONT_HANDLES(Info, n_array_of_info, array_of_info, front_at_root(root, comm, count), 1);
     uintptr_t n_intercomm = 0;
-    int code = front_native.Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, n_array_of_info, front_rank_in(root), front_Comm_in(comm), intercomm ? &n_intercomm : NULL, array_of_errcodes);
+    int *n_array_of_errcodes = front_codes_for(array_of_errcodes);
+    if (array_of_errcodes && !n_array_of_errcodes) return F_MPI_ERR_NO_MEM;
+    int code = front_native.Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, n_array_of_info, front_rank_in(root), front_Comm_in(comm), intercomm ? &n_intercomm : NULL, n_array_of_errcodes);
     FRONT_DROP(n_array_of_info);
     if (intercomm && n_intercomm) *intercomm = front_Comm_out(n_intercomm);
-    FRONT_NUMBERS_OUT(error, array_of_errcodes, code ? 0 : front_processes(count, array_of_maxprocs, root, comm));
+    front_codes_out(array_of_errcodes, n_array_of_errcodes);
     return front_error_out(code);
 }
 WEAK(MPI_Comm_spawn_multiple);

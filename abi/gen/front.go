@@ -71,8 +71,6 @@ var frontLengths = []struct{ function, param, length string }{
 	{"MPI_Type_struct", "*", "count"},
 	{"MPI_Type_create_darray*", "*", "ndims"},
 	{"MPI_Comm_spawn_multiple", "array_of_info", "front_at_root(root, comm, count)"},
-	{"MPI_Comm_spawn", "array_of_errcodes", "maxprocs"},
-	{"MPI_Comm_spawn_multiple", "array_of_errcodes", "front_processes(count, array_of_maxprocs, root, comm)"},
 	{"MPI_T_event_get_info", "array_of_datatypes", "num_elements ? *num_elements : 0"},
 }
 
@@ -288,6 +286,11 @@ func (c *frontCall) text(p table.Param, limit string) {
 func (c *frontCall) number(p table.Param, role string, array bool) error {
 	n := "n_" + p.Name
 	switch {
+	case p.Name == "array_of_errcodes": // only the root knows how many there are
+		c.before = append(c.before, fmt.Sprintf("int *%s = front_codes_for(%s);", n, p.Name),
+			fmt.Sprintf("if (%s && !%s) return F_MPI_ERR_NO_MEM;", p.Name, n))
+		c.args = append(c.args, n)
+		c.end = append(c.end, fmt.Sprintf("front_codes_out(%s, %s);", p.Name, n))
 	case !array && p.Stars == 0:
 		c.args = append(c.args, fmt.Sprintf("front_%s_in(%s)", role, p.Name))
 	case !array:

@@ -7,13 +7,14 @@
 
 enum { N = 3 };
 
-/* Nothing comes of it. */
+/* Nothing comes of it. How many processes are wanted counts at the root alone, and all get as many codes. */
 static void fails(char *program, char **args)
 {
     MPI_Comm children = MPI_COMM_WORLD;
-    int codes[N] = {-1, -1, -1}, bad = 0;
-    CHECK_CLASS(MPI_Comm_spawn(program, args, N, MPI_INFO_NULL, check_size - 1, MPI_COMM_WORLD, &children, codes),
+    int codes[N + 1] = {-1, -1, -1, 17}, bad = 0, n = check_rank == check_size - 1 ? N : 1 << 30;
+    CHECK_CLASS(MPI_Comm_spawn(program, args, n, MPI_INFO_NULL, check_size - 1, MPI_COMM_WORLD, &children, codes),
                 MPI_ERR_SPAWN);
+    CHECK_EQ(codes[N], 17);
     for (int i = 0; i < N; i++) {
         int class_ = -1;
         MPI_Error_class(codes[i], &class_);
