@@ -74,6 +74,7 @@ type nodeLink struct {
 	hosts   []client.Host
 	wants   bool // it has asked for more of our standard input
 	ended   bool
+	told    bool // it has said so itself
 }
 
 // send sends a frame to a node.
@@ -365,11 +366,13 @@ func (h *head) take(r *nodeLink, m frame) {
 		h.pour()
 	case m.End != nil && !r.ended:
 		r.end()
+		r.told = true
 		if h.exits != nil && len(m.End.Exits) == len(r.Ranks) {
 			h.exits.add(r.Ranks, m.End.Exits)
 		}
 		h.pour()
 		h.judge(m.End)
+		h.lack()
 	case m.Hosts != nil && r.hosts == nil:
 		hosts, err := r.take(m.Hosts)
 		if err != nil {
@@ -381,6 +384,7 @@ func (h *head) take(r *nodeLink, m frame) {
 			h.joining = true
 			go h.join()
 		}
+		h.lack()
 		h.show()
 	}
 }
@@ -399,6 +403,27 @@ func (h *head) judge(m *endFrame) {
 		}
 	default:
 		h.fail(c)
+	}
+}
+
+// lack ends a job in which some wait in MPI_Init for ranks of another machine that have ended without calling it. That
+// they have ended well is no help.
+func (h *head) lack() {
+	waits := slices.IndexFunc(h.nodes, func(r *nodeLink) bool { return r.hosts != nil })
+	gone := slices.IndexFunc(h.nodes, func(r *nodeLink) bool { return r.hosts == nil && r.told })
+	if waits < 0 || gone < 0 || h.cause != nil {
+		return
+	}
+	of := ""
+	if h.joinPlan != nil {
+		of = fmt.Sprintf(" of client %d", h.joinPlan.rank)
+	}
+	c := &supervise.Cause{Code: 1, Text: fmt.Sprintf("rank %d%s on %s ended without calling MPI_Init, which rank %d has "+
+		"called", h.nodes[gone].Ranks[0], of, h.nodes[gone].Name, h.nodes[waits].Ranks[0])}
+	if !h.plan.Recovery {
+		h.fail(c)
+	} else if c.Outranks(h.mild) {
+		h.mild = c
 	}
 }
 

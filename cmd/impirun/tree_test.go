@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/transport/boot/client"
 )
 
 func membersFor(n int) []member {
@@ -227,6 +228,21 @@ func TestAMildEndOfANodeEndsNobody(t *testing.T) {
 		if (h.mild != nil) != tt.mild || (h.cause != nil) != tt.ends {
 			t.Errorf("%+v: mild %v, cause %v", tt, h.mild, h.cause)
 		}
+	}
+}
+
+// A machine that was not reached has its own reason, which is told when no other is on its way.
+func TestAMachineThatIsMissingIsNotTakenForOneThatHasEnded(t *testing.T) {
+	h := &head{plan: &options.Plan{}, nodes: []*nodeLink{
+		{member: member{Name: "a", Ranks: []int{0}}, hosts: []client.Host{{}}},
+		{member: member{Name: "b", Number: 1, Ranks: []int{1}}, ended: true}}}
+	h.spawner = newSpawner(h.plan, nil, "", 0)
+	if h.lack(); h.cause != nil {
+		t.Errorf("%+v", h.cause)
+	}
+	h.nodes[1].told = true
+	if h.lack(); h.cause == nil || h.cause.Text != "rank 1 on b ended without calling MPI_Init, which rank 0 has called" {
+		t.Errorf("%+v", h.cause)
 	}
 }
 

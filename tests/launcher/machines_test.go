@@ -40,6 +40,16 @@ exec sh -c "$*"
 	return "-rsh " + shell + " -hostfile " + hosts + " -n 5"
 }
 
+func TestRanksOfAMachineThatDoNotCallMPIInitAreNotWaitedFor(t *testing.T) {
+	file := program(t, "negotiate")
+	for script, want := range map[string]string{
+		`[ $IMPI_RANK = 2 ] || exec ` + file: "rank 2 on alpha ended without calling MPI_Init, which rank ",
+		`[ $IMPI_RANK = 2 ] && exec ` + file: " ended without calling MPI_Init, which rank 2 has called",
+	} {
+		run(t, words(machines(t), sh(script+`; true`))...).expect(t, 1, want)
+	}
+}
+
 func TestRanksOfSeveralMachinesAreOneJob(t *testing.T) {
 	r := run(t, words(machines(t), program(t, "negotiate"))...)
 	r.expect(t, 0, "")
