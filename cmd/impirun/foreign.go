@@ -3,17 +3,15 @@ package main
 import (
 	"debug/elf"
 	"path/filepath"
-	"regexp"
+	"slices"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
 
 // A program that is linked with another MPI library finds nobody whom it knows: each rank is then a job of its own,
-// rank 0 of 1, and does all of the work. It is told apart by what does not happen: no rank greets us.
-
-// others are the names under which other MPI libraries are linked; ours is libmpi_abi.so.1.
-var others = regexp.MustCompile(`^lib(mpi|mpich|pmpi|mpi_cxx|mpicxx)\.so\.\d+`)
+// rank 0 of 1, and does all of the work. What can be known of it beforehand is refused (abi.go); the rest is told apart
+// by what does not happen: no rank greets us.
 
 // otherLibrary is the other MPI library that a program is linked with; "" is none, or no program of this system's kind.
 func otherLibrary(file string) string {
@@ -24,7 +22,7 @@ func otherLibrary(file string) string {
 	defer f.Close()
 	names, _ := f.ImportedLibraries()
 	for _, name := range names {
-		if others.MatchString(name) {
+		if mpiLibrary.MatchString(name) && !slices.Contains(standard, name) {
 			return name
 		}
 	}
@@ -33,8 +31,8 @@ func otherLibrary(file string) string {
 
 // warnOfOthers says, once, that the ranks of a program did not join because of what it is linked with. All have ended.
 func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part) {
-	if plan.Quiet {
-		return
+	if plan.Quiet || plan.ABI == options.ABINative && plan.Size() == 1 {
+		return // alone with its own library is what a single rank was to be
 	}
 	first := 0
 	for i := range plan.Programs {

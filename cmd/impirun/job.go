@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -56,7 +57,11 @@ func processes(plan *options.Plan, job string, shares []share, l launch) ([]supe
 		if err != nil {
 			return nil, err
 		}
-		front := frontFor(plan.ABI, path, g.Dir)
+		front, err := needs{choice: plan.ABI, program: path, dir: g.Dir, name: g.Argv[0], env: slices.Concat(l.base, g.Set),
+			ranks: l.size}.front()
+		if err != nil {
+			return nil, err
+		}
 		for range g.N {
 			rank := len(list)
 			for rank >= shares[client].first+shares[client].n {

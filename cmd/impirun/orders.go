@@ -20,6 +20,7 @@ import (
 type order struct {
 	program options.Program // Argv and Dir included; N is the number asked for
 	path    string          // the file to run
+	front   string          // needs.front
 	accept  counts
 	plain   bool   // the program does not use MPI (ompi_non_mpi)
 	fault   string // why no process of it can be started here; "" if one can
@@ -47,13 +48,17 @@ func readOrders(r *boot.Spawn, like *options.Program, base []string) ([]order, e
 	return list, nil
 }
 
-// find looks for the program on this machine.
-func (o *order) find(base []string) {
+// find looks for the program on this machine, and for what it needs to get to libimpi (options.ABIs has the choices).
+func (o *order) find(base []string, abi string) {
 	if o.fault != "" {
 		return
 	}
 	var err error
 	o.path, err = supervise.FindProgram(o.program.Argv[0], o.program.Dir, searchPath(&o.program, base))
+	if err == nil && !o.plain {
+		o.front, err = needs{choice: abi, program: o.path, dir: o.program.Dir, name: o.program.Argv[0],
+			env: slices.Concat(base, o.program.Set), ranks: 2}.front() // it is to join the job that spawns it
+	}
 	if err != nil {
 		o.fault = err.Error()
 	}

@@ -195,7 +195,7 @@ func (s *spawner) here(from *part, i int, r *boot.Spawn, list []order, number in
 	plain := false
 	var slots []int // the command of each process
 	for k := range list {
-		list[k].find(s.base)
+		list[k].find(s.base, s.plan.ABI)
 		plain = plain || list[k].plain
 		for range list[k].program.N {
 			slots = append(slots, k)
@@ -262,7 +262,7 @@ func (s *spawner) newPart(r *boot.Spawn, list []order, slots, run []int, number 
 	for k, at := range run {
 		o := &list[slots[at]]
 		place := place{program: slots[at], rank: k, size: n, localRank: k, localSize: n, verbose: s.plan.Verbose,
-			parameters: s.plan.Parameters, front: frontFor(s.plan.ABI, o.path, o.program.Dir)}
+			parameters: s.plan.Parameters, front: o.front}
 		processes[k].Path, processes[k].Argv, processes[k].Dir = o.path, o.program.Argv, o.program.Dir
 		processes[k].Env = environment(s.base, &o.program, s.jobID, place)
 		p.programs = append(p.programs, &o.program)

@@ -42,7 +42,7 @@ func bound(cpus []int, start func() error) error {
 	}
 	if err := unix.SchedSetaffinity(0, &mask); err != nil {
 		list := strings.Trim(fmt.Sprint(cpus), "[]")
-		return &StartError{codeNotExecutable, fmt.Sprintf("a rank cannot be bound to CPUs %s: %v", list, err)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("a rank cannot be bound to CPUs %s: %v", list, err)}
 	}
 	defer unix.SchedSetaffinity(0, &own) // as it was: if it fails this thread stays where the rank is, which is no harm
 	return start()

@@ -12,8 +12,9 @@ import (
 
 // Exit codes of a program that cannot be started, as in the shell.
 const (
-	codeNotFound      = 127
-	codeNotExecutable = 126
+	codeNotFound = 127
+	// CodeNotExecutable is that of a file which is there, and cannot be run.
+	CodeNotExecutable = 126
 )
 
 // StartError is a program that cannot be started.
@@ -48,7 +49,7 @@ func FindProgram(name, dir, path string) (string, error) {
 			}
 			return file, nil
 		}
-		if e := (*StartError)(nil); found == nil && errors.As(err, &e) && e.Code == codeNotExecutable {
+		if e := (*StartError)(nil); found == nil && errors.As(err, &e) && e.Code == CodeNotExecutable {
 			found = err
 		}
 	}
@@ -69,13 +70,13 @@ func executable(file, name string) error {
 	info, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be run: permission denied", name)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: permission denied", name)}
 	case err != nil:
 		return &StartError{codeNotFound, fmt.Sprintf("program %s does not exist", name)}
 	case info.IsDir():
-		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be run: it is a directory", name)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: it is a directory", name)}
 	case info.Mode()&0o111 == 0:
-		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be run: it is not executable (chmod +x)", name)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: it is not executable (chmod +x)", name)}
 	}
 	return nil
 }
@@ -87,14 +88,14 @@ func startFailed(name string, err error) error {
 		return &StartError{codeNotFound,
 			fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist", name)}
 	case errors.Is(err, syscall.EAGAIN):
-		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be started: no process left (ulimit -u)", name)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no process left (ulimit -u)", name)}
 	case errors.Is(err, syscall.ENOMEM):
-		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be started: no memory left (ulimit -v)", name)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no memory left (ulimit -v)", name)}
 	case errors.Is(err, syscall.EMFILE):
-		return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be started: no file left (ulimit -n)", name)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no file left (ulimit -n)", name)}
 	case errors.Is(err, syscall.ENOEXEC):
-		return &StartError{codeNotExecutable,
+		return &StartError{CodeNotExecutable,
 			fmt.Sprintf("program %s cannot be run: neither a program for this machine nor a script with #!", name)}
 	}
-	return &StartError{codeNotExecutable, fmt.Sprintf("program %s cannot be run: %v", name, err)}
+	return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: %v", name, err)}
 }

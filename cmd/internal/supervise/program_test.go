@@ -30,14 +30,14 @@ func TestAProgramIsFoundAsAShellWouldFindIt(t *testing.T) {
 	}{
 		{"tool", "", path, dir + "/bin/tool", 0},
 		{"plain", "", path, dir + "/other/plain", 0},
-		{"plain", "", dir + "/bin", "", codeNotExecutable},
+		{"plain", "", dir + "/bin", "", CodeNotExecutable},
 		{"nowhere", "", path, "", codeNotFound},
 		{"here", dir, path, dir + "/here", 0},
 		{"./here", dir, path, "./here", 0},
 		{"./tool", dir, path, "", codeNotFound},
-		{"./bin/plain", dir, path, "", codeNotExecutable},
+		{"./bin/plain", dir, path, "", CodeNotExecutable},
 		{dir + "/bin/tool", "", "", dir + "/bin/tool", 0},
-		{dir + "/bin", "", "", "", codeNotExecutable},
+		{dir + "/bin", "", "", "", CodeNotExecutable},
 		{"tool", dir + "/none", path, "", codeNotFound},
 	} {
 		got, err := FindProgram(c.name, c.dir, c.path)
