@@ -113,7 +113,7 @@ func (n needs) folder(program string, list []linked.Library) (string, error) {
 			at = fronts[l.Name]
 		case slices.Contains(standard, l.Name):
 			at = "."
-		case mpiLibrary.MatchString(l.Name):
+		case mpiLibrary.MatchString(l.Name) && !isLibimpi(l.Path):
 			return "", n.refuse("needs "+l.Name+", an MPI library whose ABI libimpi does not have (it has "+
 				strings.Join(ownNames(), ", ")+")", l, "compile it with our mpicc")
 		default:
