@@ -18,3 +18,10 @@ fi
 for link in libmpi_abi.so libmpi.so libmpi_abi.so.0; do
     [ "$(readlink "$stage/lib/$link")" = libmpi_abi.so.1 ]
 done
+# What a library of ours calls of itself is its own, though another MPI may stand before it in a process. (A profiling
+# library before it gets the calls of the program: profile.sh.)
+for lib in lib/libmpi_abi.so.1 lib/mpich/libmpi.so.12 lib/openmpi/libmpi.so.40; do
+    if readelf -rW "$stage/$lib" | grep -E 'JUMP_SLO.* P?MPIX?_'; then
+        echo "$lib calls itself by names that others may have, too"; exit 1
+    fi
+done
