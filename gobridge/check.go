@@ -50,6 +50,17 @@ func (k *check) set(class int, format string, args ...any) {
 	}
 }
 
+// isNot says that a handle is not what (a communicator, say) argument arg has to be. Two MPIs in one process mix their
+// calls if the loader is left alone (docs/other-mpis.md): the handles of others tell.
+func (k *check) isNot(class int, what, arg string, h uintptr) {
+	if handle.Foreign(h) {
+		k.set(class, "argument %s (%#x) is not %s, and no handle of libimpi: the variable was never set, or the call comes "+
+			"from code that was compiled with another MPI", arg, h, what)
+		return
+	}
+	k.set(class, "argument %s (%#x) is not %s, or has been freed", arg, h, what)
+}
+
 // comm looks the communicator up; the others need it, so it comes first.
 func (k *check) comm(h uintptr) *communicator { return k.commArg(h, "comm") }
 
@@ -78,7 +89,7 @@ func (k *check) commArg(h uintptr, arg string) *communicator {
 	case objectOf(h) != nil:
 		k.set(abi.MPI_ERR_COMM, "argument %s is %s", arg, objectOf(h))
 	default:
-		k.set(abi.MPI_ERR_COMM, "argument %s (%#x) is not a communicator, or has been freed", arg, h)
+		k.isNot(abi.MPI_ERR_COMM, "a communicator", arg, h)
 	}
 	return nil
 }
@@ -118,7 +129,7 @@ func (k *check) badType(h uintptr, arg string) {
 		k.set(abi.MPI_ERR_TYPE, "argument %s is MPI_DATATYPE_NULL", arg)
 		return
 	}
-	k.set(abi.MPI_ERR_TYPE, "argument %s (%#x) is not a datatype, or has been freed", arg, h)
+	k.isNot(abi.MPI_ERR_TYPE, "a datatype", arg, h)
 }
 
 func (k *check) count(n int64, arg string) {
@@ -269,5 +280,5 @@ func (k *check) group(h uintptr, arg string) *libimpi.Group {
 }
 
 func (k *check) badGroup(h uintptr, arg string) {
-	k.set(abi.MPI_ERR_GROUP, "argument %s (%#x) is not a group, or has been freed", arg, h)
+	k.isNot(abi.MPI_ERR_GROUP, "a group", arg, h)
 }

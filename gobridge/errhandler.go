@@ -52,7 +52,7 @@ func (k *check) errhandler(h uintptr) *errhandler {
 }
 
 func (k *check) badErrhandler(h uintptr) {
-	k.set(abi.MPI_ERR_ERRHANDLER, "argument errhandler (%#x) is not an error handler, or has been freed", h)
+	k.isNot(abi.MPI_ERR_ERRHANDLER, "an error handler", "errhandler", h)
 }
 
 //export impi_Comm_get_errhandler

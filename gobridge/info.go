@@ -107,7 +107,7 @@ func (k *check) info(h uintptr) *info {
 }
 
 func (k *check) badInfo(h uintptr) {
-	k.set(abi.MPI_ERR_INFO, "argument info (%#x) is not an info object, or has been freed", h)
+	k.isNot(abi.MPI_ERR_INFO, "an info object", "info", h)
 }
 
 // someInfo is info where MPI_INFO_NULL is an error.

@@ -31,7 +31,7 @@ func impi_Comm_remote_group(comm, group uintptr) int32 {
 func (k *check) peer(comm uintptr, leader, tag int32) *communicator {
 	c := commOf(comm)
 	if c == nil {
-		k.set(abi.MPI_ERR_COMM, "argument peer_comm (%#x) is not a communicator, or has been freed", comm)
+		k.isNot(abi.MPI_ERR_COMM, "a communicator", "peer_comm", comm)
 		return nil
 	}
 	if uint32(leader) >= uint32(c.Ranks()) {

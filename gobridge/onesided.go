@@ -88,7 +88,7 @@ func (a *access) operator(h uintptr, origin *datatype.Type) {
 	case h == abi.MPI_OP_NULL:
 		a.set(abi.MPI_ERR_OP, "argument op is MPI_OP_NULL")
 	case a.op == nil:
-		a.set(abi.MPI_ERR_OP, "argument op (%#x) is not an operation, or has been freed", h)
+		a.isNot(abi.MPI_ERR_OP, "an operation", "op", h)
 	default:
 		var err error
 		switch a.element, err = libimpi.CheckAccumulate(int(h), a.place.Type, origin); {

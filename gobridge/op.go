@@ -69,7 +69,7 @@ func (k *check) op(h, dt uintptr, t *datatype.Type) coll.Op {
 	case h == abi.MPI_OP_NULL:
 		k.set(abi.MPI_ERR_OP, "argument op is MPI_OP_NULL")
 	case o == nil:
-		k.set(abi.MPI_ERR_OP, "argument op (%#x) is not an operation, or has been freed", h)
+		k.isNot(abi.MPI_ERR_OP, "an operation", "op", h)
 	case h == abi.MPI_REPLACE || h == abi.MPI_NO_OP:
 		k.set(abi.MPI_ERR_OP, "argument op is for one-sided communication only")
 	case t != nil && k.err == nil:
@@ -120,7 +120,7 @@ func impi_Op_commutative(opHandle, commute uintptr) int32 {
 	} else if o := op.Predefined(int(opHandle)); o != nil {
 		is = o.Commutative()
 	} else {
-		k.set(abi.MPI_ERR_OP, "argument op (%#x) is not an operation, or has been freed", opHandle)
+		k.isNot(abi.MPI_ERR_OP, "an operation", "op", opHandle)
 	}
 	if k.result(commute, "commute"); k.err != nil {
 		return k.fail()

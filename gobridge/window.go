@@ -48,7 +48,7 @@ func (k *check) win(h uintptr) *window {
 	if h == abi.MPI_WIN_NULL {
 		k.set(abi.MPI_ERR_WIN, "argument win is MPI_WIN_NULL")
 	} else {
-		k.set(abi.MPI_ERR_WIN, "argument win (%#x) is not a window, or has been freed", h)
+		k.isNot(abi.MPI_ERR_WIN, "a window", "win", h)
 	}
 	return nil
 }

@@ -31,6 +31,9 @@ const (
 // KindOf is the kind of a handle, whatever it leads to.
 func KindOf(h uintptr) Kind { return Kind(h >> 56) }
 
+// Foreign says whether a handle is none that this package ever makes, nor a predefined one.
+func Foreign(h uintptr) bool { return h >= First && KindOf(h) == 0 }
+
 // Slot is the number of a handle's slot.
 func Slot(h uintptr) uint32 { return uint32(h) - First }
 

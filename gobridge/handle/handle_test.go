@@ -73,6 +73,22 @@ func TestForeignHandlesFindNothing(t *testing.T) {
 	}
 }
 
+func TestHandlesOfOtherMPIsAreToldFromOursThatAreGone(t *testing.T) {
+	table := &Table[thing]{Kind: 7}
+	h := table.Add(&thing{1})
+	table.Drop(h)
+	for _, ours := range []uintptr{0, 0x101, First - 1, h, h + 1<<32} {
+		if Foreign(ours) {
+			t.Errorf("%#x is no handle of ours", ours)
+		}
+	}
+	for _, theirs := range []uintptr{0x44000000, 0x4c00040a, 0x7f178068bea0, 0x5583ec846200} {
+		if !Foreign(theirs) {
+			t.Errorf("%#x is a handle of ours", theirs)
+		}
+	}
+}
+
 func TestSlotsAreUsedAgain(t *testing.T) {
 	table := &Table[thing]{Kind: 7}
 	for range 3 {
