@@ -181,7 +181,7 @@ func (p Place) commandLine(compiler, words []string) []string {
 func (p Place) compileFlags() []string { return []string{"-I" + p.include()} }
 
 func (p Place) linkFlags() []string {
-	return []string{"-L" + p.lib(), "-Wl,-rpath," + p.lib(), "-lmpi_abi"}
+	return []string{"-L" + p.lib(), "-Wl,-rpath," + p.lib(), "-Wl,--enable-new-dtags", "-lmpi_abi"}
 }
 
 // links says whether the compiler will go as far as linking.

@@ -8,7 +8,7 @@ import (
 
 const (
 	inc  = "-I/opt/i/include"
-	link = "-L/opt/i/lib -Wl,-rpath,/opt/i/lib -lmpi_abi"
+	link = "-L/opt/i/lib -Wl,-rpath,/opt/i/lib -Wl,--enable-new-dtags -lmpi_abi"
 )
 
 func TestTheWrapperAnswersEveryDialectAndRunsTheRest(t *testing.T) {
