@@ -110,7 +110,7 @@ static inline int check_spans(void) __attribute__((unused));
 static inline int check_spans(void)
 {
     int flag = 0;
-#ifdef MPI_ABI_VERSION
+#ifdef IMPI_CLIENT_SIZE
     int *clients = NULL;
     if (check_library("libimpi")) MPI_Comm_get_attr(MPI_COMM_WORLD, IMPI_CLIENT_SIZE, &clients, &flag);
     return flag && *clients > 1;
