@@ -7,6 +7,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/boot"
 )
 
 // A program that is linked with another MPI library finds nobody whom it knows: each rank is then a job of its own,
@@ -31,8 +32,9 @@ func otherLibrary(file string) string {
 
 // warnOfOthers says, once, that the ranks of a program did not join because of what it is linked with. All have ended.
 func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part) {
-	if plan.Quiet || plan.ABI == options.ABINative && plan.Size() == 1 {
-		return // alone with its own library is what a single rank was to be
+	alone := valueIn(list[0].Env, boot.EnvSize) == "1"
+	if plan.Quiet || plan.ABI == options.ABINative && alone {
+		return // with its own library a rank is alone, as it was to be
 	}
 	first := 0
 	for i := range plan.Programs {
