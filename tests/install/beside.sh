@@ -87,6 +87,7 @@ for mpi in libimpi mpich openmpi; do
     openmpi) headers=/usr/lib/$triplet/openmpi/include ;;
     esac
     update-alternatives --set "mpi-$triplet" "$headers" >log
+    [ $mpi != libimpi ] || [ ! -e /usr/bin/mpifort ] # that of another would be with our library
     mpicc who.c -o wrapped
     runs $mpi mpiexec ./wrapped
     cc -I"/usr/include/$triplet/mpi" who.c -o plain -lmpi -Wl,-rpath,"$(dirname "$(readlink -f "/usr/lib/$triplet/libmpi.so")")"
@@ -105,10 +106,16 @@ for mpi in libimpi mpich openmpi; do
         runs $mpi mpirun cmake/cmade
     fi
 done
-# Ours runs what the others have compiled.
+# Ours runs what the others have compiled; left to its own MPI it is refused, with the command that starts it. And the
+# launchers of the others start ours.
+mpicc.libimpi who.c -o ours
 for other in mpich openmpi; do
     mpicc.$other who.c -o named
     runs libimpi mpirun.libimpi ./named
+    if mpirun.libimpi -abi native -n 2 ./named 2>err || ! grep -q "or start it with /usr/bin/mpirun.$other\$" err; then
+        echo "mpirun.libimpi says:"; cat err; exit 1
+    fi
+    runs libimpi mpirun.$other ./ours
 done
 
 # A folder somewhere is found by nobody who is not told of it.

@@ -95,6 +95,27 @@ program program static.c
 refused "program ./program has another MPI library linked into it" -n 2 ./program
 silent -n 1 ./program
 
+# A program that is spawned is refused with the same words.
+cat >spawn.c <<'C'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int n;
+    MPI_Comm others;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Error_string(MPI_Comm_spawn(argv[1], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &others,
+                                    MPI_ERRCODES_IGNORE), text, &n);
+    puts(text);
+    return MPI_Finalize();
+}
+C
+"$stage/bin/mpicc" spawn.c -o spawn
+"$stage/bin/impirun" -n 1 ./spawn "$work/program" >out
+grep -q "program $work/program has another MPI library linked into it" out || { cat out; exit 1; }
+
 # What is not known beforehand: a library that only hands calls on, maybe to ours, and does not.
 fake hands libmpi.so.40
 program program "$new$work/hands" ./hands/libmpi.so.40
