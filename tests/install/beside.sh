@@ -66,7 +66,7 @@ runs() {
     case $said in "2 ranks on $(called "$1")"*) ;; *) echo "$1: $2 $3 says: $said"; exit 1 ;; esac
 }
 groups="mpi mpirun mpi-$triplet"
-state() { for group in $groups; do update-alternatives --query $group; done; }
+state() { for group in $groups; do update-alternatives --query "$group"; done; }
 state >before
 
 # shellcheck disable=SC2046 # a list of packages
@@ -119,7 +119,7 @@ for other in mpich openmpi; do
 done
 
 # A folder somewhere is found by nobody who is not told of it.
-for group in $groups; do update-alternatives --auto $group >log; done
+for group in $groups; do update-alternatives --auto "$group" >log; done
 cp -a "$stage" tree
 mpicc who.c -o wrapped && runs openmpi mpirun ./wrapped
 case $(ldconfig -p) in *"$PWD"*) echo "ldconfig knows of $PWD"; exit 1 ;; esac

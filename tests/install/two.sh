@@ -28,7 +28,7 @@ for pair in "libimpi mpich" "libimpi openmpi" "mpich libimpi" "openmpi libimpi";
     # shellcheck disable=SC2086 # two words
     set -- $pair
     for mode in local-deep global-deep local-deep-first; do
-        expect "$(called "$1") of 1 loads $(called "$2") of 1" ./program.$1 ./plugin.$2 $mode
+        expect "$(called "$1") of 1 loads $(called "$2") of 1" ./program."$1" ./plugin."$2" $mode
     done
 done
 

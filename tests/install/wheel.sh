@@ -11,6 +11,7 @@ find environment ! -type d | sort >before
 python=$(command -v python3)
 pip() { "$python" -m pip --python environment/bin/python --disable-pip-version-check "$@"; }
 pip install --quiet --no-index --no-deps --no-compile "$wheel"
+[ -e environment/lib/mpich/libmpich.so.12 ] && [ -e environment/lib/openmpi/libmpi.so.40 ] # the ABIs of other MPIs
 PATH=$work/environment/bin:$PATH
 export PATH
 mpicc "$source/tests/install/program.c" -o program
