@@ -226,8 +226,10 @@ func ownLauncher(l linked.Library) string {
 			}
 		}
 		if strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/lib") {
-			if command, err := exec.LookPath("mpirun." + fronts[l.Name]); err == nil {
-				return command
+			for name, number := range map[string]string{"mpirun.mpich": ".so.12", "mpirun.openmpi": ".so.40"} {
+				if command, err := exec.LookPath(name); err == nil && strings.HasSuffix(l.Name, number) {
+					return command
+				}
 			}
 		}
 	}

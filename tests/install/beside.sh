@@ -116,6 +116,12 @@ for other in mpich openmpi; do
         echo "mpirun.libimpi says:"; cat err; exit 1
     fi
     runs libimpi mpirun.$other ./ours
+    command -v mpifort.$other >/dev/null || continue
+    printf 'program p\nuse mpi\ninteger e\ncall mpi_init(e)\ncall mpi_finalize(e)\nend\n' >p.f90
+    mpifort.$other p.f90 -o fortran
+    if mpirun.libimpi -n 2 ./fortran 2>err || ! grep -q "libimpi has none: .*; start it with /usr/bin/mpirun.$other\$" err; then
+        echo "mpirun.libimpi says:"; cat err; exit 1
+    fi
 done
 
 # A folder somewhere is found by nobody who is not told of it.
