@@ -192,7 +192,9 @@ func isMPI(name string) bool { return mpiLibrary.MatchString(name) || fortranLib
 func ownNames() []string {
 	names := slices.Clone(standard[:1])
 	for name := range fronts {
-		names = append(names, name)
+		if mpiLibrary.MatchString(name) {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names[1:])
 	return names
