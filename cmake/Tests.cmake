@@ -71,7 +71,7 @@ foreach(test pt2pt/sizes pt2pt/traffic pt2pt/unexpected datatype/transfer)
 endforeach()
 
 # Windows of the program's own memory are worked on by their owners where other processes cannot be read.
-foreach(test rma/put_get rma/accumulate rma/atomics rma/passive rma/errors_arguments rma/random_epochs)
+foreach(test rma/put_get rma/accumulate rma/atomics rma/watching rma/passive rma/errors_arguments rma/random_epochs)
   string(REPLACE "/" "-" target test-${test})
   add_test(NAME single-copy=0/4/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -n 4 $<TARGET_FILE:${target}>)
   set_tests_properties(single-copy=0/4/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "shm;c" ENVIRONMENT IMPI_SINGLE_COPY=0)

@@ -402,10 +402,27 @@ func (w *Window) flush(to int) error {
 	e, t := w.engine, &w.requests.targets[to]
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if w.askFlush(to); !t.idle() {
-		w.await(t.idle)
-	}
+	w.askFlush(to)
+	w.reach(t.idle)
 	return w.outcome(to)
+}
+
+// reach awaits a condition. If it is true at once, the call makes progress nevertheless: a program may repeat it until
+// another process has changed something, for which this one has to serve its requests. Engine lock held, given up
+// meanwhile.
+func (w *Window) reach(cond func() bool) {
+	if cond() {
+		w.turn()
+	} else {
+		w.await(cond)
+	}
+}
+
+// turn makes progress for a thread of the program that waits for nothing. Engine lock held, given up meanwhile.
+func (w *Window) turn() {
+	w.engine.settle()
+	w.engine.poll(anyPeer)
+	w.engine.callProgram()
 }
 
 // flushAll is flush for all targets at the same time.
@@ -419,13 +436,18 @@ func (w *Window) flushAll() (err error) {
 	for r := range w.requests.targets {
 		w.askFlush(r)
 	}
+	waited := false
 	for r := range w.requests.targets {
 		if t := &w.requests.targets[r]; !t.idle() {
 			w.await(t.idle)
+			waited = true
 		}
 		if bad := w.outcome(r); err == nil {
 			err = bad
 		}
+	}
+	if !waited {
+		w.turn()
 	}
 	return err
 }
@@ -438,9 +460,7 @@ func (w *Window) flushLocal(to int) error {
 	e, t := w.engine, &w.requests.targets[to]
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if t.open > 0 {
-		w.await(func() bool { return t.open == 0 })
-	}
+	w.reach(func() bool { return t.open == 0 })
 	return w.failure()
 }
 

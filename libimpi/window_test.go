@@ -218,6 +218,36 @@ func TestSwapsOfAllTakeTurns(t *testing.T) {
 	})
 }
 
+// The first member waits for what the others do to its memory by nothing but calls that have nothing to wait for.
+func TestWhoLooksAtItsOwnMemoryServesTheOthers(t *testing.T) {
+	ways := []func(e *Engine, w *Window, id uint64) error{
+		func(_ *Engine, w *Window, _ uint64) error { return w.Flush(0, false, "test") },
+		func(_ *Engine, w *Window, _ uint64) error { return w.Flush(0, true, "test") },
+		func(_ *Engine, w *Window, _ uint64) error { return w.FlushAll(false, "test") },
+		func(e *Engine, _ *Window, id uint64) error { return e.WaitAll([]uint64{id}, nil) },
+	}
+	everyWay(t, len(ways), func(t *testing.T, e *Engine, w *Window, _ []int64) {
+		if e.home.InTurn { // where messages are late nobody else runs meanwhile
+			return
+		}
+		noOp, sum := op.Predefined(abi.MPI_NO_OP), op.Predefined(abi.MPI_SUM)
+		for i, way := range ways {
+			must(t, w.LockAll(0))
+			seen := []int64{-1}
+			for w.Comm().Rank() == 0 && seen[0] != 3 {
+				id, err := w.Accumulate(coll.Buf{}, longBuf(seen, 1), w.long(0, i, 1), noOp, longT, i == len(ways)-1)
+				must(t, err)
+				must(t, way(e, w, id))
+			}
+			if w.Comm().Rank() != 0 {
+				_, err := w.Accumulate(longBuf([]int64{1}, 1), coll.Buf{}, w.long(0, i, 1), sum, longT, false)
+				must(t, err)
+			}
+			must(t, w.UnlockAll())
+		}
+	})
+}
+
 func TestRequestsOfWindowsComplete(t *testing.T) {
 	everyWay(t, 4000, func(t *testing.T, e *Engine, w *Window, mine []int64) {
 		me, size := w.Comm().Rank(), w.Comm().Size()
