@@ -70,6 +70,10 @@ func CheckOp(handle int, target, origin *datatype.Type) (*datatype.Type, error) 
 // short for those that wait.
 const pieceBytes = 256 << 10
 
+// vectorBytes is the same where vectors are combined and nothing else: their kernels fetch ahead, and begin anew with
+// each piece.
+const vectorBytes = 512 << 10
+
 // vector answers where b lies as consecutive elements, nil if it does not.
 func vector(b Buf, element *datatype.Type) unsafe.Pointer {
 	if b.Type == element {
@@ -115,6 +119,9 @@ func (a *Accumulation) Do() error {
 	} else if a.Far == nil {
 		w.target.in.SeekTo(a.First * a.Element.Size())
 		w.target.out.SeekTo(a.First * a.Element.Size())
+	}
+	if w.origin.vector != nil && w.target.vector != nil && w.result.none && a.Most == 0 {
+		w.most = min(max(vectorBytes/a.Element.Extent(), 1), n)
 	}
 	for at := int64(0); at < n; at += w.most {
 		if err := w.piece(at, min(w.most, n-at)); err != nil {

@@ -148,27 +148,17 @@ int impi_exec_Ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int r
 #define MOVED(FROM, TO, PIECES) move(request, FROM, TO, PIECES, (struct blocks){sendbuf, sendcount, sendtype}, \
                                      (struct blocks){recvbuf, recvcount, recvtype}, comm)
 
-int impi_exec_Igather(BLOCKS, int root, MPI_Comm comm, MPI_Request *request)
-{
-    return root < 0 ? IMPI_IN_GO : MOVED(ALL, root, 0);
-}
+#define ROOTED(OPERATION) (root < 0 ? IMPI_IN_GO : OPERATION)
 
-int impi_exec_Iscatter(BLOCKS, int root, MPI_Comm comm, MPI_Request *request)
-{
-    return root < 0 ? IMPI_IN_GO : MOVED(root, ALL, 1);
-}
-
+int impi_exec_Igather(BLOCKS, int root, MPI_Comm comm, MPI_Request *request) { return ROOTED(MOVED(ALL, root, 0)); }
+int impi_exec_Iscatter(BLOCKS, int root, MPI_Comm comm, MPI_Request *request) { return ROOTED(MOVED(root, ALL, 1)); }
 int impi_exec_Iallgather(BLOCKS, MPI_Comm comm, MPI_Request *request) { return MOVED(ALL, ALL, 0); }
 int impi_exec_Ialltoall(BLOCKS, MPI_Comm comm, MPI_Request *request) { return MOVED(ALL, ALL, 1); }
 
 #define VECTORS const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op
 #define REDUCED(KIND, ROOT) reduce(request, KIND, ROOT, sendbuf, recvbuf, count, datatype, op, comm)
 
-int impi_exec_Ireduce(VECTORS, int root, MPI_Comm comm, MPI_Request *request)
-{
-    return root < 0 ? IMPI_IN_GO : REDUCED(WHOLE, root);
-}
-
+int impi_exec_Ireduce(VECTORS, int root, MPI_Comm comm, MPI_Request *request) { return ROOTED(REDUCED(WHOLE, root)); }
 int impi_exec_Iallreduce(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(WHOLE, ALL); }
 int impi_exec_Iscan(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(UP_TO_ME, ALL); }
 int impi_exec_Iexscan(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(BEFORE_ME, ALL); }

@@ -6,14 +6,27 @@
 #include "kernel_words.h"
 #include "reduce.h"
 
+/* How many of the n elements that are left of two vectors come next. Of long vectors those behind them are fetched, as
+ * the processor's own prefetchers stop at each page (1 MiB: 17.4 us instead of 20). */
+INLINE int64_t next_of(const char *left, const char *right, int64_t n, int64_t size, int64_t count)
+{
+    enum { PART = 1 << 10, LONG = 256 << 10, LINE = 64 };
+    if (count * size < LONG || n * size < 2 * PART) return n;
+    for (int i = PART; i < 2 * PART; i += LINE) __builtin_prefetch(left + i, 1), __builtin_prefetch(right + i);
+    return PART / size;
+}
+
 #define KERNEL(name, type, result)                                              \
     CLONED_512 static void name(void *left, const void *right, int64_t count)   \
     {                                                                           \
         type *restrict l = left;                                                \
         const type *restrict r = right;                                         \
-        for (int64_t i = 0; i < count; i++) {                                   \
-            type a = l[i], b = r[i];                                            \
-            l[i] = (type)(result);                                              \
+        for (int64_t n = count, m; n > 0; n -= m, l += m, r += m) {             \
+            m = next_of((char *)l, (const char *)r, n, sizeof(type), count);    \
+            for (int64_t i = 0; i < m; i++) {                                   \
+                type a = l[i], b = r[i];                                        \
+                l[i] = (type)(result);                                          \
+            }                                                                   \
         }                                                                       \
     }
 

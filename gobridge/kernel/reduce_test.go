@@ -97,6 +97,33 @@ func TestKernelsOfOperationsInCDoWhatThoseInGoDo(t *testing.T) {
 	}
 }
 
+// Long vectors are combined in parts, of which each fetches the next.
+func TestLongVectorsAreCombinedToTheirEnd(t *testing.T) {
+	for _, handle := range []int{abi.MPI_INT8_T, abi.MPI_SHORT, abi.MPI_FLOAT, abi.MPI_DOUBLE, abi.MPI_UINT64_T} {
+		typ := datatype.Named(handle)
+		r := rand.New(rand.NewSource(int64(handle)))
+		for _, bytes := range []int{256<<10 - 8, 256 << 10, 257<<10 + 8, 258<<10 - 8} {
+			n := bytes / int(typ.Size())
+			left, right := numbers(r, typ, n+64), numbers(r, typ, n+64)
+			behind := string(left[bytes:])
+			want := append([]byte(nil), right[:bytes]...)
+			err := op.Predefined(abi.MPI_MAX).Apply(unsafe.Pointer(&left[0]), unsafe.Pointer(&want[0]), int64(n), typ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			Combine(abi.MPI_MAX, typ, unsafe.Pointer(&left[0]), unsafe.Pointer(&right[0]), int64(n))
+			for i, size := 0, int(typ.Size()); i < n; i++ {
+				if string(left[i*size:][:size]) != string(want[i*size:][:size]) && !(isNaN(typ, left, i) && isNaN(typ, want, i)) {
+					t.Fatalf("%s, element %d of %d", typ.Name(), i, n)
+				}
+			}
+			if string(left[bytes:]) != behind {
+				t.Fatalf("%s: what lies behind %d bytes has changed", typ.Name(), bytes)
+			}
+		}
+	}
+}
+
 func TestWhatIsNotOfTheProcessorHasNoKernelInC(t *testing.T) {
 	var word [4]uint64
 	p := unsafe.Pointer(&word)

@@ -79,7 +79,4 @@ static void at_exit(int status, void *process)
     if (!impi_forked) impi_process_ends((uintptr_t)process);
 }
 
-int impi_watch_exit(uintptr_t process)
-{
-    return on_exit(at_exit, (void *)process);
-}
+int impi_watch_exit(uintptr_t process) { return on_exit(at_exit, (void *)process); }
