@@ -68,6 +68,7 @@ type Engine struct {
 	probes     []probe // that wait
 
 	spareContexts []*context // of freed communicators (comm.go)
+	spares        spares     // of freed windows (window_spare.go)
 	buffer        attachedBuffer
 	world, self   *Comm
 	tagUB         int32

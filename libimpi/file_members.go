@@ -29,7 +29,7 @@ type fileMembers struct {
 	word    *int64  // the word, if all members map it
 
 	memory []datatype.Pointer // of Memory; nil: none has been asked for
-	mapped []byte             // what other processes map, too
+	mapped mapped             // what other processes map, too
 	each   int
 }
 
@@ -276,9 +276,9 @@ func (m *fileMembers) Memory(each int) ([]datatype.Pointer, error) {
 	part := int64(each+pageBytes-1) &^ (pageBytes - 1)
 	var err error
 	if len(ranks) > 1 {
-		if m.mapped, err = m.comm.mapAmong(ranks, int(part)*len(ranks)); err == nil {
+		if m.mapped, err = m.comm.mapAmong(ranks, int(part)*len(ranks), false); err == nil {
 			for i, r := range ranks {
-				own[r] = offset(startOf(m.mapped), int64(i)*part)
+				own[r] = offset(startOf(m.mapped.bytes), int64(i)*part)
 			}
 		}
 	} else {
@@ -302,10 +302,8 @@ func (m *fileMembers) Memory(each int) ([]datatype.Pointer, error) {
 }
 
 func (m *fileMembers) forgetMemory() {
-	if m.mapped != nil {
-		m.comm.engine.home.Memory.Forget(m.mapped)
-	}
-	m.mapped, m.memory = nil, nil
+	m.comm.engine.unmap(m.mapped)
+	m.mapped, m.memory = mapped{}, nil
 }
 
 // Isend starts a message.

@@ -248,6 +248,7 @@ func (e *Engine) leave(more func() bool) error {
 		return err
 	}
 	e.retire()
+	e.releaseSpares()
 	return nil
 }
 

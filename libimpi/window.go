@@ -43,7 +43,7 @@ type Window struct {
 	parts  []onesided.Part    // by rank
 	memory []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
 	mine   datatype.Pointer   // the own part
-	shared []byte             // what the members of this machine map: words if they are all, and then parts
+	shared mapped             // what the members of this machine map: words if they are all, and then parts
 	words  *onesided.Words    // in it; nil if the members are in several machines
 	local  []int32            // local ranks of the members then
 	asks   bool               // not all parts are mapped: there are requests
@@ -219,14 +219,15 @@ func (w *Window) share(config *WindowConfig, behind []int64) error {
 			bytes = (bytes + pageBytes - 1) &^ (pageBytes - 1)
 		}
 	}
-	mem, err := w.comm.mapAmong(ranks, int(bytes))
+	shared, err := w.comm.mapAmong(ranks, int(bytes), whole)
 	if err != nil {
 		if isShared {
 			return errorf(abi.MPI_ERR_RMA_SHARED, "no shared memory of %d bytes: %v", bytes, err)
 		}
 		return w.failure()
 	}
-	w.shared = mem
+	w.shared = shared
+	mem := shared.bytes
 	for i := 0; i < len(ranks) && hasParts; i++ {
 		w.memory[ranks[i]] = offset(startOf(mem), offsets[ranks[i]])
 	}
@@ -242,47 +243,54 @@ func (w *Window) share(config *WindowConfig, behind []int64) error {
 
 const maxWindow = 1 << 46
 
-// mapAmong maps memory that the first of some members makes. Either all of them get it, or all an error.
-func (c *Comm) mapAmong(ranks []int, bytes int) ([]byte, error) {
-	home := c.engine.home.Memory
+// mapAmong maps memory that the first of some members makes. Either all of them get it, or all an error. again says
+// that it may be what an earlier window has left (window_spare.go): all members have left that.
+func (c *Comm) mapAmong(ranks []int, bytes int, again bool) (mapped, error) {
 	on := coll.Comm(&c.ops)
+	worlds := make([]int32, len(ranks))
+	for i, r := range ranks {
+		worlds[i] = c.group.World(r)
+	}
 	if len(ranks) < c.Size() {
-		worlds := make([]int32, len(ranks))
-		for i, r := range ranks {
-			worlds[i] = c.group.World(r)
-		}
 		on = &subset{all: &c.ops, of: c.group, g: NewGroup(worlds), first: subsetTags}
 	}
-	var mem []byte
+	var m mapped
 	var err error
-	id := []uint64{none}
+	id := []uint64{none, 0} // its number, and its serial number
 	if on.Rank() == 0 {
-		var number uint64
-		if mem, number, err = home.Share(bytes); err == nil {
-			id[0] = number
-			defer home.Hide(number)
-		}
+		var hide func()
+		m, id[0], hide, err = c.obtain(worlds, bytes, again)
+		defer hide()
+		id[1] = m.serial
 	}
-	if err := coll.Bcast(on, countBuf(id), 0); err != nil {
-		return nil, err
+	two := countBuf(id)
+	two.Count = 2
+	if err := coll.Bcast(on, two, 0); err != nil {
+		return mapped{}, err
 	}
 	if on.Rank() != 0 {
-		if err = fmt.Errorf("rank %d has none", ranks[0]); id[0] != none {
-			mem, err = home.Find(c.engine.LocalRank(c.group.World(ranks[0])), id[0], bytes)
-		}
+		m, err = c.find(worlds, bytes, id[0], id[1])
+	}
+	kept := id[0] == none && id[1] != 0
+	if kept && err == nil {
+		n, i := len(m.bytes), on.Rank()
+		clear(m.bytes[n*i/len(ranks) : n*(i+1)/len(ranks)])
 	}
 	all, failed := allWell(on, err)
+	if failed == nil && all {
+		return m, nil
+	}
+	if err == nil {
+		c.engine.unmap(m)
+		err = fmt.Errorf("another process cannot map it")
+	}
 	if failed != nil {
-		return nil, failed
+		return mapped{}, failed
 	}
-	if !all {
-		if err == nil {
-			home.Forget(mem)
-			err = fmt.Errorf("another process cannot map it")
-		}
-		return nil, err
+	if kept {
+		return c.mapAmong(ranks, bytes, false)
 	}
-	return mem, nil
+	return mapped{}, err
 }
 
 // ownPart finds the memory of this process.
@@ -337,7 +345,7 @@ func (w *Window) Comm() *Comm { return w.comm }
 func (w *Window) Base() datatype.Pointer    { return w.mine }
 func (w *Window) Part(r int) onesided.Part  { return w.parts[r] }
 func (w *Window) Flavor() int               { return w.flavor }
-func (w *Window) Mapped() bool              { return w.shared != nil }
+func (w *Window) Mapped() bool              { return w.shared.bytes != nil }
 func (w *Window) At(r int) datatype.Pointer { return w.memory[r] }
 
 // String names the window for messages.
@@ -362,6 +370,9 @@ func (w *Window) Free() error {
 	if err := w.barrier(); err != nil {
 		return err
 	}
+	if w.words != nil {
+		w.shared = w.engine.spares.keep(w.shared)
+	}
 	w.forget()
 	return nil
 }
@@ -369,10 +380,8 @@ func (w *Window) Free() error {
 // forget gives back what the window has.
 func (w *Window) forget() {
 	w.closeRequests()
-	if w.shared != nil {
-		w.engine.home.Memory.Forget(w.shared)
-		w.shared = nil
-	}
+	w.engine.unmap(w.shared)
+	w.shared = mapped{}
 	w.comm.Discard()
 }
 
