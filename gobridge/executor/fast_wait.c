@@ -159,10 +159,7 @@ int impi_exec_Testall(int count, MPI_Request requests[], int *flag, MPI_Status s
     return tested(complete(count, requests, statuses, 0), flag);
 }
 
-int impi_exec_Test(MPI_Request *request, int *flag, MPI_Status *status)
-{
-    return impi_exec_Testall(1, request, flag, status);
-}
+int impi_exec_Test(MPI_Request *one, int *flag, MPI_Status *status) { return impi_exec_Testall(1, one, flag, status); }
 
 /* Finds an operation that has ended, after at most so many looks at all. Where a persistent request that was found last
  * stands again, the search begins behind it, so that the others have their turn. */

@@ -123,3 +123,28 @@ func TestKernelsInCDoWhatThoseInGoDo(t *testing.T) {
 		}
 	}
 }
+
+// The words of two columns of matrices with rows of a page, or some.
+func TestColumnsArePutIntoColumns(t *testing.T) {
+	const most = 40
+	for _, block := range []int64{1, 2, 4, 8, 16} {
+		for _, pitch := range []int64{4096, 8192, -4096, 4096 + 64} {
+			for n := int64(8); n <= most; n++ {
+				mem, buf := make([]byte, (2*most+1)*8192), make([]byte, (2*most+1)*8192)
+				rand.New(rand.NewSource(n)).Read(mem)
+				from, to := unsafe.Pointer(&mem[most*8192]), unsafe.Pointer(&buf[most*8192])
+				want := bytes.Clone(buf)
+				for i := range n {
+					at := most*8192 + i*pitch
+					copy(want[at:at+block], mem[at:])
+				}
+				nest := datatype.Nest{Depth: 1, Block: block}
+				nest.Dims[0] = datatype.Dim{N: n, Mem: pitch, Buf: pitch}
+				Kernels.Nest(from, to, 0, 0, nest)
+				if !bytes.Equal(buf, want) {
+					t.Fatalf("%d words of %d bytes, %d apart", n, block, pitch)
+				}
+			}
+		}
+	}
+}

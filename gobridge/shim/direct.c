@@ -21,9 +21,6 @@ double impi_direct_Wtick(void)
 }
 
 MPI_Aint impi_direct_Aint_add(MPI_Aint base, MPI_Aint disp) { return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp); }
-MPI_Aint impi_direct_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
-{
-    return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
-}
+MPI_Aint impi_direct_Aint_diff(MPI_Aint to, MPI_Aint from) { return (MPI_Aint)((uintptr_t)to - (uintptr_t)from); }
 
 int impi_direct_Pcontrol(const int level, ...) { (void)level; return MPI_SUCCESS; }
