@@ -14,4 +14,4 @@
 /* 5811cacb7d6aba55 gobridge/shim/z_shim.h */
 /* 7ae0622cc1a6ab1b libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* bbbc847eaf0bcc88 transport/shm/z_layout.h */
+/* 67254c27c2ad2581 transport/shm/z_layout.h */

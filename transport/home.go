@@ -87,10 +87,17 @@ type Board interface {
 	// ReserveLong sees to the memory of long lanes. Each member calls it before it uses one.
 	ReserveLong() error
 	Lane(long bool, member, lane, i int) (word *uint64, payload []byte)
+	// Pieces is what Slots tells of the places that each member has for pieces of long operations, and Piece is one of
+	// them. ReservePieces sees to their memory. Each member calls it before it uses one.
+	Pieces() (places, bytes int, shift uint)
+	Piece(member, i int) (word *uint64, payload []byte)
+	ReservePieces() error
 	// Done is a member's count of completed operations.
 	Done(member int) *uint64
 	// Wake wakes a process of the machine, by its local rank, if it sleeps.
 	Wake(local int)
+	// Alert wakes a process's progress thread, if it waits for long transfers.
+	Alert(local int)
 	// Leave gives the board up. The caller has completed all its operations on it. It does not block.
 	Leave()
 }

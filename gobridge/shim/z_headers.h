@@ -7,4 +7,4 @@
 /* 957df78970cae06a gobridge/kernel/kernels.h */
 /* 7ae0622cc1a6ab1b libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* bbbc847eaf0bcc88 transport/shm/z_layout.h */
+/* 67254c27c2ad2581 transport/shm/z_layout.h */

@@ -18,6 +18,7 @@ type Board struct {
 	members []boardMember
 	wide    int // where the wide slots begin in the segment
 	long    []boardLong
+	pieces  int // where the places for pieces begin in the segment
 }
 
 var errNoBoard = errors.New("shm: there is no board of this number")
@@ -60,11 +61,12 @@ func (s *Segment) OpenBoard(number int) (transport.Board, error) {
 		return nil, err
 	}
 	off, at := s.boardAt(number)
-	return &Board{s, number, s.membersOf(at), off + boardWideOffset(s.n), s.longLanesOf(off)}, nil
+	return &Board{s, number, s.membersOf(at), off + boardWideOffset(s.n), s.longLanesOf(off),
+		off + boardPieceOffset(s.n)}, nil
 }
 
-// reserveBoard makes sure that memory stands behind a board, but for its long lanes. Another rank may have done that,
-// or says so; once is enough for this one.
+// reserveBoard makes sure that memory stands behind a board, but for its long lanes and places for pieces. Another rank
+// may have done that, or says so; once is enough for this one.
 func (s *Segment) reserveBoard(number int) error {
 	if s.reserved[number].Load() {
 		return nil
@@ -85,6 +87,26 @@ func (b *Board) ReserveLong() error {
 	}
 	atomic.StoreUint32(&at.long, 1)
 	return nil
+}
+
+// ReservePieces implements transport.Board.
+func (b *Board) ReservePieces() error {
+	_, at := b.segment.boardAt(b.number)
+	if err := b.segment.reserve(b.pieces, len(b.members)*boardPieces*boardPieceSize); err != nil {
+		return err
+	}
+	atomic.StoreUint32(&at.pieces, 1)
+	return nil
+}
+
+// Pieces implements transport.Board.
+func (b *Board) Pieces() (places, bytes int, shift uint) {
+	return boardPieces, boardPiecePayload, boardPieceShift
+}
+
+// Piece implements transport.Board.
+func (b *Board) Piece(member, i int) (word *uint64, payload []byte) {
+	return b.segment.placeFor(b.pieces + (member*boardPieces+i)*boardPieceSize)
 }
 
 // Slots implements transport.Board.
@@ -132,6 +154,9 @@ func (b *Board) Wake(local int) {
 	}
 }
 
+// Alert implements transport.Board.
+func (b *Board) Alert(local int) { alert(b.segment.control(local)) }
+
 // Leave gives the board up. The caller has completed all its operations on it, and makes no more.
 func (b *Board) Leave() {
 	s := b.segment
@@ -146,6 +171,12 @@ func (b *Board) Leave() {
 	}
 	if atomic.SwapUint32(&at.long, 0) != 0 {
 		clear(b.long)
+	}
+	if atomic.SwapUint32(&at.pieces, 0) != 0 {
+		for i := range len(b.members) * boardPieces {
+			word, _ := b.Piece(0, i)
+			atomic.StoreUint64(word, 0)
+		}
 	}
 	atomic.AndUint64(&s.boardMap()[b.number/64], ^(uint64(1) << (b.number % 64)))
 }

@@ -80,6 +80,14 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 		if err := b.ReserveLong(); err != nil {
 			t.Fatal(err)
 		}
+		if err := b.ReservePieces(); err != nil {
+			t.Fatal(err)
+		}
+		places, bytes, shift := b.Pieces()
+		word, payload := b.Piece(i, places-1)
+		if *word = 9; len(payload) != bytes || bytes >= 1<<shift {
+			t.Errorf("a piece of %d bytes, not %d", len(payload), bytes)
+		}
 		for _, long := range []bool{false, true} {
 			lanes, slots, _, _ := b.Lanes(long)
 			last, _ := b.Lane(long, i, lanes-1, slots-1)
@@ -102,6 +110,11 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 	}
 	if slices.ContainsFunc(boards[1].long, func(l boardLong) bool { return l != boardLong{} }) {
 		t.Error("long lanes are not cleared")
+	}
+	for i := range all {
+		if word, _ := boards[1].Piece(i, boardPieces-1); *word != 0 {
+			t.Errorf("the last place for pieces of member %d is not cleared", i)
+		}
 	}
 	if again := all[2].TakeBoard([]int32{0, 2}); again != number {
 		t.Errorf("took board %d, not %d", again, number)

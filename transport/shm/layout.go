@@ -77,6 +77,7 @@ import (
 //
 //	 0  u32  present: members that have not left. The last one to leave clears all lines and then the bit in the map
 //	 4  u32  long: 1 if long lanes may have been used
+//	 8  u32  pieces: 1 if places for pieces may have been used
 //	64       a block for each member:
 //	   0  u64  done: operations that the member has completed
 //	  64       slots of 64 bytes: that of operation s, counted from 1, is number s%BoardSlots:
@@ -89,12 +90,15 @@ import (
 //	         from a new page on, for each member 8 long lanes of 4 slots, of which start s uses number s%4: a line that
 //	         begins with such a word, and a payload of at most 2 KiB. Memory stands behind them from the first one on
 //	         that is used
+//	         from a new page on, for each member 4 places for pieces of long operations: a page that begins with a word
+//	         as above, of 24 bits for the length, and a payload of at most 64 KiB. Memory stands behind them from the
+//	         first such operation on
 //
 // A member writes the slot of operation s when all members have completed operation s-BoardSlots. Operations with more
-// data use the wide slots in turn, each when all members have completed the operation that had it before. A lane
-// belongs to one persistent operation. Each member publishes a slot of it at each start, and writes that of start s
-// when it sees that all others have published start s-15, of a long lane s-3: they have completed the start before that
-// then.
+// data use the wide slots in turn, each when all members have completed the operation that had it before, and the
+// pieces of long ones, each of which is an operation, the places for pieces. A lane belongs to one persistent
+// operation. Each member publishes a slot of it at each start, and writes that of start s when it sees that all others
+// have published start s-15, of a long lane s-3: they have completed the start before that then.
 //
 // The memory of a pair, a memfd for each two processes that are each other's guests (guest.go). End 0 has offered it:
 //
@@ -142,7 +146,7 @@ import (
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 10
+	version = 11
 
 	// MaxLocal is the largest number of ranks that share a segment. Rings of pairs that never talk take addresses, and
 	// no memory: 35 TiB of 128 for so many ranks.
@@ -183,6 +187,11 @@ const (
 	boardLongPayload  = 2 << 10
 	boardLongSlotSize = lineBytes + boardLongPayload
 	boardLongSize     = boardLongLanes * boardLongSlots * boardLongSlotSize // of a member's
+
+	boardPieces       = 4
+	boardPiecePayload = 64 << 10
+	boardPieceShift   = 24
+	boardPieceSize    = pageBytes + boardPiecePayload
 
 	pairMagic     = 0x31524950_49504d49 // "IMPIPIR1" on a little-endian machine
 	pairVersion   = 1
@@ -242,7 +251,14 @@ func ringOffset(n int) int { return alignPage(positionOffset(n) + n*n*lineBytes)
 func boardOffset(n int) int { return ringOffset(n) + n*n*ringSize(n) }
 
 // boardBytes is the size in bytes of each board of a segment for n ranks.
-func boardBytes(n int) int { return alignPage(boardLongOffset(n) + min(n, BoardMembers)*boardLongSize) }
+func boardBytes(n int) int {
+	return boardPieceOffset(n) + min(n, BoardMembers)*boardPieces*boardPieceSize
+}
+
+// boardPieceOffset is where the places for pieces of a board begin.
+func boardPieceOffset(n int) int {
+	return alignPage(boardLongOffset(n) + min(n, BoardMembers)*boardLongSize)
+}
 
 // boardLongOffset is where the long lanes of a board begin.
 func boardLongOffset(n int) int {

@@ -106,7 +106,8 @@ type boardMember struct {
 type board struct {
 	present uint32
 	long    uint32
-	_       [14]uint32
+	pieces  uint32
+	_       [13]uint32
 }
 
 type pointerPad [8 - unsafe.Sizeof(uintptr(0))]byte
@@ -210,6 +211,12 @@ func (s *Segment) membersOf(b *board) []boardMember {
 // wideSlot is the word of the wide slot of a board at an offset, and its payload.
 func (s *Segment) wideSlot(off int) (*uint64, []byte) {
 	payload := s.mem[off+lineBytes : off+boardWideSize : off+boardWideSize]
+	return (*uint64)(unsafe.Pointer(&s.mem[off])), payload
+}
+
+// placeFor is the word of a place for pieces at an offset, and its payload.
+func (s *Segment) placeFor(off int) (*uint64, []byte) {
+	payload := s.mem[off+pageBytes : off+boardPieceSize : off+boardPieceSize]
 	return (*uint64)(unsafe.Pointer(&s.mem[off])), payload
 }
 
