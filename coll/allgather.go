@@ -11,12 +11,14 @@ var (
 		&allgatherBy{name: "bruck", run: (*Scratch).allgatherBruck},
 		&allgatherBy{name: "bruck-ring", run: (*Scratch).allgatherBruckRing},
 		&allgatherBy{name: "ring", run: (*Scratch).allgatherRing},
+		&allgatherBy{name: boardName, run: (*Scratch).allgatherBoard, needs: onBoard},
 		&allgatherBy{name: "machines", needs: severalMachines},
 	)
 	allgathervs = newOperation("allgatherv", "all blocks", allgathervTable,
 		&allgathervBy{name: "bruck", run: (*Scratch).allgathervBruck},
 		&allgathervBy{name: "circulant", run: (*Scratch).allgathervCirculant},
 		&allgathervBy{name: "ring", run: (*Scratch).allgathervRing},
+		&allgathervBy{name: boardName, run: (*Scratch).allgathervBoard, needs: onBoard},
 	)
 )
 
@@ -32,7 +34,7 @@ func Allgather(c Comm, send, recv Buf) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	if run := allgathers.pick(Case{Ranks: p, Bytes: int64(p) * block, Machines: machinesOf(c)}); run != nil {
+	if run := allgathers.pick(Case{Ranks: p, Bytes: int64(p) * block, Machines: machinesOf(c)}.on(c)); run != nil {
 		return run(s, c, recv)
 	}
 	return s.allgatherMachines(c, recv)
@@ -50,7 +52,7 @@ func Allgatherv(c Comm, send Buf, recv VBuf) (err error) {
 	for _, n := range recv.Counts {
 		k.Bytes, k.Longest = k.Bytes+n*size, max(k.Longest, n*size)
 	}
-	return allgathervs.pick(k)(s, c, recv)
+	return allgathervs.pick(k.on(c))(s, c, recv)
 }
 
 // allgatherRing: p-1 rounds of a block.

@@ -11,6 +11,7 @@ var allreduces = newOperation("allreduce", "the vector", allreduceTable,
 	&allreduceBy{name: "butterfly", run: onCopy((*Scratch).allreduceButterfly)},
 	&allreduceBy{name: "two-tree", run: onCopy((*Scratch).allreduceTwoTree), needs: commuting | threeRanks},
 	&allreduceBy{name: "ring", run: onCopy((*Scratch).allreduceRing), needs: commuting | pieceEach},
+	&allreduceBy{name: boardName, run: (*Scratch).allreduceBoard, needs: onBoard | commuting},
 	&allreduceBy{name: "machines", needs: severalMachines | ordered},
 	&allreduceBy{name: "fold", run: (*Scratch).allreduceFold},
 )
@@ -38,8 +39,7 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative(),
-		Machines: machinesOf(c)}
+	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Machines: machinesOf(c)}.forVector(c, recv, op)
 	if run := allreduces.pick(k); run != nil {
 		return run(s, c, own, recv, op)
 	}

@@ -7,6 +7,7 @@ var bcasts = newOperation("bcast", "the message", bcastTable,
 	&bcastBy{name: "circulant", run: bcastCirculant},
 	&bcastBy{name: "two-tree", run: bcastTwoTree, needs: threeRanks},
 	&bcastBy{name: "scatter-ring", run: bcastScatterRing, needs: threeRanks},
+	&bcastBy{name: boardName, run: bcastBoard, needs: onBoard},
 	&bcastBy{name: "machines", needs: severalMachines},
 )
 
@@ -16,7 +17,7 @@ func Bcast(c Comm, b Buf, root int) (err error) {
 	if p == 1 || n == 0 {
 		return nil
 	}
-	if run := bcasts.pick(Case{Ranks: p, Bytes: n, Machines: machinesOf(c)}); run != nil {
+	if run := bcasts.pick(Case{Ranks: p, Bytes: n, Machines: machinesOf(c)}.on(c)); run != nil {
 		return run(c, b, root)
 	}
 	return bcastMachines(c, b, root)

@@ -33,6 +33,12 @@ type Board interface {
 	Get(rank int) ([]byte, error)
 }
 
+// Seats are the ranks of a board, or of a communicator.
+type Seats interface {
+	Rank() int
+	Size() int
+}
+
 // Turn is what a rank does in an operation on a board: it may show its own part, and then takes the parts of some
 // ranks, or a piece of each, one after the other.
 type Turn struct {
@@ -40,6 +46,8 @@ type Turn struct {
 	own   Buf
 	piece int64 // elements of each of the pieces that own consists of; 0: of none
 	shows bool
+
+	hole, behind int64 // own is shown without its elements from hole on, before behind: nobody reads them there
 
 	next, end, step int   // whose parts are taken: from next on, before end
 	at, n           int64 // the piece: n bytes from byte at on
@@ -49,6 +57,16 @@ type Turn struct {
 	blocks          VBuf
 	op              Op
 	begun           bool // to has the first part
+
+	// Of a piece of a long operation (board_long.go).
+	seed   Buf  // combined with the parts of the others
+	seeded bool // there is a seed
+	slices Buf  // each rank shows its slice of this behind its own part, and takes those of the others
+	share  Buf  // the own slice
+	linked bool // a link of a chain
+	apart  bool // without the own vector
+	from   int64
+	upTo   int64 // of blocks only the elements from `from` on, before upTo; 0: all
 }
 
 // place says where a part belongs.
@@ -79,8 +97,11 @@ func (t *Turn) Do(b Board) error {
 
 // Run goes on with a turn that has begun, as far as the board lets it, and says whether it is over.
 func (t *Turn) Run(b Board) (over bool, err error) {
+	if t.linked {
+		return t.link(b)
+	}
 	if t.shows {
-		n := t.own.Size()
+		n := t.own.Size() + t.share.Size()
 		mem, err := b.Put(n)
 		if mem == nil || err != nil {
 			return err != nil, err
@@ -89,11 +110,18 @@ func (t *Turn) Run(b Board) (over bool, err error) {
 			return true, &Error{Class: abi.MPI_ERR_COUNT,
 				Msg: fmt.Sprintf("this rank has %d bytes for the others, who expect %d at most", n, t.most)}
 		}
-		if err := t.pack(mem[:n], b); err != nil {
+		if err := t.pack(mem[:n]); err != nil {
 			return true, err
 		}
 		b.Publish(n)
 		t.shows = false
+	}
+	if t.seeded && !t.begun {
+		if t.begun = true; t.seed.Count > 0 {
+			if err := Copy(t.to, t.seed); err != nil {
+				return true, err
+			}
+		}
 	}
 	for ; t.next != t.end; t.next += t.step {
 		if there, err := t.take(b); !there || err != nil {
@@ -152,17 +180,20 @@ func (t *Turn) Runs() (r Runs, simple bool) {
 	return r, true
 }
 
-// pack writes the own part, without the piece for this rank, which nobody reads there.
-func (t *Turn) pack(part []byte, b Board) error {
-	if t.piece == 0 {
+// pack writes the own part, and behind it the own slice.
+func (t *Turn) pack(part []byte) error {
+	if t.behind == 0 && t.share.Count == 0 {
 		return Pack(part, t.own, 0)
 	}
-	before := int64(b.Rank()) * t.piece
-	after := before + t.piece
-	if err := Pack(part, t.own.Slice(0, before), 0); err != nil {
+	if err := Pack(part, t.own.Slice(0, t.hole), 0); err != nil {
 		return err
 	}
-	return Pack(part[after*t.own.Type.Size():], t.own.Slice(after, t.own.Count-after), 0)
+	if rest := t.own.Count - t.behind; rest > 0 {
+		if err := Pack(part[t.behind*t.own.Type.Size():], t.own.Slice(t.behind, rest), 0); err != nil {
+			return err
+		}
+	}
+	return Pack(part[t.own.Size():], t.share, 0)
 }
 
 // take takes the part of the rank that comes next, if it is there.
@@ -175,6 +206,12 @@ func (t *Turn) take(b Board) (there bool, err error) {
 		to = pieces(to, b.Size(), t.next, t.next+1)
 	case inBlocks:
 		to = t.blocks.at(t.next)
+		if t.upTo > 0 {
+			to = between(to, t.from, t.upTo)
+		}
+	}
+	if mine := t.next == b.Rank(); mine && t.seeded {
+		return true, nil
 	}
 	if mine := t.next == b.Rank(); mine && t.whole {
 		return true, Copy(to, t.own)
@@ -196,9 +233,14 @@ func (t *Turn) take(b Board) (there bool, err error) {
 		return true, &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf(
 			"rank %d has %d bytes for all, and this rank expects %d", t.next, len(part), t.at+t.n)}
 	}
+	if t.slices.Count > 0 {
+		if err := t.takeSlice(b, part); err != nil {
+			return true, err
+		}
+	}
 	part = part[t.at : t.at+t.n]
 	switch {
-	case t.where == nowhere:
+	case t.where == nowhere, t.n == 0:
 		return true, nil
 	case t.where != combined:
 		return true, Unpack(to, part, 0)
@@ -217,13 +259,15 @@ func (t *Turn) show(own Buf) {
 }
 
 // showPieces has a turn show a part with a piece for each rank.
-func (t *Turn) showPieces(b Board, first Buf) {
+func (t *Turn) showPieces(b Seats, first Buf) {
 	t.own, t.piece, t.shows = first, first.Count, true
 	t.own.Count *= int64(b.Size())
+	t.hole = int64(b.Rank()) * t.piece
+	t.behind = t.hole + t.piece
 }
 
 // takeAll has a turn take the parts of all ranks, whole, into their blocks of to; the own one is own.
-func (t *Turn) takeAll(b Board, own, to Buf, where place) {
+func (t *Turn) takeAll(b Seats, own, to Buf, where place) {
 	t.own, t.to, t.where, t.whole = own, to, where, true
 	t.end, t.step = b.Size(), 1
 }
@@ -251,14 +295,14 @@ func eitherWay(op Op) bool { return op.Commutative() && !op.OfProgram() }
 
 // Barrier has a new turn be a Barrier. It, and all that follow, answer the turn, which is written where it lies: a copy
 // of so many words that have just been written takes longer than the rest.
-func (t *Turn) Barrier(b Board) *Turn {
+func (t *Turn) Barrier(b Seats) *Turn {
 	t.show(Bytes(nil))
 	t.takePieces(0, b.Size(), Buf{}, nowhere, 0, 0)
 	return t
 }
 
 // Bcast is Bcast.
-func (t *Turn) Bcast(b Board, data Buf, root int) *Turn {
+func (t *Turn) Bcast(b Seats, data Buf, root int) *Turn {
 	t.most = data.Size()
 	if b.Rank() == root {
 		t.show(data)
@@ -270,7 +314,7 @@ func (t *Turn) Bcast(b Board, data Buf, root int) *Turn {
 }
 
 // Gather is Gather. n are the bytes of a block.
-func (t *Turn) Gather(b Board, send, recv Buf, root int, n int64) *Turn {
+func (t *Turn) Gather(b Seats, send, recv Buf, root int, n int64) *Turn {
 	t.most = n
 	if b.Rank() != root {
 		t.show(send)
@@ -281,7 +325,7 @@ func (t *Turn) Gather(b Board, send, recv Buf, root int, n int64) *Turn {
 }
 
 // ownBlock is the own block of an operation that collects them.
-func ownBlock(b Board, send, recv Buf) Buf {
+func ownBlock(b Seats, send, recv Buf) Buf {
 	if send.IsInPlace() {
 		return recv.Block(b.Rank())
 	}
@@ -289,7 +333,7 @@ func ownBlock(b Board, send, recv Buf) Buf {
 }
 
 // Scatter is Scatter. n are the bytes of a block.
-func (t *Turn) Scatter(b Board, send, recv Buf, root int, n int64) *Turn {
+func (t *Turn) Scatter(b Seats, send, recv Buf, root int, n int64) *Turn {
 	t.most = n * int64(b.Size())
 	if b.Rank() == root {
 		if t.showPieces(b, send); recv.IsInPlace() {
@@ -301,7 +345,7 @@ func (t *Turn) Scatter(b Board, send, recv Buf, root int, n int64) *Turn {
 }
 
 // Allgather is Allgather.
-func (t *Turn) Allgather(b Board, send, recv Buf) *Turn {
+func (t *Turn) Allgather(b Seats, send, recv Buf) *Turn {
 	own := ownBlock(b, send, recv)
 	t.most = recv.Size()
 	t.show(own)
@@ -310,7 +354,7 @@ func (t *Turn) Allgather(b Board, send, recv Buf) *Turn {
 }
 
 // Allgatherv is Allgatherv. n are the bytes of the longest block.
-func (t *Turn) Allgatherv(b Board, send Buf, recv VBuf, n int64) *Turn {
+func (t *Turn) Allgatherv(b Seats, send Buf, recv VBuf, n int64) *Turn {
 	own := send
 	if send.IsInPlace() {
 		own = recv.Block(b.Rank())
@@ -330,7 +374,7 @@ func (t *Turn) Keep(old *Turn) {
 }
 
 // Alltoall is Alltoall.
-func (t *Turn) Alltoall(b Board, send, recv Buf) *Turn {
+func (t *Turn) Alltoall(b Seats, send, recv Buf) *Turn {
 	n, p := recv.Size(), int64(b.Size())
 	if send.IsInPlace() {
 		send = recv
@@ -342,7 +386,7 @@ func (t *Turn) Alltoall(b Board, send, recv Buf) *Turn {
 }
 
 // Reduce is Reduce, of elements without gaps.
-func (t *Turn) Reduce(b Board, send, recv Buf, op Op, root int) *Turn {
+func (t *Turn) Reduce(b Seats, send, recv Buf, op Op, root int) *Turn {
 	t.most = recv.Size()
 	if t.show(operand(send, recv)); b.Rank() == root {
 		t.combine(b.Size()-1, recv, op, 0)
@@ -351,7 +395,7 @@ func (t *Turn) Reduce(b Board, send, recv Buf, op Op, root int) *Turn {
 }
 
 // Allreduce is Allreduce, of elements without gaps.
-func (t *Turn) Allreduce(b Board, send, recv Buf, op Op) *Turn {
+func (t *Turn) Allreduce(b Seats, send, recv Buf, op Op) *Turn {
 	t.most = recv.Size()
 	t.show(operand(send, recv))
 	t.combine(b.Size()-1, recv, op, 0)
@@ -362,12 +406,12 @@ func (t *Turn) Allreduce(b Board, send, recv Buf, op Op) *Turn {
 const BoardSlicesFrom = 1 << 10
 
 // BoardSlices says whether an Allreduce is better made by slices.
-func BoardSlices(b Board, vector Buf) bool {
+func BoardSlices(b Seats, vector Buf) bool {
 	return b.Size() > 2 && vector.Size() >= BoardSlicesFrom && vector.Count >= int64(b.Size())
 }
 
 // ReduceSlices is the first of two operations that are an Allreduce by slices: each rank combines its own.
-func (t *Turn) ReduceSlices(b Board, send, recv Buf, op Op) *Turn {
+func (t *Turn) ReduceSlices(b Seats, send, recv Buf, op Op) *Turn {
 	p, r := b.Size(), b.Rank()
 	t.most = recv.Size()
 	t.show(operand(send, recv))
@@ -376,7 +420,7 @@ func (t *Turn) ReduceSlices(b Board, send, recv Buf, op Op) *Turn {
 }
 
 // ShareSlices is the second one: all get all slices.
-func (t *Turn) ShareSlices(b Board, recv Buf) *Turn {
+func (t *Turn) ShareSlices(b Seats, recv Buf) *Turn {
 	p, r := b.Size(), b.Rank()
 	own := pieces(recv, p, r, r+1)
 	t.most = pieces(recv, p, 0, 1).Size()
@@ -386,7 +430,7 @@ func (t *Turn) ShareSlices(b Board, recv Buf) *Turn {
 }
 
 // Scan is Scan, or Exscan if apart, of elements without gaps.
-func (t *Turn) Scan(b Board, send, recv Buf, op Op, apart bool) *Turn {
+func (t *Turn) Scan(b Seats, send, recv Buf, op Op, apart bool) *Turn {
 	last := b.Rank()
 	if apart {
 		last--
@@ -398,7 +442,7 @@ func (t *Turn) Scan(b Board, send, recv Buf, op Op, apart bool) *Turn {
 }
 
 // ReduceScatter is ReduceScatter of elements without gaps: this rank gets recv, which begins at element `at` of total.
-func (t *Turn) ReduceScatter(b Board, send, recv Buf, total, at int64, op Op) *Turn {
+func (t *Turn) ReduceScatter(b Seats, send, recv Buf, total, at int64, op Op) *Turn {
 	all := operand(send, recv)
 	all.Count = total
 	t.most = all.Size()

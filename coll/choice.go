@@ -24,6 +24,7 @@ type Case struct {
 	Count    int64 // elements of the vector of a reduction
 	Commutes bool  // the operation of a reduction
 	Crowded  bool  // the ranks outnumber their cores
+	Board    int64 // bytes of a part on the ranks' board; 0: there is none for this
 	Machines *Machines
 }
 
@@ -38,17 +39,20 @@ const (
 	twoRanks
 	severalMachines
 	ordered // commuting, or the ranks of each machine follow one another
+	onBoard
 )
 
 func (n needs) met(k *Case) bool {
 	return (n&powerOfTwo == 0 || k.Ranks&(k.Ranks-1) == 0) && (n&commuting == 0 || k.Commutes) &&
 		(n&threeRanks == 0 || k.Ranks >= 3) && (n&twoRanks == 0 || k.Ranks == 2) &&
 		(n&pieceEach == 0 || k.Count >= int64(k.Ranks)) && (n&severalMachines == 0 || k.Machines != nil) &&
+		(n&onBoard == 0 || k.Board > 0) &&
 		(n&ordered == 0 || k.Commutes || k.Machines != nil && k.Machines.ordered)
 }
 
 var needsText = []string{"a power of two ranks", "operations that commute", "3 ranks", "an element for each rank",
-	"2 ranks", "several machines", "operations that commute or ranks in the order of machines"}
+	"2 ranks", "several machines", "operations that commute or ranks in the order of machines",
+	"a board, which the ranks of a machine have"}
 
 func (n needs) String() string {
 	var parts []string
@@ -215,11 +219,11 @@ func Choose(choices string) error {
 	return nil
 }
 
-// Chosen says whether Choose has named an algorithm for one of these operations.
+// Chosen says whether Choose has named an algorithm for one of these operations that does without a board.
 func Chosen(names ...string) bool {
 	return slices.ContainsFunc(operations(), func(o selectable) bool {
 		d := o.describe()
-		return d.Chosen != "" && !d.fixed && slices.Contains(names, d.Name)
+		return d.Chosen != "" && d.Chosen != boardName && !d.fixed && slices.Contains(names, d.Name)
 	})
 }
 

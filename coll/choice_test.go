@@ -131,6 +131,7 @@ func run(t *testing.T, p int, what any, f func(c *colltest.Comm) error) {
 	w := colltest.New(p)
 	w.Recorded = p%2 == 0
 	w.Machines = pairs(p)
+	w.Board = 72 // a few elements
 	if err := w.Run(f); err != nil {
 		t.Fatalf("p=%d recorded=%v %v: %v", p, w.Recorded, what, err)
 	}
@@ -209,6 +210,34 @@ func someRanks(yield func(p int) bool) {
 	for p := 1; p <= 33; p++ {
 		if (p <= 9 && !race || p <= 5 || p > 9 && p%8 < 2 && !race) && !yield(p) {
 			return
+		}
+	}
+}
+
+// Ranks that outnumber their cores use their board by default, others do not.
+func TestCrowdedRanksUseTheirBoard(t *testing.T) {
+	coll.Count(true)
+	defer coll.Choose("")
+	for _, crowded := range []bool{false, true} {
+		if err := coll.Choose(""); err != nil {
+			t.Fatal(err)
+		}
+		w := colltest.New(5)
+		w.Board, w.Crowded = 1<<12, crowded
+		if err := w.Run(func(c *colltest.Comm) error {
+			v, op := vector{3001, colltest.Map, true}, colltest.Affine{Commutes: true}
+			return colltest.First(tryBcast(c, 2, shape{3001, colltest.Gapped}), tryReduce(c, 5, v, op, false),
+				tryAllreduce(c, 5, v, op, false), tryScanAndExscan(c, 5, v, op, true),
+				tryAllgather(c, 5, shape{1001, colltest.Double}), tryAllgatherv(c, 5, shape{1001, colltest.Gapped}))
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"bcast", "reduce", "allreduce", "scan", "exscan", "allgather", "allgatherv"} {
+			for _, a := range described(t, name).Algorithms {
+				if a.Name == "board" && a.Used > 0 != crowded {
+					t.Errorf("crowded=%v: %s takes its board %d times", crowded, name, a.Used)
+				}
+			}
 		}
 	}
 }

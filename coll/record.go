@@ -15,8 +15,9 @@ import (
 //	algorithm -> Recorder -> Schedule -> the engine's progress (nonblocking, persistent); tests and simulations
 type Schedule struct {
 	steps    []Step
-	waits    []Req // of StepWait
-	messages int   // that the steps have started, numbered from 1
+	waits    []Req  // of StepWait
+	messages int    // that the steps have started, numbered from 1
+	turns    []Turn // of StepTurn
 	scratch  []*Scratch
 	sketch   *Sketch
 
@@ -44,6 +45,7 @@ const (
 	StepCombine             // A = B op A
 	StepPack                // bytes A = packed B
 	StepUnpack              // A = unpacked bytes B
+	StepTurn                // takes a turn on the board
 	stepThen
 )
 
@@ -75,6 +77,8 @@ type Recorder struct {
 	of         uint8
 	shift      int
 	machines   *Machines
+	part       int64 // of a turn on the board
+	crowded    bool
 }
 
 // On answers a Comm that records for communicator number of, in which the caller has the given rank. shift is added
@@ -101,6 +105,25 @@ func (r *Recorder) Machines() *Machines { return r.machines }
 
 // Place says where the ranks are.
 func (r *Recorder) Place(m *Machines) { r.machines = m }
+
+// Offer says that the communicator has a board: see Boarded.
+func (r *Recorder) Offer(part int64, crowded bool) { r.part, r.crowded = part, crowded }
+
+// Board implements Boarded.
+func (r *Recorder) Board() (part int64, crowded bool) { return r.part, r.crowded }
+
+// Turn implements Boarded.
+func (r *Recorder) Turn(t *Turn) error {
+	r.s.turns = append(r.s.turns, *t)
+	r.s.add(Step{Kind: StepTurn, Req: Req(len(r.s.turns) - 1)})
+	return nil
+}
+
+// Turns is how many turns have been recorded, and Turn the one of a StepTurn, which whoever carries it out copies.
+func (s *Schedule) Turns() int { return len(s.turns) }
+
+// Turn is the turn of a step.
+func (s *Schedule) Turn(st *Step) *Turn { return &s.turns[st.Req] }
 
 func (s *Schedule) add(st Step) { s.steps = append(s.steps, st) }
 
@@ -287,6 +310,7 @@ func (s *Schedule) Free() {
 		s.scratch[i] = nil
 	}
 	clear(s.steps)
-	*s = Schedule{steps: s.steps[:0], waits: s.waits[:0], scratch: s.scratch[:0], outer: s.outer[:0]}
+	clear(s.turns)
+	*s = Schedule{steps: s.steps[:0], turns: s.turns[:0], waits: s.waits[:0], scratch: s.scratch[:0], outer: s.outer[:0]}
 	schedules.Put(s)
 }

@@ -8,6 +8,7 @@ var reduces = newOperation("reduce", "the vector", reduceTable,
 	&reduceBy{name: "two-tree", run: (*Scratch).reduceTwoTree, needs: commuting | threeRanks},
 	&reduceBy{name: "butterfly", run: (*Scratch).reduceButterfly},
 	&reduceBy{name: "halving", run: (*Scratch).reduceHalves, needs: commuting | pieceEach},
+	&reduceBy{name: boardName, run: (*Scratch).reduceBoard, needs: onBoard},
 	&reduceBy{name: "machines", needs: severalMachines | ordered},
 	&reduceBy{name: "fold", run: (*Scratch).reduceFold},
 )
@@ -33,8 +34,7 @@ func Reduce(c Comm, send, recv Buf, op Op, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative(),
-		Machines: machinesOf(c)}
+	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Machines: machinesOf(c)}.forVector(c, recv, op)
 	if run := reduces.pick(k); run != nil {
 		return run(s, c, own, recv, op, root)
 	}

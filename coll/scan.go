@@ -7,11 +7,13 @@ var (
 		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
 		&scanBy{name: "pipeline", run: (*Scratch).scanPipeline},
 		&scanBy{name: "tree", run: (*Scratch).scanTree},
+		&scanBy{name: boardName, run: (*Scratch).scanBoard, needs: onBoard},
 	)
 	exscans = newOperation("exscan", "the vector", scanTable,
 		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
 		&scanBy{name: "pipeline", run: (*Scratch).scanPipeline},
 		&scanBy{name: "tree", run: (*Scratch).scanTree},
+		&scanBy{name: boardName, run: (*Scratch).scanBoard, needs: onBoard},
 	)
 )
 
@@ -53,7 +55,7 @@ func (s *Scratch) accumulator(c Comm, own, recv Buf, apart bool) (acc Buf, err e
 }
 
 func scanCase(c Comm, recv Buf, op Op) Case {
-	return Case{Ranks: c.Size(), Bytes: recv.Size(), Count: recv.Count, Commutes: op.Commutative()}
+	return Case{Ranks: c.Size(), Bytes: recv.Size(), Count: recv.Count}.forVector(c, recv, op)
 }
 
 // scanDoubling combines into recv what includes this rank's own vector, or if apart, what does not. In the round of

@@ -22,6 +22,7 @@ type Scratch struct {
 	used   int
 	chunks []*chunk
 	level  levels
+	turn   Turn // of a long operation on a board
 	small  [smallScratch]byte
 }
 

@@ -42,6 +42,8 @@ import (
 // gather of long blocks takes as long as root takes to receive them, and an allgather of long blocks goes around a ring
 // that passes each machine once.
 //
+// Ranks that outnumber their cores, and have a board, use that (board_long.go).
+//
 // These figures are parameters (parameters.go), which make tune measures; what they make of a bound is in boundsOf.
 type bounds struct {
 	startup       int64 // a/b
@@ -190,6 +192,7 @@ func barrierTable(*bounds) []rule {
 
 func bcastTable(b *bounds) []rule {
 	return []rule{
+		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", shared: true},
 		{use: "circulant", ranks: 3, bytes: b.bcastLong},
 		{use: "binomial"},
@@ -198,6 +201,7 @@ func bcastTable(b *bounds) []rule {
 
 func reduceTable(b *bounds) []rule {
 	return []rule{
+		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", shared: true},
 		{use: "circulant", ranks: 3, bytes: b.reduceLong},
 		{use: "butterfly", ranks: 4, bytes: b.reduceLong},
@@ -207,6 +211,7 @@ func reduceTable(b *bounds) []rule {
 
 func allreduceTable(b *bounds) []rule {
 	return []rule{
+		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", bytes: b.allreduceLong, shared: true},
 		{use: "machines", shared: true, apart: true},
 		{use: "pair", bytes: b.pairLong},
@@ -229,6 +234,7 @@ func reduceScatterTable(b *bounds) []rule {
 
 func scanTable(b *bounds) []rule {
 	return []rule{
+		{use: boardName, ranks: 3, crowded: true},
 		{use: "pipeline", ranks: 3, bytes: b.scanLong, each: b.startup},
 		{use: "tree", ranks: b.scanRanks, bytes: b.scanTreeLong},
 		{use: "doubling"},
@@ -249,6 +255,7 @@ func gathervTable(b *bounds) []rule {
 
 func allgatherTable(b *bounds) []rule {
 	return []rule{
+		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", below: b.allgatherLong, shared: true, apart: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
 		{use: "bruck-ring", bytes: b.allgatherLong},
@@ -259,6 +266,7 @@ func allgatherTable(b *bounds) []rule {
 
 func allgathervTable(b *bounds) []rule {
 	return []rule{
+		{use: boardName, ranks: 3, crowded: true},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
 		{use: "ring"},

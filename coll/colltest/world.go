@@ -41,6 +41,10 @@ type World struct {
 	Client []int32
 	// Machines are those that ranks are on; nil: not known.
 	Machines *coll.Machines
+	// Board is how many bytes a part has on the board that the ranks have besides; 0: they have none. Crowded is what it
+	// says of them.
+	Board   int64
+	Crowded bool
 	// Eager is the largest message, in bytes, that a send does not wait for.
 	Eager int64
 	// Recorded says that Call records, and Twice that it carries out twice what it has recorded.
@@ -50,6 +54,7 @@ type World struct {
 
 	mu      sync.Mutex
 	comms   []*Comm
+	boards  []*Board
 	running int
 	waiting int
 	dead    bool
@@ -97,6 +102,9 @@ func New(n int) *World {
 func (w *World) Run(f func(c *Comm) error) error {
 	errs := make([]error, len(w.comms))
 	w.running = len(w.comms)
+	if w.Board > 0 && w.boards == nil {
+		w.boards = NewBoards(len(w.comms), 3, int(w.Board), !w.Recorded)
+	}
 	var all sync.WaitGroup
 	for r, c := range w.comms {
 		all.Go(func() {
@@ -124,6 +132,7 @@ func (c *Comm) Call(operation func() error) error {
 	s := coll.NewSchedule()
 	c.record = s.On(0, c.rank, c.Size(), 0)
 	c.record.Place(c.w.Machines)
+	c.record.Offer(c.w.Board, c.w.Crowded)
 	c.Local = c.record
 	err := operation()
 	c.record, c.Local = nil, coll.AtOnce{}
@@ -171,6 +180,9 @@ func (c *Comm) carryOut(s *coll.Schedule) error {
 				}
 			}
 			err = c.Wait(todo...)
+		case coll.StepTurn:
+			t := *s.Turn(st)
+			err = c.w.boards[c.rank].Do(&t)
 		default:
 			err = st.Do()
 		}
@@ -249,6 +261,17 @@ func (c *Comm) Size() int { return len(c.w.comms) }
 
 // Machines are those of the world.
 func (c *Comm) Machines() *coll.Machines { return c.w.Machines }
+
+// Board implements coll.Boarded.
+func (c *Comm) Board() (part int64, crowded bool) { return c.w.Board, c.w.Crowded }
+
+// Turn implements coll.Boarded.
+func (c *Comm) Turn(t *coll.Turn) error {
+	if c.record != nil {
+		return c.record.Turn(t)
+	}
+	return c.w.boards[c.rank].Do(t)
+}
 
 // Send returns when the message has been received, or copied.
 func (c *Comm) Send(b coll.Buf, to, tag int) error {

@@ -12,7 +12,7 @@ type Bound struct {
 	Operation, Algorithm string
 	// Rounds bounds the number of communication rounds, and Volume the bytes that a rank sends, and those that it
 	// receives. InRounds and InVolume are the same in writing; log is the logarithm to base two. No functions: what the
-	// ranks do depends on data, and cannot be simulated.
+	// ranks do depends on data, or is not done by messages, and cannot be simulated.
 	InRounds string
 	Rounds   func(p int, n int64) int64
 	InVolume string
@@ -124,6 +124,14 @@ var Bounds = []Bound{
 	{"alltoall", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoallv", "window", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoallv", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
+
+	{"bcast", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
+	{"reduce", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
+	{"allreduce", "board", "⌈n(p+1)/p/64 KiB⌉ + 1 turns", nil, "n + ⌈n/p⌉", nil, "", false},
+	{"scan", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
+	{"exscan", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
+	{"allgather", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
+	{"allgatherv", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 }
 
 // What bounds are made of: functions of p ranks and n bytes.

@@ -1,0 +1,302 @@
+package coll
+
+import (
+	"fmt"
+
+	"github.com/libimpi/libimpi/abi"
+)
+
+// Long operations of ranks that outnumber their cores, on their board: in pieces, each of which is a turn. What a rank
+// has for the others it writes once, however many they are, and they read it, or combine it with their own, while it is
+// in the caches; and ranks change places on their cores only when all places for pieces are full, or none is. With
+// messages a broadcast moves each byte twice for each rank, and a rank has to wait for the answer to the first packet of
+// each. Bytes that all of p ranks move in memory, n being the length of the vector, message, or of all blocks:
+//
+//	             on the board           by messages, with copies into working memory
+//	bcast        p n                    2 (p-1) n
+//	allgather    p n                    2 (p-1) n
+//	reduce       2 (p-1) n              4 (p-1) n + p n
+//	allreduce    about 3 p n            6 (p-1) n + p n
+//	scan         about 3 p n            4 (p-1) n + p n
+//
+// A root combines alone: that is as quick as to share the work where cores are fewer than ranks.
+
+// A Boarded is a Comm whose ranks have a board for this.
+type Boarded interface {
+	// Board answers how many bytes the part of a turn may have, 0 if there is no board, and whether the ranks outnumber
+	// their cores: the same at all ranks.
+	Board() (part int64, crowded bool)
+	// Turn carries out a turn, in order with the other steps. All ranks take as many, and no longer needs the turn then.
+	Turn(t *Turn) error
+}
+
+// boardName is what the algorithms of this file are called.
+const boardName = "board"
+
+// on completes a case by what the communicator has.
+func (k Case) on(c Comm) Case {
+	if b, ok := c.(Boarded); ok {
+		k.Board, k.Crowded = b.Board()
+	}
+	return k
+}
+
+// forVector is on for a reduction. A vector goes by the board if its elements have no gaps, and two of them are a part;
+// functions of the program may not be called wherever turns are carried out.
+func (k Case) forVector(c Comm, vector Buf, op Op) Case {
+	k = k.on(c)
+	if k.Commutes = op.Commutative(); k.Board == 0 {
+		return k
+	}
+	if op.OfProgram() || 2*vector.Type.Size() > k.Board || !Dense(vector.Type) {
+		k.Board = 0
+	}
+	return k
+}
+
+const (
+	leastPiece = 16 << 10 // bytes
+	somePieces = 8        // so many, if they are not shorter than that
+)
+
+// boardCut cuts n elements of so many bytes into pieces. With slices there is room for one beside a piece.
+func boardCut(c Comm, n, bytes int64, slices bool) cut {
+	most, _ := c.(Boarded).Board()
+	if p := int64(c.Size()); slices {
+		most = (most - bytes) * p / (p + 1)
+	}
+	each := max(1, min(most, max(leastPiece, n*bytes/somePieces))/bytes)
+	return cut{n: int((n + each - 1) / each), count: n}
+}
+
+// turns has a rank take n turns, and answers the first error: after one it goes on, as the others expect.
+func (s *Scratch) turns(c Comm, n int, lay func(t *Turn, i int)) (first error) {
+	on := c.(Boarded)
+	for i := range n {
+		s.turn = Turn{}
+		lay(&s.turn, i)
+		if err := on.Turn(&s.turn); err != nil && first == nil {
+			first = err
+		}
+	}
+	s.turn = Turn{}
+	return first
+}
+
+// bcastBoard: root shows the pieces, which all others take.
+func bcastBoard(c Comm, b Buf, root int) (err error) {
+	s := c.Scratch()
+	defer s.Done(&err)
+	isRoot := c.Rank() == root
+	m, err := s.flat(c, b, isRoot)
+	if err != nil {
+		return err
+	}
+	k := boardCut(c, m.Count, 1, false)
+	if err := s.turns(c, k.n, func(t *Turn, i int) { t.Bcast(c, k.of(m, i, i+1), root) }); err != nil {
+		return err
+	}
+	return unflat(c, b, m, isRoot)
+}
+
+// reduceBoard: root combines the pieces that all others show.
+func (s *Scratch) reduceBoard(c Comm, own, recv Buf, op Op, root int) error {
+	k, isRoot := boardCut(c, own.Count, own.Type.Size(), false), c.Rank() == root
+	if !isRoot {
+		recv = own
+	}
+	return s.turns(c, k.n, func(t *Turn, i int) {
+		mine, out := k.of(own, i, i+1), k.of(recv, i, i+1)
+		if t.Reduce(c, mine, out, op, root); isRoot && eitherWay(op) {
+			t.shows = false
+			t.combineOthers(c, mine, out, op, 0)
+		}
+	})
+}
+
+// allreduceBoard: in a turn a rank shows a piece of its vector, but for its own slice of that, which it combines with
+// those of the others; and its slice of the piece before, which is complete.
+func (s *Scratch) allreduceBoard(c Comm, own, acc Buf, op Op) error {
+	p, r := c.Size(), c.Rank()
+	k := boardCut(c, own.Count, own.Type.Size(), true)
+	return s.turns(c, k.n+1, func(t *Turn, i int) {
+		if i < k.n {
+			mine, out := k.of(own, i, i+1), k.of(acc, i, i+1)
+			from, to := pieceAt(out.Count, p, r), pieceAt(out.Count, p, r+1)
+			t.show(mine)
+			t.hole, t.behind = from, to
+			t.combineOthers(c, mine.Slice(from, to-from), out.Slice(from, to-from), op, from*out.Type.Size())
+		}
+		if i > 0 {
+			t.alsoSlices(c, k.of(acc, i-1, i))
+		}
+		t.most = t.own.Size() + pieces(t.slices, p, 0, 1).Size()
+	})
+}
+
+// scanBoard: each rank combines the pieces that the one below it shows with its own, and shows the result.
+func (s *Scratch) scanBoard(c Comm, own, recv Buf, op Op, apart bool) error {
+	k := boardCut(c, own.Count, own.Type.Size(), false)
+	return s.turns(c, k.n, func(t *Turn, i int) { t.chain(c, k.of(own, i, i+1), k.of(recv, i, i+1), op, apart) })
+}
+
+// allgatherBoard: each rank shows its block in pieces, which all others take.
+func (s *Scratch) allgatherBoard(c Comm, recv Buf) error {
+	p := c.Size()
+	counts, err := s.Counts(2 * p)
+	if err != nil {
+		return err
+	}
+	v := VBuf{recv.Base, counts[:p], counts[p:], recv.Type}
+	for i := range p {
+		v.Counts[i], v.Displs[i] = recv.Count, int64(i)*recv.Count
+	}
+	return s.allgathervBoard(c, v)
+}
+
+// allgathervBoard is allgatherBoard for blocks of different sizes: as many pieces as the longest one has.
+func (s *Scratch) allgathervBoard(c Comm, recv VBuf) error {
+	p, r := c.Size(), c.Rank()
+	all, err := s.flatBlocks(recv, p)
+	if err != nil {
+		return err
+	}
+	packed := all.Base != recv.Base
+	if mine := all.at(r); packed && mine.Count > 0 {
+		if err := c.Pack(mine.bytes(), recv.at(r), 0); err != nil {
+			return err
+		}
+	}
+	longest := int64(0)
+	for _, n := range all.Counts {
+		longest = max(longest, n)
+	}
+	k := boardCut(c, longest, 1, false)
+	err = s.turns(c, k.n, func(t *Turn, i int) { t.allgatherPiece(c, all, k.start(i), k.start(i+1)) })
+	if err != nil || !packed {
+		return err
+	}
+	for i := range p {
+		if block := all.at(i); i != r && block.Count > 0 {
+			if err := c.Unpack(recv.at(i), block.bytes(), 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flatBlocks are blocks as bytes: their own memory, or if elements have gaps, room for packed ones.
+func (s *Scratch) flatBlocks(b VBuf, p int) (VBuf, error) {
+	size, dense := b.Type.Size(), Dense(b.Type)
+	counts, err := s.Counts(2 * p)
+	if err != nil {
+		return VBuf{}, err
+	}
+	flat, total := VBuf{b.Base, counts[:p], counts[p:], byteType}, int64(0)
+	for i, n := range b.Counts[:p] {
+		flat.Counts[i], flat.Displs[i] = n*size, total
+		if dense {
+			flat.Displs[i] = b.Displs[i] * size
+		}
+		total += n * size
+	}
+	if dense {
+		return flat, nil
+	}
+	mem, err := s.Alloc(total)
+	flat.Base = Bytes(mem).Base
+	return flat, err
+}
+
+// combineOthers has a turn combine own, or nothing, with the parts of all others from byte `at` on, in any order.
+func (t *Turn) combineOthers(b Seats, own, out Buf, op Op, at int64) {
+	t.next, t.end, t.step = 0, b.Size(), 1
+	t.to, t.where, t.op, t.at, t.n = out, combined, op, at, out.Size()
+	t.seed, t.seeded = own, true
+}
+
+// alsoSlices has a turn show the own slice of a vector besides, and take those of all others.
+func (t *Turn) alsoSlices(b Seats, vector Buf) {
+	t.slices, t.share = vector, pieces(vector, b.Size(), b.Rank(), b.Rank()+1)
+	t.next, t.end, t.step = 0, b.Size(), 1
+	t.shows, t.seeded = true, true
+	if t.own.Type == nil {
+		t.own, t.where = Buf{Type: vector.Type}, combined
+	}
+}
+
+// takeSlice takes the slice that stands behind the part of the rank whose turn it is.
+func (t *Turn) takeSlice(b Board, part []byte) error {
+	slice := pieces(t.slices, b.Size(), t.next, t.next+1)
+	at, n := t.own.Size(), slice.Size()
+	if int64(len(part)) < at+n {
+		return &Error{Class: abi.MPI_ERR_COUNT,
+			Msg: fmt.Sprintf("rank %d has %d bytes for all, and this rank expects %d", t.next, len(part), at+n)}
+	}
+	return Unpack(slice, part[at:at+n], 0)
+}
+
+// allgatherPiece has a turn show bytes from `from` on, before upTo, of the own block, and take those of all others.
+func (t *Turn) allgatherPiece(b Seats, blocks VBuf, from, upTo int64) {
+	own := between(blocks.at(b.Rank()), from, upTo)
+	t.most, t.blocks, t.from, t.upTo = upTo-from, blocks, from, upTo
+	t.show(own)
+	t.takeAll(b, own, Buf{}, inBlocks)
+}
+
+// between are the elements of a block from `from` on, before upTo, as far as it has them.
+func between(block Buf, from, upTo int64) Buf {
+	from, upTo = min(from, block.Count), min(upTo, block.Count)
+	return block.Slice(from, upTo-from)
+}
+
+// chain has a turn combine what the rank below shows with the own vector, and show the result to the rank above. out
+// gets it, or if apart, what has come.
+func (t *Turn) chain(b Seats, own, out Buf, op Op, apart bool) {
+	t.most, t.own, t.shows = own.Size(), own, b.Rank() < b.Size()-1
+	t.linked, t.apart, t.to, t.op = true, apart, out, op
+}
+
+// link goes on with the turn of a rank in a chain.
+func (t *Turn) link(b Board) (over bool, err error) {
+	n, below := t.own.Size(), b.Rank()-1
+	came, sum := t.own, t.to
+	if below >= 0 {
+		part, err := b.Get(below)
+		if part == nil || err != nil {
+			return err != nil, err
+		}
+		if int64(len(part)) != n {
+			return true, &Error{Class: abi.MPI_ERR_COUNT,
+				Msg: fmt.Sprintf("rank %d has %d bytes, and this rank expects %d", below, len(part), n)}
+		}
+		came.Base = Bytes(part).Base
+	}
+	if t.shows {
+		mem, err := b.Put(n)
+		if mem == nil || err != nil {
+			return err != nil, err
+		}
+		sum.Base = Bytes(mem).Base
+	}
+	if t.shows || !t.apart {
+		if err := Copy(sum, t.own); err != nil {
+			return true, err
+		}
+		if below >= 0 {
+			if err := combine(t.op, came, sum); err != nil {
+				return true, err
+			}
+		}
+	}
+	if !t.apart {
+		err = Copy(t.to, sum)
+	} else if below >= 0 {
+		err = Copy(t.to, came)
+	}
+	if t.shows {
+		b.Publish(n)
+	}
+	return true, err
+}
