@@ -58,6 +58,9 @@ type commBoard struct {
 
 	blocking boardPlace // of the blocking operation under way
 	tasks    []*Task    // nonblocking ones under way, by their numbers
+
+	pieces     int      // operations that have used places for pieces
+	pieceUsers []uint64 // the last one to use each
 }
 
 // boardPlace is where an operation stands on a board (coll.Board).
@@ -66,6 +69,7 @@ type boardPlace struct {
 	waits  bool
 	number uint64
 	wide   bool
+	long   bool // it uses places for pieces
 	slot   int
 	shift  uint   // bits of the length in a slot's word
 	free   uint64 // so many operations have to be completed by all before the slot is free
@@ -150,7 +154,7 @@ func (c *Comm) NoBoard() {
 // one.
 func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 	if n <= 0 || n > longestOnBoard/int64(blocks) {
-		return nil, nil
+		return nil, v.openForPieces(n)
 	}
 	return v.board(n * int64(blocks))
 }
@@ -233,7 +237,7 @@ func (v Collectives) boardUnless(inPlace bool) (*boardPlace, error) {
 	return &b.blocking, nil
 }
 
-// longestOnBoard is the largest part, in bytes, of an operation on a board.
+// longestOnBoard is the largest part but of a piece, in bytes, of an operation on a board.
 const longestOnBoard = 16 << 10
 
 // Rank implements coll.Board.
@@ -252,12 +256,16 @@ func (p *boardPlace) Begin(n int64) {
 	p.number, p.free = *b.Begun, 0
 	p.each, p.longer = n == coll.AnyLength, false
 	slots, bytes, shift := b.shared.Slots(false)
-	if p.wide, p.shift = n > int64(bytes), shift; !p.wide {
+	if p.wide, p.long, p.shift = n > int64(bytes), false, shift; !p.wide {
 		p.slot = int(p.number % uint64(slots))
 		p.free = max(p.number, uint64(slots)) - uint64(slots)
 		return
 	}
-	_, _, p.shift = b.shared.Slots(true)
+	if _, bytes, p.shift = b.shared.Slots(true); n > int64(bytes) {
+		p.takePiece(b.pieceUsers, b.pieces)
+		b.pieces++
+		return
+	}
 	p.slot = int(*b.WideTurns % uint64(len(b.WideUsers)))
 	*b.WideTurns++
 	p.free, b.WideUsers[p.slot] = b.WideUsers[p.slot], p.number
@@ -299,8 +307,16 @@ func (p *boardPlace) Put(n int64) ([]byte, error) {
 	case !b.haveDone(p.free):
 		return nil, nil
 	}
-	_, mem := p.shared.Slot(wide, p.Rank(), slot)
+	_, mem := p.at(wide, p.Rank(), slot)
 	return mem, nil
+}
+
+// at is where a member's part of an operation stands.
+func (p *boardPlace) at(wide bool, member, slot int) (word *uint64, mem []byte) {
+	if p.long {
+		return p.shared.Piece(member, slot)
+	}
+	return p.shared.Slot(wide, member, slot)
 }
 
 // wideSlot is where a long part of this operation stands, if each member says how long its part is.
@@ -355,7 +371,7 @@ const boardLooks = 500
 // Publish implements coll.Board.
 func (p *boardPlace) Publish(n int64) {
 	length := uint64(n)
-	word, mem := p.shared.Slot(p.wide, p.Rank(), p.slot)
+	word, mem := p.at(p.wide, p.Rank(), p.slot)
 	if p.longer {
 		binary.NativeEndian.PutUint64(mem, length)
 		length = p.elsewhere()
@@ -364,11 +380,12 @@ func (p *boardPlace) Publish(n int64) {
 	if !p.waits {
 		p.wake()
 	}
+	p.alert()
 }
 
 // Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.
 func (p *boardPlace) Get(rank int) ([]byte, error) {
-	word, mem := p.shared.Slot(p.wide, rank, p.slot)
+	word, mem := p.at(p.wide, rank, p.slot)
 	if there := p.number << p.shift; p.waits {
 		if err := p.await(word, there); err != nil {
 			return nil, err
@@ -392,6 +409,7 @@ func (p *boardPlace) End() {
 	}
 	futex.Release64(p.shared.Done(p.Rank()), done)
 	p.wake()
+	p.alert()
 }
 
 // enterBoard begins the turn of a task. Engine lock held.
@@ -402,17 +420,26 @@ func (t *Task) enterBoard(e *Engine) {
 		*b.Left, *b.Begun = 0, *b.Begun-1 // begun once more, with the same part
 	}
 	t.place.Begin(t.turn.Most())
-	b.tasks = append(b.tasks, t)
-	atomic.StoreUint32(b.Tasks, uint32(len(b.tasks)))
+	b.enter(t)
 	if !t.goOnBoard(e) {
 		e.onBoards = append(e.onBoards, t)
 	}
+}
+
+// enter notes that a task is under way, the last one to begin.
+func (b *commBoard) enter(t *Task) {
+	b.tasks = append(b.tasks, t)
+	atomic.StoreUint32(b.Tasks, uint32(len(b.tasks)))
 }
 
 // goOnBoard goes on with the turn of a task, and says whether it is over. Engine lock held.
 func (t *Task) goOnBoard(e *Engine) bool {
 	if t.lane.commBoard != nil {
 		return t.goOnLane(e)
+	}
+	if t.pieces.left > 0 {
+		t.advance(e)
+		return t.pieces.left == 0
 	}
 	over, err := t.turn.Run(&t.place)
 	if over {

@@ -31,6 +31,8 @@ type Task struct {
 	place boardPlace // commBoard is nil if there is none
 	lane  lane       // of a persistent one
 
+	pieces taskPieces // of one whose steps are turns
+
 	parts   []partState // of messages, by number
 	special []coll.Step // receives whose length matters
 	missing int         // messages that the step waits for
@@ -111,6 +113,9 @@ func (t *Task) of(c *Comm) Collectives {
 	side.comm = c
 	side.on.Init(t.schedule, number, int(c.rank), c.group.Size(), t.shift)
 	side.on.Place(c.machines)
+	if t.form == coll.Nonblocking && c == t.comm {
+		side.on.Offer(c.longParts())
+	}
 	return Collectives{c, &side.on, t}
 }
 
@@ -133,7 +138,9 @@ func (t *Task) Start() uint64 {
 		r.status.Err = AsError(t.err)
 		e.complete(r)
 	}
-	r.size = t.longest
+	if r.size = t.longest; t.pieces.left > 0 {
+		e.bringOn(r)
+	}
 	e.leaveRunning(r)
 	return r.id
 }
@@ -214,6 +221,10 @@ func (t *Task) start(e *Engine) {
 	t.schedule.Begin()
 	t.parts, t.special = t.parts[:0], t.special[:0]
 	t.missing, t.longest = 0, 0
+	if n := t.schedule.Turns(); n > 0 {
+		t.enterPieces(e, n)
+		return
+	}
 	if c := t.comm; c.takesTurns() {
 		if c.tasks.turns = append(c.tasks.turns, t); len(c.tasks.turns) > 1 {
 			return
@@ -277,6 +288,11 @@ func (t *Task) step(e *Engine) bool {
 		t.receive(e, st)
 	case coll.StepWait:
 		if t.mustWait(st) {
+			return false
+		}
+	case coll.StepTurn:
+		var over bool
+		if over, err = t.takeTurn(st); !over {
 			return false
 		}
 	case coll.StepCombine:

@@ -1,0 +1,174 @@
+package libimpi
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// crowdedBoards is onBoards for ranks that outnumber their cores.
+func crowdedBoards(e *Engine) *Comm {
+	c := onBoards(e)
+	c.crowded = true
+	return c
+}
+
+// numbers are n 64-bit integers, of which the first is `first`.
+func numbers(n, first int) (b []byte) {
+	for i := range n {
+		b = binary.NativeEndian.AppendUint64(b, uint64(first+i))
+	}
+	return b
+}
+
+// sums are those of numbers(n, first+r) of ranks 0 to p-1.
+func sums(n, first, p int) (b []byte) {
+	for i := range n {
+		b = binary.NativeEndian.AppendUint64(b, uint64(p*(first+i)+p*(p-1)/2))
+	}
+	return b
+}
+
+func integers(b []byte) coll.Buf {
+	return coll.Buf{Base: startOf(b), Count: int64(len(b) / 8), Type: datatype.Named(abi.MPI_INT64_T)}
+}
+
+// longOperation is one of several kinds, of n integers a rank, that begin with `first`, and what it makes.
+func longOperation(t *testing.T, v Collectives, kind, n, first, me, p int) (got, want []byte) {
+	sum, own := op.Predefined(abi.MPI_SUM), numbers(n, first+me)
+	got = make([]byte, 8*n)
+	switch kind {
+	case 0:
+		root := first % p
+		if want = numbers(n, first+root); me == root {
+			copy(got, want)
+		}
+		must(t, v.Bcast(integers(got), root))
+	case 1:
+		want = sums(n, first, p)
+		must(t, v.Allreduce(integers(own), integers(got), sum))
+	case 2:
+		if want = got; me == 1 {
+			want = sums(n, first, p)
+		}
+		must(t, v.Reduce(integers(own), integers(got), sum, 1))
+	case 3:
+		want = sums(n, first, me+1)
+		must(t, v.Scan(integers(own), integers(got), sum))
+	case 4:
+		if want = got; me > 0 {
+			want = sums(n, first, me)
+		}
+		must(t, v.Exscan(integers(own), integers(got), sum))
+	case 5:
+		got = make([]byte, p*8*n)
+		for r := range p {
+			want = append(want, numbers(n, first+r)...)
+		}
+		must(t, v.Allgather(integers(own), integers(got[:8*n])))
+	}
+	return got, want
+}
+
+const longKinds = 6
+
+func TestLongOperationsOfCrowdedRanksGoByTheBoard(t *testing.T) {
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c, me := crowdedBoards(e), int(e.Me())
+		for kind := range longKinds { // the first one opens the board
+			before := uint64(0)
+			if c.board.Begun != nil {
+				before = *c.board.Begun
+			}
+			n := 50_000 + kind
+			if got, want := longOperation(t, c.Collectives, kind, n, 7*kind, me, 3); !bytes.Equal(got, want) {
+				t.Errorf("kind %d: rank %d got something else", kind, me)
+			}
+			if turns := *c.board.Begun - before; turns < uint64(8*n)>>16 {
+				t.Errorf("kind %d: %d turns for %d bytes", kind, turns, 8*n)
+			}
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// Long operations and short ones, blocking and not, are under way at the same time. Ranks wait from the last to the
+// first.
+func TestNonblockingLongOperationsAreUnderWayOnABoard(t *testing.T) {
+	const many = 4 * longKinds
+	es := world(t, 4)
+	together(t, es, func(e *Engine) {
+		c, me := crowdedBoards(e), int(e.Me())
+		must(t, c.Barrier()) // opens the board
+		for round := range 3 {
+			var requests [many]uint64
+			var got, want [many][]byte
+			for i := range requests {
+				task, err := c.Later(coll.Nonblocking)
+				must(t, err)
+				n := []int{1, 3000, 40_000, 9000}[(i+round)%4]
+				got[i], want[i] = longOperation(t, task.Operations(), i%longKinds, n, i, me, 4)
+				requests[i] = task.Start()
+				if (i+round)%7 == 0 {
+					if got, want := longOperation(t, c.Collectives, i%longKinds, 5000, i, me, 4); !bytes.Equal(got, want) {
+						t.Errorf("round %d, rank %d, blocking operation %d", round, me, i)
+					}
+				}
+			}
+			for i := many - 1; i >= 0; i-- {
+				must(t, e.Wait(&requests[i], nil))
+				if !bytes.Equal(got[i], want[i]) {
+					t.Errorf("round %d, rank %d, operation %d", round, me, i)
+				}
+			}
+		}
+		if *c.board.Tasks != 0 {
+			t.Errorf("%d tasks are left", *c.board.Tasks)
+		}
+		must(t, c.Barrier())
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// Members may start persistent operations in different orders: long ones do not go by the board.
+func TestLongPersistentOperationsGoByMessages(t *testing.T) {
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c, me := crowdedBoards(e), int(e.Me())
+		must(t, c.Barrier())
+		begun := *c.board.Begun
+		var requests [2]uint64
+		var got, want [2][]byte
+		for i := range requests {
+			requests[i] = kept(t, c, func(v Collectives) error {
+				got[i], want[i] = longOperation(t, v, i, 20_000, i, me, 3)
+				return nil
+			})
+		}
+		for i := range requests {
+			if err := e.Start(requests[(i+me)%2]); err != nil {
+				t.Error(err)
+			}
+		}
+		for i := range requests {
+			must(t, e.Wait(&requests[i], nil))
+			if !bytes.Equal(got[i], want[i]) {
+				t.Errorf("rank %d, operation %d", me, i)
+			}
+		}
+		if *c.board.Begun != begun {
+			t.Errorf("rank %d has begun %d operations on its board", me, *c.board.Begun-begun)
+		}
+		must(t, c.Barrier())
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
