@@ -87,7 +87,7 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 	case send.IsInPlace():
 		return s.swapAll(c, &Blocks{buf: recv})
 	}
-	return alltoalls.pick(Case{Ranks: p, Bytes: block})(s, c, send, recv)
+	return alltoalls.pick(Case{Ranks: p, Bytes: block}.on(c))(s, c, send, recv)
 }
 
 // alltoallWindow: each block goes directly to its rank, many of them at a time; p-1 messages.

@@ -207,7 +207,9 @@ func (t *Turn) take(b Board) (there bool, err error) {
 	case inBlocks:
 		to = t.blocks.at(t.next)
 		if t.upTo > 0 {
-			to = between(to, t.from, t.upTo)
+			if to = between(to, t.from, t.upTo); to.Count == 0 {
+				return true, nil
+			}
 		}
 	}
 	if mine := t.next == b.Rank(); mine && t.seeded {

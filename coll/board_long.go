@@ -9,8 +9,8 @@ import (
 // Long operations of ranks that outnumber their cores, on their board: in pieces, each of which is a turn. What a rank
 // has for the others it writes once, however many they are, and they read it, or combine it with their own, while it is
 // in the caches; and ranks change places on their cores only when all places for pieces are full, or none is. With
-// messages a broadcast moves each byte twice for each rank, and a rank has to wait for the answer to the first packet of
-// each. Bytes that all of p ranks move in memory, n being the length of the vector, message, or of all blocks:
+// messages a broadcast moves each byte twice for each rank, and a rank has to wait for the answer to the first packet
+// of each. Bytes that all of p ranks move in memory, n being the length of the vector, message, or of all blocks:
 //
 //	             on the board           by messages, with copies into working memory
 //	bcast        p n                    2 (p-1) n
@@ -59,13 +59,16 @@ const (
 	somePieces = 8        // so many, if they are not shorter than that
 )
 
-// boardCut cuts n elements of so many bytes into pieces. With slices there is room for one beside a piece.
-func boardCut(c Comm, n, bytes int64, slices bool) cut {
+// boardCut cuts n elements of so many bytes into pieces: some at least, where ranks have different things to do with
+// one.
+func boardCut(c Comm, n, bytes int64) cut {
 	most, _ := c.(Boarded).Board()
-	if p := int64(c.Size()); slices {
-		most = (most - bytes) * p / (p + 1)
-	}
-	each := max(1, min(most, max(leastPiece, n*bytes/somePieces))/bytes)
+	return cutAt(n, min(most, max(leastPiece, n*bytes/somePieces))/bytes)
+}
+
+// cutAt cuts n elements into pieces of so many at most.
+func cutAt(n, each int64) cut {
+	each = max(1, each)
 	return cut{n: int((n + each - 1) / each), count: n}
 }
 
@@ -92,7 +95,7 @@ func bcastBoard(c Comm, b Buf, root int) (err error) {
 	if err != nil {
 		return err
 	}
-	k := boardCut(c, m.Count, 1, false)
+	k := boardCut(c, m.Count, 1)
 	if err := s.turns(c, k.n, func(t *Turn, i int) { t.Bcast(c, k.of(m, i, i+1), root) }); err != nil {
 		return err
 	}
@@ -101,7 +104,7 @@ func bcastBoard(c Comm, b Buf, root int) (err error) {
 
 // reduceBoard: root combines the pieces that all others show.
 func (s *Scratch) reduceBoard(c Comm, own, recv Buf, op Op, root int) error {
-	k, isRoot := boardCut(c, own.Count, own.Type.Size(), false), c.Rank() == root
+	k, isRoot := boardCut(c, own.Count, own.Type.Size()), c.Rank() == root
 	if !isRoot {
 		recv = own
 	}
@@ -118,7 +121,9 @@ func (s *Scratch) reduceBoard(c Comm, own, recv Buf, op Op, root int) error {
 // those of the others; and its slice of the piece before, which is complete.
 func (s *Scratch) allreduceBoard(c Comm, own, acc Buf, op Op) error {
 	p, r := c.Size(), c.Rank()
-	k := boardCut(c, own.Count, own.Type.Size(), true)
+	most, _ := c.(Boarded).Board()
+	size := own.Type.Size()
+	k := cutAt(own.Count, (most-size)*int64(p)/int64(p+1)/size) // there is room for a slice beside a piece
 	return s.turns(c, k.n+1, func(t *Turn, i int) {
 		if i < k.n {
 			mine, out := k.of(own, i, i+1), k.of(acc, i, i+1)
@@ -136,7 +141,7 @@ func (s *Scratch) allreduceBoard(c Comm, own, acc Buf, op Op) error {
 
 // scanBoard: each rank combines the pieces that the one below it shows with its own, and shows the result.
 func (s *Scratch) scanBoard(c Comm, own, recv Buf, op Op, apart bool) error {
-	k := boardCut(c, own.Count, own.Type.Size(), false)
+	k := boardCut(c, own.Count, own.Type.Size())
 	return s.turns(c, k.n, func(t *Turn, i int) { t.chain(c, k.of(own, i, i+1), k.of(recv, i, i+1), op, apart) })
 }
 
@@ -154,7 +159,8 @@ func (s *Scratch) allgatherBoard(c Comm, recv Buf) error {
 	return s.allgathervBoard(c, v)
 }
 
-// allgathervBoard is allgatherBoard for blocks of different sizes: as many pieces as the longest one has.
+// allgathervBoard is allgatherBoard for blocks of different sizes: as many pieces as the longest one has. Who has none
+// of a turn shows nothing, and nobody waits for it.
 func (s *Scratch) allgathervBoard(c Comm, recv VBuf) error {
 	p, r := c.Size(), c.Rank()
 	all, err := s.flatBlocks(recv, p)
@@ -171,7 +177,8 @@ func (s *Scratch) allgathervBoard(c Comm, recv VBuf) error {
 	for _, n := range all.Counts {
 		longest = max(longest, n)
 	}
-	k := boardCut(c, longest, 1, false)
+	most, _ := c.(Boarded).Board()
+	k := cutAt(longest, most)
 	err = s.turns(c, k.n, func(t *Turn, i int) { t.allgatherPiece(c, all, k.start(i), k.start(i+1)) })
 	if err != nil || !packed {
 		return err
@@ -241,8 +248,8 @@ func (t *Turn) takeSlice(b Board, part []byte) error {
 func (t *Turn) allgatherPiece(b Seats, blocks VBuf, from, upTo int64) {
 	own := between(blocks.at(b.Rank()), from, upTo)
 	t.most, t.blocks, t.from, t.upTo = upTo-from, blocks, from, upTo
-	t.show(own)
 	t.takeAll(b, own, Buf{}, inBlocks)
+	t.shows = own.Count > 0
 }
 
 // between are the elements of a block from `from` on, before upTo, as far as it has them.

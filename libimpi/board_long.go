@@ -35,7 +35,7 @@ func (v Collectives) openForPieces(n int64) error {
 func (c *Comm) longParts() (part int64, crowded bool) {
 	b := &c.board
 	if b.Begun == nil || c.engine.noBoards {
-		return 0, false
+		return 0, c.crowded
 	}
 	_, bytes, _ := b.shared.Pieces()
 	return int64(bytes), c.crowded

@@ -113,9 +113,11 @@ func (t *Task) of(c *Comm) Collectives {
 	side.comm = c
 	side.on.Init(t.schedule, number, int(c.rank), c.group.Size(), t.shift)
 	side.on.Place(c.machines)
-	if t.form == coll.Nonblocking && c == t.comm {
-		side.on.Offer(c.longParts())
+	part, crowded := c.longParts()
+	if t.form == coll.Persistent || c != t.comm {
+		part = 0
 	}
+	side.on.Offer(part, crowded)
 	return Collectives{c, &side.on, t}
 }
 
