@@ -11,7 +11,7 @@ import (
 // Operations on a board whose blocks have lengths that not all ranks know: the v-forms, and those of neighborhoods.
 // Each rank decides alone which of its blocks it puts on the board. Its part begins with a list of all of them:
 //
-//	number of entries | entry: destination, where the block begins in the part, its bytes or byMessage | ... | blocks
+//	number of entries | entry: destination, where the block begins in the part, its bytes or ByMessage | ... | blocks
 //
 // A block that does not fit, or is longer than longBlock, is sent as a message at once. Whoever needs a block finds its
 // entry, and takes the block from the part or receives the message. So nobody has to know the lengths of others, and
@@ -28,11 +28,12 @@ const (
 	longBlock  = 8 << 10  // in bytes; from there on both cores had better copy at the same time, as with messages
 	mostRoom   = 16 << 10 // of a part, without a line
 	leastRoom  = 56       // a part that is not longer is cheaper
-	blockAlign = 64       // of blocks that are not shorter
+	blockAlign = 64       // of blocks that are not shorter, in memory
+	partLead   = 8        // so many bytes into such a piece of memory a part begins
 	entryBytes = 8
 	offsetBits = 16
 	lengthMask = 1<<offsetBits - 1
-	byMessage  = lengthMask // stands for a length
+	ByMessage  = lengthMask // stands for a length
 )
 
 // listing is an operation under way: the own part as it is written, and the messages.
@@ -46,6 +47,7 @@ type listing struct {
 	entries  int   // of a part
 	long     int64 // blocks that are longer are messages
 	others   bool  // an entry for each rank, with no block for the own one
+	laid     *Laid // what is done is noted here; nil: nowhere
 	seen     byte
 	expected int // the request of the receive that has been posted first, of those whose entries have not been read
 }
@@ -75,15 +77,16 @@ func (l *listing) begin(entries int, blocks func(i int) Buf) error {
 
 // add writes the entry that comes next, and its block or a message to the destination, below 0 for none.
 func (l *listing) add(block Buf, to, tag int) error {
-	n, at, size := byMessage, l.used, block.Size()
+	n, at, size := ByMessage, l.used, block.Size()
 	if size >= blockAlign {
-		at = (at + blockAlign - 1) &^ (blockAlign - 1)
+		at = aligned(at)
 	}
 	switch {
 	case to < 0:
 		n = 0
 	case size <= l.long && size <= int64(len(l.mem)-at) && l.mem != nil:
 		n = int(size)
+		l.laid.put(block, at)
 		if err := Pack(l.mem[at:at+n], block, 0); err != nil {
 			return err
 		}
@@ -94,12 +97,15 @@ func (l *listing) add(block Buf, to, tag int) error {
 		entry := uint64(uint32(to))<<(2*offsetBits) | uint64(at)<<offsetBits | uint64(n)
 		binary.NativeEndian.PutUint64(l.mem[l.written*entryBytes:], entry)
 	}
-	if n != byMessage {
+	if n != ByMessage {
 		return nil
 	}
 	s := l.messages()
 	return s.Add(l.c.Isend(block, to, tag))
 }
+
+// aligned is the place of a part that comes next and is a whole number of lines into the memory.
+func aligned(at int) int { return (at+partLead+blockAlign-1)&^(blockAlign-1) - partLead }
 
 func (l *listing) messages() *Scratch {
 	if l.s == nil {
@@ -162,7 +168,7 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) error {
 	if size >= blockAlign && !long {
 		l.foresee(part, from, i, int(size))
 	}
-	if i >= entriesOf(part) || entryOf(part, i)&lengthMask == byMessage {
+	if i >= entriesOf(part) || entryOf(part, i)&lengthMask == ByMessage {
 		if long {
 			l.expected++
 			return nil
@@ -183,7 +189,16 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) error {
 			return err
 		}
 	}
+	l.laid.take(LaidBlock{Buf: to, From: from, Entry: i, Tag: tag})
 	return Unpack(to, part[at:at+n], 0)
+}
+
+// copyOwn copies the block of this rank for itself.
+func (l *listing) copyOwn(to, own Buf) error {
+	if own.Size() > 0 {
+		l.laid.take(LaidBlock{Buf: to, From: l.b.Rank(), Own: own})
+	}
+	return l.c.Copy(to, own)
 }
 
 // foresee looks where the block of an entry begins if all blocks are as long, while the entry is on its way from the
@@ -192,7 +207,7 @@ func (l *listing) foresee(part []byte, from, i, size int) {
 	if l.others && i > from {
 		i-- // the rank has no block for itself
 	}
-	at := ((1+l.entries)*entryBytes+blockAlign-1)&^(blockAlign-1) + i*((size+blockAlign-1)&^(blockAlign-1))
+	at := aligned((1+l.entries)*entryBytes) + i*((size+blockAlign-1)&^(blockAlign-1))
 	if at < len(part) {
 		l.seen += part[at]
 	}
@@ -213,7 +228,10 @@ func (l *listing) takeBack(from, got int, room int64) error {
 }
 
 // show shows the part to the others.
-func (l *listing) show() { l.b.Publish(int64(l.used)) }
+func (l *listing) show() {
+	l.laid.show(l.mem, l.used)
+	l.b.Publish(int64(l.used))
+}
 
 // end ends the operation, and then its messages.
 func (l *listing) end(err error) error {
@@ -221,6 +239,7 @@ func (l *listing) end(err error) error {
 	if l.s == nil {
 		return err
 	}
+	l.laid.drop()
 	if err == nil {
 		err = l.s.Wait(l.c)
 	}
@@ -229,8 +248,8 @@ func (l *listing) end(err error) error {
 }
 
 // BoardGatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there.
-func BoardGatherv(c Comm, b Board, send Buf, recv *VBuf, root int) error {
-	l := listing{c: c, b: b, entries: 1, long: mostRoom}
+func BoardGatherv(c Comm, b Board, send Buf, recv *VBuf, root int, laid *Laid) error {
+	l := listing{c: c, b: b, entries: 1, long: mostRoom, laid: laid}
 	b.Begin(AnyLength)
 	return l.end(l.gatherv(send, recv, root))
 }
@@ -251,23 +270,52 @@ func (l *listing) gatherv(send Buf, recv *VBuf, root int) error {
 			}
 		}
 	}
-	if err := copyOwn(l.c, recv.at(root), send); err != nil {
-		return err
-	}
+	return l.takeAll(send, recv)
+}
+
+// takeAll takes the blocks of all ranks, each of which has one for all. The own one is own, if it is not in place.
+func (l *listing) takeAll(own Buf, recv *VBuf) error {
 	for r := range l.b.Size() {
-		if r == root {
-			continue
+		var err error
+		switch {
+		case r != l.b.Rank():
+			err = l.take(recv.at(r), r, 0, tagGather)
+		case !own.IsInPlace():
+			err = l.copyOwn(recv.at(r), own)
 		}
-		if err := l.take(recv.at(r), r, 0, tagGather); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// BoardAllgatherv is Allgatherv of blocks that are not longer than a part of a board may be.
+func BoardAllgatherv(c Comm, b Board, send Buf, recv *VBuf, laid *Laid) error {
+	l := listing{c: c, b: b, entries: 1, long: mostRoom, laid: laid}
+	b.Begin(AnyLength)
+	return l.end(l.allgatherv(send, recv))
+}
+
+func (l *listing) allgatherv(send Buf, recv *VBuf) error {
+	me := l.b.Rank()
+	own := send
+	if send.IsInPlace() {
+		own = recv.at(me)
+	}
+	if err := l.begin(1, func(int) Buf { return own }); err != nil {
+		return err
+	}
+	if err := l.add(own, me, tagGather); err != nil {
+		return err
+	}
+	l.show()
+	return l.takeAll(send, recv)
+}
+
 // BoardScatterv is Scatterv.
-func BoardScatterv(c Comm, b Board, send *VBuf, recv Buf, root int) error {
-	l := listing{c: c, b: b, entries: b.Size(), others: true, long: longBlock}
+func BoardScatterv(c Comm, b Board, send *VBuf, recv Buf, root int, laid *Laid) error {
+	l := listing{c: c, b: b, entries: b.Size(), others: true, long: longBlock, laid: laid}
 	b.Begin(AnyLength)
 	return l.end(l.scatterv(send, recv, root))
 }
@@ -283,7 +331,7 @@ func (l *listing) scatterv(send *VBuf, recv Buf, root int) error {
 	if err := l.addAll(&blocks, tagScatter); err != nil || recv.IsInPlace() {
 		return err
 	}
-	return l.c.Copy(recv, blocks.At(root))
+	return l.copyOwn(recv, blocks.At(root))
 }
 
 // addAll is the part with a block for each rank but this one.
@@ -312,8 +360,8 @@ func (l *listing) addAll(blocks *Blocks, tag int) error {
 }
 
 // BoardAlltoallv is Alltoallv and Alltoallw, not in place.
-func BoardAlltoallv(c Comm, b Board, send, recv *Blocks) error {
-	l := listing{c: c, b: b, entries: b.Size(), others: true, long: longBlock}
+func BoardAlltoallv(c Comm, b Board, send, recv *Blocks, laid *Laid) error {
+	l := listing{c: c, b: b, entries: b.Size(), others: true, long: longBlock, laid: laid}
 	b.Begin(AnyLength)
 	return l.end(l.alltoallv(send, recv))
 }
@@ -331,7 +379,7 @@ func (l *listing) alltoallv(send, recv *Blocks) error {
 	if err := l.addAll(send, tagAlltoall); err != nil {
 		return err
 	}
-	if err := l.c.Copy(recv.At(me), send.At(me)); err != nil {
+	if err := l.copyOwn(recv.At(me), send.At(me)); err != nil {
 		return err
 	}
 	for r := range l.b.Size() {
@@ -346,8 +394,11 @@ func (l *listing) alltoallv(send, recv *Blocks) error {
 }
 
 // BoardNeighbors is Neighbors.
-func BoardNeighbors(c Comm, b Board, e *Edges, send, recv *Blocks) error {
-	l := listing{c: c, b: b, entries: len(e.Out), long: longBlock}
+func BoardNeighbors(c Comm, b Board, e *Edges, send, recv *Blocks, laid *Laid) error {
+	if !e.Grid {
+		laid.drop() // where a block stands among those of a part, the part says
+	}
+	l := listing{c: c, b: b, entries: len(e.Out), long: longBlock, laid: laid}
 	b.Begin(AnyLength)
 	return l.end(l.neighbors(e, send, recv))
 }
@@ -381,8 +432,13 @@ func (l *listing) neighbors(e *Edges, send, recv *Blocks) error {
 		}
 	}
 	l.show()
-	if err := e.copyOwn(l.c, send, recv); err != nil {
-		return err
+	for i, from := range e.self {
+		if from < 0 {
+			continue
+		}
+		if err := l.copyOwn(recv.At(i), send.At(from)); err != nil {
+			return err
+		}
 	}
 	for i, r := range e.In {
 		from := int(r)

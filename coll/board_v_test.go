@@ -19,10 +19,10 @@ func TestBoardsMoveUnevenBlocks(t *testing.T) {
 			for _, root := range roots(p) {
 				if err := colltest.First(
 					colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-						return coll.BoardGatherv(c, b, out, &in, root)
+						return coll.BoardGatherv(c, b, out, &in, root, nil)
 					}),
 					colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
-						return coll.BoardScatterv(c, b, &out, in, root)
+						return coll.BoardScatterv(c, b, &out, in, root, nil)
 					})); err != nil {
 					return fmt.Errorf("count=%d root=%d: %w", s.count, root, err)
 				}
@@ -34,7 +34,7 @@ func TestBoardsMoveUnevenBlocks(t *testing.T) {
 				send.Put(sd[i], colltest.Pattern(sc[i], s.typ, c.Rank(), i))
 			}
 			out, in := coll.Varying(send.V(sc, sd)), coll.Varying(recv.V(rc, rd))
-			if err := coll.BoardAlltoallv(c, b, &out, &in); err != nil {
+			if err := coll.BoardAlltoallv(c, b, &out, &in, nil); err != nil {
 				return err
 			}
 			for i := range p {
@@ -58,7 +58,7 @@ func TestBlocksOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
 			send, recv := colltest.NewMem(has, colltest.Int), colltest.NewMem(int64(p)*room, colltest.Int)
 			send.Put(0, colltest.Pattern(has, colltest.Int, c.Rank(), 0))
 			in := recv.V(counts, displs)
-			err := coll.BoardGatherv(c, b, send.Buf, &in, 0)
+			err := coll.BoardGatherv(c, b, send.Buf, &in, 0, nil)
 			if has > room {
 				if (err != nil) != (c.Rank() == 0) {
 					return fmt.Errorf("%d elements into %d: %v", has, room, err)
@@ -160,7 +160,7 @@ func TestNeighborsOfAGraphExchangeBlocksOnBoards(t *testing.T) {
 	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range vShapes {
 			if err := tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-				return coll.BoardNeighbors(c, b, e, send, recv)
+				return coll.BoardNeighbors(c, b, e, send, recv, nil)
 			}); err != nil {
 				return err
 			}
@@ -182,7 +182,7 @@ func TestNeighborsInARing(t *testing.T) {
 			}
 			for _, exchange := range []func(send, recv *coll.Blocks) error{
 				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
-				func(send, recv *coll.Blocks) error { return coll.BoardNeighbors(c, b, e, send, recv) },
+				func(send, recv *coll.Blocks) error { return coll.BoardNeighbors(c, b, e, send, recv, nil) },
 			} {
 				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)
 				send.Put(0, colltest.Pattern(s.count, s.typ, c.Rank(), 1))

@@ -22,9 +22,10 @@ import (
 // board is what a communicator has for its short collective operations.
 type board struct {
 	decided bool
-	c       *C.struct_impi_board // nil if there is none
-	users   *atomic.Int32        // of c: the communicator, and lanes
-	long    unsafe.Pointer       // the long lanes of its first member
+	c       *libimpi.CBoard // nil if there is none; C's memory
+	users   *atomic.Int32   // of c: the communicator, and lanes
+	long    unsafe.Pointer  // the long lanes of its first member
+	last    lastCall
 }
 
 // openBoards fills the tables.
@@ -68,7 +69,7 @@ func (c *communicator) openBoard() error {
 	}
 	b.decided = true
 	if f := c.fast(); f != nil {
-		f.board = b.c
+		f.board = (*C.struct_impi_board)(unsafe.Pointer(b.c))
 	}
 	return nil
 }
@@ -79,26 +80,24 @@ func (c *communicator) agreeOnBoard() error {
 		return err
 	}
 	p := started()
-	b := (*C.struct_impi_board)(C.calloc(1, C.sizeof_struct_impi_board))
+	b := (*libimpi.CBoard)(C.calloc(1, C.sizeof_struct_impi_board))
 	if c.board.c = b; b == nil {
 		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
 	}
 	memory := shared.(*shm.Board)
-	b.comm, b.rank, b.size = C.uintptr_t(c.handle), C.int32_t(c.Rank()), C.int32_t(c.Size())
-	b.members = (*C.struct_impi_shm_board_member)(memory.Members())
-	b.wide = (*C.struct_impi_shm_board_wide)(memory.Wide())
+	b.Comm, b.Rank, b.Size = uint64(c.handle), int32(c.Rank()), int32(c.Size())
+	b.Members, b.Wide = memory.Members(), memory.Wide()
 	for i := range c.Size() {
 		r := p.engine.LocalRank(c.Group().World(i))
-		b.peers[i].local = C.int32_t(r)
+		b.Peers[i].Local = int32(r)
 		if i != c.Rank() {
-			b.peers[i].ctl = (*C.struct_impi_shm_control)(p.segment.Control(r))
+			b.Peers[i].Ctl = p.segment.Control(r)
 		}
 	}
 	c.board.users, c.board.long = new(atomic.Int32), memory.LongLanes()
 	c.board.users.Add(1)
-	c.UseBoard(libimpi.BoardCounters{Begun: (*uint64)(&b.begun), Known: (*uint64)(&b.known),
-		Tasks: (*uint32)(&b.tasks), Left: (*uint64)(&b.left), WideTurns: (*uint64)(&b.wide_turns),
-		WideUsers: unsafe.Slice((*uint64)(&b.wide_users[0]), len(b.wide_users)), Lay: c.board.lay})
+	c.UseBoard(libimpi.BoardCounters{Begun: &b.Begun, Known: &b.Known, Tasks: &b.Tasks, Left: &b.Left,
+		WideTurns: &b.WideTurns, WideUsers: b.WideUsers[:], Lay: c.board.lay, Lays: c.board.lays, Laid: c.board.laid})
 	return nil
 }
 
@@ -114,29 +113,28 @@ func (b *board) lay(lane int, long bool, turn *coll.Turn) (laid libimpi.LaidLane
 	if !simple {
 		return laid
 	}
-	l := (*C.struct_impi_lane)(C.calloc(1, C.sizeof_struct_impi_lane))
+	l := (*libimpi.CLane)(C.calloc(1, C.sizeof_struct_impi_lane))
 	if l == nil {
 		return laid
 	}
-	if l.board, l.number = b.c, C.int32_t(lane); long {
-		l.longs = (*C.struct_impi_shm_board_longs)(b.long)
+	if l.Board, l.Number = unsafe.Pointer(b.c), int32(lane); long {
+		l.Longs = b.long
 	}
 	if r.Own == nil {
 		r.Own = unsafe.Pointer(l)
 	}
-	l.turn = C.struct_impi_turn{request: &l.over, own: r.Own, n: C.int(turn.Most()), first: C.int(r.First),
-		end: C.int(r.End), at: C.int(r.At), take: C.int(r.Take), combine: combine, count: C.int64_t(r.Count), to: r.To,
-		stride: C.int64_t(r.Stride)}
+	l.Turn = libimpi.CTurn{Request: unsafe.Pointer(&l.Over), Own: r.Own, N: int32(turn.Most()), First: int32(r.First),
+		End: int32(r.End), At: int32(r.At), Take: int32(r.Take), Combine: unsafe.Pointer(combine), Count: r.Count, To: r.To,
+		Stride: r.Stride}
 	if r.Shows {
-		l.turn.publish = 1
+		l.Turn.Publish = 1
 	}
 	c, users := b.c, b.users
 	users.Add(1)
-	return libimpi.LaidLane{At: uint64(uintptr(unsafe.Pointer(l))), Starts: (*uint64)(&l.starts),
-		Known: (*uint64)(&l.known), Free: func() {
-			C.free(unsafe.Pointer(l))
-			leaveBoard(c, users)
-		}}
+	return libimpi.LaidLane{At: uint64(uintptr(unsafe.Pointer(l))), Starts: &l.Starts, Known: &l.Known, Free: func() {
+		C.free(unsafe.Pointer(l))
+		leaveBoard(c, users)
+	}}
 }
 
 // kernelOf is C's loop for an operation on elements of a type, if there is one.
@@ -150,7 +148,7 @@ func kernelOf(o coll.Op, t *datatype.Type) (combine *C.impi_combine, found bool)
 }
 
 // leaveBoard frees what C knows of a board when its last user leaves.
-func leaveBoard(c *C.struct_impi_board, users *atomic.Int32) {
+func leaveBoard(c *libimpi.CBoard, users *atomic.Int32) {
 	if users.Add(-1) == 0 {
 		C.free(unsafe.Pointer(c))
 	}
@@ -160,6 +158,7 @@ func leaveBoard(c *C.struct_impi_board, users *atomic.Int32) {
 func (c *communicator) closeBoard() {
 	c.NoBoard()
 	if c.board.c != nil {
+		c.board.forgetLaid()
 		leaveBoard(c.board.c, c.board.users)
 	}
 	c.board = board{decided: true}

@@ -1,6 +1,6 @@
 package main
 
-// #include "shim/shim.h"
+// #include "shim/z_callbacks.h"
 import "C"
 
 import (

@@ -36,6 +36,11 @@ type BoardCounters struct {
 	// Lay lays a persistent operation's turn out for C, which then may start it; nil: nothing is for C. It is called
 	// once for each lane.
 	Lay func(lane int, long bool, turn *coll.Turn) LaidLane
+
+	// Lays answers where a blocking call is to be laid out, so that C can make it again; nil: nowhere. Laid has it laid
+	// out. Nil functions: nothing is for C.
+	Lays func() *coll.Laid
+	Laid func(*coll.Laid)
 }
 
 // LaidLane is what C has of a lane. It counts there, too.
@@ -237,6 +242,22 @@ func (v Collectives) boardUnless(inPlace bool) (*boardPlace, error) {
 	return &b.blocking, nil
 }
 
+// lays answers where the call that begins is to be laid out, if anywhere.
+func (p *boardPlace) lays() *coll.Laid {
+	if p.Lays == nil {
+		return nil
+	}
+	return p.Lays()
+}
+
+// laidOut ends such a call.
+func (p *boardPlace) laidOut(l *coll.Laid, err error) error {
+	if l != nil && err == nil && !l.Not {
+		p.Laid(l)
+	}
+	return err
+}
+
 // longestOnBoard is the largest part but of a piece, in bytes, of an operation on a board.
 const longestOnBoard = 16 << 10
 
@@ -374,6 +395,8 @@ func (p *boardPlace) Publish(n int64) {
 	word, mem := p.at(p.wide, p.Rank(), p.slot)
 	if p.longer {
 		binary.NativeEndian.PutUint64(mem, length)
+		_, part := p.shared.Slot(true, p.Rank(), p.wideSlot())
+		copy(mem[8:], part[:length]) // the list with which it begins, or as much as there is room for
 		length = p.elsewhere()
 	}
 	futex.Release64(word, p.number<<p.shift|length)

@@ -97,6 +97,9 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 	return first
 }
 
+// TakeBlock receives a block of an exchange that its owner has sent as a message, since it did not fit its part.
+func (v Collectives) TakeBlock(b coll.Buf, from, tag int) error { return v.on.Recv(b, from, tag) }
+
 // Withdraw implements coll.Withdrawer.
 func (k *collective) Withdraw(id coll.Req) bool {
 	e := k.c.engine
@@ -228,7 +231,8 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardGatherv(v.on, board, send, &recv, root)
+		laid := board.lays()
+		return board.laidOut(laid, coll.BoardGatherv(v.on, board, send, &recv, root, laid))
 	case v.c.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
@@ -270,7 +274,8 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardScatterv(v.on, board, &send, recv, root)
+		laid := board.lays()
+		return board.laidOut(laid, coll.BoardScatterv(v.on, board, &send, recv, root, laid))
 	case v.c.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
@@ -314,6 +319,9 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 	switch {
 	case err != nil:
 		return err
+	case board != nil && v.task == nil:
+		laid := board.blocking.lays()
+		return board.blocking.laidOut(laid, coll.BoardAllgatherv(v.on, &board.blocking, send, &recv, laid))
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Allgatherv(&board.blocking, send, recv, longest))
 	case v.c.local != nil:
@@ -362,7 +370,8 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 		return err
 	case board != nil:
 		out, in := coll.Varying(send), coll.Varying(recv)
-		return coll.BoardAlltoallv(v.on, board, &out, &in)
+		laid := board.lays()
+		return board.laidOut(laid, coll.BoardAlltoallv(v.on, board, &out, &in, laid))
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -384,7 +393,8 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 		return err
 	case board != nil:
 		out, in := coll.Each(send), coll.Each(recv)
-		return coll.BoardAlltoallv(v.on, board, &out, &in)
+		laid := board.lays()
+		return board.laidOut(laid, coll.BoardAlltoallv(v.on, board, &out, &in, laid))
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -490,7 +500,8 @@ func (v Collectives) Neighbors(send, recv coll.Blocks) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return coll.BoardNeighbors(v.on, board, edges, &send, &recv)
+		laid := board.lays()
+		return board.laidOut(laid, coll.BoardNeighbors(v.on, board, edges, &send, &recv, laid))
 	}
 	return coll.Neighbors(v.on, edges, &send, &recv)
 }

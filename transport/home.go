@@ -120,6 +120,12 @@ type Memory interface {
 // MaxLocal is the largest number of processes that share a machine's memory.
 const MaxLocal = 1 << 16
 
+// BoardMembers is the largest number of members that a board has, and BoardWideSlots how many wide slots each has.
+const (
+	BoardMembers   = 32
+	BoardWideSlots = 4
+)
+
 // Links are the transports of a process: who is reached by which.
 type Links struct {
 	Local   Transport // to the other processes of Home.World

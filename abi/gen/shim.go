@@ -204,6 +204,11 @@ func (s shim) export() {
 			args = append(args, "0")
 		}
 		s.WriteString(wrap("    impi_err = "+condition+"impi_exec_"+s.executor+"(", strings.Join(args, ", "), ");"))
+	} else if ofBlocks[s.call.Small.Short()] {
+		args := strings.Join(s.arguments(locals), ", (uint64_t)")
+		s.WriteString(wrap("    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)", args, "});"))
+	}
+	if s.executor != "" || ofBlocks[s.call.Small.Short()] {
 		call = "    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {\n" + indent(call) + "    }\n"
 	}
 	s.WriteString(call)
@@ -217,6 +222,11 @@ func (s shim) export() {
 	}
 	s.line("    return 0;")
 }
+
+// ofBlocks are the functions whose calls Go lays out, so that C can make them again.
+var ofBlocks = map[string]bool{"Gatherv": true, "Scatterv": true, "Allgatherv": true, "Alltoallv": true,
+	"Alltoallw": true, "Neighbor_allgather": true, "Neighbor_allgatherv": true, "Neighbor_alltoall": true,
+	"Neighbor_alltoallv": true, "Neighbor_alltoallw": true}
 
 // indent moves lines into a block.
 func indent(lines string) string {
@@ -319,10 +329,15 @@ func shimHeader(publicHeader []byte) []byte {
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "../../libimpi/z_layout.h"
 #include "../../mpi.h"
 
 /* What an executor answers if Go has to make the call; it has done nothing then. */
 enum { IMPI_IN_GO = -1 };
+
+/* Makes a call with these arguments once more if Go has laid it out; else answers IMPI_IN_GO. */
+__attribute__((visibility("hidden")))
+int impi_again(MPI_Comm comm, const uint64_t args[IMPI_LAID_ARGS]);
 
 /* Not 0 while events wait for their calls (MPI 5.0, 15.3.8), which a thread makes that leaves Go. */
 __attribute__((visibility("hidden")))

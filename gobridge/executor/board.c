@@ -4,35 +4,8 @@
 
 struct impi_boards impi_boards;
 
-enum { ALL = -1, OTHERS = -2 }; /* beside the rank of a root */
-
 /* Is the caller the only member? */
 static inline int alone(const struct impi_fast_comm *c) { return c && c->size == 1 && !c->inter; }
-
-/* The board of a communicator, on which an operation with this root may be made; NULL: Go makes it, maybe there. */
-static inline struct impi_board *board_of(const struct impi_fast_comm *c, int root)
-{
-    if (UNLIKELY(!c || !c->board || __atomic_load_n(&c->board->tasks, __ATOMIC_ACQUIRE))) return NULL;
-    return LIKELY(root == ALL || (uint32_t)root < (uint32_t)c->size) ? c->board : NULL;
-}
-
-/* A predefined type and operation that go together. */
-struct pair {
-    int size;              /* bytes of an element without gaps */
-    impi_combine *combine; /* NULL: there is no kernel for them */
-};
-
-/* 0 if they are not predefined, or do not go together. */
-static inline int paired(MPI_Datatype datatype, MPI_Op op, struct pair *p)
-{
-    uintptr_t type = (uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL;
-    uintptr_t handle = (uintptr_t)op - (uintptr_t)MPI_OP_NULL;
-    if (UNLIKELY(type >= IMPI_FAST_TYPES || handle >= IMPI_BOARD_OP_HANDLES)) return 0;
-    int code = impi_boards.ops[handle];
-    p->size = impi_fast.dense[type];
-    p->combine = impi_combines[code][impi_boards.types[type].element];
-    return impi_boards.types[type].ops >> code & 1;
-}
 
 /* Do so many bytes fit a slot, and are there any? */
 static inline int is_short(int64_t n) { return (uint64_t)(n - 1) < LONGEST; }

@@ -8,12 +8,19 @@
 enum {
     SLOTS = IMPI_SHM_BOARD_SLOTS,
     PAYLOAD = IMPI_SHM_BOARD_PAYLOAD,
-    LANE_SLOTS = IMPI_SHM_BOARD_LANE_SLOTS,
     SHIFT = IMPI_SHM_BOARD_WORD_SHIFT, /* behind the length */
     WIDE_SLOTS = IMPI_SHM_BOARD_WIDE_SLOTS,
-    LONGEST = IMPI_SHM_BOARD_LONGEST,
-    WIDE_SHIFT = IMPI_SHM_BOARD_WIDE_SHIFT
+    LONGEST = IMPI_SHM_BOARD_LONGEST
 };
+
+enum { ALL = -1, OTHERS = -2 }; /* beside the rank of a root */
+
+/* The board of a communicator, on which an operation with this root may be made; NULL: Go makes it, maybe there. */
+static inline struct impi_board *board_of(const struct impi_fast_comm *c, int root)
+{
+    if (UNLIKELY(!c || !c->board || __atomic_load_n(&c->board->tasks, __ATOMIC_ACQUIRE))) return NULL;
+    return LIKELY(root == ALL || (uint32_t)root < (uint32_t)c->size) ? c->board : NULL;
+}
 
 /* Copies a part, or a piece of one. */
 static inline void copy_part(void *to, const void *from, int64_t n)
@@ -86,7 +93,7 @@ static inline struct shown part_of(const struct impi_board *b, const struct impi
     struct impi_shm_board_wide *w = &b->wide[(uint64_t)r * WIDE_SLOTS + at % WIDE_SLOTS];
     struct impi_shm_board_long *n = wide && l ? &l->longs[r].lanes[l->number][at % IMPI_SHM_BOARD_LONG_SLOTS] : NULL;
     if (wide) return n ? (struct shown){&n->word, n->payload} : (struct shown){&w->word, w->payload};
-    struct impi_shm_board_slot *slot = l ? &m->lanes[l->number][at % LANE_SLOTS] : &m->slots[at % SLOTS];
+    struct impi_shm_board_slot *slot = l ? &m->lanes[l->number][at % IMPI_SHM_BOARD_LANE_SLOTS] : &m->slots[at % SLOTS];
     return (struct shown){&slot->word, slot->payload};
 }
 
@@ -108,7 +115,7 @@ static inline void show(const struct impi_turn *t, struct shown own, uint64_t wo
  * What others wrote is another process's: no length or place is taken from there. */
 HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_turn *t)
 {
-    const int wide = l ? l->longs != NULL : t->n > PAYLOAD, shift = wide ? WIDE_SHIFT : SHIFT;
+    const int wide = l ? l->longs != NULL : t->n > PAYLOAD, shift = wide ? IMPI_SHM_BOARD_WIDE_SHIFT : SHIFT;
     const uint64_t s = (l ? l->starts : b->begun) + 1, turn = wide && !l ? b->wide_turns : s;
     uint64_t *const user = &b->wide_users[b->wide_turns % WIDE_SLOTS]; /* of the wide slot */
     const int64_t free = wide ? (int64_t)*user : (int64_t)s - SLOTS; /* when so many are done */
@@ -117,7 +124,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     void *combined = wide ? t->to : result;
     int err, problem = MPI_SUCCESS;
     if (UNLIKELY(engine_busy())) impi_board_turn();
-    const int far = l && l->known + (wide ? IMPI_SHM_BOARD_LONG_SLOTS : LANE_SLOTS) <= s;
+    const int far = l && l->known + (wide ? IMPI_SHM_BOARD_LONG_SLOTS : IMPI_SHM_BOARD_LANE_SLOTS) <= s;
     for (int r = 0; UNLIKELY(far) && r < b->size; r++)
         if (!raised(part_of(b, l, wide, r, s - 1).word, (s - 1) << shift)) return IMPI_IN_GO; /* which looks closer */
     if (UNLIKELY(far)) l->known = s - 1;

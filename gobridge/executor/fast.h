@@ -22,7 +22,6 @@
 
 enum {
     IMPI_FAST_COMMS = 1024,
-    IMPI_FAST_TYPES = 512,
     IMPI_FAST_OFFER = 8192 /* looks after which a waiting thread offers its core; a power of two */
 };
 

@@ -75,14 +75,11 @@ enum { KEPT, REPLACED, COMBINED, NOT_HERE }; /* what becomes of the target's ele
 /* How an operation changes elements of a type: by *combine, if they are combined. */
 static inline int change_of(MPI_Op op, MPI_Datatype datatype, impi_combine **combine)
 {
-    uintptr_t handle = (uintptr_t)op - (uintptr_t)MPI_OP_NULL;
-    uintptr_t type = (uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL;
+    struct pair p;
     if (op == MPI_REPLACE) return REPLACED;
     if (op == MPI_NO_OP) return KEPT;
-    if (UNLIKELY(handle >= IMPI_BOARD_OP_HANDLES || type >= IMPI_FAST_TYPES)) return NOT_HERE;
-    int code = impi_boards.ops[handle];
-    *combine = impi_combines[code][impi_boards.types[type].element];
-    return *combine && impi_boards.types[type].ops >> code & 1 ? COMBINED : NOT_HERE;
+    *combine = paired(datatype, op, &p) ? p.combine : NULL;
+    return *combine ? COMBINED : NOT_HERE;
 }
 
 /* Elements of one predefined type; result may be NULL, origin too if nothing changes. */

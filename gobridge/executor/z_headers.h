@@ -2,10 +2,10 @@
    Headers of other folders that C of this package includes. */
 /* 957df78970cae06a gobridge/kernel/kernels.h */
 /* df63c784434d02d4 gobridge/kernel/reduce.h */
-/* a04d25dbcbce8943 gobridge/shim/shim.h */
+/* 4456bc89048af99f gobridge/shim/shim.h */
 /* d38d619324dced38 gobridge/shim/z_direct.h */
-/* 04c61a192e6a3379 gobridge/shim/z_exports.h */
-/* 5811cacb7d6aba55 gobridge/shim/z_shim.h */
-/* 7ae0622cc1a6ab1b libimpi/z_layout.h */
+/* 5037b7fe9715748d gobridge/shim/z_exports.h */
+/* f0b163573bb80a4e gobridge/shim/z_shim.h */
+/* ab7646092f5f5f70 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 67254c27c2ad2581 transport/shm/z_layout.h */

@@ -1,11 +1,6 @@
-/* What must be C: raising errors without a Go frame on the stack, calling the program's functions, and the
- * guard for children of fork(). */
+/* What must be C: raising errors without a Go frame on the stack, and the guard for children of fork(). */
 #define _GNU_SOURCE
-#include "z_exports.h"
-#include "shim.h"
 #include "../executor/fast_ring.h"
-#include "z_shim.h"
-#include "z_direct.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -58,18 +53,6 @@ int impi_flag_after_fork(const char *function, int *flag)
     if (!flag) return impi_after_fork(function);
     *flag = up;
     return MPI_SUCCESS;
-}
-
-void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t type, int wide)
-{
-    MPI_Datatype t = (MPI_Datatype)type;
-    if (wide) {
-        MPI_Count n = count;
-        ((MPI_User_function_c *)fn)((void *)in, (void *)inout, &n, &t);
-    } else {
-        int n = (int)count;
-        ((MPI_User_function *)fn)((void *)in, (void *)inout, &n, &t);
-    }
 }
 
 /* The end of a process that has used sessions. */

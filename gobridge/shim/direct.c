@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 #include "shim.h"
-#include "z_shim.h"
 #include "z_direct.h"
 
 /* CLOCK_MONOTONIC is one clock for all processes of a machine. */

@@ -36,9 +36,6 @@ void impi_note_init(void);
 int impi_after_fork(const char *function);
 int impi_flag_after_fork(const char *function, int *flag);
 
-/* Calls the program's function of an operation; z_callbacks.h has calls of its other functions. */
-void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t type, int wide);
-
 /* The MPI call that a thread has made last, for who reports a fault (fault.c): the names of the function and of those
  * of its arguments that are addresses, each with its 0, and their values. */
 enum { IMPI_CALL_POINTERS = 12 };

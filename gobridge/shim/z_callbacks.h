@@ -79,4 +79,13 @@ static inline void impi_call_T_event_dropped_cb(uintptr_t fn, uintptr_t count,
         (void *)user_data);
 }
 
+static inline void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t type, int wide)
+{
+    MPI_Datatype of = (MPI_Datatype)type;
+    MPI_Count all = count;
+    int few = (int)count;
+    if (wide) ((MPI_User_function_c *)fn)((void *)in, (void *)inout, &all, &of);
+    else ((MPI_User_function *)fn)((void *)in, (void *)inout, &few, &of);
+}
+
 #endif

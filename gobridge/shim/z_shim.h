@@ -6,10 +6,15 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "../../libimpi/z_layout.h"
 #include "../../mpi.h"
 
 /* What an executor answers if Go has to make the call; it has done nothing then. */
 enum { IMPI_IN_GO = -1 };
+
+/* Makes a call with these arguments once more if Go has laid it out; else answers IMPI_IN_GO. */
+__attribute__((visibility("hidden")))
+int impi_again(MPI_Comm comm, const uint64_t args[IMPI_LAID_ARGS]);
 
 /* Not 0 while events wait for their calls (MPI 5.0, 15.3.8), which a thread makes that leaves Go. */
 __attribute__((visibility("hidden")))

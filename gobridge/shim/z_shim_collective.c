@@ -98,9 +98,15 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -118,9 +124,15 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -339,10 +351,17 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtype, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtype, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -362,10 +381,17 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtype, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtype, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -439,10 +465,17 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtypes, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtypes, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -465,10 +498,17 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtypes, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtypes, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -795,9 +835,15 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -815,9 +861,15 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1834,9 +1886,14 @@ int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1851,9 +1908,14 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1911,9 +1973,15 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1931,9 +1999,15 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1993,9 +2067,14 @@ int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2010,9 +2089,14 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2072,10 +2156,17 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtype, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtype, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2096,10 +2187,17 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtype, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtype, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2173,10 +2271,17 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtypes, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtypes, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2200,10 +2305,17 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtypes, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtypes, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2751,9 +2863,15 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = displs;
     impi_call.at[3] = recvbuf;
-    impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
-        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+            (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2771,9 +2889,15 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = displs;
     impi_call.at[3] = recvbuf;
-    impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
-        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+            (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

@@ -165,7 +165,7 @@ const (
 	inboundBytes = 2 << 20 // aim of all rings to one rank together
 
 	// BoardMembers is the largest number of ranks that share a board.
-	BoardMembers = 32
+	BoardMembers = transport.BoardMembers
 	// Boards is the number of boards in a segment.
 	Boards = 256
 
@@ -176,7 +176,7 @@ const (
 	boardLaneSlots  = 16
 	boardMemberSize = (1 + boardSlots + boardLanes*boardLaneSlots) * lineBytes
 
-	boardWideSlots   = 4
+	boardWideSlots   = transport.BoardWideSlots
 	boardLongest     = 16 << 10 // of one part; a list of blocks may have a line beside it
 	boardWidePayload = lineBytes + boardLongest
 	boardWideShift   = 16

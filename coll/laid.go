@@ -1,0 +1,56 @@
+package coll
+
+import "encoding/binary"
+
+// Laid is what a rank has done in an exchange of blocks on a board (board_v.go). As long as its arguments stay what
+// they were it can do the same again without looking at them, whatever the other ranks do.
+type Laid struct {
+	Head    []uint64    // the list with which the part begins; nil: the rank shows none
+	Used    int         // bytes of the part
+	Out, In []LaidBlock // to the part, and from those of others, in this order
+	Not     bool        // something else was done, too
+}
+
+// LaidBlock is a block that goes to the part, or comes from one.
+type LaidBlock struct {
+	Buf
+	At    int // of Out: where it begins in the part
+	From  int // of In: the rank whose part it is in
+	Entry int // its number in the list there
+	Tag   int // of the message that may come instead
+	Own   Buf // where it is, if it is the rank's own
+}
+
+// All of these do nothing if nobody wants to know. Empty blocks take no copy.
+
+func (l *Laid) put(b Buf, at int) {
+	if l != nil && b.Size() > 0 {
+		l.Out = append(l.Out, LaidBlock{Buf: b, At: at})
+	}
+}
+
+func (l *Laid) take(b LaidBlock) {
+	if l != nil {
+		l.In = append(l.In, b)
+	}
+}
+
+func (l *Laid) drop() {
+	if l != nil {
+		l.Not = true
+	}
+}
+
+func (l *Laid) show(part []byte, used int) {
+	if l == nil {
+		return
+	}
+	if part == nil {
+		l.Not = true // the list did not fit
+		return
+	}
+	l.Used, l.Head = used, make([]uint64, 1+binary.NativeEndian.Uint64(part))
+	for i := range l.Head {
+		l.Head[i] = binary.NativeEndian.Uint64(part[i*entryBytes:])
+	}
+}

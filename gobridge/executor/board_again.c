@@ -1,0 +1,87 @@
+/* Calls that Go has laid out (gobridge/laid.go): blocking exchanges on a board of blocks whose lengths not all members
+ * know (coll/board_v.go). One with the same arguments as such a call, whose lists say the same, is made here. */
+#define _GNU_SOURCE
+#include "board_run.h"
+
+enum { ELSEWHERE = (1 << SHIFT) - 1, BY_MESSAGE = IMPI_LAID_BY_MESSAGE, FIELD = 16 /* bits */ };
+
+/* Is it the call once more? Go has looked at the arguments, so that lists are where they say. */
+static inline int again(const struct impi_laid *l, const uint64_t *args)
+{
+    uint64_t other = l->call.names != impi_call.names;
+    for (int i = 0; i < IMPI_LAID_ARGS; i++) other |= l->call.args[i] ^ args[i];
+    if (other) return 0;
+    for (int i = 0; i < IMPI_LAID_LISTS && l->lists[i].bytes; i++)
+        if (memcmp(l->lists[i].program, l->lists[i].was, l->lists[i].bytes)) return 0;
+    return 1;
+}
+
+/* Shows the list of the own blocks, and the blocks. */
+static void show_blocks(const struct impi_board *b, const struct impi_laid *l, uint64_t s)
+{
+    const struct shown line = part_of(b, NULL, 0, b->rank, s), part = l->wide ? part_of(b, NULL, 1, b->rank, s) : line;
+    memcpy(part.payload, l->head, l->head_bytes);
+    for (const struct impi_laid_block *o = l->out; o < l->out + l->outs; o++)
+        copy_part(part.payload + o->at, o->mem, o->n);
+    if (l->wide) memcpy(line.payload, &l->used, sizeof l->used);
+    if (l->wide) memcpy(line.payload + sizeof l->used, l->head, l->said);
+    __atomic_store_n(line.word, s << SHIFT | (l->wide ? ELSEWHERE : l->used), __ATOMIC_RELEASE);
+    if (l->ins) wake(b); /* else it is done soon enough */
+}
+
+/* Takes a block from the part of another member; its length and place are another process's. */
+static int take_block(const struct impi_board *b, const struct impi_laid_block *in, uint64_t s)
+{
+    char *const call = (char *)(uintptr_t)impi_call.names;
+    struct shown part = part_of(b, NULL, 0, in->from, s);
+    uint64_t bytes = __atomic_load_n(part.word, __ATOMIC_RELAXED) & ELSEWHERE, entry = BY_MESSAGE;
+    const uint64_t here = ((uint64_t)in->entry + 1) * sizeof entry, end = here + sizeof entry;
+    const unsigned char *list = part.payload;
+    if (bytes == ELSEWHERE) {
+        memcpy(&bytes, list, sizeof bytes);
+        part = part_of(b, NULL, 1, in->from, s);
+        list = end + sizeof bytes <= PAYLOAD ? list + sizeof bytes : part.payload;
+    }
+    if (bytes <= IMPI_SHM_BOARD_WIDE_PAYLOAD && end <= bytes) memcpy(&entry, list + here, sizeof entry);
+    const int64_t n = (uint16_t)entry;
+    const uint64_t at = (uint16_t)(entry >> FIELD);
+    if (UNLIKELY(n == BY_MESSAGE || at + (uint64_t)n > bytes))
+        return impi_laid_message(b->comm, call, (uintptr_t)in->mem, in->n, in->from, in->tag);
+    if (UNLIKELY(n > in->n)) return impi_board_truncated(b->comm, call, in->from, (int)n, (int)in->n);
+    copy_part(in->mem, part.payload + at, n);
+    return MPI_SUCCESS;
+}
+
+static int exchange(struct impi_board *b, const struct impi_laid *l)
+{
+    const struct impi_turn blocks = {.request = NULL};
+    const uint64_t s = b->begun + 1;
+    uint64_t *const user = &b->wide_users[s % WIDE_SLOTS], slot = s < SLOTS ? 0 : s - SLOTS;
+    const uint64_t free = l->wide && *user > slot ? *user : slot; /* when so many are done */
+    int err, problem = MPI_SUCCESS;
+    if (UNLIKELY(engine_busy())) impi_board_turn();
+    if (l->head_bytes && UNLIKELY(b->known < free) && (err = all_done(b, free, &blocks))) return err;
+    b->begun = s;
+    if (l->head_bytes) show_blocks(b, l, s);
+    for (const struct impi_laid_block *in = l->in; in < l->in + l->ins; in++) {
+        const uint64_t *word = part_of(b, NULL, 0, in->from, s).word;
+        if (in->own) copy_part(in->mem, in->own, in->n);
+        else if (UNLIKELY(!raised(word, s << SHIFT)) && (err = await(b, word, s << SHIFT, &blocks))) return err;
+        else if ((err = take_block(b, in, s))) problem = err;
+    }
+    if (l->wide) *user = s;
+    __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
+    wake(b);
+    return problem;
+}
+
+int impi_again(MPI_Comm comm, const uint64_t *args)
+{
+    struct impi_board *b = board_of(find(comm), ALL);
+    if (UNLIKELY(!b)) return IMPI_IN_GO;
+    for (int i = 0; i < IMPI_LAID_CALLS; i++)
+        if (b->laid[i] && again(b->laid[i], args)) return exchange(b, b->laid[i]);
+    b->missed.names = impi_call.names;
+    memcpy(b->missed.args, args, sizeof b->missed.args);
+    return IMPI_IN_GO;
+}

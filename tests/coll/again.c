@@ -1,0 +1,141 @@
+/* Exchanges of blocks that are made again and again with the same arguments, of which the library may remember what they
+ * mean: data changes, then what the lists of lengths say, at one rank or at all; there are more calls than anybody
+ * remembers, others in between, communicators that are freed, and at last a block that is too long. */
+/* ranks: 1 3 4 8 */
+#include "../check.h"
+
+enum { REPEATS = 5, MOST = 8192, RANKS = 8, KINDS = 10 };
+
+static char in[RANKS * MOST], out[RANKS * MOST];
+static int sends[RANKS], gets[RANKS], sent_at[RANKS], got_at[RANKS], in_bytes[RANKS], out_bytes[RANKS];
+static MPI_Datatype types[RANKS];
+
+static char value(int turn, int from, int to, int k) { return (char)(turn * 31 + from * 17 + to * 5 + k % 251); }
+
+/* Each rank has a block of so many bytes for each, or the same one for all. */
+static void fill(int turn, int n, int for_all)
+{
+    memset(out, 99, sizeof out);
+    for (int r = 0; r < RANKS; r++) {
+        sends[r] = gets[r] = n;
+        sent_at[r] = got_at[r] = in_bytes[r] = out_bytes[r] = r * MOST;
+        types[r] = MPI_CHAR;
+        for (int k = 0; k < n; k++) in[r * MOST + k] = value(turn, check_rank, for_all ? 0 : r, k);
+    }
+}
+
+static void check_from(int turn, int from, int to, const char *block, int n)
+{
+    for (int k = 0; k < n; k++) CHECK_EQ(block[k], value(turn, from, to, k));
+    if (n < MOST) CHECK_EQ(block[n], 99);
+}
+
+/* Neighbor i of a ring: the one before, and the next. */
+static int beside(int i) { return (check_rank + (i ? 1 : check_size - 1)) % check_size; }
+
+static void call(int kind, int turn, int n, int root, MPI_Comm comm, MPI_Comm ring)
+{
+    const int for_all = kind == 2 || kind == 8 || kind == 9, me = check_rank, size = check_size;
+    fill(turn, n, for_all);
+    if (kind == 9) memcpy(out + me * MOST, in, (size_t)n);
+    switch (kind) {
+    case 0: MPI_Gatherv(in + root * MOST, n, MPI_CHAR, out, gets, got_at, MPI_CHAR, root, comm); break;
+    case 1: MPI_Scatterv(in, sends, sent_at, MPI_CHAR, out, n, MPI_CHAR, root, comm); break;
+    case 2: MPI_Allgatherv(in, n, MPI_CHAR, out, gets, got_at, MPI_CHAR, comm); break;
+    case 3: MPI_Alltoallv(in, sends, sent_at, MPI_CHAR, out, gets, got_at, MPI_CHAR, comm); break;
+    case 4: MPI_Alltoallw(in, sends, in_bytes, types, out, gets, out_bytes, types, comm); break;
+    case 5: /* at the root in place */
+        if (me == root) memcpy(out + me * MOST, in + me * MOST, (size_t)n);
+        MPI_Gatherv(me == root ? MPI_IN_PLACE : in + root * MOST, n, MPI_CHAR, out, gets, got_at, MPI_CHAR, root, comm);
+        break;
+    case 6:
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < n; k++) in[i * n + k] = value(turn, me, i, k);
+        MPI_Neighbor_alltoall(in, n, MPI_CHAR, out, n, MPI_CHAR, ring);
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < n; k++) CHECK_EQ(out[i * n + k], value(turn, beside(i), 1 - i, k));
+        return;
+    case 7: MPI_Neighbor_alltoallv(in, sends, sent_at, MPI_CHAR, out, gets, got_at, MPI_CHAR, ring); break;
+    case 8: MPI_Neighbor_allgather(in, n, MPI_CHAR, out, n, MPI_CHAR, ring); break;
+    case 9: MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_CHAR, out, gets, got_at, MPI_CHAR, comm); break;
+    }
+    if (kind == 1) check_from(turn, root, me, out, n);
+    else if (kind == 7) for (int i = 0; i < 2; i++) check_from(turn, beside(i), 1 - i, out + i * MOST, n);
+    else if (kind == 8) for (int i = 0; i < 2 * n; i++) CHECK_EQ(out[i], value(turn, beside(i / n), 0, i % n));
+    else if ((kind != 0 && kind != 5) || me == root)
+        for (int r = 0; r < size; r++) check_from(turn, r, for_all ? 0 : me, out + r * MOST, n);
+}
+
+static void all_kinds(MPI_Comm comm, int turn)
+{
+    static const int lengths[] = {8, 0, 64, 40, 1000, 4000, MOST};
+    int period = 1;
+    MPI_Comm ring;
+    MPI_Cart_create(comm, 1, &check_size, &period, 0, &ring);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int i = 0; i < 7; i++)
+            for (int k = 0; k < REPEATS; k++) call(kind, turn + k, lengths[i], (kind + i) % check_size, comm, ring);
+    for (int k = 0; k < 3 * REPEATS; k++) /* more than are remembered, in turn */
+        for (int kind = 0; kind < KINDS; kind++) call(kind, k, 24, 0, comm, ring);
+    MPI_Comm_free(&ring);
+}
+
+/* The same arguments, but the lists say something else: that n[r] bytes go from rank 0 to rank r. */
+static void from_first(const int *n, int turn, MPI_Comm comm)
+{
+    for (int repeat = 0; repeat < REPEATS; repeat++) {
+        fill(turn + repeat, MOST, 0);
+        for (int r = 0; r < check_size; r++) {
+            sends[r] = check_rank == 0 ? n[r] : 0;
+            gets[r] = r == 0 ? n[check_rank] : 0;
+        }
+        MPI_Alltoallv(in, sends, sent_at, MPI_CHAR, out, gets, got_at, MPI_CHAR, comm);
+        check_from(turn + repeat, 0, check_rank, out, n[check_rank]);
+    }
+}
+
+/* A call that is known, while an operation that does not block is under way. */
+static void beside_others(MPI_Comm comm)
+{
+    for (int repeat = 0; repeat < 2 * REPEATS; repeat++) {
+        int sum = 0;
+        MPI_Request q;
+        MPI_Iallreduce(&repeat, &sum, 1, MPI_INT, MPI_SUM, comm, &q);
+        call(3, repeat, 16, 0, comm, comm);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        CHECK_EQ(sum, repeat * check_size);
+    }
+}
+
+static void too_long(MPI_Comm comm)
+{
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    fill(0, 16, 0);
+    for (int repeat = 0; repeat <= REPEATS; repeat++) {
+        const int n = repeat == REPEATS && check_rank == 1 ? 17 : 16;
+        int err = MPI_Gatherv(in, n, MPI_CHAR, out, gets, got_at, MPI_CHAR, 0, comm), class_ = MPI_SUCCESS;
+        if (err != MPI_SUCCESS) MPI_Error_class(err, &class_);
+        CHECK_EQ(class_, check_rank == 0 && repeat == REPEATS ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const int one[RANKS] = {0, 0, 0, 5000}, many[RANKS] = {0, 8000, 8000, 5000}, less[RANKS] = {0, 3, 0, 60};
+    MPI_Comm comm;
+    check_start(&argc, &argv);
+    CHECK(check_size <= RANKS);
+    for (int turn = 0; turn < 2; turn++) { /* the second one may get the memory of the first */
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        all_kinds(comm, turn * REPEATS);
+        from_first(one, 0, comm);
+        from_first(many, 7, comm); /* rank 3 does not see that there are others, for which its block has no room */
+        from_first(less, 3, comm);
+        beside_others(comm);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (check_size > 1 && !check_spans()) too_long(comm);
+    MPI_Comm_free(&comm);
+    return check_end();
+}
