@@ -24,7 +24,7 @@ type board struct {
 	decided bool
 	c       *libimpi.CBoard // nil if there is none; C's memory
 	users   *atomic.Int32   // of c: the communicator, and lanes
-	long    unsafe.Pointer  // the long lanes of its first member
+	memory  *shm.Board
 	last    lastCall
 }
 
@@ -94,7 +94,7 @@ func (c *communicator) agreeOnBoard() error {
 			b.Peers[i].Ctl = p.segment.Control(r)
 		}
 	}
-	c.board.users, c.board.long = new(atomic.Int32), memory.LongLanes()
+	c.board.users, c.board.memory = new(atomic.Int32), memory
 	c.board.users.Add(1)
 	c.UseBoard(libimpi.BoardCounters{Begun: &b.Begun, Known: &b.Known, Tasks: &b.Tasks, Left: &b.Left,
 		WideTurns: &b.WideTurns, WideUsers: b.WideUsers[:], Lay: c.board.lay, Lays: c.board.lays, Laid: c.board.laid})
@@ -118,7 +118,7 @@ func (b *board) lay(lane int, long bool, turn *coll.Turn) (laid libimpi.LaidLane
 		return laid
 	}
 	if l.Board, l.Number = unsafe.Pointer(b.c), int32(lane); long {
-		l.Longs = b.long
+		l.Longs = b.memory.LongLane(lane)
 	}
 	if r.Own == nil {
 		r.Own = unsafe.Pointer(l)

@@ -69,7 +69,7 @@ type CTurn struct {
 // CLane is a persistent operation that C starts.
 type CLane struct {
 	Board  datatype.Pointer
-	Longs  datatype.Pointer // all members' lanes for long parts, if it is one of those; else nil
+	Longs  datatype.Pointer // what all members have of it, if it is one for long parts; else nil
 	Number int32            // on the board
 	_      int32
 	Starts uint64 // that are over, or under way in Go, which counts here, too

@@ -67,7 +67,7 @@ func (t *Task) takeLane(b *commBoard, turn coll.Turn) error {
 	given := b.lanes.of(long)
 	*given++ // whatever comes of it here
 	if long {
-		if err := b.shared.ReserveLong(); err != nil {
+		if err := b.shared.ReserveLong(*given - 1); err != nil {
 			return err
 		}
 	}

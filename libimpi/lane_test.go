@@ -73,7 +73,7 @@ func TestPersistentOperationsAreStartedInAnyOrderOnABoard(t *testing.T) {
 			t.Errorf("%v lanes were given", c.board.lanes)
 		}
 		random := rand.New(rand.NewPCG(uint64(e.Me()), 1))
-		for round := range 200 {
+		for round := range 80 {
 			for _, i := range random.Perm(len(all)) {
 				all[i].start(t, e, round+i)
 			}
@@ -116,7 +116,7 @@ func TestAPersistentOperationOpensTheBoard(t *testing.T) {
 
 // Members whose part nobody needs, or that need nobody's, run ahead of the others as far as the lane lets them.
 func TestMembersOfALaneRunAhead(t *testing.T) {
-	for _, n := range []int{8, 1000} {
+	for _, n := range []int{8, 1000, 16 << 10} {
 		t.Run(fmt.Sprintf("%d bytes", n), func(t *testing.T) { runAhead(t, n) })
 	}
 }

@@ -84,8 +84,8 @@ type Board interface {
 	// Lanes is how many lanes each member has, for short parts or long ones, and what Slots tells of the slots of each.
 	// Lane is a slot of one.
 	Lanes(long bool) (lanes, slots, bytes int, shift uint)
-	// ReserveLong sees to the memory of long lanes. Each member calls it before it uses one.
-	ReserveLong() error
+	// ReserveLong sees to the memory of a long lane. Each member calls it before it uses the lane.
+	ReserveLong(lane int) error
 	Lane(long bool, member, lane, i int) (word *uint64, payload []byte)
 	// Pieces is what Slots tells of the places that each member has for pieces of long operations, and Piece is one of
 	// them. ReservePieces sees to their memory. Each member calls it before it uses one.

@@ -91,7 +91,7 @@ static inline struct shown part_of(const struct impi_board *b, const struct impi
 {
     struct impi_shm_board_member *m = &b->members[r];
     struct impi_shm_board_wide *w = &b->wide[(uint64_t)r * WIDE_SLOTS + at % WIDE_SLOTS];
-    struct impi_shm_board_long *n = wide && l ? &l->longs[r].lanes[l->number][at % IMPI_SHM_BOARD_LONG_SLOTS] : NULL;
+    struct impi_shm_board_long *n = wide && l ? &l->longs[r].slots[at % IMPI_SHM_BOARD_LONG_SLOTS] : NULL;
     if (wide) return n ? (struct shown){&n->word, n->payload} : (struct shown){&w->word, w->payload};
     struct impi_shm_board_slot *slot = l ? &m->lanes[l->number][at % IMPI_SHM_BOARD_LANE_SLOTS] : &m->slots[at % SLOTS];
     return (struct shown){&slot->word, slot->payload};

@@ -80,12 +80,15 @@ func (s *Segment) reserveBoard(number int) error {
 }
 
 // ReserveLong implements transport.Board.
-func (b *Board) ReserveLong() error {
+func (b *Board) ReserveLong(lane int) error {
 	off, at := b.segment.boardAt(b.number)
-	if err := b.segment.reserve(off+boardLongOffset(b.segment.n), len(b.long)*boardLongSize); err != nil {
+	size := len(b.members) * boardLongSize
+	if err := b.segment.reserve(off+boardLongOffset(b.segment.n)+lane*size, size); err != nil {
 		return err
 	}
-	atomic.StoreUint32(&at.long, 1)
+	for used := atomic.LoadUint32(&at.long); int(used) <= lane; used = atomic.LoadUint32(&at.long) {
+		atomic.CompareAndSwapUint32(&at.long, used, uint32(lane)+1)
+	}
 	return nil
 }
 
@@ -137,7 +140,7 @@ func (b *Board) Lanes(long bool) (lanes, slots, bytes int, shift uint) {
 // Lane implements transport.Board.
 func (b *Board) Lane(long bool, member, lane, i int) (word *uint64, payload []byte) {
 	if long {
-		slot := &b.long[member].lanes[lane][i]
+		slot := &b.long[lane*len(b.members)+member].slots[i]
 		return &slot.word, slot.payload[:]
 	}
 	slot := &b.members[member].lanes[lane][i]
@@ -169,8 +172,11 @@ func (b *Board) Leave() {
 		word, _ := s.wideSlot(b.wide + i*boardWideSize)
 		atomic.StoreUint64(word, 0)
 	}
-	if atomic.SwapUint32(&at.long, 0) != 0 {
-		clear(b.long)
+	long := b.long[:int(atomic.SwapUint32(&at.long, 0))*len(b.members)]
+	for i := range long {
+		for k := range long[i].slots {
+			atomic.StoreUint64(&long[i].slots[k].word, 0)
+		}
 	}
 	if atomic.SwapUint32(&at.pieces, 0) != 0 {
 		for i := range len(b.members) * boardPieces {

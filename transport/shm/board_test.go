@@ -77,8 +77,10 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 		b := opened(t, s, number)
 		_, m := b.view()
 		m[i].done, m[i].slots[1].word, m[i].slots[1].payload[55] = 9, 9, 9
-		if err := b.ReserveLong(); err != nil {
-			t.Fatal(err)
+		for lane := range boardLongLanes {
+			if err := b.ReserveLong(lane); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := b.ReservePieces(); err != nil {
 			t.Fatal(err)

@@ -76,7 +76,7 @@ import (
 // line:
 //
 //	 0  u32  present: members that have not left. The last one to leave clears all lines and then the bit in the map
-//	 4  u32  long: 1 if long lanes may have been used
+//	 4  u32  long: so many long lanes may have been used
 //	 8  u32  pieces: 1 if places for pieces may have been used
 //	64       a block for each member:
 //	   0  u64  done: operations that the member has completed
@@ -87,9 +87,8 @@ import (
 //	           the word has the number of the start
 //	         for each member 4 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
 //	         payload of at most 16 KiB and a line follows
-//	         from a new page on, for each member 8 long lanes of 4 slots, of which start s uses number s%4: a line that
-//	         begins with such a word, and a payload of at most 2 KiB. Memory stands behind them from the first one on
-//	         that is used
+//	         from a new page on, 12 long lanes, in each of which each member has 4 slots. Start s uses number s%4: a line
+//	         that begins with such a word, and a payload of at most 16 KiB. Memory stands behind those that are used
 //	         from a new page on, for each member 4 places for pieces of long operations: a page that begins with a word
 //	         as above, of 24 bits for the length, and a payload of at most 64 KiB. Memory stands behind them from the
 //	         first such operation on
@@ -182,11 +181,11 @@ const (
 	boardWideShift   = 16
 	boardWideSize    = lineBytes + boardWidePayload
 
-	boardLongLanes    = 8
+	boardLongLanes    = 12
 	boardLongSlots    = 4
-	boardLongPayload  = 2 << 10
+	boardLongPayload  = boardLongest
 	boardLongSlotSize = lineBytes + boardLongPayload
-	boardLongSize     = boardLongLanes * boardLongSlots * boardLongSlotSize // of a member's
+	boardLongSize     = boardLongSlots * boardLongSlotSize // of a member's, in a lane
 
 	boardPieces       = 4
 	boardPiecePayload = 64 << 10
@@ -257,7 +256,7 @@ func boardBytes(n int) int {
 
 // boardPieceOffset is where the places for pieces of a board begin.
 func boardPieceOffset(n int) int {
-	return alignPage(boardLongOffset(n) + min(n, BoardMembers)*boardLongSize)
+	return alignPage(boardLongOffset(n) + boardLongLanes*min(n, BoardMembers)*boardLongSize)
 }
 
 // boardLongOffset is where the long lanes of a board begin.

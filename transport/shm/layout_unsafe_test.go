@@ -225,7 +225,7 @@ struct impi_shm_board_long {
 };
 
 struct impi_shm_board_longs {
-	struct impi_shm_board_long lanes[IMPI_SHM_BOARD_LONG_LANES][IMPI_SHM_BOARD_LONG_SLOTS];
+	struct impi_shm_board_long slots[IMPI_SHM_BOARD_LONG_SLOTS];
 };
 
 struct impi_shm_board_member {

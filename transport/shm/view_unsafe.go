@@ -90,9 +90,9 @@ type boardLongSlot struct {
 	payload [boardLongPayload]byte
 }
 
-// boardLong are the long lanes of a member.
+// boardLong is what a member has of a long lane.
 type boardLong struct {
-	lanes [boardLongLanes][boardLongSlots]boardLongSlot
+	slots [boardLongSlots]boardLongSlot
 }
 
 type boardMember struct {
@@ -195,12 +195,15 @@ func (b *Board) Members() unsafe.Pointer { return unsafe.Pointer(&b.members[0]) 
 // Wide is where the wide slots of the board begin.
 func (b *Board) Wide() unsafe.Pointer { return unsafe.Pointer(&b.segment.mem[b.wide]) }
 
-// LongLanes is where the long lanes of the first member begin.
-func (b *Board) LongLanes() unsafe.Pointer { return unsafe.Pointer(&b.long[0]) }
+// LongLane is where a long lane begins: that of the first member.
+func (b *Board) LongLane(lane int) unsafe.Pointer {
+	return unsafe.Pointer(&b.long[lane*len(b.members)])
+}
 
-// longLanesOf are those of all members of a board at an offset.
+// longLanesOf are the long lanes of a board at an offset, one after the other, with a part for each member.
 func (s *Segment) longLanesOf(off int) []boardLong {
-	return unsafe.Slice((*boardLong)(unsafe.Pointer(&s.mem[off+boardLongOffset(s.n)])), min(s.n, BoardMembers))
+	long := (*boardLong)(unsafe.Pointer(&s.mem[off+boardLongOffset(s.n)]))
+	return unsafe.Slice(long, boardLongLanes*min(s.n, BoardMembers))
 }
 
 // membersOf are the blocks of all members that a board can have.

@@ -28,9 +28,9 @@
 #define IMPI_SHM_BOARD_WORD_SHIFT UINT64_C(0x8)
 #define IMPI_SHM_BOARD_LANES UINT64_C(0x10)
 #define IMPI_SHM_BOARD_LANE_SLOTS UINT64_C(0x10)
-#define IMPI_SHM_BOARD_LONG_LANES UINT64_C(0x8)
+#define IMPI_SHM_BOARD_LONG_LANES UINT64_C(0xc)
 #define IMPI_SHM_BOARD_LONG_SLOTS UINT64_C(0x4)
-#define IMPI_SHM_BOARD_LONG_PAYLOAD UINT64_C(0x800)
+#define IMPI_SHM_BOARD_LONG_PAYLOAD UINT64_C(0x4000)
 #define IMPI_SHM_BOARD_WIDE_SLOTS UINT64_C(0x4)
 #define IMPI_SHM_BOARD_WIDE_PAYLOAD UINT64_C(0x4040)
 #define IMPI_SHM_BOARD_LONGEST UINT64_C(0x4000)
@@ -131,7 +131,7 @@ struct impi_shm_board_long {
 };
 
 struct impi_shm_board_longs {
-	struct impi_shm_board_long lanes[IMPI_SHM_BOARD_LONG_LANES][IMPI_SHM_BOARD_LONG_SLOTS];
+	struct impi_shm_board_long slots[IMPI_SHM_BOARD_LONG_SLOTS];
 };
 
 struct impi_shm_board_member {
@@ -223,8 +223,8 @@ _Static_assert(offsetof(struct impi_shm_board_member, slots) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, lanes) == 2112, "layout");
 _Static_assert(sizeof(struct impi_shm_board_member) == 18496, "layout");
 _Static_assert(offsetof(struct impi_shm_board_long, payload) == 64, "layout");
-_Static_assert(sizeof(struct impi_shm_board_long) == 2112, "layout");
-_Static_assert(sizeof(struct impi_shm_board_longs) == 67584, "layout");
+_Static_assert(sizeof(struct impi_shm_board_long) == 16448, "layout");
+_Static_assert(sizeof(struct impi_shm_board_longs) == 65792, "layout");
 _Static_assert(offsetof(struct impi_shm_board, present) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board, in_use_long) == 4, "layout");
 _Static_assert(sizeof(struct impi_shm_board) == 64, "layout");
