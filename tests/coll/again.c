@@ -1,5 +1,5 @@
-/* Exchanges of blocks that are made again and again with the same arguments, of which the library may remember what they
- * mean: data changes, then what the lists of lengths say, at one rank or at all; there are more calls than anybody
+/* Exchanges of blocks that are made again and again with the same arguments, of which the library may remember what
+ * they mean: data changes, then what the lists of lengths say, at one rank or at all; there are more calls than anybody
  * remembers, others in between, communicators that are freed, and at last a block that is too long. */
 /* ranks: 1 3 4 8 */
 #include "../check.h"

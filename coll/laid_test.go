@@ -1,0 +1,132 @@
+package coll_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/colltest"
+)
+
+// twice makes a call, forgets what has arrived, and makes it again as C does, by what was noted of it. A rank of which
+// that cannot be done makes the call itself.
+func twice(b coll.Board, call func(l *coll.Laid) error) error {
+	l := new(coll.Laid)
+	if err := call(l); err != nil {
+		return err
+	}
+	if l.Not {
+		return call(nil)
+	}
+	for _, in := range l.In {
+		if err := coll.Unpack(in.Buf, make([]byte, in.Size()), 0); err != nil {
+			return err
+		}
+	}
+	b.Begin(coll.AnyLength)
+	defer b.End()
+	if l.Head != nil {
+		mem, err := b.Put(int64(l.Used))
+		if err != nil {
+			return err
+		}
+		for i, word := range l.Head {
+			binary.NativeEndian.PutUint64(mem[8*i:], word)
+		}
+		for _, o := range l.Out {
+			if err := coll.Pack(mem[o.At:o.At+int(o.Size())], o.Buf, 0); err != nil {
+				return err
+			}
+		}
+		b.Publish(int64(l.Used))
+	}
+	for _, in := range l.In {
+		if err := takeAgain(b, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func takeAgain(b coll.Board, in coll.LaidBlock) error {
+	if in.From == b.Rank() {
+		part := make([]byte, in.Own.Size())
+		return colltest.First(coll.Pack(part, in.Own, 0), coll.Unpack(in.Buf, part, 0))
+	}
+	part, err := b.Get(in.From)
+	if err != nil {
+		return err
+	}
+	entry := binary.NativeEndian.Uint64(part[8+8*in.Entry:])
+	at, n := entry>>16&0xffff, entry&0xffff
+	if n == coll.ByMessage {
+		return fmt.Errorf("rank %d sends the block", in.From)
+	}
+	return coll.Unpack(in.Buf, part[at:at+n], 0)
+}
+
+func TestWhatWasNotedOfACallIsAllThatItNeeds(t *testing.T) {
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		for _, s := range vShapes[:6] {
+			root := p / 2
+			if err := colltest.First(
+				colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+					return twice(b, func(l *coll.Laid) error { return coll.BoardGatherv(c, b, out, &in, root, l) })
+				}),
+				colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
+					return twice(b, func(l *coll.Laid) error { return coll.BoardScatterv(c, b, &out, in, root, l) })
+				}),
+				colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+					if longest(in) > 1<<14 {
+						return coll.Allgatherv(c, out, in)
+					}
+					return twice(b, func(l *coll.Laid) error { return coll.BoardAllgatherv(c, b, out, &in, l) })
+				}),
+				tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
+					return twice(b, func(l *coll.Laid) error { return coll.BoardNeighbors(c, b, e, send, recv, l) })
+				})); err != nil {
+				return fmt.Errorf("count=%d: %w", s.count, err)
+			}
+		}
+		return nil
+	})
+}
+
+// longest is how many bytes the longest block has.
+func longest(in coll.VBuf) (n int64) {
+	for _, count := range in.Counts {
+		n = max(n, count*in.Type.Size())
+	}
+	return n
+}
+
+func TestNeighborsInARingExchangeAgain(t *testing.T) {
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		left, right := (c.Rank()-1+p)%p, (c.Rank()+1)%p
+		around := []int32{int32(left), int32(right)}
+		e, err := coll.NewEdges(c.Rank(), around, around, true)
+		if err != nil {
+			return err
+		}
+		for _, n := range []int64{1, 5, 500} {
+			send, recv := colltest.NewMem(2*n, colltest.Double), colltest.NewMem(2*n, colltest.Double)
+			send.Put(0, colltest.Pattern(n, colltest.Double, c.Rank(), 1))
+			send.Put(n, colltest.Pattern(n, colltest.Double, c.Rank(), 2))
+			out, in := coll.Even(send.Of(n)), coll.Even(recv.Of(n))
+			noted := false
+			if err := colltest.First(twice(b, func(l *coll.Laid) error {
+				defer func() { noted = noted || l != nil && !l.Not && len(l.In) == 2 }()
+				return coll.BoardNeighbors(c, b, e, &out, &in, l)
+			}),
+				recv.Expect("from the left", 0, colltest.Pattern(n, colltest.Double, left, 2)),
+				recv.Expect("from the right", n, colltest.Pattern(n, colltest.Double, right, 1))); err != nil {
+				return fmt.Errorf("p=%d: %w", p, err)
+			}
+			if !noted {
+				return fmt.Errorf("p=%d: the call was not noted", p)
+			}
+		}
+		return nil
+	})
+}
