@@ -75,7 +75,7 @@ static int exchange(struct impi_board *b, const struct impi_laid *l)
     return problem;
 }
 
-int impi_again(MPI_Comm comm, const uint64_t *args)
+int impi_again(MPI_Comm comm, const uint64_t args[IMPI_LAID_ARGS])
 {
     struct impi_board *b = board_of(find(comm), ALL);
     if (UNLIKELY(!b)) return IMPI_IN_GO;
