@@ -27,6 +27,7 @@ type lastCall struct {
 	arrays []array        // among its arguments
 	was    libimpi.CCall  // the one before
 	said   []byte         // what its arrays said
+	tried  bool           // to lay it out
 	next   int            // the place of a call that is laid out when all are taken
 }
 
@@ -63,10 +64,13 @@ func (b *board) lays() *coll.Laid {
 		again = again && len(said) >= a.bytes && bytes.Equal(said[:a.bytes], a.says())
 		said = said[min(a.bytes, len(said)):]
 	}
-	if again {
+	if again && l.tried {
+		return nil // it was not simple
+	} else if again {
+		l.tried = true
 		return new(coll.Laid)
 	}
-	l.was, l.said = call, l.said[:0]
+	l.was, l.said, l.tried = call, l.said[:0], false
 	for _, a := range l.arrays {
 		l.said = append(l.said, a.says()...)
 	}
