@@ -3,6 +3,42 @@
 
 #include "front.h"
 
+int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
+{
+    return front_error_out(front_native.Abi_get_fortran_booleans(logical_size, logical_true, logical_false, is_set));
+}
+WEAK(MPI_Abi_get_fortran_booleans);
+
+int PMPI_Abi_get_fortran_info(F_Info *info)
+{
+    uintptr_t n_info = 0;
+    int code = front_native.Abi_get_fortran_info(info ? &n_info : NULL);
+    if (info && n_info) *info = front_Info_out(n_info);
+    return front_error_out(code);
+}
+WEAK(MPI_Abi_get_fortran_info);
+
+int PMPI_Abi_get_info(F_Info *info)
+{
+    uintptr_t n_info = 0;
+    int code = front_native.Abi_get_info(info ? &n_info : NULL);
+    if (info && n_info) *info = front_Info_out(n_info);
+    return front_error_out(code);
+}
+WEAK(MPI_Abi_get_info);
+
+int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
+{
+    return front_error_out(front_native.Abi_set_fortran_booleans(logical_size, logical_true, logical_false));
+}
+WEAK(MPI_Abi_set_fortran_booleans);
+
+int PMPI_Abi_set_fortran_info(F_Info info)
+{
+    return front_error_out(front_native.Abi_set_fortran_info(front_Info_in(info)));
+}
+WEAK(MPI_Abi_set_fortran_info);
+
 int PMPI_Abort(F_Comm comm, int errorcode)
 {
     return front_error_out(front_native.Abort(front_Comm_in(comm), errorcode));
@@ -3652,7 +3688,9 @@ WEAK(MPI_Startall);
 int PMPI_Status_get_error(const F_Status *status, int *err)
 {
     struct n_status n_status; struct n_status *p_status = front_status_in(status, &n_status);
-    int code = front_native.Status_get_error(p_status, err);
+    int n_err = 0;
+    int code = front_native.Status_get_error(p_status, err ? &n_err : NULL);
+    if (err && !code) *err = front_error_out(n_err);
     return front_error_out(code);
 }
 WEAK(MPI_Status_get_error);
@@ -3716,7 +3754,7 @@ WEAK(MPI_Status_set_elements_x);
 int PMPI_Status_set_error(F_Status *status, int err)
 {
     struct n_status n_status; struct n_status *p_status = front_status_in(status, &n_status);
-    int code = front_native.Status_set_error(p_status, err);
+    int code = front_native.Status_set_error(p_status, front_error_in(err));
     front_status_out(status, p_status);
     return front_error_out(code);
 }

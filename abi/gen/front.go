@@ -17,8 +17,8 @@ import (
 // frontByHand are functions that abi/front has in C written by hand, or not at all because only the standard ABI has
 // them.
 var frontByHand = []string{
-	"MPI_Abi_*", "MPI_*_toint", "MPI_*_fromint", "MPI_*_c2f", "MPI_*_f2c", "MPI_Status_c2f08", "MPI_Status_f082c",
-	"MPI_Status_f082f", "MPI_Status_f2f08", "MPI_Pcontrol", "MPI_Op_create", "MPI_Op_create_c",
+	"MPI_Abi_get_version", "MPI_*_toint", "MPI_*_fromint", "MPI_*_c2f", "MPI_*_f2c", "MPI_Status_c2f08",
+	"MPI_Status_f082c", "MPI_Status_f082f", "MPI_Status_f2f08", "MPI_Pcontrol", "MPI_Op_create", "MPI_Op_create_c",
 	"MPI_*_create_errhandler", "MPI_Errhandler_create", "MPI_*_create_keyval", "MPI_Keyval_create",
 	"MPI_Comm_get_attr", "MPI_Win_get_attr", "MPI_Attr_get", "MPI_Type_get_contents", "MPI_Type_get_contents_c",
 	"MPI_Grequest_start", "MPI_Register_datarep", "MPI_Register_datarep_c", "MPI_T_*_handle_alloc",
@@ -34,6 +34,7 @@ type frontRule struct{ function, param, role string }
 var frontRules = []frontRule{
 	{"MPI_Abort", "errorcode", ""},
 	{"*", "errorcode", "error"}, {"*", "errorclass", "error"}, {"*", "array_of_errcodes", "error"},
+	{"MPI_Status_*", "err", "error"},
 	{"MPI_Group_translate_ranks", "ranks1", "rank"}, {"MPI_Group_translate_ranks", "ranks2", "rank"},
 	{"*", "dest", "rank"}, {"*", "source", "rank"}, {"*", "target_rank", "rank"}, {"*", "root", "rank"},
 	{"MPI_Win_*", "rank", "rank"},
