@@ -23,3 +23,17 @@ function(front abi soname)
 endfunction()
 front(mpich libmpi.so.12 libmpich.so.12 libmpi.so)
 front(openmpi libmpi.so.40 libmpi.so)
+
+# The C++ bindings of MPI-2 for programs that were compiled with Open MPI's headers, where there is a compiler for them.
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+  add_library(front-openmpi-cxx SHARED ${CMAKE_SOURCE_DIR}/abi/front/cxx/openmpi.cc)
+  set_target_properties(front-openmpi-cxx PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME libmpi_cxx.so.40
+    LIBRARY_OUTPUT_DIRECTORY ${STAGE}/lib/openmpi BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
+  target_compile_options(front-openmpi-cxx PRIVATE -std=c++17 -O2 -Wall -Wextra -Werror)
+  target_link_options(front-openmpi-cxx PRIVATE -Wl,-soname,libmpi_cxx.so.40,--disable-new-dtags,-z,now)
+  target_link_libraries(front-openmpi-cxx PRIVATE front-openmpi)
+  add_dependencies(stage front-openmpi-cxx)
+endif()

@@ -65,8 +65,48 @@ static void (*const large_op_of[LIMIT])(void *, void *, int64_t *, uintptr_t *) 
     if (made && n) *made = front_##kind##_out(n); \
     return front_error_out(err)
 
+#ifdef FRONT_OPENMPI
+/* Operators of the C++ bindings (cxx/openmpi.cc): a program creates each with the same function of C, and says then
+ * which of its own is meant. Each takes one of ours, and keeps it. */
+typedef void intercept(void *, void *, int *, F_Datatype *, function *);
+extern intercept ompi_mpi_cxx_op_intercept __attribute__((weak));
+static struct {
+    F_Op op;
+    function *f;
+} cxx_ops[LIMIT];
+static atomic_int n_cxx_ops;
+#define M(i) \
+    static void cxx_op_##i(void *in, void *inout, int *len, const uintptr_t *type) \
+    { \
+        F_Datatype theirs = front_Datatype_out(*type); \
+        ompi_mpi_cxx_op_intercept(in, inout, len, &theirs, cxx_ops[i].f); \
+    }
+EACH(M)
+#undef M
+#define M(i) cxx_op_##i,
+static void (*const cxx_op_of[LIMIT])(void *, void *, int *, const uintptr_t *) = {EACH(M)};
+#undef M
+static int cxx_op_create(int commute, F_Op *made)
+{
+    int i = atomic_fetch_add(&n_cxx_ops, 1);
+    if (i >= LIMIT) return atomic_store(&n_cxx_ops, LIMIT), F_MPI_ERR_OTHER;
+    uintptr_t n = 0;
+    int err = front_native.Op_create((void *)cxx_op_of[i], commute, &n);
+    if (!err) cxx_ops[i].op = *made = front_Op_out(n);
+    return front_error_out(err);
+}
+void ompi_op_set_cxx_callback(F_Op op, function *f)
+{
+    for (int i = 0; i < LIMIT && i < n_cxx_ops; i++)
+        if (cxx_ops[i].op == op) cxx_ops[i].f = f;
+}
+#endif
+
 int PMPI_Op_create(void (*f)(void *, void *, int *, F_Datatype *), int commute, F_Op *made)
 {
+#ifdef FRONT_OPENMPI
+    if (f && made && (function *)f == (function *)ompi_mpi_cxx_op_intercept) return cxx_op_create(commute, made);
+#endif
     MAKE(ops, Op_create(f ? (void *)op_of[i] : NULL, commute, made ? &n : NULL), Op, made);
 }
 WEAK(MPI_Op_create);
