@@ -10,8 +10,10 @@ enum { CODES = 1 << 16 };
 
 int front_code_in(int theirs)
 {
+    if (theirs < 0) return theirs;
     if (theirs > F_MPI_ERR_LASTCODE) return theirs - F_MPI_ERR_LASTCODE + N_MPI_ERR_LASTCODE;
-    return theirs >= CODES && theirs <= CODES + N_MPI_ERR_LASTCODE ? theirs - CODES : theirs;
+    /* A class that libimpi has not is no other that happens to have its number here. */
+    return theirs >= CODES && theirs <= CODES + N_MPI_ERR_LASTCODE ? theirs - CODES : N_MPI_ERR_UNKNOWN;
 }
 
 int front_code_out(int ours)
@@ -22,6 +24,7 @@ int front_code_out(int ours)
     return ours + CODES;
 #else
     int class = N_MPI_ERR_OTHER;
+    if (ours == N_MPI_ERR_ERRHANDLER) return F_MPI_ERR_ARG;
     /* What is its own class, and comes here, is a class that Open MPI has not. */
     if (front_native.Error_class(ours, &class) || class == ours) return F_MPI_ERR_OTHER;
     return front_error_out(class);
@@ -213,6 +216,22 @@ FORTRAN(Win, Win);
 int PMPI_File_c2f(F_File h) { return front_native.File_toint(front_File_in(h)); }
 F_File PMPI_File_f2c(int h) { return front_File_out(front_native.File_fromint(h)); }
 INTEGERS(File, File);
+
+/* The error of a status is what the program has put there, a code of MPI or not. */
+int PMPI_Status_set_error(F_Status *status, int err)
+{
+    if (!status) return F_MPI_ERR_ARG;
+    status->MPI_ERROR = err;
+    return 0;
+}
+WEAK(MPI_Status_set_error);
+int PMPI_Status_get_error(const F_Status *status, int *err)
+{
+    if (!status || !err) return F_MPI_ERR_ARG;
+    *err = status->MPI_ERROR;
+    return 0;
+}
+WEAK(MPI_Status_get_error);
 
 /* Fortran's status is C's as an array of integers. */
 #define STATUS(name, from, to) \

@@ -3685,16 +3685,6 @@ int PMPI_Startall(int count, F_Request array_of_requests[])
 }
 WEAK(MPI_Startall);
 
-int PMPI_Status_get_error(const F_Status *status, int *err)
-{
-    struct n_status n_status; struct n_status *p_status = front_status_in(status, &n_status);
-    int n_err = 0;
-    int code = front_native.Status_get_error(p_status, err ? &n_err : NULL);
-    if (err && !code) *err = front_error_out(n_err);
-    return front_error_out(code);
-}
-WEAK(MPI_Status_get_error);
-
 int PMPI_Status_get_source(const F_Status *status, int *source)
 {
     struct n_status n_status; struct n_status *p_status = front_status_in(status, &n_status);
@@ -3750,15 +3740,6 @@ int PMPI_Status_set_elements_x(F_Status *status, F_Datatype datatype, int64_t co
     return front_error_out(code);
 }
 WEAK(MPI_Status_set_elements_x);
-
-int PMPI_Status_set_error(F_Status *status, int err)
-{
-    struct n_status n_status; struct n_status *p_status = front_status_in(status, &n_status);
-    int code = front_native.Status_set_error(p_status, front_error_in(err));
-    front_status_out(status, p_status);
-    return front_error_out(code);
-}
-WEAK(MPI_Status_set_error);
 
 int PMPI_Status_set_source(F_Status *status, int source)
 {

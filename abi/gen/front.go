@@ -23,7 +23,7 @@ var frontByHand = []string{
 	"MPI_Comm_get_attr", "MPI_Win_get_attr", "MPI_Attr_get", "MPI_Type_get_contents", "MPI_Type_get_contents_c",
 	"MPI_Grequest_start", "MPI_Register_datarep", "MPI_Register_datarep_c", "MPI_T_*_handle_alloc",
 	"MPI_T_event_register_callback", "MPI_T_event_handle_free", "MPI_T_event_set_dropped_handler",
-	"MPI_Get_library_version", "MPI_Psend_init_c", "MPI_Precv_init_c",
+	"MPI_Status_set_error", "MPI_Status_get_error", "MPI_Get_library_version", "MPI_Psend_init_c", "MPI_Precv_init_c",
 }
 
 // frontRule says what the numbers of a parameter mean.
@@ -34,7 +34,6 @@ type frontRule struct{ function, param, role string }
 var frontRules = []frontRule{
 	{"MPI_Abort", "errorcode", ""},
 	{"*", "errorcode", "error"}, {"*", "errorclass", "error"}, {"*", "array_of_errcodes", "error"},
-	{"MPI_Status_*", "err", "error"},
 	{"MPI_Group_translate_ranks", "ranks1", "rank"}, {"MPI_Group_translate_ranks", "ranks2", "rank"},
 	{"*", "dest", "rank"}, {"*", "source", "rank"}, {"*", "target_rank", "rank"}, {"*", "root", "rank"},
 	{"MPI_Win_*", "rank", "rank"},

@@ -138,8 +138,8 @@ func frontTables(constants []table.Constant, of map[string]foreign, abi string) 
 
 // frontNamed are more constants that C written by hand names.
 var frontNamed = []string{"MPI_SUCCESS", "MPI_UNDEFINED", "MPI_CART", "MPI_GRAPH", "MPI_DIST_GRAPH", "MPI_ERR_NO_MEM",
-	"MPI_ERR_OTHER", "MPI_ERR_ARG", "MPI_HOST", "MPI_IO", "MPI_LASTUSEDCODE", "MPI_WIN_CREATE_FLAVOR",
-	"MPI_WIN_MODEL", "MPI_DISTRIBUTE_DFLT_DARG"}
+	"MPI_ERR_OTHER", "MPI_ERR_UNKNOWN", "MPI_ERR_ERRHANDLER", "MPI_ERR_ARG", "MPI_HOST", "MPI_IO", "MPI_LASTUSEDCODE",
+	"MPI_WIN_CREATE_FLAVOR", "MPI_WIN_MODEL", "MPI_DISTRIBUTE_DFLT_DARG"}
 
 // frontHandles lists the predefined handles: FRONT_PREDEFINED(X) with X(kind, native value, foreign value), and the
 // symbols: FRONT_SYMBOLS(X) with X(symbol, size).

@@ -21,6 +21,9 @@ int main(int argc, char **argv)
     CHECK(status.MPI_ERROR == MPI_ERR_TRUNCATE);
     MPI_Status_get_error(&status, &n);
     CHECK(n == MPI_ERR_TRUNCATE);
+    status.MPI_ERROR = 333;
+    MPI_Status_get_error(&status, &n);
+    CHECK(n == 333);
     MPI_Status_set_source(&status, MPI_ANY_SOURCE);
     CHECK(status.MPI_SOURCE == MPI_ANY_SOURCE);
     MPI_Status_get_source(&status, &n);
