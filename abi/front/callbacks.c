@@ -19,28 +19,45 @@ enum { LIMIT = 256 };
 
 typedef void function(void);
 
+/* A function of the program's, and for one in C++ that of MPICH's library of C++ bindings which calls it: that library
+ * hands functions of C++ to C as if they were C's, and says right afterwards, in the same thread, by what they are to
+ * be called (MPII_Op_set_cxx and its like, below). */
+struct callee {
+    function *_Atomic f;
+    function *cxx;
+};
+#ifdef FRONT_MPICH
+static __thread struct callee *latest;
+#endif
+
 /* place finds the number of a function of the program's, and takes the next one for a function that is new; -1: there
  * is none left. */
-static int place(function *_Atomic *list, function *f)
+static int place(struct callee *list, function *f)
 {
     for (int i = 0; i < LIMIT; i++) {
         function *there = NULL;
-        if (list[i] == f || atomic_compare_exchange_strong(&list[i], &there, f) || there == f) return i;
+        if (list[i].f != f && !atomic_compare_exchange_strong(&list[i].f, &there, f) && there != f) continue;
+#ifdef FRONT_MPICH
+        latest = &list[i];
+#endif
+        return i;
     }
     return -1;
 }
 
 /* Operators. */
-static function *_Atomic ops[LIMIT], *_Atomic large_ops[LIMIT];
+static struct callee ops[LIMIT], large_ops[LIMIT];
 static void op(int i, void *in, void *inout, int *len, const uintptr_t *type)
 {
     F_Datatype theirs = front_Datatype_out(*type);
-    ((void (*)(void *, void *, int *, F_Datatype *))ops[i])(in, inout, len, &theirs);
+    struct callee *c = &ops[i];
+    if (c->cxx) ((void (*)(void *, void *, int, F_Datatype, function *))c->cxx)(in, inout, *len, theirs, c->f);
+    else ((void (*)(void *, void *, int *, F_Datatype *))c->f)(in, inout, len, &theirs);
 }
 static void large_op(int i, void *in, void *inout, int64_t *len, const uintptr_t *type)
 {
     F_Datatype theirs = front_Datatype_out(*type);
-    ((void (*)(void *, void *, int64_t *, F_Datatype *))large_ops[i])(in, inout, len, &theirs);
+    ((void (*)(void *, void *, int64_t *, F_Datatype *))large_ops[i].f)(in, inout, len, &theirs);
 }
 #define M(i) \
     static void op_##i(void *in, void *inout, int *len, uintptr_t *type) { op(i, in, inout, len, type); } \
@@ -119,18 +136,20 @@ int PMPI_Op_create_c(void (*f)(void *, void *, int64_t *, F_Datatype *), int com
 WEAK(MPI_Op_create_c);
 
 /* Error handlers of communicators, files, windows, sessions. */
-#define HANDLERS(kind) \
-    static function *_Atomic handlers_##kind[LIMIT]; \
+#define HANDLERS(kind, number) \
+    static struct callee handlers_##kind[LIMIT]; \
     static void handle_##kind(int i, uintptr_t *on, int *code) \
     { \
         F_##kind theirs = front_##kind##_out(*on); \
         int error = front_error_out(*code); \
-        ((void (*)(F_##kind *, int *, ...))handlers_##kind[i])(&theirs, &error); \
+        struct callee *c = &handlers_##kind[i]; \
+        if (c->cxx) ((void (*)(int, F_##kind *, int *, function *))c->cxx)(number, &theirs, &error, c->f); \
+        else ((void (*)(F_##kind *, int *, ...))c->f)(&theirs, &error); \
     }
-HANDLERS(Comm)
-HANDLERS(File)
-HANDLERS(Win)
-HANDLERS(Session)
+HANDLERS(Comm, 0)
+HANDLERS(File, 1)
+HANDLERS(Win, 2)
+HANDLERS(Session, -1)
 #define M(i) \
     static void on_comm_##i(uintptr_t *on, int *code, ...) { handle_Comm(i, on, code); } \
     static void on_file_##i(uintptr_t *on, int *code, ...) { handle_File(i, on, code); } \
@@ -165,7 +184,19 @@ CREATE(File_create_errhandler, File, file_handler);
 CREATE(Win_create_errhandler, Win, win_handler);
 CREATE(Session_create_errhandler, Session, session_handler);
 
-/* Attributes: a key's functions and the program's value. */
+/* Attributes: a key's functions and the program's value. For functions in C++ there are those that call them. */
+struct by_cxx {
+    int (*copy)(function *, int, int, void *, int, void *, void *, int *);
+    int (*delete)(function *, int, int, int, void *, void *);
+};
+#ifdef FRONT_MPICH
+static __thread struct by_cxx *latest_key;
+#define LATEST_KEY(k) latest_key = &(k)->cxx
+#define ON(h) h
+#else
+#define LATEST_KEY(k) (void)0
+#define ON(h) ((void)h, 0)
+#endif
 #define KEYS(kind) \
     typedef int copy_##kind(F_##kind, int, void *, void *, void *, int *); \
     typedef int delete_##kind(F_##kind, int, void *, void *); \
@@ -173,16 +204,23 @@ CREATE(Session_create_errhandler, Session, session_handler);
         copy_##kind *copy; \
         delete_##kind *delete; \
         void *extra; \
+        struct by_cxx cxx; \
     }; \
     static int key_copy_##kind(uintptr_t on, int keyval, void *record, void *in, void *out, int *flag) \
     { \
         struct key_##kind *k = record; \
-        return front_error_in(k->copy(front_##kind##_out(on), keyval, k->extra, in, out, flag)); \
+        F_##kind h = front_##kind##_out(on); \
+        if (k->cxx.copy) \
+            return front_error_in(k->cxx.copy((function *)k->copy, ON(h), keyval, k->extra, 0, in, out, flag)); \
+        return front_error_in(k->copy(h, keyval, k->extra, in, out, flag)); \
     } \
     static int key_delete_##kind(uintptr_t on, int keyval, void *value, void *record) \
     { \
         struct key_##kind *k = record; \
-        return front_error_in(k->delete (front_##kind##_out(on), keyval, value, k->extra)); \
+        F_##kind h = front_##kind##_out(on); \
+        if (k->cxx.delete) \
+            return front_error_in(k->cxx.delete((function *)k->delete, ON(h), keyval, 0, value, k->extra)); \
+        return front_error_in(k->delete (h, keyval, value, k->extra)); \
     }
 KEYS(Comm)
 KEYS(Datatype)
@@ -240,13 +278,13 @@ PREDEFINED(WIN_, Win)
     { \
         struct key_##kind *k = malloc(sizeof *k); \
         if (!k) return F_MPI_ERR_NO_MEM; \
-        *k = (struct key_##kind){copy, delete, extra}; \
+        *k = (struct key_##kind){copy, delete, extra, {NULL, NULL}}; \
         int n = 0, err = front_native.name( \
                        IS_NO_COPY(copy) ? NOTHING : IS_DUPLICATE(copy) ? DUPLICATE \
                                                                        : (void *)key_copy_##kind, \
                        IS_NO_DELETE(delete) ? NOTHING : (void *)key_delete_##kind, keyval ? &n : NULL, k); \
         if (err) free(k); \
-        else *keyval = front_keyval_out(n); \
+        else *keyval = front_keyval_out(n), LATEST_KEY(k); \
         return front_error_out(err); \
     } \
     WEAK(MPI_##name)
@@ -254,6 +292,26 @@ CREATE_KEY(Comm_create_keyval, Comm);
 CREATE_KEY(Keyval_create, Comm);
 CREATE_KEY(Type_create_keyval, Datatype);
 CREATE_KEY(Win_create_keyval, Win);
+
+#ifdef FRONT_MPICH
+/* What libmpichcxx.so.12 calls right after it has created something, under the names of MPICH 3.3 and before. */
+static void called_by(function *f)
+{
+    if (latest) latest->cxx = f;
+}
+void MPII_Op_set_cxx(F_Op op, function *f) { (void)op, called_by(f); }
+void MPII_Errhandler_set_cxx(F_Errhandler handler, function *f) { (void)handler, called_by(f); }
+void MPII_Keyval_set_proxy(int keyval, __typeof__(((struct by_cxx *)0)->copy) copy,
+                           __typeof__(((struct by_cxx *)0)->delete) delete)
+{
+    (void)keyval;
+    if (latest_key) *latest_key = (struct by_cxx){copy, delete};
+}
+#define OLD(name) extern __typeof__(MPII_##name) MPIR_##name __attribute__((alias("MPII_" #name)))
+OLD(Op_set_cxx);
+OLD(Errhandler_set_cxx);
+OLD(Keyval_set_proxy);
+#endif
 
 /* Generalized requests. Their record ends with them. */
 struct request {
@@ -382,11 +440,11 @@ int PMPI_T_event_handle_free(void *registration, void *user, void (*call)(void *
 WEAK(MPI_T_event_handle_free);
 
 /* Events that were dropped: the callback is told the value of the registration's callback, which is our record. */
-static function *_Atomic dropped[LIMIT];
+static struct callee dropped[LIMIT];
 static void event_dropped(int i, int64_t count, void *registration, int source, int safety, void *record)
 {
     struct event *e = record;
-    ((void (*)(int64_t, void *, int, int, void *))dropped[i])(count, registration, source, front_safety_out(safety),
+    ((void (*)(int64_t, void *, int, int, void *))dropped[i].f)(count, registration, source, front_safety_out(safety),
                                                               e ? e->user : NULL);
 }
 #define M(i) \

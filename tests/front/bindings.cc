@@ -1,5 +1,5 @@
 /* ranks: 1 2 3 4 */
-// The C++ bindings of MPI-2, as a program uses them that was compiled with the headers of Open MPI 4.
+// The C++ bindings of MPI-2, as programs use them that were compiled with the headers of Open MPI 4 or MPICH.
 #include <mpi.h>
 #include <cstdio>
 #include <cstdlib>
@@ -62,7 +62,8 @@ static void messages(int rank, int size)
     MPI::Request request = MPI::COMM_WORLD.Isend(&rank, 1, MPI::INT, to, 5);
     MPI::COMM_WORLD.Recv(&got, 1, MPI::INT, MPI::ANY_SOURCE, 5, status);
     request.Wait();
-    CHECK(got == from && status.Get_source() == from && status.Get_count(MPI::INT) == 1 && request == MPI::REQUEST_NULL);
+    CHECK(got == from && status.Get_source() == from && status.Get_count(MPI::INT) == 1);
+    CHECK(request == MPI::REQUEST_NULL);
 
     MPI::Datatype pair = MPI::DOUBLE.Create_contiguous(2);
     pair.Commit();
@@ -115,7 +116,7 @@ static void callbacks()
     MPI::Comm::Free_keyval(key);
 
     int n = 12;
-    MPI::Grequest request = MPI::Grequest::Start(query, release, cancel, &n);
+    MPI::Grequest any, request = any.Start(query, release, cancel, &n); // static in one header only
     request.Complete();
     MPI::Status status;
     request.Wait(status);
@@ -128,9 +129,10 @@ static void errors()
     MPI::Errhandler ours = MPI::Comm::Create_errhandler(handler);
     MPI::COMM_WORLD.Set_errhandler(ours);
     MPI::COMM_WORLD.Send(&n, 1, MPI::INT, 1000, 1);
-    CHECK(handled == MPI::ERR_RANK);
+    CHECK(MPI::Get_error_class(handled) == MPI::ERR_RANK);
     ours.Free();
 
+#ifndef MPICH_VERSION // there errors are not thrown (docs/other-mpis.md)
     bool caught = false;
     MPI::COMM_WORLD.Set_errhandler(MPI::ERRORS_THROW_EXCEPTIONS);
     try {
@@ -139,6 +141,7 @@ static void errors()
         caught = e.Get_error_class() == MPI::ERR_RANK && e.Get_error_string()[0];
     }
     CHECK(caught);
+#endif
     MPI::COMM_WORLD.Set_errhandler(MPI::ERRORS_ARE_FATAL);
 }
 
