@@ -44,6 +44,7 @@ END
     for how in "-n 4" "-clients 2 -n 4"; do
         rm -f hpccoutf.txt
         # shellcheck disable=SC2086 # words
-        passes "hpcc $how" $run $how hpcc/usr/bin/hpcc && { grep -q '^Success=1' hpccoutf.txt || no "hpcc $how: its results"; }
+        passes "hpcc $how" $run $how hpcc/usr/bin/hpcc &&
+            { grep -q '^Success=1' hpccoutf.txt || no "hpcc $how: its results"; }
     done
 fi

@@ -1,5 +1,6 @@
 # IMB, Intel's benchmarks, from Intel MPI's wheel.
-if [ -x imb/IMB-MPI1 ] || { mkdir -p imb && wheel pip && python/bin/pip download -q --no-deps -d imb impi-rt >/dev/null 2>&1 &&
+if [ -x imb/IMB-MPI1 ] || { mkdir -p imb && wheel pip &&
+     python/bin/pip download -q --no-deps -d imb impi-rt >/dev/null 2>&1 &&
     python3 - imb <<'END'
 import glob, os, sys, zipfile
 with zipfile.ZipFile(glob.glob(sys.argv[1] + "/*.whl")[0]) as z:

@@ -1,4 +1,5 @@
-# IQ-TREE, compiled with Open MPI and its C++ bindings: the best tree of 8 sequences is the same however many ranks look.
+# IQ-TREE, compiled with Open MPI and its C++ bindings: the best tree of 8 sequences is the same however many ranks
+# look for it.
 if ! debian iqtree; then
     skip "iqtree: there is no such Debian package here"
 else
