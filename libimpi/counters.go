@@ -112,12 +112,17 @@ func (c *Comm) Counters() CommCounters {
 	return c.counters
 }
 
-// Network is what the connections with other machines and clients have carried; nothing if there are none.
+// Network is what the connections with other machines and clients, and another MPI library, have carried; nothing if
+// there are none.
 func (e *Engine) Network() (c transport.Counts) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.network.counter != nil {
-		c = e.network.counter.Counts()
+	for _, from := range [...]transport.Counter{e.network.counter, e.vendor.counter} {
+		if from != nil {
+			n := from.Counts()
+			c.Sent, c.Received = c.Sent+n.Sent, c.Received+n.Received
+			c.Waits, c.Retransmitted = c.Waits+n.Waits, c.Retransmitted+n.Retransmitted
+		}
 	}
 	return c
 }

@@ -43,15 +43,18 @@ type Engine struct {
 	local   carrier // inside the machine
 	alone   bool    // no other process shares this machine's memory with this one
 	network carrier // to other machines and clients; has no Transport if there are none
-	others  int     // processes on this machine that carry packets for us
-	machine int32   // the lowest world rank of this machine's
-	spread  bool    // a client has processes on several machines
-	ticks   uint32
-	turns   uint32        // Shared.Turns as last seen
-	seq     uint64        // messages started to other processes
-	budget  time.Duration // how long a wait polls before it sleeps
-	nap     uint32        // rounds of a spin loop between two looks at sockets; 0: there are none
-	patient bool          // more ranks than cores on this machine: do not spin
+	vendor  carrier // to the others of this client if another MPI library carries what they say, else it has none
+
+	vendorName string // of that library
+	others     int    // processes on this machine that carry packets for us
+	machine    int32  // the lowest world rank of this machine's
+	spread     bool   // a client has processes on several machines
+	ticks      uint32
+	turns      uint32        // Shared.Turns as last seen
+	seq        uint64        // messages started to other processes
+	budget     time.Duration // how long a wait polls before it sleeps
+	nap        uint32        // rounds of a spin loop between two looks at sockets; 0: there are none
+	patient    bool          // more ranks than cores on this machine: do not spin
 
 	shared *Shared // counters for the bridge's fast path
 

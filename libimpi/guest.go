@@ -156,6 +156,9 @@ func (e *Engine) carrierOf(link transport.Guest) *carrier {
 func (e *Engine) countGuests() {
 	near := 0
 	var far []*carrier
+	if e.vendor.connected() {
+		far = append(far, &e.vendor)
+	}
 	e.guests.all(func(p *peer) {
 		switch g := p.guest; {
 		case g.by == nil:

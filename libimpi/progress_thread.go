@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 	"github.com/libimpi/libimpi/transport/kernel"
 )
@@ -82,7 +83,7 @@ func (e *Engine) away() {
 // watcher carries on from now on, and not only when it has found out that nobody polls.
 func (e *Engine) leaveRunning(r *Request) {
 	e.away()
-	if e.network.waker == nil || r.done || r.size < carried {
+	if e.network.waker == nil && e.vendor.waker == nil || r.done || r.size < carried {
 		return
 	}
 	peer := r.peer
@@ -90,7 +91,11 @@ func (e *Engine) leaveRunning(r *Request) {
 		peer = r.comm.group.World(int(r.source))
 	}
 	if peer != e.me && (peer == noPeer || e.peer(peer).local < 0) {
-		e.network.waker.Arm()
+		for _, w := range [...]transport.Waker{e.network.waker, e.vendor.waker} {
+			if w != nil {
+				w.Arm()
+			}
+		}
 	}
 }
 

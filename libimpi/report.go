@@ -25,16 +25,27 @@ func (e *Engine) Report(name string) []string {
 			reads++
 		}
 	}
-	return reach{job: e.job, near: e.home.World, reads: reads, agent: e.others > 0, name: name}.lines()
+	r := reach{job: e.job, near: e.home.World, reads: reads, agent: e.others > 0, name: name, vendor: e.vendorName}
+	if e.vendor.connected() {
+		r.near = nil
+		for w := range e.job.Procs {
+			if e.job.Procs[w].Client == e.job.Procs[e.me].Client {
+				r.near = append(r.near, int32(w))
+			}
+		}
+	}
+	return r.lines()
 }
 
 // reach is what the report is made of.
 type reach struct {
 	job   *transport.Job
-	near  []int32 // world ranks of the processes that share memory with this one, and its own
+	near  []int32 // world ranks of the processes that share memory with this one, or talk by vendor, and its own
 	reads int     // how many others of them it can read the memory of
 	agent bool    // an agent carries what goes to other clients and machines
 	name  string  // of this machine
+
+	vendor string // another MPI library, by which the ranks of near talk, wherever they are; "": none
 }
 
 // reachRow is some processes of one client on one machine.
@@ -92,11 +103,16 @@ func (r reach) lines() []string {
 // own is the number of this process's row.
 func (r reach) own(rows []reachRow) int {
 	for i := range rows {
-		if rows[i].near {
+		if r.here(&rows[i]) {
 			return i
 		}
 	}
 	return -1
+}
+
+// here says whether this process's machine is that of a row.
+func (r reach) here(row *reachRow) bool {
+	return row.near && (r.vendor == "" || row.id == r.job.Procs[r.job.Me].HostID)
 }
 
 // who names the ranks of a row and their machine.
@@ -109,7 +125,7 @@ func (r reach) who(row *reachRow) string {
 	}
 	text += spans(row.ranks) + " on "
 	switch h := row.host; {
-	case row.near, h.Machine != 0 && h.Machine == mine.Machine, h.Machine == 0 && row.id == me.HostID:
+	case r.here(row), h.Machine != 0 && h.Machine == mine.Machine, h.Machine == 0 && row.id == me.HostID:
 		text += r.name
 	default:
 		text += netip.AddrFrom16(row.id).Unmap().String()
@@ -153,6 +169,8 @@ func (r reach) inside(row *reachRow) string {
 		return "what their own MPI has"
 	case !row.near:
 		return shared
+	case r.vendor != "":
+		return r.vendor
 	case r.reads == others:
 		return shared + ", and read each other's memory"
 	case r.reads == 0:
@@ -163,6 +181,9 @@ func (r reach) inside(row *reachRow) string {
 
 // between is by what the ranks of two rows talk. What the tables say of a host is said of it and this process's.
 func (r reach) between(a, b *reachRow) string {
+	if a.near && b.near {
+		return r.vendor // of several machines
+	}
 	way := "tcp"
 	if r.relayed(a) || r.relayed(b) {
 		way = "tcp by an agent"

@@ -130,6 +130,9 @@ func (e *Engine) connect(ctx stdcontext.Context, open transport.Open) error {
 		return err
 	}
 	e.local, e.network, e.others = carry(links.Local), carry(links.Network), links.Others
+	if e.vendor = carry(links.Vendor); e.vendor.connected() {
+		e.vendorName, e.far = links.VendorName, []*carrier{&e.vendor}
+	}
 	if links.Syscalls {
 		e.nap = tryNaps()
 	}
@@ -156,8 +159,12 @@ func (e *Engine) reachAll() {
 		if p.tr != nil || p.rank == e.me {
 			continue
 		}
-		p.reachBy(&e.network)
 		p.rep = datatype.External32
+		if e.vendor.connected() && e.job.Procs[w].Client == e.job.Procs[e.me].Client {
+			p.reachBy(&e.vendor)
+			continue
+		}
+		p.reachBy(&e.network)
 		if !e.job.Hosts[e.job.Procs[w].Host].SameImpl {
 			p.hold = nil
 		}
@@ -226,7 +233,7 @@ func (e *Engine) Finish() error {
 }
 
 // Connected says whether some processes of the job are reached over connections, which Finish ends for good.
-func (e *Engine) Connected() bool { return e.network.connected() }
+func (e *Engine) Connected() bool { return e.network.connected() || e.vendor.connected() }
 
 // MayLeave says whether a process may end communication while others go on: none of these is of another implementation,
 // which would have it end with MPI_Finalize, as all others do.
@@ -263,22 +270,36 @@ func (e *Engine) finishRemote(more func() bool) error {
 		return err
 	}
 	e.partAll(deadline)
-	if e.network.finisher != nil {
-		if err := e.network.finisher.Finish(time.Now().Add(finishTime)); err != nil {
+	for _, f := range e.finishers() {
+		if err := f.Finish(time.Now().Add(finishTime)); err != nil {
 			return fmt.Errorf("at the end of the job: %w", err)
 		}
 	}
 	return nil
 }
 
+// finishers are the transports whose use has to end in order: those to other clients first, which may have to hear from
+// all of this one.
+func (e *Engine) finishers() (all []transport.Finisher) {
+	for _, c := range [...]*carrier{&e.network, &e.vendor} {
+		if c.finisher != nil {
+			all = append(all, c.finisher)
+		}
+	}
+	return all
+}
+
 // Abort closes the connections without ceremony: the other clients see that this process has not finished. Threads
 // that wait in MPI stay there.
 func (e *Engine) Abort() {
-	if e.network.finisher == nil {
+	all := e.finishers()
+	if all == nil {
 		return
 	}
 	e.mu.Lock()
-	e.network.finisher.Abort()
+	for _, f := range all {
+		f.Abort()
+	}
 	e.mu.Unlock()
 	e.retire()
 }

@@ -97,7 +97,8 @@ type Gatherer interface {
 // process whenever Poll would do something.
 type Waker interface {
 	// Arm promises that traffic which no call of Poll has seen, or will see, leads to a call of wake. A thread calls it
-	// after its last Poll and before it sleeps; any thread may, with the engine's lock or without.
+	// after its last Poll and before it sleeps; any thread may, with the engine's lock or without. The promise holds for
+	// three seconds at least: who sleeps wakes up sooner (Bell.Wait), and calls it again.
 	Arm()
 }
 

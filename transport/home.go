@@ -129,10 +129,13 @@ const (
 // Links are the transports of a process: who is reached by which.
 type Links struct {
 	Local   Transport // to the other processes of Home.World
+	Vendor  Transport // to those of this client, if another MPI library carries what they say; nil: none does
 	Network Transport // to all others; nil if there are none
 
 	Syscalls bool // a Poll of Network costs a system call even if it finds nothing
 	Others   int  // processes on this machine that carry packets for this one and need a core for it: an agent
+
+	VendorName string // what that library calls itself
 
 	Meet func() (Meeting, error) // begins a meeting with processes of other jobs; nil: there cannot be any
 }

@@ -5,14 +5,15 @@
 // A transport sees packets and never a communicator; it neither matches nor converts. The engine knows this package
 // and no transport: package links gives it those that a process has.
 //
-//	engine -> Transport (this file), and what one can do besides (capabilities.go): shm | tcp, also by an agent | fake
+//	engine -> Transport (this file), and what one can do besides (capabilities.go): shm | tcp, also by an agent |
+//	          vendor | fake
 //	       -> Home (home.go): the process's lock, bell and boards
 //
 // shm is rings in shared memory, tcp is IMPI between hosts, fake is a whole world in one process for tests, and package
-// conformance is what all of them must pass. Two things come through this seam next. A transport over another MPI
-// library is a package beside them, vendor; links hands it to the engine as Links.Network of a client. One-sided
-// transfers are a capability in capabilities.go beside Reader, by which a Transport moves bytes into and out of
-// memory that a peer has offered; without it the engine makes packets of them, whose kinds stand below.
+// conformance is what all of them must pass; vendor is another MPI library inside a client. One thing comes through
+// this seam next. One-sided transfers are a capability in capabilities.go beside Reader, by which a Transport moves
+// bytes into and out of memory that a peer has offered; without it the engine makes packets of them, whose kinds stand
+// below.
 //
 // Flow, outward:  engine -> Transport.Send -> ring or socket
 // Flow, inward:   engine -> Transport.Poll -> Receiver.Deliver, once a packet, on the polling thread

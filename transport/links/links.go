@@ -1,6 +1,6 @@
 // Package links gives a process its transports: shared memory for the processes of its machine, and connections to all
-// others, its own or by its client's agent. It is the one place that knows all transports by name. One that is new,
-// such as one over another MPI library, is chosen here.
+// others, its own or by its client's agent; and, if the user says so, another MPI library for the processes of its
+// client. It is the one place that knows all transports by name.
 package links
 
 import (
@@ -13,6 +13,7 @@ import (
 	"github.com/libimpi/libimpi/transport/meet"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
+	"github.com/libimpi/libimpi/transport/vendor"
 )
 
 // Config is what a process has been given to reach the others by.
@@ -25,7 +26,16 @@ type Config struct {
 	Silence  time.Duration // after which a host of another client of which nothing is heard is lost; 0: never
 	NoRead   bool          // never read other processes' memory
 	Warn     func(string)  // told of what a user may want to know; may be nil
+	Vendor   *Vendor       // carries what the processes of this client say to each other; nil: memory and tcp do
 	Meet     meet.Config   // how processes of other jobs are met; what is for meetings only is found out here
+}
+
+// Vendor is another MPI library.
+type Vendor struct {
+	MPI   vendor.MPI
+	World []int32 // world ranks of this client's processes, by their ranks in the library
+	Rank  int     // of this process in it
+	Name  string  // what it calls itself
 }
 
 // Open makes the transports; it is a transport.Open.
@@ -35,6 +45,17 @@ func (c Config) Open(ctx context.Context, r transport.Receiver, wake func()) (tr
 		return transport.Links{}, err
 	}
 	all := transport.Links{Local: local, Meet: c.meet(local)}
+	if c.Vendor != nil {
+		if all.Vendor, err = vendor.New(vendor.Config{
+			MPI: c.Vendor.MPI, World: c.Vendor.World, Rank: c.Vendor.Rank, Receiver: r, Wake: wake,
+		}); err != nil {
+			return transport.Links{}, err
+		}
+		all.VendorName = c.Vendor.Name
+		if len(c.Vendor.World) == len(c.Job.Procs) {
+			return all, nil
+		}
+	}
 	if len(c.World) == len(c.Job.Procs) {
 		return all, nil
 	}
@@ -58,10 +79,14 @@ func (c Config) meet(local *shm.Transport) func() (transport.Meeting, error) {
 	return func() (transport.Meeting, error) { return meet.New(conf) }
 }
 
-// apart are the hosts of our own client with which we share no memory.
+// apart are the hosts of our own client to which we need connections: we share no memory, and no other library carries
+// what we say.
 func (c Config) apart() []bool {
 	me := &c.Job.Procs[c.Job.Me]
 	list := make([]bool, len(c.Job.Hosts))
+	if c.Vendor != nil {
+		return list
+	}
 	for i, h := range c.Job.Hosts {
 		list[i] = h.Client == me.Client
 	}

@@ -1,0 +1,86 @@
+package vendor
+
+import (
+	"fmt"
+	"time"
+)
+
+// restTime is how long Finish leaves the core to others after looking in vain for a while.
+const (
+	restTime = 20 * time.Microsecond
+	restless = 1000 // looks
+)
+
+// Finish implements transport.Finisher. The library may end only when every message has been received. So all meet
+// first, and still acknowledge what the others send; then each learns how many messages all have sent to it, and
+// receives as many.
+func (t *Transport) Finish(deadline time.Time) error {
+	if t.over {
+		return nil
+	}
+	t.watch.stop()
+	t.finishing = true
+	defer func() { t.over = true }()
+	barrier, err := t.mpi.Ibarrier()
+	if err != nil {
+		return err
+	}
+	if err := t.until(deadline, "come to the end", t.done(barrier)); err != nil {
+		return err
+	}
+	t.silent = true
+	idle := func() (bool, error) { return len(t.sending) == 0, nil }
+	if err := t.until(deadline, "received what was sent to them", idle); err != nil {
+		return err
+	}
+	var mine int32
+	sum, err := t.mpi.Isum(t.posted, &mine)
+	if err != nil {
+		return err
+	}
+	if err := t.until(deadline, "said what they have sent", t.done(sum)); err != nil {
+		return err
+	}
+	all := func() (bool, error) { return t.taken == mine && len(t.arriving) == 0, nil }
+	return t.until(deadline, "sent what they owe", all)
+}
+
+// done asks whether an operation is.
+func (t *Transport) done(r Request) func() (bool, error) {
+	return func() (bool, error) {
+		if r == Done {
+			return true, nil
+		}
+		return t.mpi.Test(r)
+	}
+}
+
+// until looks after the library until something is so.
+func (t *Transport) until(deadline time.Time, what string, is func() (bool, error)) error {
+	t.inside = true
+	defer func() { t.inside = false }()
+	for n := 0; ; n++ {
+		if ok, err := is(); ok || err != nil {
+			return err
+		}
+		did := t.turn()
+		for _, p := range t.mourned {
+			return p.err
+		}
+		switch {
+		case did:
+			n = 0
+		case n < restless:
+		case time.Now().After(deadline):
+			return fmt.Errorf("vendor: the processes of this client have not all %s in time", what)
+		default:
+			time.Sleep(restTime)
+		}
+	}
+}
+
+// Abort implements transport.Finisher. That the others are to end is the business of whoever has started them.
+func (t *Transport) Abort() {
+	t.watch.stop()
+	t.over = true
+}

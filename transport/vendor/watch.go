@@ -1,0 +1,76 @@
+package vendor
+
+import (
+	"sync"
+	"time"
+)
+
+// Another MPI library cannot wake anybody. So where a thread of the program sleeps, or has left a long message under
+// way, a goroutine, the watcher, has the engine poll now and then: soon at first, and more and more seldom, so that a
+// message is noticed late by a fraction of the time for which it was awaited. It naps for an eighth of that time, and
+// for a time between these. While nobody waits there is no watcher.
+const (
+	shortNap = 50 * time.Microsecond
+	longNap  = 10 * time.Millisecond
+	napShare = 8
+
+	// armTime is how long a call of Arm holds: longer than a thread sleeps at once (transport.Bell).
+	armTime = 3 * time.Second
+)
+
+type watch struct {
+	mu    sync.Mutex
+	since time.Time // the last Arm
+	runs  bool
+	over  bool
+	ended chan struct{} // closed at the end
+}
+
+// Arm implements transport.Waker.
+func (t *Transport) Arm() {
+	w := &t.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since = time.Now()
+	if !w.runs && !w.over {
+		w.runs = true
+		go t.look()
+	}
+}
+
+// look is the watcher. While others poll it leaves the polling to them.
+func (t *Transport) look() {
+	w := &t.watch
+	timer := time.NewTimer(shortNap)
+	defer timer.Stop()
+	for {
+		seen := t.polls.Load()
+		select {
+		case <-timer.C:
+		case <-w.ended:
+			return
+		}
+		if t.polls.Load() == seen {
+			t.wake()
+		}
+		w.mu.Lock()
+		waited := time.Since(w.since)
+		w.runs = waited < armTime && !w.over
+		goOn := w.runs
+		w.mu.Unlock()
+		if !goOn {
+			return
+		}
+		timer.Reset(min(max(waited/napShare, shortNap), longNap))
+	}
+}
+
+// stop ends the watcher for good.
+func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over {
+		w.over = true
+		close(w.ended)
+	}
+}
