@@ -19,6 +19,7 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
+	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/manager"
@@ -48,6 +49,7 @@ type process struct {
 	world, self atomic.Pointer[communicator] // between MPI_Init and MPI_Finalize
 	link        *boot.Link                   // nil in a process of its own, and after the end
 	manager     manager.Manager              // of somebody else, who has started us; nil: there is none, or after the end
+	vendor      *vendor.Library              // another MPI library, by which this client's ranks talk; nil: none
 	segment     *shm.Segment
 	thread      int32 // level of thread support
 	main        int   // the thread that called MPI_Init
@@ -238,6 +240,11 @@ func (p *process) end(meet bool) error {
 	}
 	p.ended = true
 	closePorts()
+	if p.vendor != nil {
+		if err := p.vendor.Finalize(); err != nil {
+			return libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err)
+		}
+	}
 	if p.link != nil {
 		if err := p.link.Finalized(finishTime); err != nil {
 			return libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err)

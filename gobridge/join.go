@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/boot"
@@ -38,7 +39,10 @@ func onOneMachine(j *transport.Job) bool {
 const joinTime = 60 * time.Second
 
 // start finds the job and joins it.
-func (p *process) start() error {
+func (p *process) start() (err error) {
+	if p.vendor, err = vendor.Load(environment(vendor.EnvLocal)); err != nil {
+		return err
+	}
 	link, w, err := boot.Attach(lookupEnv)
 	if foreign := (*boot.ForeignError)(nil); errors.Is(err, boot.ErrSingleton) || errors.As(err, &foreign) {
 		return p.startWithout(err)
@@ -72,6 +76,9 @@ func (p *process) start() error {
 
 // join builds the engine on what the launcher gave.
 func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listener, agent *[2]int) (err error) {
+	if p.vendor != nil {
+		w = apart(w, job.Me)
+	}
 	fd := w.Shared
 	if fd < 0 {
 		if fd, err = shm.Create(1); err != nil {
@@ -96,6 +103,11 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent, Silence: set.silence,
 		NoRead: environment("IMPI_SINGLE_COPY") == "0",
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
+	}
+	if p.vendor != nil {
+		if reach.Vendor, err = p.startVendor(job); err != nil {
+			return err
+		}
 	}
 	reach.Meet = meetConfig(job, w, reach)
 	p.meeting = reach.Meet

@@ -35,6 +35,9 @@ func findManager(env manager.Env) (manager.Manager, error) {
 // startWithout joins the job of another manager, or makes one of this process alone. none is why there is no launcher
 // of ours.
 func (p *process) startWithout(none error) error {
+	if p.vendor != nil {
+		return p.startByVendor(none)
+	}
 	m, err := findManager(lookupEnv)
 	switch {
 	case err != nil:
@@ -50,7 +53,11 @@ func (p *process) startWithout(none error) error {
 // startManaged joins the job of a manager.
 func (p *process) startManaged(m manager.Manager) error {
 	p.manager = m
-	w, listener, err := manager.Join(context.Background(), m, func(err error) {
+	join := manager.Join
+	if p.vendor != nil {
+		join = manager.JoinApart
+	}
+	w, listener, err := join(context.Background(), m, func(err error) {
 		fmt.Fprintf(os.Stderr, "%s: %s is lost: %v\n", whoAmI(), m.Name(), err)
 		unix.Exit(1)
 	})

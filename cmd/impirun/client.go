@@ -186,6 +186,10 @@ func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*p
 	}
 	p := partOf(s, jobID, how)
 	p.shared = shared
+	if err := servePMI(list[s.first:s.first+s.n], jobID); err != nil {
+		unix.Close(shared)
+		return nil, err
+	}
 	for i := range s.n {
 		end, child, err := boot.NewLauncherEnd()
 		if err != nil {

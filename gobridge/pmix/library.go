@@ -3,7 +3,6 @@ package pmix
 /*
 #cgo LDFLAGS: -ldl
 #include <dlfcn.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,27 +60,6 @@ static char *load(const char *file)
 			return why;
 		}
 	return NULL;
-}
-
-// start lets the library's thread take no signal that is meant for the program, and undoes what the library has made of
-// the program's signal handlers.
-static status start(proc *me)
-{
-	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
-	struct sigaction before[NSIG], now;
-	sigset_t most, mask;
-	sigfillset(&most);
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		sigdelset(&most, own[i]);
-	for (int s = 1; s < NSIG; s++)
-		sigaction(s, NULL, &before[s]);
-	pthread_sigmask(SIG_BLOCK, &most, &mask);
-	status code = library.init(me, NULL, 0);
-	for (int s = 1; s < NSIG; s++)
-		if (!sigaction(s, NULL, &now) && now.sa_handler != before[s].sa_handler)
-			sigaction(s, &before[s], NULL);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	return code;
 }
 
 static info yes(const char *key)
@@ -152,6 +130,7 @@ static status watch(int fd)
 	return library.on_event(lost, 2, NULL, 0, ring, NULL, NULL);
 }
 
+static status start(proc *me) { return library.init(me, NULL, 0); }
 static status end(void) { return library.finalize(NULL, 0); }
 static status stop(int code, const char *text) { return library.abort(code, text, NULL, 0); }
 static const char *name_of(status s) { return library.name(s); }
@@ -173,11 +152,9 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"github.com/libimpi/libimpi/gobridge/quiet"
 )
 
 // The library's calls, as Go sees them. A process has one library, and a call blocks the thread that makes it.
@@ -217,32 +194,14 @@ type process struct {
 // everybody is the rank that stands for the job in questions about it.
 const everybody = 1<<32 - 2
 
-// start also keeps the library's descriptors from programs that this one starts; not all versions do.
 func start() (process, error) {
 	var me C.proc
-	before := descriptors()
-	code := C.start(&me)
-	for fd := range descriptors() {
-		if !before[fd] {
-			unix.CloseOnExec(fd)
-		}
-	}
+	var code C.status
+	quiet.Call(func() { code = C.start(&me) })
 	if err := failed("PMIx_Init", code); err != nil {
 		return process{}, err
 	}
 	return process{C.GoString(&me.nspace[0]), uint32(me.rank)}, nil
-}
-
-// descriptors are those of this process.
-func descriptors() map[int]bool {
-	found := map[int]bool{}
-	entries, _ := os.ReadDir("/proc/self/fd")
-	for _, e := range entries {
-		if fd, err := strconv.Atoi(e.Name()); err == nil {
-			found[fd] = true
-		}
-	}
-	return found
 }
 
 func put(key, text string) error {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libimpi/libimpi/gobridge/quiet"
 	"golang.org/x/sys/unix"
 )
 
@@ -174,12 +175,12 @@ func TestRanksOfAJobExchangeValues(t *testing.T) {
 
 // exchange is what each rank does.
 func exchange(t *testing.T) {
-	before := descriptors()
+	before := quiet.Descriptors()
 	m, err := Open(os.LookupEnv)
 	if err != nil || m == nil {
 		t.Fatal(m, err)
 	}
-	for fd := range descriptors() {
+	for fd := range quiet.Descriptors() {
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		if err == nil && !before[fd] && flags&unix.FD_CLOEXEC == 0 {
 			t.Errorf("descriptor %d of the library goes to programs that this one starts", fd)

@@ -17,7 +17,7 @@ import (
 )
 
 // packages are those that have C.
-var packages = []string{"gobridge", "gobridge/executor", "gobridge/kernel", "gobridge/shim"}
+var packages = []string{"gobridge", "gobridge/executor", "gobridge/kernel", "gobridge/shim", "gobridge/vendor"}
 
 const name = "z_headers.h"
 

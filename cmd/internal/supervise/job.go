@@ -199,9 +199,7 @@ func (j *Job) startOne(set *Set, rank int, p *Process, null *os.File) (copied *o
 			f.Close()
 		}
 	}()
-	if p.Link != nil {
-		closing = append(closing, p.Link)
-	}
+	defer p.close()
 	files, own := [3]uintptr{null.Fd(), 1, 2}, true
 	switch p.Stdin {
 	case StdinInherit:

@@ -18,12 +18,25 @@ type Process struct {
 	Env   []string
 	Dir   string
 	Link  *os.File // becomes the rank's file descriptor LinkFD; closed by Start. nil: none
+	PMI   *os.File // becomes its descriptor PMIFD, likewise, if it has a Link
 	Stdin StdinKind
 	CPUs  []int // those that it is bound to; none: those of the launcher
 }
 
 // LinkFD is the number under which a rank finds its link to the launcher.
 const LinkFD = 3
+
+// PMIFD is the number under which another MPI library in the rank finds the launcher.
+const PMIFD = 4
+
+// close closes what Start hands over.
+func (p *Process) close() {
+	for _, f := range []*os.File{p.Link, p.PMI} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
 
 // StdinKind is what a rank reads as standard input.
 type StdinKind int
@@ -40,6 +53,9 @@ func (p *Process) start(files [3]uintptr, ownGroup bool) (pid int, err error) {
 	fds := files[:]
 	if p.Link != nil {
 		fds = append(fds, p.Link.Fd())
+		if p.PMI != nil {
+			fds = append(fds, p.PMI.Fd())
+		}
 	}
 	return pid, bound(p.CPUs, func() error {
 		var err error

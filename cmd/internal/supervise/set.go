@@ -117,7 +117,7 @@ func (j *Job) Add(config SetConfig, processes []Process) (s *Set, failed []error
 	})
 	if err != nil {
 		for i := range processes {
-			processes[i].Link.Close()
+			processes[i].close()
 		}
 	}
 	return s, failed, err

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -25,6 +26,13 @@ import (
 // to the others (share.go).
 func Join(ctx context.Context, m Manager, gone func(error)) (boot.Welcome, *tcp.Listener, error) {
 	return join(ctx, m, gone, here())
+}
+
+// JoinApart is Join for processes that share no memory, though they may be on one machine.
+func JoinApart(ctx context.Context, m Manager, gone func(error)) (boot.Welcome, *tcp.Listener, error) {
+	at := here()
+	rand.Read(at.place[:])
+	return join(ctx, m, gone, at)
 }
 
 func join(ctx context.Context, m Manager, gone func(error), at where) (boot.Welcome, *tcp.Listener, error) {

@@ -14,6 +14,7 @@
 //	message.go  messages as bytes; pure
 //	one.go      PMI-1
 //	two.go      PMI-2
+//	server.go   the manager's side of PMI-1, for another MPI library in processes that our launcher has started
 package pmi
 
 import (

@@ -1,0 +1,277 @@
+package vendor
+
+/*
+#cgo LDFLAGS: -ldl
+#cgo noescape impi_vendor_isend
+#cgo nocallback impi_vendor_isend
+#cgo nocallback impi_vendor_improbe
+#cgo noescape impi_vendor_imrecv
+#cgo nocallback impi_vendor_imrecv
+#cgo nocallback impi_vendor_test
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../mpi.h"
+#include "z_headers.h"
+
+// The entry points have the names of the profiling interface, so that tools see the calls of the program only.
+#define ENTRIES(X) \
+	X(Abi_get_version) X(Get_library_version) X(Init_thread) X(Initialized) X(Finalized) X(Finalize) X(Abort) \
+	X(Error_string) X(Comm_set_errhandler) X(Comm_dup) X(Comm_free) X(Comm_rank) X(Comm_size) X(Comm_get_attr) \
+	X(Isend) X(Improbe) X(Imrecv) X(Get_count) X(Test) X(Ibarrier) X(Ireduce_scatter_block) X(Allgather)
+
+#define FIELD(f) __typeof__(PMPI_##f) *f;
+#define NAMED(f) {"PMPI_" #f, (void **)&mpi.f},
+static struct { ENTRIES(FIELD) } mpi;
+static const struct { const char *name; void **at; } entries[] = { ENTRIES(NAMED) };
+
+static MPI_Comm comm; // ours alone
+
+// impi_vendor_load answers NULL, or why the file is not a library with these entry points, which the caller frees. What
+// the library calls of its own must not become calls of ours, which has the same names (RTLD_DEEPBIND).
+static char *impi_vendor_load(const char *file)
+{
+	void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	if (!handle)
+		return strdup(dlerror());
+	for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+		if (!(*entries[i].at = dlsym(handle, entries[i].name)))
+			return strdup(dlerror());
+	return NULL;
+}
+
+static int impi_vendor_init(int level, int *provided)
+{
+	int code = mpi.Init_thread(NULL, NULL, level, provided);
+	if (code)
+		return code;
+	mpi.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	if ((code = mpi.Comm_dup(MPI_COMM_WORLD, &comm)))
+		return code;
+	return mpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
+
+static int impi_vendor_finalize(void)
+{
+	int code = mpi.Comm_free(&comm);
+	return code ? code : mpi.Finalize();
+}
+
+// An operation that has begun: 0 if it is complete.
+typedef struct { int code; uintptr_t request; } begun;
+
+static begun complete_or(int code, MPI_Request r)
+{
+	int done = 0;
+	if (!code)
+		code = mpi.Test(&r, &done, MPI_STATUS_IGNORE);
+	return (begun){code, done || code ? 0 : (uintptr_t)r};
+}
+
+static begun impi_vendor_isend(const void *b, int n, int to, int tag)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int code = mpi.Isend(b, n, MPI_BYTE, to, tag, comm, &r);
+	return complete_or(code, r);
+}
+
+typedef struct { int code, there, from, bytes; uintptr_t message; } probed;
+
+static probed impi_vendor_improbe(int from, int tag)
+{
+	MPI_Message m = MPI_MESSAGE_NULL;
+	MPI_Status s;
+	probed p = {0};
+	p.code = mpi.Improbe(from < 0 ? MPI_ANY_SOURCE : from, tag, comm, &p.there, &m, &s);
+	if (p.code || !p.there)
+		return p;
+	p.code = mpi.Get_count(&s, MPI_BYTE, &p.bytes);
+	p.from = s.MPI_SOURCE;
+	p.message = (uintptr_t)m;
+	return p;
+}
+
+static begun impi_vendor_imrecv(void *b, int n, uintptr_t message)
+{
+	MPI_Message m = (MPI_Message)message;
+	MPI_Request r = MPI_REQUEST_NULL;
+	int code = mpi.Imrecv(b, n, MPI_BYTE, &m, &r);
+	return complete_or(code, r);
+}
+
+static begun impi_vendor_test(uintptr_t request) { return complete_or(0, (MPI_Request)request); }
+
+static begun impi_vendor_ibarrier(void)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int code = mpi.Ibarrier(comm, &r);
+	return complete_or(code, r);
+}
+
+static begun impi_vendor_isum(const int *numbers, int *mine)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int code = mpi.Ireduce_scatter_block(numbers, mine, 1, MPI_INT, MPI_SUM, comm, &r);
+	return complete_or(code, r);
+}
+
+static int impi_vendor_allgather(const void *mine, int n, void *all)
+{
+	return mpi.Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, comm);
+}
+
+// attribute is a number that hangs on MPI_COMM_WORLD; otherwise if there is none.
+static int impi_vendor_attribute(int key, int otherwise)
+{
+	int *value = NULL, there = 0;
+	return !mpi.Comm_get_attr(MPI_COMM_WORLD, key, &value, &there) && there ? *value : otherwise;
+}
+
+static int impi_vendor_rank(int *rank, int *size)
+{
+	int code = mpi.Comm_rank(comm, rank);
+	return code ? code : mpi.Comm_size(comm, size);
+}
+
+static int impi_vendor_state(int *initialized, int *finalized)
+{
+	int code = mpi.Initialized(initialized);
+	return code ? code : mpi.Finalized(finalized);
+}
+
+static int impi_vendor_abi(int *major, int *minor) { return mpi.Abi_get_version(major, minor); }
+static int impi_vendor_version(char *text, int *n) { return mpi.Get_library_version(text, n); }
+static int impi_vendor_text(int code, char *text, int *n) { return mpi.Error_string(code, text, n); }
+static int impi_vendor_abort(int code) { return mpi.Abort(MPI_COMM_WORLD, code); }
+enum { VERSION_LENGTH = MPI_MAX_LIBRARY_VERSION_STRING, TEXT_LENGTH = MPI_MAX_ERROR_STRING };
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/quiet"
+)
+
+// The library's calls, as Go sees them. A process has one library.
+
+// load takes the file as the process's library.
+func load(file string) error {
+	name := C.CString(file)
+	defer C.free(unsafe.Pointer(name))
+	var why *C.char
+	quiet.Call(func() { why = C.impi_vendor_load(name) })
+	if why == nil {
+		return nil
+	}
+	defer C.free(unsafe.Pointer(why))
+	return errors.New(C.GoString(why))
+}
+
+// failed is the error of a call; nil: it has worked.
+func failed(call string, code C.int) error {
+	if code == abi.MPI_SUCCESS {
+		return nil
+	}
+	var text [C.TEXT_LENGTH]C.char
+	var n C.int
+	if C.impi_vendor_text(code, &text[0], &n) != abi.MPI_SUCCESS || n <= 0 {
+		return fmt.Errorf("%s answers the error %d", call, int(code))
+	}
+	return fmt.Errorf("%s: %s (%d)", call, C.GoStringN(&text[0], n), int(code))
+}
+
+// abiVersion is the version of the ABI that the library has; -1: none.
+func abiVersion() (major int, err error) {
+	var M, m C.int
+	err = failed("MPI_Abi_get_version", C.impi_vendor_abi(&M, &m))
+	return int(M), err
+}
+
+// version is the first line of what the library says of itself.
+func version() string {
+	var text [C.VERSION_LENGTH]C.char
+	var n C.int
+	if C.impi_vendor_version(&text[0], &n) != abi.MPI_SUCCESS {
+		return ""
+	}
+	line, _, _ := strings.Cut(C.GoStringN(&text[0], n), "\n")
+	return strings.Join(strings.Fields(line), " ")
+}
+
+// start initializes the library.
+func start() error {
+	var provided C.int
+	var code C.int
+	quiet.Call(func() { code = C.impi_vendor_init(abi.MPI_THREAD_SERIALIZED, &provided) })
+	if err := failed("MPI_Init_thread", code); err != nil {
+		return err
+	}
+	if provided < abi.MPI_THREAD_SERIALIZED {
+		return fmt.Errorf("it provides thread level %d, and libimpi needs MPI_THREAD_SERIALIZED (%d)", int(provided),
+			abi.MPI_THREAD_SERIALIZED)
+	}
+	return nil
+}
+
+// inUse says whether somebody else in this process uses the library, or has.
+func inUse() bool {
+	var begun, over C.int
+	return C.impi_vendor_state(&begun, &over) != abi.MPI_SUCCESS || begun != 0 || over != 0
+}
+
+func rankAndSize() (rank, size int, err error) {
+	var r, n C.int
+	err = failed("MPI_Comm_rank", C.impi_vendor_rank(&r, &n))
+	return int(r), int(n), err
+}
+
+// attribute is a predefined attribute that is a number.
+func attribute(key, otherwise int32) int32 {
+	return int32(C.impi_vendor_attribute(C.int(key), C.int(otherwise)))
+}
+
+func allgather(mine, all []byte) error {
+	return failed("MPI_Allgather", C.impi_vendor_allgather(unsafe.Pointer(unsafe.SliceData(mine)), C.int(len(mine)),
+		unsafe.Pointer(unsafe.SliceData(all))))
+}
+
+func stop(code int) error { return failed("MPI_Abort", C.impi_vendor_abort(C.int(code))) }
+func end() error          { return failed("MPI_Finalize", C.impi_vendor_finalize()) }
+
+func isend(b []byte, to, tag int) (uintptr, error) {
+	r := C.impi_vendor_isend(unsafe.Pointer(unsafe.SliceData(b)), C.int(len(b)), C.int(to), C.int(tag))
+	return uintptr(r.request), failed("MPI_Isend", r.code)
+}
+
+func improbe(from, tag int) (source, bytes int, message uintptr, there bool, err error) {
+	p := C.impi_vendor_improbe(C.int(from), C.int(tag))
+	return int(p.from), int(p.bytes), uintptr(p.message), p.there != 0, failed("MPI_Improbe", p.code)
+}
+
+func imrecv(b []byte, message uintptr) (uintptr, error) {
+	r := C.impi_vendor_imrecv(unsafe.Pointer(unsafe.SliceData(b)), C.int(len(b)), C.uintptr_t(message))
+	return uintptr(r.request), failed("MPI_Imrecv", r.code)
+}
+
+// test answers what is left of a request: 0 if it is done.
+func test(request uintptr) (uintptr, error) {
+	r := C.impi_vendor_test(C.uintptr_t(request))
+	return uintptr(r.request), failed("MPI_Test", r.code)
+}
+
+func ibarrier() (uintptr, error) {
+	r := C.impi_vendor_ibarrier()
+	return uintptr(r.request), failed("MPI_Ibarrier", r.code)
+}
+
+func isum(numbers []int32, mine *int32) (uintptr, error) {
+	r := C.impi_vendor_isum((*C.int)(unsafe.SliceData(numbers)), (*C.int)(mine))
+	return uintptr(r.request), failed("MPI_Ireduce_scatter_block", r.code)
+}

@@ -1,0 +1,88 @@
+package vendor
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/transport/boot/manager"
+)
+
+var le = binary.LittleEndian
+
+// maxValue bounds a value, in bytes.
+const maxValue = 1 << 10
+
+// launched is the manager of processes that the library's own launcher has started: whatever that is, the library has
+// found them all. What is put is given to all by the next fence.
+type launched struct {
+	*Library
+	mine map[string]string
+	all  map[string][]string // by key, and rank
+	keys []string            // put since the last fence, in order: the same in all processes
+}
+
+// Manager is the manager over a library that has been started.
+func (l *Library) Manager() manager.Manager {
+	return &launched{Library: l, mine: map[string]string{}, all: map[string][]string{}}
+}
+
+// Identity leaves out what only a launcher knows where there may be none: MPICH would start one to ask it.
+func (m *launched) Identity() manager.Identity {
+	id := manager.Identity{Rank: m.rank, Size: m.size, Job: "vendor", MaxValue: maxValue, AppNum: -1}
+	if m.size > 1 {
+		id.AppNum = attribute(abi.MPI_APPNUM, -1)
+		id.Universe = max(0, attribute(abi.MPI_UNIVERSE_SIZE, 0))
+	}
+	return id
+}
+
+func (m *launched) Put(key, value string) error {
+	if len(value) > maxValue {
+		return fmt.Errorf("the value of %s has %d bytes, and at most %d are allowed", key, len(value), maxValue)
+	}
+	if _, again := m.mine[key]; !again {
+		m.keys = append(m.keys, key)
+	}
+	m.mine[key] = value
+	return nil
+}
+
+// Fence blocks in the library, and not less long than the others take: they end together anyway.
+func (m *launched) Fence(context.Context) error {
+	for _, key := range m.keys {
+		const record = 2 + maxValue
+		mine, all := make([]byte, record), make([]byte, record*m.size)
+		le.PutUint16(mine, uint16(len(m.mine[key])))
+		copy(mine[2:], m.mine[key])
+		if err := m.allgather(mine, all); err != nil {
+			return err
+		}
+		m.all[key] = nil
+		for ; len(all) > 0; all = all[record:] {
+			n := min(le.Uint16(all), maxValue)
+			m.all[key] = append(m.all[key], string(all[2:2+n]))
+		}
+		delete(m.mine, key)
+	}
+	m.keys = nil
+	return nil
+}
+
+func (m *launched) Get(_ context.Context, rank int, key string) (string, error) {
+	values := m.all[key]
+	if rank < 0 || rank >= len(values) {
+		return "", fmt.Errorf("%s: rank %d has put no %s", m.name, rank, key)
+	}
+	return values[rank], nil
+}
+
+// Watch does nothing: a launcher that is lost ends its processes, or the library notices.
+func (m *launched) Watch(func(error)) {}
+
+func (m *launched) Abort(code int, _ string) error { return m.Library.Abort(code) }
+
+func (m *launched) Finalize(context.Context) error { return m.Library.Finalize() }
+
+func (m *launched) Close() error { return nil }

@@ -1,0 +1,234 @@
+// Package vendor is another MPI library, with the ABI of MPI 5.0, that this process has loaded: it carries what the
+// processes of a client say to each other (transport/vendor), and where its own launcher has started them it is their
+// manager (transport/boot/manager).
+//
+//	library.go  its calls
+//	vendor.go   loading and starting it; the transport's MPI
+//	manager.go  the manager.Manager over it
+package vendor
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/libimpi/libimpi/transport/vendor"
+)
+
+// EnvLocal says by what the processes of a client talk to each other: "vendor:PATH".
+const EnvLocal = "IMPI_LOCAL"
+
+// Library is the library of this process. One thread at a time is in it (mu): the engine's lock sees to that for what
+// the transport calls, but a process may have to abort while another thread of it is inside.
+type Library struct {
+	file, name string
+	rank, size int
+
+	mu    sync.Mutex
+	open  []operation // requests that are under way, by their number less 1
+	free  []int
+	ended bool
+}
+
+// operation is a request of the library, with the memory that it has.
+type operation struct {
+	request uintptr
+	pins    runtime.Pinner
+}
+
+var _ vendor.MPI = (*Library)(nil)
+
+// Load loads the library that a setting names; nil: the setting names none. Nothing else is loaded then.
+func Load(setting string) (*Library, error) {
+	if setting == "" {
+		return nil, nil
+	}
+	file, ok := strings.CutPrefix(setting, "vendor:")
+	if !ok || file == "" {
+		return nil, fmt.Errorf("%s=%s: it is vendor:PATH, where PATH is another MPI library that has the ABI of MPI 5.0, "+
+			"usually called libmpi_abi.so.1; or unset", EnvLocal, setting)
+	}
+	if err := load(file); err != nil {
+		return nil, fmt.Errorf("%s=%s: it is no library with the ABI of MPI 5.0: %w", EnvLocal, setting, err)
+	}
+	major, err := abiVersion()
+	switch name := version(); {
+	case err != nil:
+		return nil, fmt.Errorf("%s=%s: %w", EnvLocal, setting, err)
+	case strings.HasPrefix(name, "libimpi"):
+		return nil, fmt.Errorf("%s=%s: this is libimpi itself. It takes another MPI library, or none if the variable is "+
+			"not set", EnvLocal, setting)
+	case major != 1:
+		return nil, fmt.Errorf("%s=%s: this library (%s) has an ABI of its own, and not that of MPI 5.0, which it says is "+
+			"version %d. Its maker may have another for that, usually called libmpi_abi.so.1", EnvLocal, setting, name, major)
+	case inUse():
+		return nil, fmt.Errorf("%s=%s: somebody else uses this library in this process, or has", EnvLocal, setting)
+	default:
+		return &Library{file: file, name: name}, nil
+	}
+}
+
+// Start initializes the library, with all processes that its launcher has started. It blocks until they have come.
+func (l *Library) Start() (err error) {
+	if err = start(); err == nil {
+		l.rank, l.size, err = rankAndSize()
+	}
+	return l.explain(err)
+}
+
+// explain adds the library to an error.
+func (l *Library) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s=vendor:%s (%s): %w", EnvLocal, l.file, l.name, err)
+}
+
+// Name is what the library calls itself, Rank and Size are of its MPI_COMM_WORLD.
+func (l *Library) Name() string { return l.name }
+func (l *Library) Rank() int    { return l.rank }
+func (l *Library) Size() int    { return l.size }
+
+// Unlike is the error of a library that knows of other processes than the launcher of this one, who has started size.
+func (l *Library) Unlike(launcher string, size int) error {
+	own := "the launcher of that library"
+	if at := filepath.Join(filepath.Dir(l.file), "..", "bin", "mpiexec"); executable(at) {
+		own = filepath.Clean(at)
+	}
+	return l.explain(fmt.Errorf("its MPI_Init has found %d processes where %s has started %d: the library does not "+
+		"belong to this launcher. Start the program with `%s -n %d PROGRAM`, or on one machine with libimpi's `impirun -n "+
+		"%d PROGRAM`, which such a library understands if it knows PMI-1", l.size, launcher, size, own, size, size))
+}
+
+func executable(file string) bool {
+	st, err := os.Stat(file)
+	return err == nil && st.Mode()&0o111 != 0
+}
+
+// Gather gives every process a number, and answers those of all, by rank.
+func (l *Library) Gather(mine int32) (all []int32, err error) {
+	b := make([]byte, 4*l.size)
+	if err := l.allgather(le.AppendUint32(nil, uint32(mine)), b); err != nil {
+		return nil, err
+	}
+	for i := range l.size {
+		all = append(all, int32(le.Uint32(b[4*i:])))
+	}
+	return all, nil
+}
+
+func (l *Library) allgather(mine, all []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.explain(allgather(mine, all))
+}
+
+// Finalize ends the library's part in this process. All processes of its world do so. More calls do nothing.
+func (l *Library) Finalize() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return nil
+	}
+	l.ended = true
+	return l.explain(end())
+}
+
+// abortWait is how long Abort waits for another thread to leave the library.
+const abortWait = time.Second
+
+// Abort has the library's launcher end all processes of its world, this one too.
+func (l *Library) Abort(code int) error {
+	for end := time.Now().Add(abortWait); !l.mu.TryLock() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	return l.explain(stop(code))
+}
+
+// keep notes a request that is under way, with the memory that it has.
+func (l *Library) keep(request uintptr, memory ...any) vendor.Request {
+	if request == 0 {
+		return vendor.Done
+	}
+	n := len(l.free)
+	if n == 0 {
+		l.open, l.free = append(l.open, operation{}), append(l.free, len(l.open))
+		n = 1
+	}
+	i := l.free[n-1]
+	l.free = l.free[:n-1]
+	o := &l.open[i]
+	o.request = request
+	for _, m := range memory {
+		o.pins.Pin(m)
+	}
+	return vendor.Request(i + 1)
+}
+
+// first is the first byte of some memory, to be pinned.
+func first(b []byte) any { return unsafe.Pointer(unsafe.SliceData(b)) }
+
+// Isend implements vendor.MPI.
+func (l *Library) Isend(b []byte, to, tag int) (vendor.Request, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, err := isend(b, to, tag)
+	if r == 0 {
+		return vendor.Done, l.explain(err)
+	}
+	return l.keep(r, first(b)), l.explain(err)
+}
+
+// Improbe implements vendor.MPI.
+func (l *Library) Improbe(from, tag int) (vendor.Message, bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	source, bytes, handle, there, err := improbe(from, tag)
+	return vendor.Message{Handle: handle, From: source, Len: bytes}, there, l.explain(err)
+}
+
+// Imrecv implements vendor.MPI.
+func (l *Library) Imrecv(m vendor.Message, b []byte) (vendor.Request, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, err := imrecv(b, m.Handle)
+	if r == 0 {
+		return vendor.Done, l.explain(err)
+	}
+	return l.keep(r, first(b)), l.explain(err)
+}
+
+// Test implements vendor.MPI.
+func (l *Library) Test(r vendor.Request) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := &l.open[r-1]
+	left, err := test(o.request)
+	if o.request = left; left != 0 {
+		return false, l.explain(err)
+	}
+	o.pins.Unpin()
+	l.free = append(l.free, int(r-1))
+	return err == nil, l.explain(err)
+}
+
+// Ibarrier implements vendor.MPI.
+func (l *Library) Ibarrier() (vendor.Request, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, err := ibarrier()
+	return l.keep(r), l.explain(err)
+}
+
+// Isum implements vendor.MPI.
+func (l *Library) Isum(numbers []int32, mine *int32) (vendor.Request, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, err := isum(numbers, mine)
+	return l.keep(r, &numbers[0], mine), l.explain(err)
+}
