@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/transport/boot/manager/pmi"
 	"github.com/libimpi/libimpi/transport/links"
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,7 @@ import (
 
 // startByVendor joins the processes that the library has found. none is why there is no launcher of ours.
 func (p *process) startByVendor(none error) error {
-	if err := p.vendor.Start(); err != nil {
+	if err := p.launchVendor(); err != nil {
 		return err
 	}
 	if foreign := (*boot.ForeignError)(nil); errors.As(none, &foreign) && p.vendor.Size() == 1 && !p.alone() {
@@ -28,6 +29,11 @@ func (p *process) startByVendor(none error) error {
 		return none
 	}
 	return p.startManaged(p.vendor.Manager())
+}
+
+func (p *process) launchVendor() error {
+	defer pmi.KeepFromChildren(lookupEnv)
+	return p.vendor.Start()
 }
 
 // alone says whether the user wants each process to be alone.
@@ -43,7 +49,7 @@ func (p *process) startVendor(job *transport.Job) (*links.Vendor, error) {
 		}
 	}
 	if p.manager == nil {
-		if err := p.vendor.Start(); err != nil {
+		if err := p.launchVendor(); err != nil {
 			return nil, err
 		}
 	}

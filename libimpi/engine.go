@@ -46,6 +46,7 @@ type Engine struct {
 	vendor  carrier // to the others of this client if another MPI library carries what they say, else it has none
 
 	vendorName string // of that library
+	sleepers   int    // threads that sleep or are about to
 	others     int    // processes on this machine that carry packets for us
 	machine    int32  // the lowest world rank of this machine's
 	spread     bool   // a client has processes on several machines
@@ -122,6 +123,7 @@ type carrier struct {
 	shutter  transport.Shutter
 	gatherer transport.Gatherer
 	waker    transport.Waker
+	rester   transport.Rester
 	spinner  transport.Spinner
 	examiner transport.Examiner
 	loop     transport.Loop
@@ -139,6 +141,7 @@ func carry(tr transport.Transport) carrier {
 	c.shutter, _ = tr.(transport.Shutter)
 	c.gatherer, _ = tr.(transport.Gatherer)
 	c.waker, _ = tr.(transport.Waker)
+	c.rester, _ = tr.(transport.Rester)
 	c.spinner, _ = tr.(transport.Spinner)
 	c.examiner, _ = tr.(transport.Examiner)
 	c.loop, _ = tr.(transport.Loop)

@@ -269,6 +269,7 @@ func (e *Engine) sleep(cond func() bool) {
 	if !e.bell.PrepareSleep(value) {
 		return
 	}
+	e.sleepers++
 	if e.network.waker != nil {
 		e.network.waker.Arm()
 	}
@@ -289,6 +290,9 @@ func (e *Engine) sleep(cond func() bool) {
 		}
 	}
 	e.bell.DoneSleep(value)
+	if e.sleepers--; e.sleepers == 0 && e.vendor.rester != nil {
+		e.vendor.rester.Rest()
+	}
 }
 
 // longSleep is more than a bell lets a thread sleep at once.

@@ -24,6 +24,9 @@ var All = []Setting{
 		Meaning: "IMPI's own key: a decimal number below 2^64, sent as it is"},
 	{Name: "IMPI_AUTH_NONE", Default: "unset", Group: "security",
 		Meaning: "if set, anybody may join"},
+	{Name: "IMPI_LOCAL", Default: "unset", Group: "transport", Scope: Local, Written: Before,
+		Meaning: "`vendor:PATH`: the ranks of this client talk to each other by another MPI library, which has the ABI of " +
+			"MPI 5.0, instead of shared memory and TCP ([vendor.md](vendor.md))"},
 	{Name: "IMPI_VIA", Default: "auto", Group: "transport",
 		Kind: Choose, Choices: []Choice{{0, "direct", "direct"}, {1, "agent", "agent"}, {2, "auto", "auto"}},
 		Meaning: "who is connected to other clients: `direct`, every rank; `agent`, one process for all; `auto`, " +

@@ -102,6 +102,12 @@ type Waker interface {
 	Arm()
 }
 
+// Rester is a Waker that costs something while it is armed.
+type Rester interface {
+	// Rest says that no thread sleeps any more that has called Arm.
+	Rest()
+}
+
 // Spinner is a Transport that can look for the next packet of one process for less than a Poll costs.
 type Spinner interface {
 	// Spin looks at most n times (n > 0) whether a packet of src has come, with a pause after each look, and answers

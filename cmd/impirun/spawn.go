@@ -267,7 +267,7 @@ func (s *spawner) newPart(r *boot.Spawn, list []order, slots, run []int, number 
 		processes[k].Env = environment(s.base, &o.program, s.jobID, place)
 		p.programs = append(p.programs, &o.program)
 	}
-	return p, processes, nil
+	return p, processes, servePMI(processes, p.jobID)
 }
 
 func (s *spawner) setConfig(p *part, list []order, slots, run []int, number int) supervise.SetConfig {

@@ -13,6 +13,7 @@ package vendor
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "../../mpi.h"
 #include "z_headers.h"
 
@@ -29,10 +30,23 @@ static const struct { const char *name; void **at; } entries[] = { ENTRIES(NAMED
 
 static MPI_Comm comm; // ours alone
 
+// show_environment lets a library see the environment that binds to the C library before the program (RTLD_DEEPBIND). If
+// the program itself names environ, that variable is in the program, and the C library's own stays empty.
+static void show_environment(void)
+{
+	void *c = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+	char ***own = c ? dlsym(c, "environ") : NULL;
+	if (own && own != &environ)
+		*own = environ;
+	if (c)
+		dlclose(c);
+}
+
 // impi_vendor_load answers NULL, or why the file is not a library with these entry points, which the caller frees. What
 // the library calls of its own must not become calls of ours, which has the same names (RTLD_DEEPBIND).
 static char *impi_vendor_load(const char *file)
 {
+	show_environment();
 	void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 	if (!handle)
 		return strdup(dlerror());
@@ -44,6 +58,7 @@ static char *impi_vendor_load(const char *file)
 
 static int impi_vendor_init(int level, int *provided)
 {
+	show_environment();
 	int code = mpi.Init_thread(NULL, NULL, level, provided);
 	if (code)
 		return code;

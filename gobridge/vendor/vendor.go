@@ -100,9 +100,9 @@ func (l *Library) Unlike(launcher string, size int) error {
 	if at := filepath.Join(filepath.Dir(l.file), "..", "bin", "mpiexec"); executable(at) {
 		own = filepath.Clean(at)
 	}
-	return l.explain(fmt.Errorf("its MPI_Init has found %d processes where %s has started %d: the library does not "+
+	return l.explain(fmt.Errorf("its MPI_Init has found %d of the %d processes that %s has started: the library does not "+
 		"belong to this launcher. Start the program with `%s -n %d PROGRAM`, or on one machine with libimpi's `impirun -n "+
-		"%d PROGRAM`, which such a library understands if it knows PMI-1", l.size, launcher, size, own, size, size))
+		"%d PROGRAM`, which such a library understands if it knows PMI-1", l.size, size, launcher, own, size, size))
 }
 
 func executable(file string) bool {

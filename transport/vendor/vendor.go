@@ -132,6 +132,7 @@ var (
 	_ transport.Holder    = (*Transport)(nil)
 	_ transport.Shutter   = (*Transport)(nil)
 	_ transport.Waker     = (*Transport)(nil)
+	_ transport.Rester    = (*Transport)(nil)
 	_ transport.Counter   = (*Transport)(nil)
 	_ transport.Finisher  = (*Transport)(nil)
 )
@@ -175,7 +176,7 @@ func New(c Config) (*Transport, error) {
 	}
 	t.placer, _ = c.Receiver.(transport.Placer)
 	t.me = c.World[c.Rank]
-	t.watch.ended = make(chan struct{})
+	t.watch.kick, t.watch.ended = make(chan struct{}, 1), make(chan struct{})
 	for r, w := range c.World {
 		if t.index[w] != nil || w == t.me && r != c.Rank {
 			return nil, fmt.Errorf("vendor: world rank %d twice", w)

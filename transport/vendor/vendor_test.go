@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -263,42 +262,68 @@ func TestWhoDoesNotComeToTheEndIsNotWaitedForLongerThanTheDeadline(t *testing.T)
 	}
 }
 
-// Whoever sleeps is woken: the watcher has the engine poll until it has.
-func TestTheWatcherPollsWhileSomebodySleepsAndEndsWithTheTransport(t *testing.T) {
+// Whoever sleeps is woken: the watcher has the engine poll for as long as anybody does.
+func TestTheWatcherPollsWhileSomebodySleepsAndNotLonger(t *testing.T) {
 	w := newWorld(2, 1<<30, 0)
 	var rx [2]sink
 	a := make1(t, w, 0, &rx[0], nil)
-	var woken atomic.Int32
-	heard := make(chan bool, 1)
-	var lock sync.Mutex
+	woken, heard := make(chan bool), make(chan bool, 1)
 	var b *Transport
 	b = make1(t, w, 1, &rx[1], func() {
-		woken.Add(1)
-		lock.Lock()
-		defer lock.Unlock()
+		select {
+		case woken <- true:
+		case <-b.watch.ended:
+		}
 		if b.Poll() {
 			heard <- true
 		}
 	})
 	b.Arm()
-	for woken.Load() < 3 { // in vain
-		time.Sleep(time.Millisecond)
+	for range 3 { // in vain
+		<-woken
 	}
 	h := transport.Header{Kind: transport.Data, Src: 0, Dst: 1, Len: 1, MsgLen: 1}
 	a.Send(&h, []byte("x"))
-	<-heard
-	b.watch.mu.Lock()
-	runs := b.watch.runs
-	b.watch.mu.Unlock()
-	if !runs {
-		t.Error("the watcher has ended, and the thread may sleep still")
+	for done := false; !done; {
+		select {
+		case <-woken:
+		case done = <-heard:
+		}
 	}
+	<-woken // the thread may sleep still
+	b.Rest()
+	for runs := true; runs; {
+		select {
+		case <-woken:
+		default:
+			b.watch.mu.Lock()
+			runs = b.watch.runs
+			b.watch.mu.Unlock()
+		}
+	}
+	b.Arm()
+	<-woken
 	b.Abort()
 	b.Arm()
 	b.watch.mu.Lock()
 	defer b.watch.mu.Unlock()
 	if !b.watch.over {
-		t.Error("the watcher goes on")
+		t.Error("the watcher goes on after the end")
+	}
+}
+
+func TestANapIsAFractionOfTheTimeForWhichSomethingIsAwaited(t *testing.T) {
+	for waited, most := range map[time.Duration]time.Duration{0: shortNap, 80 * time.Millisecond: 10 * time.Millisecond,
+		time.Second: longNap} {
+		w := watch{since: time.Now().Add(-waited)}
+		if nap, ok := w.next(); !ok || nap < most/2 || nap > longNap || waited == 0 && nap > time.Millisecond {
+			t.Errorf("after %v: %v, %v", waited, nap, ok)
+		}
+	}
+	for _, w := range []*watch{{since: time.Now().Add(-armTime)}, {since: time.Now(), over: true}, {}} {
+		if _, ok := w.next(); ok {
+			t.Error("the watcher goes on where nobody waits")
+		}
 	}
 }
 

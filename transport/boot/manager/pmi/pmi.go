@@ -101,6 +101,15 @@ func inherit(text string) (net.Conn, error) {
 	return net.FileConn(f)
 }
 
+// KeepFromChildren keeps the manager's descriptor, which another MPI library uses, from programs that this process
+// starts.
+func KeepFromChildren(env manager.Env) {
+	text, ok := env(envFD)
+	if fd, err := strconv.Atoi(text); ok && err == nil && fd > 2 {
+		syscall.CloseOnExec(fd)
+	}
+}
+
 // place is who a process is, as the environment or the port says.
 type place struct{ rank, size int }
 
