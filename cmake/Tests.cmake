@@ -98,6 +98,35 @@ foreach(test pt2pt/sizes pt2pt/traffic coll/large)
   endif()
 endforeach()
 
+# Ranks that talk by another MPI library, MPICH 5 of tools/peers, where it is (tests/vendor): some tests, and all under the
+# label long. What needs memory that ranks share is not among them.
+set(vendor_some 2/pt2pt/order 3/pt2pt/sizes 4/pt2pt/traffic 2/pt2pt/unexpected 3/coll/reduce 4/coll/alltoall
+  2/rma/put_get 4/rma/passive 2/comm/intercomm 3/datatype/transfer 2/env/fork)
+set(vendor_not comm/split_type coll/boards env/footprint env/huge env/info env/wakeups pt2pt/away rma/computing session/after
+  coll/beyond_2_31)
+foreach(source IN LISTS c_tests)
+  get_filename_component(name ${source} NAME_WE)
+  get_filename_component(folder ${source} DIRECTORY)
+  get_filename_component(folder ${folder} NAME)
+  setting(ranks ranks ${source} "1;2;3;4;8")
+  setting(long long ${source} no)
+  setting(serial serial ${source} no)
+  foreach(n 2 3 4)
+    set(test ${n}/${folder}/${name})
+    if(NOT n IN_LIST ranks OR long STREQUAL yes OR "${folder}/${name}" IN_LIST vendor_not)
+      continue()
+    endif()
+    add_test(NAME vendor/${test} COMMAND ${CMAKE_SOURCE_DIR}/tests/vendor ${STAGE} ${CMAKE_BINARY_DIR}/peers/mpich ${n}
+      $<TARGET_FILE:test-${folder}-${name}>)
+    set(labels vendor long)
+    if(test IN_LIST vendor_some)
+      set(labels vendor)
+    endif()
+    set_tests_properties(vendor/${test} PROPERTIES TIMEOUT 180 LABELS "${labels}" RUN_SERIAL ${serial}
+      SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
+  endforeach()
+endforeach()
+
 # go_test(name words...): a command in the source tree.
 function(go_test name)
   add_test(NAME go/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
@@ -238,7 +267,7 @@ foreach(source IN LISTS launcher_tests)
     set_tests_properties(launcher/${function} PROPERTIES TIMEOUT ${LIMIT} LABELS launcher
       ENVIRONMENT IMPI_STAGE=${STAGE} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/launcher
       FAIL_REGULAR_EXPRESSION "no tests to run;--- SKIP")
-    if(source MATCHES "[/_](apart|managed)_test\\.go$")
+    if(source MATCHES "[/_](apart|managed|vendor)_test\\.go$")
       set_tests_properties(launcher/${function} PROPERTIES LABELS "launcher;${CMAKE_MATCH_1}"
         FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+[/ ]")
     endif()

@@ -47,6 +47,7 @@ type Engine struct {
 
 	vendorName string // of that library
 	sleepers   int    // threads that sleep or are about to
+	carried    int    // requests for whose sake it is looked after while the program computes
 	others     int    // processes on this machine that carry packets for us
 	machine    int32  // the lowest world rank of this machine's
 	spread     bool   // a client has processes on several machines

@@ -290,7 +290,13 @@ func (e *Engine) sleep(cond func() bool) {
 		}
 	}
 	e.bell.DoneSleep(value)
-	if e.sleepers--; e.sleepers == 0 && e.vendor.rester != nil {
+	e.sleepers--
+	e.rest()
+}
+
+// rest lets the watcher of the other MPI library rest if nobody needs it.
+func (e *Engine) rest() {
+	if e.vendor.rester != nil && e.sleepers == 0 && e.carried == 0 {
 		e.vendor.rester.Rest()
 	}
 }
@@ -312,6 +318,11 @@ func (e *Engine) complete(r *Request) {
 	if r.long {
 		r.long = false
 		e.thread.long--
+	}
+	if r.carried {
+		r.carried = false
+		e.carried--
+		e.rest()
 	}
 	if r.buffer != nil {
 		e.release(r)

@@ -96,6 +96,10 @@ func (e *Engine) leaveRunning(r *Request) {
 				w.Arm()
 			}
 		}
+		if e.vendor.rester != nil && !r.carried {
+			r.carried = true
+			e.carried++
+		}
 	}
 }
 

@@ -100,6 +100,7 @@ type Request struct {
 	expects bool
 	streams bool // send: stands in its peer's queue of streams
 	long    bool // counted in progressThread.long
+	carried bool // the vendor's library is looked after for its sake
 
 	// What the program sends, for whoever watches the wire (transport.Header); a buffered send has copied it.
 	elements int64

@@ -98,13 +98,13 @@ type Gatherer interface {
 type Waker interface {
 	// Arm promises that traffic which no call of Poll has seen, or will see, leads to a call of wake. A thread calls it
 	// after its last Poll and before it sleeps; any thread may, with the engine's lock or without. The promise holds for
-	// three seconds at least: who sleeps wakes up sooner (Bell.Wait), and calls it again.
+	// good, or until Rest (Rester).
 	Arm()
 }
 
 // Rester is a Waker that costs something while it is armed.
 type Rester interface {
-	// Rest says that no thread sleeps any more that has called Arm.
+	// Rest says that nobody waits any more for whom Arm was called.
 	Rest()
 }
 

@@ -33,6 +33,9 @@ func (t *Transport) Poll() bool {
 	t.inside = true
 	did := t.turn()
 	t.inside = false
+	if did {
+		t.worked.Add(1)
+	}
 	return did
 }
 

@@ -123,7 +123,8 @@ type Transport struct {
 
 	watch watch
 	wake  func()
-	polls atomic.Uint32 // calls of Poll, for the watcher
+
+	polls, worked atomic.Uint32 // calls of Poll, and those that have done something: for the watcher
 }
 
 var (

@@ -13,14 +13,11 @@ const (
 	shortNap = 50 * time.Microsecond
 	longNap  = 10 * time.Millisecond
 	napShare = 8
-
-	// armTime is how long a call of Arm holds: longer than a thread sleeps at once (transport.Waker).
-	armTime = 3 * time.Second
 )
 
 type watch struct {
 	mu    sync.Mutex
-	since time.Time // the last Arm; zero: nobody sleeps
+	since time.Time // the last Arm, or traffic that the watcher has found; zero: nobody waits
 	runs  bool
 	over  bool
 	kick  chan struct{} // tells it to nap no longer than a new wait demands
@@ -63,7 +60,11 @@ func (t *Transport) look() {
 		select {
 		case <-timer.C:
 			if t.polls.Load() == seen {
+				worked := t.worked.Load()
 				t.wake()
+				if t.worked.Load() != worked {
+					w.renew()
+				}
 			}
 		case <-w.kick:
 		case <-w.ended:
@@ -81,9 +82,17 @@ func (t *Transport) look() {
 func (w *watch) next() (time.Duration, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	waited := time.Since(w.since)
-	w.runs = waited < armTime && !w.over
-	return min(max(waited/napShare, shortNap), longNap), w.runs
+	w.runs = !w.since.IsZero() && !w.over
+	return min(max(time.Since(w.since)/napShare, shortNap), longNap), w.runs
+}
+
+// renew is for a watcher that has found traffic: more may follow soon.
+func (w *watch) renew() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.since.IsZero() {
+		w.since = time.Now()
+	}
 }
 
 // stop ends the watcher for good.

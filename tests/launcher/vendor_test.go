@@ -1,0 +1,157 @@
+package launcher
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Clients whose ranks talk to each other by another MPI library (IMPI_LOCAL): MPICH 5, where tools/peers has put it.
+// Where there is none these tests are skipped.
+
+// otherMPI is the library and its launcher.
+func otherMPI(t *testing.T) (library, launcher string) {
+	t.Helper()
+	home := filepath.Join(filepath.Dir(stage(t)), "peers", "mpich")
+	library, launcher = filepath.Join(home, "lib", "libmpi_abi.so.1"), filepath.Join(home, "bin", "mpiexec")
+	for _, file := range []string{library, launcher} {
+		if _, err := os.Stat(file); err != nil {
+			t.Skipf("there is no MPICH 5 in %s: tools/peers %s", home, filepath.Dir(home))
+		}
+	}
+	return library, launcher
+}
+
+func byVendor(library string, more ...string) []option {
+	return with(append(more, "IMPI_LOCAL=vendor:"+library)...)
+}
+
+// What rank 0 reports shows that it is so.
+func TestRanksTalkByAnotherMPIWhoeverStartsThem(t *testing.T) {
+	library, launcher := otherMPI(t)
+	said := regexp.MustCompile(`^libimpi: 4 ranks on [^ ]* talk by MPICH [^\n]*\n$`)
+	for _, file := range []string{"../pt2pt/sizes", "../coll/reduce", "../rma/put_get"} {
+		for _, by := range []string{launcher, filepath.Join(stage(t), "bin", "impirun")} {
+			r := startProgram(t, byVendor(library, "IMPI_REPORT=1"), by, words("-n 4", program(t, file))...).wait()
+			if r.code != 0 || !said.MatchString(r.stderr) || r.stdout != "" {
+				t.Errorf("%s by %s: code %d, %q", file, by, r.code, r.stderr)
+			}
+		}
+	}
+}
+
+func TestARankAloneNeedsNoLauncherForAnotherMPI(t *testing.T) {
+	library, _ := otherMPI(t)
+	startProgram(t, byVendor(library), program(t, "../pt2pt/self")).wait().expect(t, 0, "")
+}
+
+// The first client talks by MPICH, the second as ever, and both by IMPI with each other. The answer is the same.
+func TestOneClientTalksByAnotherMPIAndOneAsEver(t *testing.T) {
+	library, _ := otherMPI(t)
+	solver := filepath.Join(filepath.Dir(stage(t)), "examples_c", "solver")
+	answer := regexp.MustCompile(`(?m)^answer:.*$`)
+	do := []string{solver, "../../examples_c/data/network600.mtx"}
+	want := run(t, words("-clients 2 -n 4", do)...)
+	want.expect(t, 0, "")
+	s, address := server(t, with(key), "2")
+	a := startWith(t, byVendor(library, key, "IMPI_REPORT=1"), words("-client 0", address, "-n 2", do)...)
+	b := startWith(t, with(key), words("-client 1", address, "-n 2", do)...)
+	r := a.wait()
+	b.wait().expect(t, 0, "")
+	s.wait().expect(t, 0, "")
+	if r.code != 0 || !strings.Contains(r.stderr, "client 0: MPICH") || strings.Count(r.stderr, "\n") != 3 {
+		t.Errorf("client 0: code %d, %q", r.code, r.stderr)
+	}
+	if got := answer.FindString(r.stdout); got == "" || got != answer.FindString(want.stdout) {
+		t.Errorf("%q, want %q", r.stdout, want.stdout)
+	}
+}
+
+func TestAnAbortOfARankThatTalksByAnotherMPIEndsTheJobWithItsCode(t *testing.T) {
+	library, launcher := otherMPI(t)
+	for _, by := range []string{launcher, filepath.Join(stage(t), "bin", "impirun")} {
+		r := startProgram(t, byVendor(library), by, words("-n 3", program(t, "misbehave"), "abort 1 42")...).wait()
+		if r.code != 42 || !strings.Contains(r.stderr, "MPI_Abort(42)") {
+			t.Errorf("%s: code %d, %q", by, r.code, r.stderr)
+		}
+	}
+}
+
+func TestADeadRankThatTalkedByAnotherMPIEndsTheJob(t *testing.T) {
+	library, launcher := otherMPI(t)
+	for _, by := range []string{launcher, filepath.Join(stage(t), "bin", "impirun")} {
+		r := startProgram(t, byVendor(library), by, words("-n 3", program(t, "misbehave"), "raise 2 9")...).wait()
+		if r.code == 0 {
+			t.Errorf("%s: %q", by, r.stderr)
+		}
+	}
+}
+
+// A launcher that the library does not know starts N processes, each of which the library takes for the only one.
+func TestALauncherOfAnotherKindIsAnErrorWithTheRightCommand(t *testing.T) {
+	library, launcher := otherMPI(t)
+	r := startProgram(t, byVendor(library, "OMPI_COMM_WORLD_SIZE=4"), program(t, "../pt2pt/self")).wait()
+	for _, words := range []string{"found 1 of the 4 processes that Open MPI's mpirun has started", library,
+		"`" + launcher + " -n 4 PROGRAM`", "`impirun -n 4 PROGRAM`"} {
+		if r.code == 0 || !strings.Contains(r.stderr, words) {
+			t.Errorf("code %d, %q, without %q", r.code, r.stderr, words)
+		}
+	}
+}
+
+func TestAFileThatIsNoOtherMPIIsNamed(t *testing.T) {
+	for setting, why := range map[string]string{
+		"mpich":                              "it is vendor:PATH",
+		"vendor:":                            "it is vendor:PATH",
+		"vendor:/nowhere/libmpi_abi.so":      "/nowhere/libmpi_abi.so: cannot open shared object file",
+		"vendor:libm.so.6":                   "undefined symbol: PMPI_Abi_get_version",
+		"vendor:" + lib(t):                   "this is libimpi itself",
+		"vendor:" + compiled(t, 0, 13, 0):    "an ABI of its own, and not that of MPI 5.0, which it says is version 0",
+		"vendor:" + compiled(t, 1, 13, 4096): "MPI_Init_thread: no fabric here (13)",
+		"vendor:" + compiled(t, 1, 0, 1024):  "it provides thread level 1024, and libimpi needs MPI_THREAD_SERIALIZED",
+	} {
+		r := startProgram(t, with("IMPI_LOCAL="+setting), program(t, "../pt2pt/self")).wait()
+		if r.code == 0 || !strings.Contains(r.stderr, why) || !strings.Contains(r.stderr, "IMPI_LOCAL="+setting) {
+			t.Errorf("%s: code %d, %q, want %q", setting, r.code, r.stderr, why)
+		}
+	}
+}
+
+// lib is libimpi.
+func lib(t *testing.T) string { return filepath.Join(stage(t), "lib", "libmpi_abi.so.1") }
+
+// compiled is a library with all entry points that are asked for: the major version of its ABI, and what its
+// MPI_Init_thread answers.
+func compiled(t *testing.T, abi, code, provided int) string {
+	t.Helper()
+	compiler, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler")
+	}
+	source, file := filepath.Join(t.TempDir(), "mpi.c"), filepath.Join(t.TempDir(), "libother.so")
+	text := `#include <string.h>
+int PMPI_Abi_get_version(int *major, int *minor) { *major = ABI; *minor = 0; return 0; }
+int PMPI_Get_library_version(char *text, int *n) { strcpy(text, "Other 1"); *n = 7; return 0; }
+int PMPI_Initialized(int *flag) { *flag = 0; return 0; }
+int PMPI_Finalized(int *flag) { *flag = 0; return 0; }
+int PMPI_Init_thread(void *c, void *v, int level, int *provided) { *provided = PROVIDED; return CODE; }
+int PMPI_Error_string(int code, char *text, int *n) { strcpy(text, "no fabric here"); *n = 14; return 0; }
+#define WORKS(name) int PMPI_##name(void) { return 0; }
+WORKS(Finalize) WORKS(Abort) WORKS(Comm_set_errhandler) WORKS(Comm_dup) WORKS(Comm_free) WORKS(Comm_rank)
+WORKS(Comm_size) WORKS(Comm_get_attr) WORKS(Isend) WORKS(Improbe) WORKS(Imrecv) WORKS(Get_count) WORKS(Test)
+WORKS(Ibarrier) WORKS(Ireduce_scatter_block) WORKS(Allgather)
+`
+	text = strings.NewReplacer("ABI", strconv.Itoa(abi), "PROVIDED", strconv.Itoa(provided), "CODE", strconv.Itoa(code)).Replace(text)
+
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(compiler, "-shared", "-fPIC", "-o", file, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return file
+}
