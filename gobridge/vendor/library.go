@@ -30,8 +30,8 @@ static const struct { const char *name; void **at; } entries[] = { ENTRIES(NAMED
 
 static MPI_Comm comm; // ours alone
 
-// show_environment lets a library see the environment that binds to the C library before the program (RTLD_DEEPBIND). If
-// the program itself names environ, that variable is in the program, and the C library's own stays empty.
+// show_environment lets a library see the environment that binds to the C library before the program (RTLD_DEEPBIND).
+// If the program itself names environ, that variable is in the program, and the C library's own stays empty.
 static void show_environment(void)
 {
 	void *c = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);

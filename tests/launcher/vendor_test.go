@@ -145,7 +145,8 @@ WORKS(Finalize) WORKS(Abort) WORKS(Comm_set_errhandler) WORKS(Comm_dup) WORKS(Co
 WORKS(Comm_size) WORKS(Comm_get_attr) WORKS(Isend) WORKS(Improbe) WORKS(Imrecv) WORKS(Get_count) WORKS(Test)
 WORKS(Ibarrier) WORKS(Ireduce_scatter_block) WORKS(Allgather)
 `
-	text = strings.NewReplacer("ABI", strconv.Itoa(abi), "PROVIDED", strconv.Itoa(provided), "CODE", strconv.Itoa(code)).Replace(text)
+	text = strings.NewReplacer("ABI", strconv.Itoa(abi), "PROVIDED", strconv.Itoa(provided), "CODE",
+		strconv.Itoa(code)).Replace(text)
 
 	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
