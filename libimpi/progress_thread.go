@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 	"github.com/libimpi/libimpi/transport/kernel"
 )
@@ -83,23 +82,32 @@ func (e *Engine) away() {
 // watcher carries on from now on, and not only when it has found out that nobody polls.
 func (e *Engine) leaveRunning(r *Request) {
 	e.away()
-	if e.network.waker == nil && e.vendor.waker == nil || r.done || r.size < carried {
+	byNetwork := e.network.waker != nil && r.size >= carried
+	byVendor := e.vendor.waker != nil && r.size > int64(e.vendor.Limits().Eager)
+	if r.done || !byNetwork && !byVendor {
 		return
 	}
 	peer := r.peer
 	if peer == noPeer && r.source >= 0 {
 		peer = r.comm.group.World(int(r.source))
 	}
-	if peer != e.me && (peer == noPeer || e.peer(peer).local < 0) {
-		for _, w := range [...]transport.Waker{e.network.waker, e.vendor.waker} {
-			if w != nil {
-				w.Arm()
-			}
-		}
-		if e.vendor.rester != nil && !r.carried {
-			r.carried = true
-			e.carried++
-		}
+	if peer == e.me || peer != noPeer && e.peer(peer).local >= 0 {
+		return
+	}
+	if byNetwork {
+		e.network.waker.Arm()
+	}
+	if byVendor {
+		e.carryOn(r)
+	}
+}
+
+// carryOn has the watcher of the other MPI library look after it until r is done: the library does not do so by itself.
+func (e *Engine) carryOn(r *Request) {
+	e.vendor.waker.Arm()
+	if !r.carried {
+		r.carried = true
+		e.carried++
 	}
 }
 
