@@ -83,7 +83,7 @@ func (e *Engine) away() {
 func (e *Engine) leaveRunning(r *Request) {
 	e.away()
 	byNetwork := e.network.waker != nil && r.size >= carried
-	byVendor := e.vendor.waker != nil && r.size > int64(e.vendor.Limits().Eager)
+	byVendor := e.vendor.waker != nil && (r.size > int64(e.vendor.Limits().Eager) || e.waitsForRoom(r))
 	if r.done || !byNetwork && !byVendor {
 		return
 	}
@@ -100,6 +100,11 @@ func (e *Engine) leaveRunning(r *Request) {
 	if byVendor {
 		e.carryOn(r)
 	}
+}
+
+// waitsForRoom says whether a send may not have left, because its receiver has not acknowledged enough.
+func (e *Engine) waitsForRoom(r *Request) bool {
+	return r.kind == sendRequest && r.peer >= 0 && e.peer(r.peer).queued
 }
 
 // carryOn has the watcher of the other MPI library look after it until r is done: the library does not do so by itself.
