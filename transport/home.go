@@ -109,7 +109,8 @@ type Memory interface {
 	Share(bytes int) (mem []byte, id uint64, err error)
 	// Hide ends what the number is good for. Who has the memory keeps it.
 	Hide(id uint64)
-	// Find answers the memory that the process of a local rank shares under a number.
+	// Find answers the memory that the process of a local rank shares under a number. It fails where processes keep their
+	// descriptors from each other; Share knows that from then on, and makes memory that can be found.
 	Find(local int, id uint64, bytes int) ([]byte, error)
 	// Forget gives up memory of Share or Find, all of it.
 	Forget(mem []byte)

@@ -7,4 +7,4 @@
 /* 957df78970cae06a gobridge/kernel/kernels.h */
 /* ab7646092f5f5f70 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 323914e663143562 transport/shm/z_layout.h */
+/* 147cc1ef4b6026c0 transport/shm/z_layout.h */

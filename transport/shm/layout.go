@@ -17,6 +17,8 @@ import (
 //	positionOffset(n)      n*n position lines: that of src -> dst is number dst*n+src
 //	ringOffset(n)          n*n rings of ringSize(n): that of src -> dst is number dst*n+src
 //	boardOffset(n)         Boards boards of boardBytes(n)
+//	segmentBytes(n)        memory of windows, if their members cannot have each other's descriptors: annex.go. The file
+//	                       grows by it
 //
 // Header:
 //
@@ -29,6 +31,8 @@ import (
 //	32  u32  number of cores that the creator may use
 //	40  u64  when a rank last looked whether the others live, in nanoseconds of the machine's clock, see alive.go
 //	48  u32  how many of them were found dead
+//	52  u32  1: a rank could not open a descriptor of another
+//	56  u64  bytes of windows behind the end of the segment that have been given away, in all
 //
 // Control block of a rank, four lines or more:
 //

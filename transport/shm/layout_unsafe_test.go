@@ -49,6 +49,8 @@ func places() []place {
 		{unsafe.Offsetof(h.cores), 32, "header", "cores"},
 		{unsafe.Offsetof(h.looked), 40, "header", "looked"},
 		{unsafe.Offsetof(h.deaths), 48, "header", "deaths"},
+		{unsafe.Offsetof(h.apart), 52, "header", "apart"},
+		{unsafe.Offsetof(h.given), 56, "header", "given"},
 		{unsafe.Offsetof(c.bell), 0, "control", "bell"},
 		{unsafe.Offsetof(c.sleepers), 4, "control", "sleepers"},
 		{unsafe.Offsetof(c.state), 64, "control", "state"},
@@ -139,7 +141,8 @@ struct impi_shm_header {
 	uint64_t bytes;
 	uint32_t ring_bytes, creator, cores, pad0;
 	uint64_t looked;
-	uint32_t deaths, pad1[3];
+	uint32_t deaths, apart;
+	uint64_t given;
 };
 
 struct impi_shm_control {

@@ -8,12 +8,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory that ranks share for windows: a memfd of its own for each part. The number of a part is that of its descriptor
-// in the rank that has made it, through whose entry in /proc the others open it. It is closed when all have done so.
-// Then the mappings alone keep the memory, and the kernel takes it back whatever becomes of the ranks.
+// Memory that ranks share for windows: a memfd of its own for each part. Its number tells the descriptor in the rank
+// that has made it, through whose entry in /proc the others open it. It is closed when all have done so. Then the
+// mappings alone keep the memory, and the kernel takes it back whatever becomes of the ranks.
+//
+// Ranks in process or user namespaces of their own, as in containers, do not find each other in /proc, or may not open
+// what is there. The first that fails writes that down in the segment, and from then on memory is made of the segment's
+// file (annex.go).
+
+// A number: bit 63 is set if the memory is behind the segment, and the others say at which page of it. Else bits 0-30
+// are the descriptor, and 31-62 the file's inode: a rank in another process namespace has other processes under the
+// same pids.
+const (
+	idBehind    = 1 << 63
+	idFileShift = 31
+	idFileMask  = 1<<32 - 1
+)
 
 // Share implements transport.Memory.
 func (s *Segment) Share(n int) (mem []byte, id uint64, err error) {
+	if atomic.LoadUint32(&headerOf(s.mem).apart) != 0 {
+		return s.shareBehind(n)
+	}
 	fd, err := memfd()
 	if err != nil {
 		return nil, 0, fmt.Errorf("shm: %w", err)
@@ -22,28 +38,35 @@ func (s *Segment) Share(n int) (mem []byte, id uint64, err error) {
 		unix.Close(fd)
 		return nil, 0, fmt.Errorf("shm: memory of %w", err)
 	}
-	if mem, err = mapAll(fd, n); err != nil {
+	file, err := fileOf(fd)
+	if err == nil {
+		mem, err = mapAll(fd, n)
+	}
+	if err != nil {
 		unix.Close(fd)
 		return nil, 0, fmt.Errorf("shm: memory of %d bytes: %w", n, err)
 	}
-	return mem, uint64(fd), nil
+	return mem, file.ino&idFileMask<<idFileShift | uint64(fd), nil
 }
 
 // Hide implements transport.Memory.
-func (s *Segment) Hide(id uint64) { unix.Close(int(id)) }
+func (s *Segment) Hide(id uint64) {
+	if id&idBehind == 0 {
+		unix.Close(int(id & (1<<idFileShift - 1)))
+	}
+}
 
 // Find implements transport.Memory.
 func (s *Segment) Find(local int, id uint64, n int) ([]byte, error) {
-	name := fmt.Sprintf("/proc/%d/fd/%d", atomic.LoadUint32(&s.control(local).pid), id)
-	fd, err := unix.Open(name, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if id&idBehind != 0 {
+		return s.findBehind(id&^idBehind, n)
+	}
+	fd, err := s.descriptor(local, id, n)
 	if err != nil {
-		return nil, fmt.Errorf("shm: memory of local rank %d: %w", local, &os.PathError{Op: "open", Path: name, Err: err})
+		atomic.StoreUint32(&headerOf(s.mem).apart, 1)
+		return nil, fmt.Errorf("shm: memory of local rank %d: %w", local, err)
 	}
 	defer unix.Close(fd)
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil || st.Size != int64(n) {
-		return nil, fmt.Errorf("shm: memory of local rank %d is not %d bytes long", local, n)
-	}
 	mem, err := mapAll(fd, n)
 	if err != nil {
 		return nil, fmt.Errorf("shm: mapping %d bytes: %w", n, err)
@@ -51,8 +74,27 @@ func (s *Segment) Find(local int, id uint64, n int) ([]byte, error) {
 	return mem, nil
 }
 
+// descriptor opens the file of so many bytes that another rank shares under a number.
+func (s *Segment) descriptor(local int, id uint64, n int) (fd int, err error) {
+	const flags = unix.O_RDWR | unix.O_CLOEXEC | unix.O_NOCTTY | unix.O_NONBLOCK // whatever file that is
+	name := fmt.Sprintf("/proc/%d/fd/%d", atomic.LoadUint32(&s.control(local).pid), id&(1<<idFileShift-1))
+	if fd, err = unix.Open(name, flags, 0); err != nil {
+		return -1, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Ino&idFileMask != id>>idFileShift || st.Size != int64(n) {
+		unix.Close(fd)
+		return -1, fmt.Errorf("%s is not the memory of %d bytes that is meant", name, n)
+	}
+	return fd, nil
+}
+
 // Forget implements transport.Memory.
-func (s *Segment) Forget(mem []byte) { unix.Munmap(mem) }
+func (s *Segment) Forget(mem []byte) {
+	if !s.forgetBehind(mem) {
+		unix.Munmap(mem)
+	}
+}
 
 func mapAll(fd, n int) ([]byte, error) {
 	return unix.Mmap(fd, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)

@@ -27,7 +27,7 @@ func writePair(fd int) error {
 	if err := unix.Ftruncate(fd, pairBytes); err != nil {
 		return err
 	}
-	if err := seal(fd); err != nil {
+	if err := seal(fd, unix.F_SEAL_GROW); err != nil {
 		return err
 	}
 	var b [lineBytes]byte

@@ -47,6 +47,8 @@ type Segment struct {
 	rooms  []*addresses // where they are mapped, likewise
 	vacant []int        // guests that are nil, in the order in which they left
 	homes  map[fileID]*home
+
+	annexed annexed
 }
 
 var errNoSegment = errors.New("shm: descriptor is not a job segment")
@@ -107,7 +109,7 @@ func initialise(fd, ancestor, n int) error {
 	if err := unix.Fallocate(fd, 0, 0, int64(positionOffset(n))); err != nil {
 		return fmt.Errorf("shm: reserving memory for %d ranks: %w", n, err)
 	}
-	if err := seal(fd); err != nil {
+	if err := seal(fd, 0); err != nil { // windows may make it grow: annex.go
 		return fmt.Errorf("shm: %w", err)
 	}
 	var b [headerBytes]byte
@@ -119,10 +121,9 @@ func initialise(fd, ancestor, n int) error {
 	return nil
 }
 
-// seal fixes the size of a file: one that cannot shrink cannot turn a load into SIGBUS.
-func seal(fd int) error {
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
-		unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
+// seal takes care that a file does not shrink, which would turn a load into SIGBUS. more are other seals.
+func seal(fd, more int) error {
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL|more); err != nil {
 		return fmt.Errorf("sealing memory: %w", err)
 	}
 	return nil
@@ -181,7 +182,7 @@ func readHeader(fd int) (header, error) {
 	}
 	if h.localSize < 1 || h.localSize > MaxLocal ||
 		h.ringBytes != uint32(ringSize(int(h.localSize))) ||
-		h.bytes != uint64(segmentBytes(int(h.localSize))) || st.Size != int64(h.bytes) {
+		h.bytes != uint64(segmentBytes(int(h.localSize))) || st.Size < int64(h.bytes) {
 		return header{}, fmt.Errorf("shm: segment for %d ranks has %d bytes and rings of %d: damaged",
 			h.localSize, st.Size, h.ringBytes)
 	}

@@ -19,7 +19,8 @@ type header struct {
 	_         uint32
 	looked    uint64
 	deaths    uint32
-	_         [3]uint32
+	apart     uint32
+	given     uint64
 }
 
 type control struct {
@@ -222,6 +223,9 @@ func (s *Segment) placeFor(off int) (*uint64, []byte) {
 	payload := s.mem[off+pageBytes : off+boardPieceSize : off+boardPieceSize]
 	return (*uint64)(unsafe.Pointer(&s.mem[off])), payload
 }
+
+// lastWord is the last word of some pages.
+func lastWord(b []byte) *uint64 { return (*uint64)(unsafe.Pointer(&b[len(b)-8])) }
 
 func headerOf(b []byte) *header { return (*header)(unsafe.Pointer(&b[0])) }
 

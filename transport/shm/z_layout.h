@@ -45,7 +45,8 @@ struct impi_shm_header {
 	uint64_t bytes;
 	uint32_t ring_bytes, creator, cores, pad0;
 	uint64_t looked;
-	uint32_t deaths, pad1[3];
+	uint32_t deaths, apart;
+	uint64_t given;
 };
 
 struct impi_shm_control {
@@ -159,6 +160,8 @@ _Static_assert(offsetof(struct impi_shm_header, creator) == 28, "layout");
 _Static_assert(offsetof(struct impi_shm_header, cores) == 32, "layout");
 _Static_assert(offsetof(struct impi_shm_header, looked) == 40, "layout");
 _Static_assert(offsetof(struct impi_shm_header, deaths) == 48, "layout");
+_Static_assert(offsetof(struct impi_shm_header, apart) == 52, "layout");
+_Static_assert(offsetof(struct impi_shm_header, given) == 56, "layout");
 _Static_assert(offsetof(struct impi_shm_control, bell) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_control, sleepers) == 4, "layout");
 _Static_assert(offsetof(struct impi_shm_control, state) == 64, "layout");
