@@ -254,8 +254,20 @@ func (c *Comm) mapAmong(ranks []int, bytes int, again bool) (mapped, error) {
 	if len(ranks) < c.Size() {
 		on = &subset{all: &c.ops, of: c.group, g: NewGroup(worlds), first: subsetTags}
 	}
-	var m mapped
-	var err error
+	if again {
+		if m, more, err := c.tryToMap(on, worlds, bytes, true); !more {
+			return m, err
+		}
+	}
+	m, more, err := c.tryToMap(on, worlds, bytes, false)
+	if more {
+		m, _, err = c.tryToMap(on, worlds, bytes, false)
+	}
+	return m, err
+}
+
+// tryToMap is a try of mapAmong. more: not all have found the memory, and the next try may have another way.
+func (c *Comm) tryToMap(on coll.Comm, worlds []int32, bytes int, again bool) (m mapped, more bool, err error) {
 	id := []uint64{none, 0} // its number, and its serial number
 	if on.Rank() == 0 {
 		var hide func()
@@ -266,31 +278,27 @@ func (c *Comm) mapAmong(ranks []int, bytes int, again bool) (mapped, error) {
 	two := countBuf(id)
 	two.Count = 2
 	if err := coll.Bcast(on, two, 0); err != nil {
-		return mapped{}, err
+		return mapped{}, false, err
 	}
 	if on.Rank() != 0 {
 		m, err = c.find(worlds, bytes, id[0], id[1])
 	}
-	kept := id[0] == none && id[1] != 0
-	if kept && err == nil {
+	if kept := id[0] == none && id[1] != 0; kept && err == nil {
 		n, i := len(m.bytes), on.Rank()
-		clear(m.bytes[n*i/len(ranks) : n*(i+1)/len(ranks)])
+		clear(m.bytes[n*i/len(worlds) : n*(i+1)/len(worlds)])
 	}
 	all, failed := allWell(on, err)
 	if failed == nil && all {
-		return m, nil
+		return m, false, nil
 	}
 	if err == nil {
 		c.engine.unmap(m)
 		err = fmt.Errorf("another process cannot map it")
 	}
 	if failed != nil {
-		return mapped{}, failed
+		return mapped{}, false, failed
 	}
-	if kept {
-		return c.mapAmong(ranks, bytes, false)
-	}
-	return mapped{}, err
+	return mapped{}, true, err
 }
 
 // ownPart finds the memory of this process.

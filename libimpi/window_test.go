@@ -30,6 +30,8 @@ var windowWays = []struct {
 	{"clients", options{clients: []int{2, 2}}, abi.MPI_WIN_FLAVOR_ALLOCATE},
 	{"late, mapped", options{clients: []int{4}, fake: &fake.Options{Seed: 3, Late: 10}}, abi.MPI_WIN_FLAVOR_ALLOCATE},
 	{"late, far", options{clients: []int{4}, fake: &fake.Options{Seed: 6, Late: 10}}, abi.MPI_WIN_FLAVOR_CREATE},
+	{"nothing found", options{clients: []int{4}}, abi.MPI_WIN_FLAVOR_ALLOCATE},
+	{"found later", options{clients: []int{4}}, abi.MPI_WIN_FLAVOR_SHARED},
 	{"not reached", options{clients: []int{4}}, abi.MPI_WIN_FLAVOR_CREATE},
 	{"late, asked", options{clients: []int{4}, noRead: true, fake: &fake.Options{Seed: 4, Late: 10}},
 		abi.MPI_WIN_FLAVOR_CREATE},
@@ -41,6 +43,21 @@ type unreached struct{ transport.Writer }
 
 func (unreached) Move(int32, []transport.Run, []transport.Run, bool) bool { return false }
 
+// apart is memory of processes that do not find what others share, but for what these have made from some time on.
+type apart struct {
+	transport.Memory
+	foundFrom, shared int
+}
+
+func (a *apart) Share(bytes int) ([]byte, uint64, error) {
+	a.shared++
+	mem, id, err := a.Memory.Share(bytes)
+	if a.shared < a.foundFrom {
+		id = 1 << 62 // which nobody has
+	}
+	return mem, id, err
+}
+
 // everyWay runs body for each process of a window of n longs each, on all ways.
 func everyWay(t *testing.T, n int, body func(t *testing.T, e *Engine, w *Window, mine []int64)) {
 	for _, way := range windowWays {
@@ -48,6 +65,11 @@ func everyWay(t *testing.T, n int, body func(t *testing.T, e *Engine, w *Window,
 			es := makeWorld(t, way.o)
 			for i := 0; i < len(es) && way.name == "not reached"; i++ {
 				es[i].local.writer = unreached{es[i].local.writer}
+			}
+			if from := map[string]int{"nothing found": 1 << 30, "found later": 2}[way.name]; from != 0 {
+				for _, e := range es {
+					e.home.Memory = &apart{e.home.Memory, from, 0}
+				}
 			}
 			together(t, es, func(e *Engine) {
 				mem := make([]int64, n+1)
@@ -317,6 +339,22 @@ func TestDerivedTypesOnBothSides(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Memory that is to be shared has no other way.
+func TestSharedWindowsOfProcessesThatFindNoMemorySayWhy(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{3}})
+	for _, e := range es {
+		e.home.Memory = &apart{e.home.Memory, 1 << 30, 0}
+	}
+	together(t, es, func(e *Engine) {
+		_, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_SHARED, Size: 8, Unit: 8})
+		bad := AsError(err)
+		if bad == nil || bad.Class != abi.MPI_ERR_RMA_SHARED || !strings.Contains(err.Error(), "no shared memory of ") {
+			t.Errorf("rank %d got %v", e.Me(), err)
+		}
+	})
+	noFailure(t, es)
 }
 
 // TestRandomEpochsLeaveWhatPlainMemoryWouldHave lets one process at a time, and then all on parts of their own, do what

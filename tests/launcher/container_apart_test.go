@@ -62,6 +62,20 @@ func TestRanksInContainersOfTheirOwnAreOneJob(t *testing.T) {
 	run(t, words("-n 3 unshare -inm", program(t, "../rma/put_get"))...).expect(t, 0, "") // with common process ids
 }
 
+// Under the pids of the others there is nobody, or another process, which may even be the rank itself (--mount-proc).
+func TestWindowsOfRanksInContainersOfTheirOwn(t *testing.T) {
+	isolated(t, "-inpm")
+	for _, in := range []string{"-inpfm", "-ipfm --mount-proc", "-inpfm -U --map-root-user"} {
+		if out, err := exec.Command("unshare", append(strings.Fields(in), "true")...).CombinedOutput(); err != nil {
+			t.Logf("without unshare %s: %v: %s", in, err, out)
+			continue
+		}
+		for _, file := range []string{"put_get", "shared_memory", "atomics"} {
+			run(t, words("-n 3 unshare", in, program(t, "../rma/"+file))...).expect(t, 0, "")
+		}
+	}
+}
+
 // A machine without a network and names: whoever reads a file of names waits for ever.
 func TestJobsOfOneMachineLookUpNoNames(t *testing.T) {
 	isolated(t, "-mun")
